@@ -1,0 +1,127 @@
+/**
+ * Every bound of the service, with its unit in its name and its reason beside it (I9).
+ * Numbers that the specification fixes are marked "spec"; the others are ours to tune.
+ */
+
+const KiB = 1024
+const MiB = 1024 * KiB
+const GiB = 1024 * MiB
+const TiB = 1024 * GiB
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+/** Credentials and sessions. */
+export const credentialMinCharacters = 32 // spec
+export const credentialMaxCharacters = 512 // spec
+export const sessionLifetimeMs = 12 * hour // spec
+export const sessionsPerAccountMax = 32 // spec
+export const passwordMinCharacters = 12 // spec
+export const passwordMaxCharacters = 128 // spec
+export const accountsMax = 1_000 // spec
+export const groupsMax = 100 // spec
+export const membershipsMax = 10_000 // spec
+export const grantsMax = 10_000 // spec
+/** Keys in the keys file: read whole at start and kept in memory. */
+export const fileKeysMax = 10_000
+/** The keys file itself; ten thousand keys with a few repositories each fit well. */
+export const keysFileBytesMax = 16 * MiB
+
+/** Password hashing (argon2id, OWASP's second recommendation: 19 MiB, two passes, one lane). */
+export const passwordHashMemoryKiB = 19 * 1024
+export const passwordHashPasses = 2
+export const passwordHashBytes = 32
+/** At once: each takes 19 MiB and one thread of the pool; two leave the pool free for files. */
+export const passwordHashesAtOnce = 2
+/** Waiting for their turn; beyond it sign-in answers 503 rather than queueing for minutes. */
+export const passwordHashesWaitingMax = 200
+
+/** Sign-in backoff: wrong tries that are free, then pauses that double up to the longest. */
+export const signInFreeFailuresPerAccount = 8
+export const signInFreeFailuresPerAddress = 60
+export const signInBackoffFirstMs = 2 * second
+export const signInBackoffMaxMs = 15 * minute
+/** A throttle without a new failure for this long starts from zero. */
+export const throttleForgottenAfterMs = 24 * hour
+
+/** Names and texts. */
+export const artifactNameMaxCharacters = 240 // spec
+export const labelMaxCharacters = 64 // spec
+export const labelsMax = 32 // spec
+export const metadataEntriesMax = 32 // spec
+export const metadataValueMaxCharacters = 1024 // spec
+export const assetPathMaxCharacters = 1024 // spec
+/** A path of 1,024 four-byte characters, each byte percent-encoded, with room for the rest of the line and headers. */
+export const requestHeadBytesMax = 32 * KiB
+
+/** Revisions are 32-bit; the last one cannot be expected, only reached. */
+export const revisionMax = 2_147_483_647 // spec
+export const expectedRevisionMax = 2_147_483_646 // spec
+
+/** Pages. */
+export const pageMax = 100 // spec
+export const pageDefault = 50 // spec
+export const assetListingMax = 1_000 // spec
+export const assetCursorMaxCharacters = 8_192 // spec
+
+/** Uploads. */
+export const uploadLifetimeMs = 7 * day // spec
+export const uploadDeadlineSecondsDefault = 1_800 // spec
+export const objectBytesMax = 10_737_418_240_000 // spec: 10,000 GiB
+export const partBytesMin = 8 * MiB // spec
+export const partBytesMax = GiB // spec
+export const partsMax = 10_000 // spec
+/** How long a holder of an upload's turn may be silent before another may take it. Renewed at a third of it. */
+export const uploadTurnMs = 30 * second
+/** A body that sends nothing for this long is given up. */
+export const transferIdleMs = 60 * second
+/** Reserved ahead for a body whose length is not declared; grows by doubling, so that 10 TB needs some 20 steps. */
+export const undeclaredReservationBytes = 16 * MiB
+
+/** Space. */
+export const capacityBytesDefault = 10 * TiB // spec
+export const freeSpaceReserveBytesDefault = GiB // spec
+export const cleanupGraceHoursDefault = 24 // spec
+/** How long one look at the disk's free space is believed. */
+export const freeSpaceBelievedMs = second
+
+/** Memory per transfer: two buffers of this size when sending (measured best between 256 KiB and 1 MiB). */
+export const readAheadBytes = 512 * KiB
+/** Received bytes that may wait for the disk before the sender is paused. */
+export const receiveBufferBytes = MiB
+/** Received bytes after which a sync is started beside the transfer, so that the last one is short. */
+export const receiveSyncEveryBytes = 64 * MiB
+
+/** JSON bodies: the largest legal one (a full descriptor of four-byte characters, escaped) is under 512 KiB. */
+export const jsonBodyBytesMax = 512 * KiB
+/** Invalid fields named in one answer. */
+export const problemDetailsMax = 20
+
+/** What is left of a refused body that is read and thrown away so that the client sees the answer. */
+export const refusedBodyDrainBytes = 256 * KiB
+export const refusedBodyDrainMs = 2 * second
+
+/** Connections. */
+export const keepAliveMs = 65 * second
+export const headersTimeoutMs = 30 * second
+
+/** Stopping: how long transfers may take to finish before they are cut. */
+export const drainMs = 30 * second
+
+/** Database. */
+export const transactionAttemptsMax = 10
+export const postgresPoolMax = 16
+/** Writers that may wait for SQLite's one writer; beyond it 503 rather than minutes of waiting. */
+export const writersWaitingMax = 10_000
+export const databaseConnectMs = 5 * second
+
+/** A dependency check is believed this long. */
+export const readinessBelievedMs = second // spec
+
+/** Upkeep: rows changed in one transaction, and the pause of its clock. */
+export const upkeepBatch = 200
+export const upkeepEveryMs = 15 * second
+/** A staged file without a row is left alone this long: its row may not have been seen yet. */
+export const stagingGraceMs = 10 * minute
