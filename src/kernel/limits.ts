@@ -21,6 +21,7 @@ export const sessionsPerAccountMax = 32 // spec
 export const passwordMinCharacters = 12 // spec
 export const passwordMaxCharacters = 128 // spec
 export const accountsMax = 1_000 // spec
+export const selfRegisteredAccountsMax = 900 // spec
 export const groupsMax = 100 // spec
 export const membershipsMax = 10_000 // spec
 export const grantsMax = 10_000 // spec
@@ -125,3 +126,7 @@ export const upkeepBatch = 200
 export const upkeepEveryMs = 15 * second
 /** A staged file without a row is left alone this long: its row may not have been seen yet. */
 export const stagingGraceMs = 10 * minute
+
+/** Publishing bytes that are just being removed waits for the removal, this often and this long each time. */
+export const reclaimWaitMs = 20
+export const reclaimWaitsMax = 250

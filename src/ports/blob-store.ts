@@ -13,17 +13,21 @@ export interface BlobStore {
   /**
    * Opens a private place to write to. Nothing that is written there can be read under any digest before `publish`.
    * The id names the place: after a crash {@link listStaged} shows it and {@link discardStaged} removes it.
+   * Ids are UUIDs or alike, each used once: up to 64 lower-case letters, digits and inner hyphens. Throws a RangeError
+   * for anything else.
    */
   stage(id: string): Promise<StagedBlob>
 
   /**
    * The stored bytes of a range, in pieces of at most `limits.readAheadBytes`, read ahead of the consumer by one piece.
-   * A piece is valid only until the next one is asked for: its memory is then used again.
+   * A piece is valid only until the next one is asked for: its memory is then used again. It must not be written to.
    * Opening happens before the promise resolves, so that a missing blob is known before anything is sent.
    * Whoever ends the iteration early must call `return()` (as `for await` does), which closes what is open.
+   * Whoever knows how long the blob is says so in `blobBytes`: a small one is then fetched whole in one step, which is
+   * several times cheaper, and another length is an error. A stored blob that ends within the range is always one.
    * Throws {@link BlobMissing} where no such blob is stored.
    */
-  open(digest: Sha256, range: ByteRange): Promise<AsyncIterableIterator<Uint8Array>>
+  open(digest: Sha256, range: ByteRange, blobBytes?: number): Promise<AsyncIterableIterator<Uint8Array>>
 
   /** Bytes of the stored blob, or null. */
   size(digest: Sha256): Promise<number | null>
@@ -49,11 +53,16 @@ export interface BlobStore {
 
 /** One place being written. Used by one caller at a time, in order: writes, then publish or discard. */
 export interface StagedBlob {
-  /** Appends. Resolves when the piece may be reused and the store can take more (backpressure). */
+  /**
+   * Appends. The piece belongs to the store from now on: the caller must not change its memory again, since it may be
+   * written long after this resolves. Resolves when the store can take more (backpressure): at most
+   * `limits.receiveBufferBytes` and one piece wait for the disk. A failure of background work is thrown by the next call.
+   */
   write(piece: Uint8Array): Promise<void>
   /**
    * Makes the bytes durable and gives them their final name. When it resolves they survive a power cut (I3).
    * A blob that is there already is replaced by these same bytes in one step: readers never notice.
+   * When it throws, the place can only be discarded.
    */
   publish(digest: Sha256): Promise<void>
   /** Gives the place back. Harmless after publish. */

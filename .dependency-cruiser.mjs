@@ -1,0 +1,191 @@
+/**
+ * Who may import whom. The table stands in ARCHITECTURE.md; this file is the same table for the machine, and
+ * `scripts/check/import-table.test.ts` proves that every rule bites. Type imports count like any other.
+ *
+ * A floor may import itself, what its row names, and packages (apart from those that the rules below keep in one place).
+ * On the floors of features, protocols and adapters each folder stands for itself: it may import itself, but its neighbours
+ * only where the row says so.
+ */
+
+const tests = '\\.(test|suite)\\.ts$'
+
+/** What a slice keeps to itself: declarations, handlers, SQL and jobs. What is left is its rules, `<noun>.ts`. */
+const rulesOfFeatures = '^src/features/[^/]+/(?!(?:operations|handlers|jobs)\\.ts$)[^/.]+\\.ts$'
+const enqueue = '^src/jobs/(?:enqueue|job)\\.ts$'
+const slice = ['kernel', 'contract', 'database', 'journal', 'content', enqueue, rulesOfFeatures]
+
+const floors = {
+  kernel: [],
+  contract: ['kernel'],
+  ports: ['kernel'],
+  database: ['kernel'],
+  journal: ['kernel', 'database'],
+  jobs: ['kernel', 'database', 'ports'],
+  content: ['kernel', 'ports', 'database', 'journal'],
+  http: ['kernel', 'contract'],
+}
+
+const slices = {
+  adapters: ['ports', 'kernel'],
+  features: slice,
+  protocols: slice,
+}
+
+const paths = (names) => names.map((name) => (name.startsWith('^') ? name : `^src/${name}/`))
+const inWords = (names) =>
+  names
+    .map(
+      (name) =>
+        ({ [enqueue]: 'jobs/enqueue.ts', [rulesOfFeatures]: 'the rules (<noun>.ts) of features' })[name] ?? name,
+    )
+    .join(', ') || 'nothing'
+
+/** Tests obey the row of the floor that they stand on, and may also start the whole service. */
+const forTests = ['^src/main/', '^test/harness/']
+
+/** One row of the table: an error for sources and one, with more freedom, for the tests beside them. */
+const row = (floor, from, own, allowed) => {
+  const comment = `${floor} may import: ${inWords(allowed)}.`
+  const within = '^(?:src|test|bench|scripts)/'
+  return [
+    {
+      name: `floor-${floor}`,
+      severity: 'error',
+      comment,
+      from: { path: from, pathNot: tests },
+      to: { path: within, pathNot: [own, ...paths(allowed)] },
+    },
+    {
+      name: `floor-${floor}-tests`,
+      severity: 'error',
+      comment: `${comment} Tests also: main, test/harness.`,
+      from: { path: `${from}.*${tests}` },
+      to: { path: within, pathNot: [own, ...paths(allowed), ...forTests] },
+    },
+  ]
+}
+
+/** A package or a built-in module that has its place. Tests are free to use it. */
+const kept = (name, target, places, comment) => ({
+  name: `kept-${name}`,
+  severity: 'error',
+  comment,
+  from: { path: '^src/', pathNot: [tests, ...places] },
+  to: { path: target },
+})
+
+const builtIn = (...names) => `^(?:node:)?(?:${names.join('|')})(?:/|$)`
+const fromPackage = (name) => `(?:^|/)node_modules/(?:@types/)?${name}/|^${name}(?:/|$)`
+
+export default {
+  forbidden: [
+    ...Object.entries(floors).flatMap(([floor, allowed]) => row(floor, `^src/${floor}/`, `^src/${floor}/`, allowed)),
+    ...Object.entries(slices).flatMap(([floor, allowed]) =>
+      row(floor, `^src/${floor}/([^/]+)/`, `^src/${floor}/$1/`, allowed),
+    ),
+    // Wrappers around a port stand beside the adapters, in files of their own.
+    ...row('wrappers', '^src/adapters/[^/]+\\.ts$', '^$', slices.adapters).slice(0, 1),
+    {
+      name: 'kernel-is-pure',
+      severity: 'error',
+      comment: 'kernel imports no package and no built-in module but node:crypto: it is words, not effects.',
+      from: { path: '^src/kernel/', pathNot: tests },
+      to: { pathNot: ['^(?:src|test|bench|scripts)/', '^(?:node:)?crypto$'] },
+    },
+    {
+      name: 'main-is-the-top',
+      severity: 'error',
+      comment: 'Nothing imports main, which puts the parts together. Only tests start the whole service.',
+      from: { path: '.', pathNot: ['^src/main/', '^(?:test|bench|scripts)/', tests] },
+      to: { path: '^src/main/' },
+    },
+    {
+      name: 'known-floor',
+      severity: 'error',
+      comment: 'This folder has no row in the import table. Add one to .dependency-cruiser.mjs and ARCHITECTURE.md.',
+      from: {},
+      to: { path: '^src/', pathNot: `^src/(?:main|${[...Object.keys(floors), ...Object.keys(slices)].join('|')})/` },
+    },
+    {
+      name: 'no-circles',
+      severity: 'error',
+      comment: 'Modules that import each other in a circle, types included, have no order in which to read them.',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-tests-in-sources',
+      severity: 'error',
+      comment: 'What is shipped imports no test, no suite, no harness, no benchmark and no script.',
+      from: { path: '^src/', pathNot: tests },
+      to: { path: [tests, '^(?:test|bench|scripts)/'] },
+    },
+    {
+      name: 'wire-is-a-black-box',
+      severity: 'error',
+      comment: 'Wire tests speak to the service from outside: nothing that they import leads to src.',
+      from: { path: '^test/wire/' },
+      to: { path: '^src/', reachable: true },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      comment: 'There is no such module.',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-dev-packages-in-sources',
+      severity: 'error',
+      comment: 'What is shipped imports only packages listed under "dependencies" (types of "devDependencies" aside).',
+      from: { path: '^src/', pathNot: tests },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    kept(
+      'sql',
+      fromPackage('kysely'),
+      ['\\.queries\\.ts$', '^src/database/'],
+      'SQL stands in *.queries.ts and database/ only. A transaction is named by a type import of database/database.ts.',
+    ),
+    kept(
+      'engines',
+      `${fromPackage('pg')}|${builtIn('sqlite')}`,
+      ['^src/database/'],
+      'Only database/ knows its engines.',
+    ),
+    kept('http', fromPackage('(?:fastify|@fastify/[^/]+)'), ['^src/http/'], 'Only http/ knows Fastify.'),
+    kept('s3', fromPackage('@aws-sdk/[^/]+'), ['^src/adapters/'], 'Only adapters know the object store.'),
+    kept('command-line', fromPackage('commander'), ['^src/main/'], 'Only main reads the command line.'),
+    kept(
+      'files',
+      builtIn('fs'),
+      ['^src/(?:adapters|database|main)/'],
+      'Files are opened by adapters, database and main; everyone else asks a port.',
+    ),
+    kept(
+      'network',
+      `${builtIn('net', 'tls', 'dns', 'dgram', 'http', 'https', 'http2')}|${fromPackage('undici')}`,
+      ['^src/(?:adapters|http|main)/'],
+      'Connections are opened by adapters and taken by http; everyone else asks a port.',
+    ),
+    kept(
+      'processes',
+      builtIn('child_process', 'cluster'),
+      ['^src/(?:adapters|main)/'],
+      'Only adapters and main start processes.',
+    ),
+  ],
+  options: {
+    // TypeScript 7 has no API that dependency-cruiser could use; swc parses the same syntax, types included.
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(?:dist|data|docs|deploy)/' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.mjs', '.js', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      mainFields: ['module', 'main', 'types'],
+    },
+    skipAnalysisNotInRules: false,
+  },
+}

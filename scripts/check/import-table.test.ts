@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { cruise, type ICruiseResult } from 'dependency-cruiser'
+import extractOptions from 'dependency-cruiser/config-utl/extract-depcruise-options'
+
+/** A tiny tree: what each file says. Files that are only imported need not be named: they are made, empty. */
+type Tree = Record<string, string>
+
+const options = await extractOptions('./.dependency-cruiser.mjs')
+let folder: string
+
+before(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-import-table-')))
+})
+
+after(async () => {
+  await rm(folder, { recursive: true })
+})
+
+const packages = ['kysely', 'pg', 'fastify', 'commander', 'undici', '@aws-sdk/client-s3', 'typebox']
+
+const plant = async (root: string, tree: Tree): Promise<void> => {
+  const manifest = {
+    name: 'tree',
+    type: 'module',
+    dependencies: {} as Tree,
+    devDependencies: { 'fast-check': '1.0.0' },
+  }
+  for (const name of packages) manifest.dependencies[name] = '1.0.0'
+  const files: Tree = { 'package.json': JSON.stringify(manifest), ...tree }
+  for (const name of [...packages, 'fast-check']) {
+    files[`node_modules/${name}/package.json`] = JSON.stringify({
+      name,
+      version: '1.0.0',
+      type: 'module',
+      main: './index.js',
+    })
+    files[`node_modules/${name}/index.js`] = 'export const part = 1\n'
+  }
+  for (const [path, text] of Object.entries(tree)) {
+    for (const [, target] of text.matchAll(/'(\.[^']+)'/g)) {
+      const imported = join(dirname(path), target ?? '')
+      if (!imported.includes('missing')) files[imported] ??= 'export const part = 1\n'
+    }
+  }
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), text)
+  }
+}
+
+let trees = 0
+
+/** The rules that a tree breaks, each once. */
+const broken = async (tree: Tree): Promise<string[]> => {
+  const root = join(folder, String(++trees))
+  await plant(root, tree)
+  const roots = [...new Set(Object.keys(tree).map((path) => path.split('/')[0] ?? ''))]
+  const { output } = await cruise(roots, { ...options, validate: true, baseDir: root })
+  return [...new Set((output as ICruiseResult).summary.violations.map((violation) => violation.rule.name))].sort()
+}
+
+const importing = (target: string): string => `import { part } from '${target}'\nexport const mine = part\n`
+const importingType = (target: string): string =>
+  `import type { part } from '${target}'\nexport type Mine = typeof part\n`
+
+/** File, what it imports, and the one rule that this breaks. */
+const forbidden: [from: string, to: string, rule: string][] = [
+  ['src/kernel/digest.ts', '../ports/blob-store.ts', 'floor-kernel'],
+  ['src/kernel/digest.ts', '../contract/operation.ts', 'floor-kernel'],
+  ['src/contract/operation.ts', '../database/database.ts', 'floor-contract'],
+  ['src/contract/operation.ts', '../http/pipeline.ts', 'floor-contract'],
+  ['src/ports/vault.ts', '../contract/operation.ts', 'floor-ports'],
+  ['src/ports/vault.ts', '../adapters/vault-s3/vault.ts', 'floor-ports'],
+  ['src/database/database.ts', '../journal/append.ts', 'floor-database'],
+  ['src/database/database.ts', '../ports/blob-store.ts', 'floor-database'],
+  ['src/journal/append.ts', '../jobs/enqueue.ts', 'floor-journal'],
+  ['src/journal/append.ts', '../ports/blob-store.ts', 'floor-journal'],
+  ['src/jobs/lease.ts', '../journal/append.ts', 'floor-jobs'],
+  ['src/jobs/lease.ts', '../features/storage/jobs.ts', 'floor-jobs'],
+  ['src/content/ingest.ts', '../contract/operation.ts', 'floor-content'],
+  ['src/content/ingest.ts', '../jobs/enqueue.ts', 'floor-content'],
+  ['src/content/ingest.ts', '../adapters/blob-directory/store.ts', 'floor-content'],
+  ['src/content/ingest.ts', '../features/artifacts/artifacts.ts', 'floor-content'],
+  ['src/http/pipeline.ts', '../database/database.ts', 'floor-http'],
+  ['src/http/pipeline.ts', '../features/artifacts/handlers.ts', 'floor-http'],
+  ['src/http/pipeline.ts', '../content/serve.ts', 'floor-http'],
+  ['src/adapters/blob-s3/store.ts', '../blob-directory/store.ts', 'floor-adapters'],
+  ['src/adapters/blob-s3/store.ts', '../../database/database.ts', 'floor-adapters'],
+  ['src/adapters/blob-s3/store.ts', '../../content/ingest.ts', 'floor-adapters'],
+  ['src/adapters/blob-guarded.ts', './blob-s3/store.ts', 'floor-wrappers'],
+  ['src/adapters/blob-guarded.ts', '../content/ingest.ts', 'floor-wrappers'],
+  ['src/features/artifacts/artifacts.ts', '../../ports/blob-store.ts', 'floor-features'],
+  ['src/features/artifacts/artifacts.ts', '../../adapters/blob-s3/store.ts', 'floor-features'],
+  ['src/features/artifacts/artifacts.ts', '../../http/pipeline.ts', 'floor-features'],
+  ['src/features/artifacts/artifacts.ts', '../../jobs/lease.ts', 'floor-features'],
+  ['src/features/artifacts/artifacts.ts', '../../protocols/oci/manifests.ts', 'floor-features'],
+  ['src/features/artifacts/artifacts.ts', '../uploads/operations.ts', 'floor-features'],
+  ['src/features/artifacts/artifacts.ts', '../uploads/handlers.ts', 'floor-features'],
+  ['src/features/artifacts/artifacts.ts', '../uploads/jobs.ts', 'floor-features'],
+  ['src/features/artifacts/artifacts.ts', '../uploads/uploads.queries.ts', 'floor-features'],
+  ['src/protocols/oci/manifests.ts', '../npm/packument.ts', 'floor-protocols'],
+  ['src/protocols/oci/manifests.ts', '../../http/pipeline.ts', 'floor-protocols'],
+  ['src/protocols/oci/manifests.ts', '../../features/uploads/uploads.queries.ts', 'floor-protocols'],
+  ['src/kernel/digest.test.ts', '../content/ingest.ts', 'floor-kernel-tests'],
+  ['src/features/artifacts/artifacts.test.ts', '../uploads/uploads.queries.ts', 'floor-features-tests'],
+  ['src/adapters/blob-s3/store.test.ts', '../blob-directory/store.ts', 'floor-adapters-tests'],
+  ['bench/peers.ts', '../src/utilities/text.ts', 'known-floor'],
+  ['bench/peers.ts', '../src/missing/text.ts', 'resolvable'],
+  ['test/wire/push.test.ts', '../../src/kernel/digest.ts', 'wire-is-a-black-box'],
+  ['src/adapters/blob-s3/store.ts', './store.test.ts', 'no-tests-in-sources'],
+  ['src/adapters/blob-s3/store.ts', './blob-store.suite.ts', 'no-tests-in-sources'],
+  ['src/main/svc.ts', '../../test/harness/service.ts', 'no-tests-in-sources'],
+  ['src/main/svc.ts', '../../scripts/check.ts', 'no-tests-in-sources'],
+  ['src/content/ingest.ts', 'fast-check', 'no-dev-packages-in-sources'],
+  ['src/kernel/digest.ts', 'typebox', 'kernel-is-pure'],
+  ['src/kernel/digest.ts', 'node:os', 'kernel-is-pure'],
+  ['src/features/artifacts/artifacts.ts', 'kysely', 'kept-sql'],
+  ['src/features/artifacts/handlers.ts', 'kysely', 'kept-sql'],
+  ['src/main/roles/api.ts', 'kysely', 'kept-sql'],
+  ['src/content/reclaim.ts', 'pg', 'kept-engines'],
+  ['src/content/reclaim.ts', 'node:sqlite', 'kept-engines'],
+  ['src/features/artifacts/handlers.ts', 'fastify', 'kept-http'],
+  ['src/main/roles/api.ts', 'fastify', 'kept-http'],
+  ['src/content/serve.ts', '@aws-sdk/client-s3', 'kept-s3'],
+  ['src/http/pipeline.ts', 'commander', 'kept-command-line'],
+  ['src/features/artifacts/artifacts.ts', 'node:fs', 'kept-files'],
+  ['src/content/ingest.ts', 'node:fs/promises', 'kept-files'],
+  ['src/contract/operation.ts', 'node:fs', 'kept-files'],
+  ['src/http/pipeline.ts', 'node:fs', 'kept-files'],
+  ['src/features/webhooks/webhooks.ts', 'node:https', 'kept-network'],
+  ['src/features/webhooks/webhooks.ts', 'undici', 'kept-network'],
+  ['src/features/webhooks/webhooks.ts', 'node:child_process', 'kept-processes'],
+]
+
+const allowed: [from: string, to: string][] = [
+  ['src/kernel/ids.ts', 'node:crypto'],
+  ['src/kernel/names.ts', './limits.ts'],
+  ['src/contract/operation.ts', '../kernel/actions.ts'],
+  ['src/database/database.ts', 'kysely'],
+  ['src/database/sqlite/engine.ts', 'node:sqlite'],
+  ['src/adapters/blob-directory/store.ts', 'node:fs/promises'],
+  ['src/adapters/blob-directory/store.ts', '../../ports/blob-store.ts'],
+  ['src/adapters/blob-directory/store.test.ts', '../../ports/blob-store.suite.ts'],
+  ['src/adapters/blob-guarded.ts', '../ports/blob-store.ts'],
+  ['src/journal/append.ts', '../database/database.ts'],
+  ['src/journal/journal.queries.ts', 'kysely'],
+  ['src/jobs/lease.ts', '../ports/outbound-http.ts'],
+  ['src/content/ingest.ts', '../journal/append.ts'],
+  ['src/features/artifacts/artifacts.queries.ts', 'kysely'],
+  ['src/features/artifacts/artifacts.ts', './artifacts.queries.ts'],
+  ['src/features/artifacts/artifacts.ts', '../uploads/uploads.ts'],
+  ['src/features/artifacts/artifacts.ts', '../../jobs/enqueue.ts'],
+  ['src/features/artifacts/operations.ts', '../../contract/operation.ts'],
+  ['src/features/artifacts/artifacts.test.ts', '../../../test/harness/service.ts'],
+  ['src/features/artifacts/artifacts.test.ts', '../../main/roles/api.ts'],
+  ['src/protocols/oci/manifests.ts', '../../content/ingest.ts'],
+  ['src/http/pipeline.ts', 'fastify'],
+  ['src/main/roles/api.ts', '../../adapters/blob-s3/store.ts'],
+  ['test/integration/uploads.test.ts', '../../src/kernel/digest.ts'],
+  ['test/wire/push.test.ts', '../harness/postgres.ts'],
+]
+
+describe('the import table forbids', () => {
+  for (const [from, to, rule] of forbidden) {
+    test(`${from} importing ${to}`, async () => {
+      assert.deepEqual(await broken({ [from]: importing(to) }), [rule])
+    })
+  }
+
+  test('types that cross a floor', async () => {
+    assert.deepEqual(await broken({ 'src/kernel/digest.ts': importingType('../ports/blob-store.ts') }), [
+      'floor-kernel',
+    ])
+    assert.deepEqual(await broken({ 'src/kernel/digest.ts': `export type { part } from '../ports/blob-store.ts'\n` }), [
+      'floor-kernel',
+    ])
+    assert.deepEqual(await broken({ 'src/features/artifacts/artifacts.ts': importingType('kysely') }), ['kept-sql'])
+  })
+
+  test('imports made while running', async () => {
+    const late = `export const load = () => import('../ports/blob-store.ts')\n`
+    assert.deepEqual(await broken({ 'src/kernel/digest.ts': late }), ['floor-kernel'])
+  })
+
+  test('importing main from below', async () => {
+    assert.deepEqual(await broken({ 'src/http/pipeline.ts': importing('../main/catalogue.ts') }), [
+      'floor-http',
+      'main-is-the-top',
+    ])
+  })
+
+  test('circles, also of types alone', async () => {
+    const circle = { 'src/kernel/one.ts': importingType('./two.ts'), 'src/kernel/two.ts': importingType('./one.ts') }
+    assert.deepEqual(await broken(circle), ['no-circles'])
+  })
+
+  test('wire tests that reach src through the harness', async () => {
+    const detour = {
+      'test/wire/push.test.ts': importing('../harness/service.ts'),
+      'test/harness/service.ts': importing('../../src/main/svc.ts'),
+    }
+    assert.deepEqual(await broken(detour), ['wire-is-a-black-box'])
+  })
+})
+
+describe('the import table allows', () => {
+  for (const [from, to] of allowed) {
+    test(`${from} importing ${to}`, async () => {
+      assert.deepEqual(await broken({ [from]: importing(to) }), [])
+    })
+  }
+})
+
+test('every rule is proven above', () => {
+  const elsewhere = ['main-is-the-top', 'no-circles']
+  const proven = new Set([...forbidden.map(([, , rule]) => rule), ...elsewhere])
+  const named = (options.ruleSet?.forbidden ?? []).map((rule) => rule.name ?? '')
+  // The row for tests has the same form on every floor; three of them are proven.
+  assert.deepEqual(
+    named.filter((name) => !proven.has(name) && !name.endsWith('-tests')),
+    [],
+  )
+})

@@ -1,0 +1,76 @@
+import { stat, statfs } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Sha256 } from '../../kernel/digest.ts'
+import { BlobMissing, type BlobStore } from '../../ports/blob-store.ts'
+import { shareDirectorySyncs } from './directory-syncs.ts'
+import { errorCode, guarded, storeFailure } from './failures.ts'
+import { fileBytes } from './files.ts'
+import { type Layout, layoutOf } from './layout.ts'
+import { stagedRemains, storedBlobs } from './listing.ts'
+import { prepare, tryOut } from './preparing.ts'
+import { openRange } from './reading.ts'
+import { stageFile, unlinkIfThere } from './staged-file.ts'
+
+/**
+ * The blob store in a directory. Makes what is missing of `root` and `staging`.
+ * Throws where they lie on different devices or cannot be written to. Any number of processes may open the same two.
+ */
+export const openBlobDirectory = async (place: { root: string; staging: string }): Promise<BlobStore> => {
+  const layout = layoutOf(resolve(place.root), resolve(place.staging))
+  await guarded(() => prepare(layout))
+  return storeIn(layout)
+}
+
+const storeIn = (layout: Layout): BlobStore => {
+  const syncDirectory = shareDirectorySyncs()
+
+  /** A blob that is not there is missing only if its shard is there: a lost disk must not look like an empty one. */
+  const mustHaveShard = async (digest: Sha256): Promise<void> => {
+    await stat(layout.shard(digest))
+  }
+
+  return {
+    stage: (id) => guarded(() => stageFile({ layout, syncDirectory }, id)),
+
+    open: async (digest, range, blobBytes) => {
+      try {
+        return await openRange(layout.blob(digest), range, blobBytes)
+      } catch (error) {
+        if (errorCode(error) !== 'ENOENT') throw storeFailure(error)
+        await guarded(() => mustHaveShard(digest))
+        throw new BlobMissing(`no blob ${digest} is stored`, { cause: error })
+      }
+    },
+
+    size: (digest) =>
+      guarded(async () => {
+        const bytes = await fileBytes(layout.blob(digest))
+        if (bytes === null) await mustHaveShard(digest)
+        return bytes
+      }),
+
+    // Synced even if nothing was there: whoever removed it may have died before its sync.
+    delete: (digest) =>
+      guarded(async () => {
+        const wasThere = await unlinkIfThere(layout.blob(digest))
+        await syncDirectory(layout.shard(digest))
+        return wasThere
+      }),
+
+    list: () => storedBlobs(layout),
+    listStaged: () => stagedRemains(layout),
+
+    discardStaged: (id) =>
+      guarded(async () => {
+        await unlinkIfThere(layout.staged(id))
+      }),
+
+    space: () =>
+      guarded(async () => {
+        const { bavail, blocks, bsize } = await statfs(layout.root)
+        return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+      }),
+
+    probe: () => guarded(() => tryOut(layout)),
+  }
+}

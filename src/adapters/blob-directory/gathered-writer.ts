@@ -1,0 +1,101 @@
+import * as limits from '../../kernel/limits.ts'
+import { fdatasync, writeFully } from './files.ts'
+
+/**
+ * Appends to an open file without copying: pieces that arrive while a write is under way are gathered and go out with
+ * the next one, so that a fast sender costs few calls and a slow disk slows the sender (backpressure).
+ *
+ * Assumes: pieces are not changed until they are written; one caller at a time; `settled` before the file is closed.
+ * The first failure of background work is final: it surfaces at the next call and at every one after it. That matters
+ * most for syncs, since the system reports lost writes only once.
+ */
+export class GatheredWriter {
+  readonly #descriptor: number
+  #gathered: Uint8Array[] = []
+  /** Gathered, and in the write under way. */
+  #waitingBytes = 0
+  #writtenBytes = 0
+  #syncedFromBytes = 0
+  #draining: Promise<void> | undefined
+  #syncing: Promise<void> | undefined
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor
+  }
+
+  /** Resolves when at most `receiveBufferBytes` wait: mostly at once. */
+  async write(piece: Uint8Array): Promise<void> {
+    this.#throwFailure()
+    if (piece.byteLength === 0) return
+    this.#gathered.push(piece)
+    this.#waitingBytes += piece.byteLength
+    this.#draining ??= this.#drain()
+    if (this.#waitingBytes > limits.receiveBufferBytes) await this.#room()
+  }
+
+  /** Resolves when everything is written and no background work is left; throws if any of it failed. */
+  async flush(): Promise<void> {
+    await this.settled()
+    this.#throwFailure()
+  }
+
+  /** Resolves when no background work is left, whatever became of it. */
+  async settled(): Promise<void> {
+    await this.#draining
+    await this.#syncing
+  }
+
+  /** Forgets what is not yet handed to the system. */
+  drop(): void {
+    this.#failure ??= { error: new Error('written to a staged blob after it was given back') }
+    this.#gathered = []
+  }
+
+  #roomMade: (() => void) | undefined
+
+  async #room(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#roomMade = resolve
+    })
+    this.#throwFailure()
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      while (this.#gathered.length > 0 && this.#failure === undefined) await this.#writeGathered()
+    } catch (error) {
+      this.#failure ??= { error }
+    }
+    this.#draining = undefined
+    this.#roomMade?.()
+  }
+
+  async #writeGathered(): Promise<void> {
+    const pieces = this.#gathered
+    const bytes = this.#waitingBytes
+    this.#gathered = []
+    await writeFully(this.#descriptor, pieces, this.#writtenBytes)
+    this.#writtenBytes += bytes
+    this.#waitingBytes -= bytes
+    this.#syncBeside()
+    if (this.#waitingBytes <= limits.receiveBufferBytes) this.#roomMade?.()
+  }
+
+  /** Starts a sync beside the transfer once enough is written, so that the one that publishing waits for is short. */
+  #syncBeside(): void {
+    if (this.#syncing !== undefined || this.#writtenBytes - this.#syncedFromBytes < limits.receiveSyncEveryBytes) return
+    this.#syncedFromBytes = this.#writtenBytes
+    this.#syncing = fdatasync(this.#descriptor)
+      .catch((error: unknown) => {
+        this.#failure ??= { error }
+      })
+      .then(() => {
+        this.#syncing = undefined
+      })
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+}

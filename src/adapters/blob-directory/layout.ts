@@ -1,0 +1,42 @@
+import { type Sha256, toSha256 } from '../../kernel/digest.ts'
+
+/*
+ *   <root>/                      blobs: complete, verified, durable (I3)
+ *     00/ … ff/                  shards, all 256 made at open, so that publishing never makes a directory
+ *       <sha256>                 one blob; its first two digits name the shard
+ *   <staging>/                   on the same device, since publishing is a rename
+ *     <id>                       a blob being written, or what a crash left of one
+ *
+ * Every path below is made of a digest or an id that passed its grammar here: none is joined from raw input.
+ */
+
+/** Lower-case, so that no file system folds two ids into one; no dot and no slash, so that none leaves its directory. */
+const stagedId = /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/
+
+export const isStagedId = (text: string): boolean => stagedId.test(text)
+
+/** `00` … `ff` */
+export const shardNames: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'))
+
+export interface Layout {
+  readonly root: string
+  readonly staging: string
+  /** These throw a RangeError for what is no digest or no id, whatever the types said. */
+  shard(digest: Sha256): string
+  blob(digest: Sha256): string
+  staged(id: string): string
+}
+
+const shardOf = (digest: Sha256): string => toSha256(digest).slice(0, 2)
+
+/** Both directories as absolute paths. */
+export const layoutOf = (root: string, staging: string): Layout => ({
+  root,
+  staging,
+  shard: (digest) => `${root}/${shardOf(digest)}`,
+  blob: (digest) => `${root}/${shardOf(digest)}/${digest}`,
+  staged: (id) => {
+    if (!isStagedId(id)) throw new RangeError(`not an id of a staged blob: ${JSON.stringify(id.slice(0, 80))}`)
+    return `${staging}/${id}`
+  },
+})

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { BlobStoreFull } from '../../ports/blob-store.ts'
+import { errorCode, storeFailure } from './failures.ts'
+import { fsyncDirectory, rename, unlink } from './files.ts'
+import { type Layout, shardNames } from './layout.ts'
+
+/**
+ * Makes what is missing of the layout, durably: when it resolves, a power cut leaves every shard in its place.
+ * Throws where both directories do not lie on one device, or cannot be written to.
+ */
+export const prepare = async (layout: Layout): Promise<void> => {
+  await mkdir(layout.staging, { recursive: true, mode: 0o700 })
+  const firstMade = await mkdir(layout.root, { recursive: true, mode: 0o700 })
+  const [root, staging] = await Promise.all([stat(layout.root), stat(layout.staging)])
+  if (root.dev !== staging.dev) throw new Error(otherDevices(layout))
+  for (const shard of shardNames) await makeShard(`${layout.root}/${shard}`)
+  await syncUpwards(layout.root, dirname(firstMade ?? layout.root))
+  try {
+    await tryOut(layout)
+  } catch (error) {
+    // Two bind mounts of one device pass the comparison and still refuse the rename.
+    throw errorCode(error) === 'EXDEV' ? new Error(otherDevices(layout), { cause: error }) : error
+  }
+}
+
+const otherDevices = ({ root, staging }: Layout): string =>
+  `blobs (${root}) and staging (${staging}) must lie on one device, since publishing is a rename`
+
+const makeShard = async (path: string): Promise<void> => {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return
+    throw error
+  }
+  await fsyncDirectory(path)
+}
+
+/** Also when nothing was made just now: whoever made it may have died before its sync. */
+const syncUpwards = async (from: string, to: string): Promise<void> => {
+  await fsyncDirectory(from)
+  if (from !== to) await syncUpwards(dirname(from), to)
+}
+
+/**
+ * Publishes an empty file under a name that no blob has, and removes it: proves that both directories are there, can be
+ * written to and lie on one device. That the shard is there tells the store from the bare mount point of a lost disk.
+ * A full disk passes: it answers, and serves what it has.
+ */
+export const tryOut = async (layout: Layout): Promise<void> => {
+  const name = randomUUID()
+  const staged = layout.staged(name)
+  const published = `${layout.root}/${shardNames[0]}/${name}`
+  try {
+    await writeFile(staged, '', { flag: 'wx', mode: 0o600 })
+    await rename(staged, published).catch(async (error: unknown) => {
+      await unlink(staged)
+      throw error
+    })
+    await unlink(published)
+  } catch (error) {
+    if (!(storeFailure(error) instanceof BlobStoreFull)) throw error
+  }
+}

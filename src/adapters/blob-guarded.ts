@@ -1,0 +1,86 @@
+import type { BlobStore, StagedBlob } from '../ports/blob-store.ts'
+
+/**
+ * The same store, for whoever must not wait for it inside a database transaction (I5): while `forbidden()` is true, every
+ * call throws, as does asking an open blob or a listing for more. Only closing an open blob stays allowed, so that a
+ * mistake does not also leak a file.
+ */
+export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): BlobStore => {
+  const allow = (call: string): void => {
+    if (forbidden()) throw new Error(`${call} of the blob store was called inside a database transaction (I5)`)
+  }
+  return {
+    stage: async (id) => {
+      allow('stage')
+      return guardStaged(await store.stage(id), allow)
+    },
+    open: async (digest, range, blobBytes) => {
+      allow('open')
+      return guardPieces(await store.open(digest, range, blobBytes), allow)
+    },
+    size: async (digest) => {
+      allow('size')
+      return store.size(digest)
+    },
+    delete: async (digest) => {
+      allow('delete')
+      return store.delete(digest)
+    },
+    list: () => {
+      allow('list')
+      return guardListing(store.list(), 'list', allow)
+    },
+    listStaged: () => {
+      allow('listStaged')
+      return guardListing(store.listStaged(), 'listStaged', allow)
+    },
+    discardStaged: async (id) => {
+      allow('discardStaged')
+      return store.discardStaged(id)
+    },
+    space: async () => {
+      allow('space')
+      return store.space()
+    },
+    probe: async () => {
+      allow('probe')
+      return store.probe()
+    },
+  }
+}
+
+type Allow = (call: string) => void
+
+const guardStaged = (staged: StagedBlob, allow: Allow): StagedBlob => ({
+  write: async (piece) => {
+    allow('write')
+    return staged.write(piece)
+  },
+  publish: async (digest) => {
+    allow('publish')
+    return staged.publish(digest)
+  },
+  discard: async () => {
+    allow('discard')
+    return staged.discard()
+  },
+})
+
+const guardPieces = (pieces: AsyncIterableIterator<Uint8Array>, allow: Allow): AsyncIterableIterator<Uint8Array> => ({
+  next: async () => {
+    allow('reading')
+    return pieces.next()
+  },
+  return: async () => (await pieces.return?.()) ?? { done: true, value: undefined },
+  [Symbol.asyncIterator]() {
+    return this
+  },
+})
+
+async function* guardListing<T>(entries: AsyncIterable<T>, call: string, allow: Allow): AsyncGenerator<T> {
+  allow(call)
+  for await (const entry of entries) {
+    yield entry
+    allow(call)
+  }
+}

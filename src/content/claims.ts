@@ -1,0 +1,143 @@
+import { moveCounter } from '../database/counters.queries.ts'
+import type { Transaction } from '../database/database.ts'
+import type { ClaimsTable } from '../database/tables/claims.ts'
+import type { Sha256 } from '../kernel/digest.ts'
+import { Failure, notFound } from '../kernel/failure.ts'
+import {
+  deleteClaim,
+  expectBlob,
+  insertCandidate,
+  insertClaim,
+  lockClaim,
+  markStored,
+  moveRepositoryBytes,
+  updateClaim,
+} from './claims.queries.ts'
+
+/**
+ * Who holds which bytes, whatever the format: artifacts today, image layers, packages and LFS objects alike.
+ *
+ * A claim begins as a reservation (`pending`), becomes `live` when its bytes are durable, `retired` when its holder is
+ * deleted or cancelled, and goes when the grace period is over. Every step moves the counters of the repository and of
+ * the server in the same transaction (I4), so that quota, usage, reclaim and doctor need to read nothing else.
+ *
+ * Locks are taken in one order everywhere: claim, repository, server.
+ */
+type ClaimState = ClaimsTable['state']
+
+/** The bytes that somebody wants to hold are being removed at this moment. Try again in a new transaction. */
+export class BlobBeingReclaimed extends Error {
+  override readonly name = 'BlobBeingReclaimed'
+}
+
+/**
+ * Announces bytes before they get their final name. The lock of the blob's row makes this and the mark of reclaim
+ * exclude each other: either reclaim sees the claim and leaves the bytes alone, or we see the mark and wait.
+ */
+const announce = async (tx: Transaction, digest: Sha256, bytes: number): Promise<void> => {
+  if ((await expectBlob(tx, digest, bytes)) === 'reclaiming')
+    throw new BlobBeingReclaimed(`blob ${digest} is being removed`)
+}
+
+const deltas = (from: ClaimState | null, to: ClaimState | null, fromSize: number, toSize: number) => {
+  const by = { live: 0, pending: 0, retired: 0 }
+  if (from !== null) by[from] -= fromSize
+  if (to !== null) by[to] += toSize
+  return { published: by.live, pending: by.pending, retired: by.retired }
+}
+
+/** Moves both levels of counters. Growing beyond the capacity is refused with 507, before anything is written. */
+const count = async (
+  tx: Transaction,
+  repository: string,
+  change: ReturnType<typeof deltas>,
+  capacityBytes: number,
+): Promise<void> => {
+  const total = change.published + change.pending + change.retired
+  if (!(await moveRepositoryBytes(tx, repository, change))) throw notFound('repository')
+  if (total === 0) return
+  const reserved = await moveCounter(tx, 'reserved_bytes', total)
+  if (total > 0 && reserved > capacityBytes)
+    throw new Failure(
+      'storage_quota',
+      `The server's capacity of ${capacityBytes} bytes does not suffice for ${total} more (${reserved - total} are reserved).`,
+    )
+}
+
+export interface Reservation {
+  readonly id: string
+  readonly repository: string
+  /** Null until the bytes are known. */
+  readonly digest: Sha256 | null
+  readonly bytes: number
+}
+
+/** Sets room aside before a byte arrives. 507 `storage_quota` when there is none, 404 when there is no repository. */
+export const reserve = async (tx: Transaction, wanted: Reservation, capacityBytes: number): Promise<void> => {
+  const { id, repository, digest, bytes } = wanted
+  await count(tx, repository, deltas(null, 'pending', 0, bytes), capacityBytes)
+  await insertClaim(tx, {
+    id,
+    repository,
+    holder: 'artifact',
+    sha256: digest,
+    size: bytes,
+    state: 'pending',
+    retired_at: null,
+  })
+  if (digest !== null) await announce(tx, digest, bytes)
+}
+
+const pending = async (tx: Transaction, id: string): Promise<ClaimsTable> => {
+  const claim = await lockClaim(tx, id)
+  if (claim?.state !== 'pending') throw new Failure('upload_state', 'The reservation of this upload has ended.')
+  return claim
+}
+
+/**
+ * Says what a pending claim turned out to be: its size, and its digest before the bytes get their final name. From
+ * then on nothing with this digest is reclaimed.
+ */
+export const adjust = async (
+  tx: Transaction,
+  id: string,
+  digest: Sha256 | null,
+  bytes: number,
+  capacityBytes: number,
+): Promise<void> => {
+  const claim = await pending(tx, id)
+  await count(tx, claim.repository, deltas('pending', 'pending', claim.size, bytes), capacityBytes)
+  await updateClaim(tx, id, { sha256: digest ?? claim.sha256, size: bytes })
+  if (digest !== null && digest !== claim.sha256) await announce(tx, digest, bytes)
+}
+
+/** The bytes are durable: the reservation becomes a holder, and the blob is known (I1). */
+export const publish = async (
+  tx: Transaction,
+  id: string,
+  digest: Sha256,
+  bytes: number,
+  now: string,
+): Promise<void> => {
+  const claim = await pending(tx, id)
+  await count(tx, claim.repository, deltas('pending', 'live', claim.size, bytes), Number.POSITIVE_INFINITY)
+  await markStored(tx, digest, now)
+  await updateClaim(tx, id, { sha256: digest, size: bytes, state: 'live' })
+}
+
+/** The holder is gone for its users; the bytes stay counted until {@link release} after the grace period. */
+export const retire = async (tx: Transaction, id: string, now: string): Promise<void> => {
+  const claim = await lockClaim(tx, id)
+  if (claim === undefined || claim.state === 'retired') return
+  await count(tx, claim.repository, deltas(claim.state, 'retired', claim.size, claim.size), Number.POSITIVE_INFINITY)
+  await updateClaim(tx, id, { state: 'retired', retired_at: now })
+}
+
+/** Gives the room back, and the bytes to reclaim unless others hold them. Harmless when that was done already. */
+export const release = async (tx: Transaction, id: string, now: string): Promise<void> => {
+  const claim = await lockClaim(tx, id)
+  if (claim === undefined) return
+  await count(tx, claim.repository, deltas(claim.state, null, claim.size, 0), Number.POSITIVE_INFINITY)
+  await deleteClaim(tx, id)
+  if (claim.sha256 !== null) await insertCandidate(tx, claim.sha256, now)
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Database, Transaction } from '../database/database.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { timestamp } from '../kernel/clock.ts'
+import { type Sha256, toSha256 } from '../kernel/digest.ts'
+import { Failure } from '../kernel/failure.ts'
+import type { ReachFaultPoint } from '../kernel/fault-points.ts'
+import { reclaimWaitMs, reclaimWaitsMax, undeclaredReservationBytes } from '../kernel/limits.ts'
+import type { BlobStore, StagedBlob } from '../ports/blob-store.ts'
+import { adjust, BlobBeingReclaimed, publish } from './claims.ts'
+
+/**
+ * The one door for bytes into the store, whatever the protocol.
+ *
+ * Order: reserve (the caller, in its transaction) -> stage while hashing -> verify -> announce the digest -> make durable
+ * under the final name -> one transaction: blob, claim, counters and the caller's rows with their journal.
+ *
+ * A crash leaves either nothing visible or all of it: before the last transaction there is a pending claim (which lapses
+ * and is released), perhaps a staging place (found and removed by its id) and perhaps bytes that no row calls stored
+ * (reclaimed, because their claim was released). After it, everything the answer promises is durable (I1, I3, I4).
+ */
+export interface IngestParts {
+  readonly database: Database
+  readonly store: BlobStore
+  readonly clock: Clock
+  readonly capacityBytes: number
+  readonly reach: ReachFaultPoint
+}
+
+export interface Transfer {
+  /** Id of the reservation made with `claims.reserve`; also names the staging place. */
+  readonly claimId: string
+  /** Differs between attempts at the same reservation, so that a dead attempt's place is never written again. */
+  readonly stagingId: string
+  readonly pieces: AsyncIterable<Uint8Array>
+  /** What the bytes must turn out to be, as far as it was said beforehand. */
+  readonly expected: { readonly bytes: number | null; readonly digest: Sha256 | null }
+  /** What was reserved; grows for bodies of unknown length. */
+  readonly reservedBytes: number
+  readonly maxBytes: number
+}
+
+export interface Content {
+  readonly digest: Sha256
+  readonly bytes: number
+}
+
+export interface Finish<T> {
+  /** Looks at the verified content before anything is stored for good. A value ends the transfer there. */
+  readonly early?: (content: Content) => Promise<T | null>
+  /** Writes the caller's rows and journal in the transaction that publishes the claim. Does SQL and nothing else (I5). */
+  readonly commit: (tx: Transaction, content: Content, now: string) => Promise<T>
+}
+
+/**
+ * Takes a body in. Resolves when everything is durable. Throws 422 `size_mismatch` or `checksum_mismatch`, 413
+ * `body_too_large`, 507 `storage_quota`, or what the body throws; then nothing is left but the claim, which is the
+ * caller's to release or to keep for another try.
+ */
+export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: Finish<T>): Promise<T> => {
+  const staged = await parts.store.stage(transfer.stagingId)
+  try {
+    const content = await receive(parts, transfer, staged)
+    verify(content, transfer.expected)
+    parts.reach('publish.staged')
+    const early = await finish.early?.(content)
+    if (early !== null && early !== undefined) return early
+    if (transfer.expected.digest === null) await announce(parts, transfer.claimId, content)
+    parts.reach('publish.announced')
+    await staged.publish(content.digest)
+    parts.reach('publish.placed')
+    const now = timestamp(parts.clock.now())
+    const result = await parts.database.transaction(async (tx) => {
+      await publish(tx, transfer.claimId, content.digest, content.bytes, now)
+      return finish.commit(tx, content, now)
+    })
+    parts.reach('publish.committed')
+    return result
+  } finally {
+    await staged.discard()
+  }
+}
+
+const receive = async (parts: IngestParts, transfer: Transfer, staged: StagedBlob): Promise<Content> => {
+  const hash = createHash('sha256')
+  const limit = transfer.expected.bytes ?? transfer.maxBytes
+  let { reservedBytes } = transfer
+  let bytes = 0
+  for await (const piece of transfer.pieces) {
+    bytes += piece.byteLength
+    if (bytes > limit) throw tooLong(transfer)
+    if (bytes > reservedBytes) {
+      reservedBytes = Math.min(Math.max(reservedBytes * 2, bytes, undeclaredReservationBytes), transfer.maxBytes)
+      await parts.database.transaction((tx) => adjust(tx, transfer.claimId, null, reservedBytes, parts.capacityBytes), {
+        durability: 'relaxed',
+      })
+    }
+    hash.update(piece)
+    await staged.write(piece)
+  }
+  return { digest: toSha256(hash.digest('hex')), bytes }
+}
+
+const tooLong = (transfer: Transfer): Failure =>
+  transfer.expected.bytes !== null
+    ? new Failure('size_mismatch', `The body is longer than the ${transfer.expected.bytes} bytes that were declared.`)
+    : new Failure('body_too_large', `A file may have at most ${transfer.maxBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
+
+const verify = (content: Content, expected: Transfer['expected']): void => {
+  if (expected.bytes !== null && content.bytes !== expected.bytes)
+    throw new Failure('size_mismatch', `The body has ${content.bytes} bytes; ${expected.bytes} were declared.`)
+  if (expected.digest !== null && content.digest !== expected.digest)
+    throw new Failure('checksum_mismatch', `The body's SHA-256 is ${content.digest}; ${expected.digest} was declared.`)
+}
+
+const announce = (parts: IngestParts, claimId: string, content: Content): Promise<void> =>
+  whenNotReclaimed(() =>
+    parts.database.transaction(
+      (tx) => adjust(tx, claimId, content.digest, content.bytes, parts.capacityBytes),
+      // Losing it in a crash loses the whole attempt, which was not acknowledged.
+      { durability: 'relaxed' },
+    ),
+  )
+
+/** Runs a transaction that announces a digest; waits while that digest is just being removed. 503 when it takes long. */
+export const whenNotReclaimed = async <T>(announcing: () => Promise<T>): Promise<T> => {
+  for (let waits = 0; ; waits++) {
+    try {
+      return await announcing()
+    } catch (error) {
+      if (!(error instanceof BlobBeingReclaimed)) throw error
+      if (waits === reclaimWaitsMax)
+        throw new Failure('busy', 'The same content is being cleaned up right now; try again.', { cause: error })
+      await pause(reclaimWaitMs)
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import type { Queries, Transaction } from '../database/database.ts'
+import type { BlobsTable } from '../database/tables/blobs.ts'
+
+export const nextCandidates = async (q: Queries, limit: number): Promise<string[]> =>
+  (await q.selectFrom('reclaim_candidates').select('sha256').orderBy('sha256').limit(limit).execute()).map(
+    (row) => row.sha256,
+  )
+
+export const lockBlob = (tx: Transaction, digest: string): Promise<Pick<BlobsTable, 'state'> | undefined> =>
+  tx.selectFrom('blobs').select('state').where('sha256', '=', digest).forUpdate().executeTakeFirst()
+
+export const isClaimed = async (tx: Transaction, digest: string): Promise<boolean> =>
+  (await tx.selectFrom('claims').select('id').where('sha256', '=', digest).limit(1).executeTakeFirst()) !== undefined
+
+export const markReclaiming = async (tx: Transaction, digest: string): Promise<void> => {
+  await tx.updateTable('blobs').set({ state: 'reclaiming' }).where('sha256', '=', digest).execute()
+}
+
+export const deleteBlob = async (tx: Transaction, digest: string): Promise<void> => {
+  await tx.deleteFrom('blobs').where('sha256', '=', digest).execute()
+}
+
+export const deleteCandidate = async (tx: Transaction, digest: string): Promise<void> => {
+  await tx.deleteFrom('reclaim_candidates').where('sha256', '=', digest).execute()
+}

@@ -1,0 +1,107 @@
+import { create } from 'content-disposition'
+import type { Sha256 } from '../kernel/digest.ts'
+import type { DownloadClass } from '../kernel/download-class.ts'
+import { Failure } from '../kernel/failure.ts'
+import { type ByteRange, resolveRange } from '../kernel/range.ts'
+import { BlobMissing, type BlobStore } from '../ports/blob-store.ts'
+
+export interface ServeParts {
+  readonly store: BlobStore
+}
+
+/** The file to send. */
+export interface Served {
+  readonly digest: Sha256
+  readonly bytes: number
+  /** Offered as the name to save under. */
+  readonly name: string
+}
+
+/** What the client asked, as far as it decides what is sent. */
+export interface ServeRequest {
+  readonly head: boolean
+  readonly range: string | undefined
+  readonly ifRange: string | undefined
+  readonly ifNoneMatch: string | undefined
+  readonly downloadClass: DownloadClass
+}
+
+export interface ServedAnswer {
+  readonly status: 200 | 206 | 304
+  readonly headers: Readonly<Record<string, string>>
+  /** Null when the answer has no body. Otherwise opened already: must be iterated or returned. */
+  readonly bytes: AsyncIterableIterator<Uint8Array> | null
+}
+
+/**
+ * Stored files are shown to nobody's browser as pages: `nosniff` keeps it from guessing a type, the policy takes scripts,
+ * forms and the origin away from whatever is opened in spite of `attachment`, and `no-referrer` keeps addresses private.
+ */
+const guards: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+const tagList = /(?:W\/)?"[^"]*"|\*/g
+
+/** If-None-Match compares weakly (RFC 9110, section 13.1.2); our tags contain no comma or quote. */
+const matches = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch !== undefined &&
+  (ifNoneMatch.match(tagList) ?? []).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag)
+
+/**
+ * The one door out: every route that sends stored bytes ends here. Decides conditions (RFC 9110, section 13) and range
+ * (section 14), makes the headers, and opens the bytes, which are read only as fast as the client takes them.
+ * `headers` of the route are added. Throws 416 `range_not_satisfiable`.
+ */
+export const serve = async (
+  { store }: ServeParts,
+  served: Served,
+  request: ServeRequest,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ServedAnswer> => {
+  const etag = `"sha256:${served.digest}"`
+  const common = {
+    ...guards,
+    etag,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'svc-download-class': request.downloadClass,
+    ...headers,
+  }
+  if (matches(request.ifNoneMatch, etag)) return { status: 304, headers: common, bytes: null }
+  const full = {
+    ...common,
+    'content-type': 'application/octet-stream',
+    'content-disposition': create(served.name, { type: 'attachment' }),
+  }
+  // HEAD ignores Range; If-Range asks for the exact strong tag, anything else means the whole file.
+  const wanted = request.head || (request.ifRange !== undefined && request.ifRange !== etag) ? undefined : request.range
+  const range = resolveRange(wanted, served.bytes)
+  if (range === 'unsatisfiable')
+    throw new Failure(
+      'range_not_satisfiable',
+      `The file has ${served.bytes} bytes; the range ${wanted} lies outside.`,
+      {
+        headers: { 'content-range': `bytes */${served.bytes}`, etag, 'accept-ranges': 'bytes' },
+      },
+    )
+  const interval = range === 'whole' ? { start: 0, end: served.bytes } : range
+  const length = { ...full, 'content-length': String(interval.end - interval.start) }
+  const sent =
+    range === 'whole' ? length : { ...length, 'content-range': `bytes ${range.start}-${range.end - 1}/${served.bytes}` }
+  const bytes = request.head ? null : await open(store, served.digest, interval)
+  return { status: range === 'whole' ? 200 : 206, headers: sent, bytes }
+}
+
+/** A row says that the bytes are there: if they are not, that is no 404 but damage, and shall be seen. */
+const open = async (store: BlobStore, digest: Sha256, range: ByteRange): Promise<AsyncIterableIterator<Uint8Array>> => {
+  try {
+    return await store.open(digest, range)
+  } catch (error) {
+    if (error instanceof BlobMissing) throw new Error(`the stored bytes of ${digest} are missing`, { cause: error })
+    throw error
+  }
+}

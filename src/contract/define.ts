@@ -1,0 +1,78 @@
+import Type, { type TObject, type TSchema } from 'typebox'
+import { jsonBodyBytesMax } from '../kernel/limits.ts'
+import type { AccessRule, BodyKind, Operation, ResponseTable } from './operation.ts'
+
+type NoFields = TObject<Record<never, never>>
+
+const noFields: NoFields = Type.Object({}, { additionalProperties: false })
+
+type Optional =
+  | 'pathParameters'
+  | 'query'
+  | 'headers'
+  | 'body'
+  | 'conditions'
+  | 'failures'
+  | 'download'
+  | 'whileDraining'
+
+type Declaration<
+  Path extends TObject,
+  Query extends TObject,
+  Headers extends TObject,
+  Body extends BodyKind,
+  Responses extends ResponseTable,
+  Rule extends AccessRule,
+> = Omit<Operation<Path, Query, Headers, Body, Responses, Rule>, Optional> &
+  Partial<Pick<Operation<Path, Query, Headers, Body, Responses, Rule>, Optional>>
+
+const names = (path: string): string[] => [...path.matchAll(/\{([a-zA-Z]+)\*?\}/g)].map((match) => match[1] ?? '')
+
+/**
+ * Declares an operation. What is left out defaults to nothing: no parameters, no body, no conditions. Throws when the
+ * declaration contradicts itself, so that a wrong one never starts.
+ */
+export const defineOperation = <
+  Path extends TObject = NoFields,
+  Query extends TObject = NoFields,
+  Headers extends TObject = NoFields,
+  const Body extends BodyKind = { kind: 'none' },
+  const Responses extends ResponseTable = ResponseTable,
+  const Rule extends AccessRule = AccessRule,
+>(
+  declaration: Declaration<Path, Query, Headers, Body, Responses, Rule>,
+): Operation<Path, Query, Headers, Body, Responses, Rule> => {
+  const { id, path, access, method } = declaration
+  const declared = Object.keys(declaration.pathParameters?.properties ?? {})
+  const inPath = names(path)
+  if (declared.length !== inPath.length || inPath.some((name) => !declared.includes(name)))
+    throw new Error(`${id}: the path ${path} and its declared parameters ${declared.join(', ')} differ`)
+  if (access.kind === 'repository' && !inPath.includes('repository'))
+    throw new Error(`${id}: access by repository needs {repository} in the path ${path}`)
+  if (method === 'GET' && declaration.body !== undefined && declaration.body.kind !== 'none')
+    throw new Error(`${id}: a GET has no body`)
+  // The defaults are the type parameters' defaults: where a part is left out, its parameter is the empty one.
+  const defaults = { pathParameters: noFields, query: noFields, headers: noFields, body: { kind: 'none' } }
+  return {
+    ...defaults,
+    conditions: [],
+    failures: [],
+    download: false,
+    whileDraining: false,
+    ...declaration,
+  } as Operation<Path, Query, Headers, Body, Responses, Rule>
+}
+
+/** A JSON body of at most `maxBytes`. */
+export const jsonBody = <S extends TSchema>(schema: S, maxBytes: number = jsonBodyBytesMax) =>
+  ({ kind: 'json', schema, maxBytes }) as const
+
+/** A JSON answer. */
+export const answers = <S extends TSchema>(
+  description: string,
+  schema: S,
+  headers?: Readonly<Record<string, string>>,
+) => ({ description, schema, ...(headers === undefined ? {} : { headers }) }) as const
+
+/** An answer without body. */
+export const answersNothing = (description: string) => ({ description, schema: null }) as const

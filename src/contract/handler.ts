@@ -1,0 +1,88 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Caller } from '../kernel/caller.ts'
+import type { AccessRule, BodyKind, BodyOf, Operation, ResponseTable } from './operation.ts'
+
+/** The caller as the handler sees it: present unless anyone may call. */
+export interface RequestFacts {
+  /** Also in the header `X-Request-Id` and in every problem answer. */
+  readonly requestId: string
+  readonly clientAddress: string
+  /** `https://host` as the client knows us, without a trailing slash. */
+  readonly baseUrl: string
+  /** HEAD: the same headers, no body. */
+  readonly head: boolean
+}
+
+/** A body that is still arriving. */
+export interface IncomingBody {
+  /** Length that the client declared, or null when it sends in chunks. */
+  readonly declaredBytes: number | null
+  /**
+   * The bytes as they come. Pieces belong to the reader. Ends with a Failure when the client stalls, goes away or
+   * takes longer than the upload deadline; only then, and when it was read to the end, is everything known.
+   */
+  readonly pieces: AsyncIterable<Uint8Array>
+}
+
+export interface Input<O extends Operation> {
+  readonly path: Static<O['pathParameters']>
+  readonly query: Static<O['query']>
+  readonly headers: Static<O['headers']>
+  readonly body: O['body'] extends { kind: 'stream' } ? IncomingBody : BodyOf<O['body']>
+  readonly caller: O['access'] extends { kind: 'anyone' } ? Caller | null : Caller
+  readonly request: RequestFacts
+}
+
+/** Stored bytes or a refusal to send them (304, 416), made by `content/serve.ts`. */
+export interface ByteAnswer {
+  readonly status: 200 | 206 | 304 | 416
+  readonly headers: Readonly<Record<string, string>>
+  /** Null for HEAD, 304 and 416. Whoever gets it must iterate or `return()` it. */
+  readonly bytes: AsyncIterableIterator<Uint8Array> | null
+}
+
+export interface TextAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+type JsonAnswer<R extends ResponseTable> = {
+  [S in keyof R & number]: {
+    readonly status: S
+    readonly headers?: Readonly<Record<string, string>>
+    readonly json: R[S] extends { schema: infer B extends TSchema } ? Static<B> : null
+  }
+}[keyof R & number]
+
+export type AnyAnswer =
+  | ByteAnswer
+  | TextAnswer
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly json: unknown }
+
+export type Answer<O extends Operation> = JsonAnswer<O['responses']> | TextAnswer | ByteAnswer
+
+/** An operation together with the function that does it. */
+export interface BoundOperation {
+  readonly operation: Operation
+  readonly handler: (input: Input<Operation>) => Promise<AnyAnswer>
+}
+
+/** Binds a handler to its declaration; the types of input and answer follow from it. */
+export const handle = <
+  Path extends TObject,
+  Query extends TObject,
+  Headers extends TObject,
+  Body extends BodyKind,
+  Responses extends ResponseTable,
+  Rule extends AccessRule,
+>(
+  operation: Operation<Path, Query, Headers, Body, Responses, Rule>,
+  handler: (
+    input: Input<Operation<Path, Query, Headers, Body, Responses, Rule>>,
+  ) => Promise<Answer<Operation<Path, Query, Headers, Body, Responses, Rule>>>,
+): BoundOperation => {
+  // The pipeline validates every input against the schemas of this very operation before it calls the handler, which is
+  // what makes the narrower parameter type true.
+  return { operation: operation as unknown as Operation, handler: handler as unknown as BoundOperation['handler'] }
+}

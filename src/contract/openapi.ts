@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto'
+import type { TObject } from 'typebox'
+import { type FailureCode, failures } from '../kernel/failure.ts'
+import { type Operation, type ResponseKind, reads, requiredActions } from './operation.ts'
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
+
+/** Rewrites a JSON Schema of ours (draft 2020-12) in the words of OpenAPI 3.0.3, which knows no `null` type and no `const`. */
+export const toOpenApiSchema = (schema: Json): Json => {
+  if (Array.isArray(schema)) return schema.map(toOpenApiSchema)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const branches = schema['anyOf']
+  if (Array.isArray(branches)) {
+    const real = branches.filter((branch) => !isNullType(branch)).map(toOpenApiSchema)
+    const nullable = real.length < branches.length
+    const [only] = real
+    const inner = real.length === 1 && isRecord(only) ? only : { anyOf: real }
+    return nullable ? { ...inner, nullable: true } : inner
+  }
+  const rewritten: { [name: string]: Json } = {}
+  for (const [name, value] of Object.entries(schema)) {
+    if (name === 'const') rewritten['enum'] = [value]
+    else if (name === 'patternProperties' && isRecord(value))
+      rewritten['additionalProperties'] = toOpenApiSchema(Object.values(value)[0] ?? {})
+    else if (name === 'properties' && isRecord(value))
+      rewritten['properties'] = Object.fromEntries(
+        Object.entries(value).map(([key, each]) => [key, toOpenApiSchema(each)]),
+      )
+    else if (name === 'additionalProperties' && 'patternProperties' in schema) continue
+    else if (name === 'propertyNames') continue
+    else rewritten[name] = toOpenApiSchema(value)
+  }
+  if ('enum' in rewritten && !('type' in rewritten)) rewritten['type'] = 'string'
+  return rewritten
+}
+
+const isRecord = (value: Json | undefined): value is { [name: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isNullType = (value: Json): boolean => isRecord(value) && value['type'] === 'null'
+
+/** Schemas are plain JSON under their types; the round trip drops what is not. */
+const plain = (schema: unknown): Json => toOpenApiSchema(JSON.parse(JSON.stringify(schema)))
+
+const parameters = (schema: TObject, place: 'path' | 'query' | 'header'): Json[] => {
+  const required: unknown = schema['required']
+  return Object.entries(schema.properties).map(([name, each]) => ({
+    name,
+    in: place,
+    required: place === 'path' || (Array.isArray(required) && required.includes(name)),
+    schema: plain(each),
+  }))
+}
+
+const problem: Json = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'code', 'detail', 'requestId'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    code: { type: 'string', enum: Object.keys(failures) },
+    detail: { type: 'string' },
+    requestId: { type: 'string' },
+    retryAfterSeconds: { type: 'integer' },
+    details: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['pointer', 'message'],
+        properties: { pointer: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+}
+
+const response = (kind: ResponseKind): Json => {
+  const described: { [name: string]: Json } = { description: kind.description }
+  if (kind.schema !== null)
+    described['content'] = { [kind.mediaType ?? 'application/json']: { schema: plain(kind.schema) } }
+  else if (kind.mediaType !== undefined)
+    described['content'] = { [kind.mediaType]: { schema: { type: 'string', format: 'binary' } } }
+  if (kind.headers !== undefined)
+    described['headers'] = Object.fromEntries(
+      Object.entries(kind.headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+    )
+  return described
+}
+
+/** Every reason code that an operation may answer with: its own, and those that its access, input and body bring. */
+export const failureCodes = (operation: Operation): FailureCode[] => {
+  const codes = new Set<FailureCode>(['invalid_request', 'origin_not_allowed', 'internal', 'unavailable'])
+  if (operation.access.kind !== 'anyone')
+    for (const code of ['credential_missing', 'credential_invalid', 'session_expired', 'permission_missing'] as const)
+      codes.add(code)
+  if (operation.pathParameters.properties['repository'] !== undefined) codes.add('not_found')
+  if (operation.body.kind === 'json') codes.add('body_too_large').add('unsupported_media_type')
+  if (operation.body.kind === 'stream') codes.add('body_too_large').add('upload_deadline')
+  if (operation.download) codes.add('range_not_satisfiable')
+  if (!operation.whileDraining) codes.add('draining')
+  for (const code of operation.failures) codes.add(code)
+  return [...codes]
+}
+
+const problems = (operation: Operation): { [status: string]: Json } => {
+  const byStatus = new Map<number, FailureCode[]>()
+  for (const code of failureCodes(operation)) {
+    const status = failures[code][0]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      String(status),
+      {
+        description: codes.sort().join(', '),
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    ]),
+  )
+}
+
+const body = (operation: Operation): { [name: string]: Json } => {
+  if (operation.body.kind === 'json')
+    return {
+      requestBody: { required: true, content: { 'application/json': { schema: plain(operation.body.schema) } } },
+    }
+  if (operation.body.kind === 'stream') {
+    const type = operation.body.mediaTypes?.[0] ?? '*/*'
+    return { requestBody: { required: true, content: { [type]: { schema: { type: 'string', format: 'binary' } } } } }
+  }
+  return {}
+}
+
+const pathItem = (operation: Operation): Json => ({
+  operationId: operation.id,
+  summary: operation.summary,
+  tags: [operation.surface],
+  ...(operation.access.kind === 'anyone' ? { security: [] } : {}),
+  parameters: [
+    ...parameters(operation.pathParameters, 'path'),
+    ...parameters(operation.query, 'query'),
+    ...parameters(operation.headers, 'header'),
+  ],
+  ...body(operation),
+  responses: {
+    ...problems(operation),
+    ...Object.fromEntries(Object.entries(operation.responses).map(([status, kind]) => [status, response(kind)])),
+  },
+  'x-svc-surface': operation.surface,
+  'x-svc-visibility': operation.visibility,
+  'x-svc-access': operation.access.kind,
+  'x-svc-required-actions': [...requiredActions(operation.access)],
+  'x-svc-retry': operation.retry,
+  'x-svc-conditions': [...operation.conditions],
+  'x-svc-reader': reads(operation),
+})
+
+/** The OpenAPI 3.0.3 document of these operations; the same for every caller. */
+export const openApiDocument = (operations: readonly Operation[], version: string): Json => {
+  const paths: { [path: string]: { [method: string]: Json } } = {}
+  for (const operation of operations) {
+    const path = operation.path.replace('*}', '}')
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: pathItem(operation) }
+  }
+  return {
+    openapi: '3.0.3',
+    info: { title: 'svc', version, license: { name: 'Apache-2.0' } },
+    security: [{ bearer: [] }],
+    paths,
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      schemas: { Problem: problem },
+    },
+  }
+}
+
+/** A short name for the exact state of a document, for caches. */
+export const documentTag = (document: Json): string =>
+  createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 16)

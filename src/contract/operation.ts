@@ -1,0 +1,122 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Action, AdministrationAction, RepositoryAction, SystemAction } from '../kernel/actions.ts'
+import type { FailureCode } from '../kernel/failure.ts'
+
+/**
+ * An operation as data: the only way to a route. Routes, validation, authentication, authorization, HEAD, 405/413/415,
+ * metrics labels, `openapi.json`, the operations list and the reference pages are all made from this one value.
+ */
+export interface Operation<
+  Path extends TObject = TObject,
+  Query extends TObject = TObject,
+  Headers extends TObject = TObject,
+  Body extends BodyKind = BodyKind,
+  Responses extends ResponseTable = ResponseTable,
+  Rule extends AccessRule = AccessRule,
+> {
+  /** The grep key: declaration, handler, rule, metric label and documentation anchor bear it. */
+  readonly id: string
+  readonly method: Method
+  /** Template with `{name}` for a segment and `{name*}` for the rest of the path. */
+  readonly path: string
+  readonly summary: string
+  readonly surface: Surface
+  readonly visibility: Visibility
+  readonly access: Rule
+  readonly retry: Retry
+  readonly conditions: readonly Condition[]
+  readonly pathParameters: Path
+  readonly query: Query
+  readonly headers: Headers
+  readonly body: Body
+  readonly responses: Responses
+  /** Reason codes beside those that access, body and validation bring. */
+  readonly failures: readonly FailureCode[]
+  /** True where stored bytes are sent: all download rules apply, and answers are made by `content/serve.ts`. */
+  readonly download: boolean
+  /** Health operations answer while the service drains. */
+  readonly whileDraining: boolean
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export const surfaces = ['discovery', 'identity', 'catalog', 'transfers', 'administration', 'operations'] as const
+export type Surface = (typeof surfaces)[number]
+
+export type Visibility =
+  | 'public'
+  | 'authenticated'
+  | 'self'
+  | 'repository'
+  | 'owned-resource'
+  | 'delegated'
+  | 'bootstrap'
+  | 'administrator'
+
+export type Retry =
+  | 'read'
+  | 'never-automatic'
+  | 'idempotent'
+  | 'idempotency-key'
+  | 'compare-and-swap'
+  | 'reconcile-upload'
+  | 'reconcile-job'
+
+export type Condition =
+  | 'resource-state'
+  | 'upload-owner'
+  | 'job-owner'
+  | 'reference-owner'
+  | 'delegation-target-and-ceiling'
+  | 'own-key'
+
+/** Who may call. What is not said here is refused. */
+export type AccessRule =
+  | { readonly kind: 'anyone'; readonly reason: string }
+  | { readonly kind: 'credential' }
+  | { readonly kind: 'session' }
+  | { readonly kind: 'administrator' }
+  | { readonly kind: 'recovery' }
+  /** All actions on the repository that the path names. */
+  | { readonly kind: 'repository'; readonly actions: readonly RepositoryAction[] }
+  /** A list that shows of each repository only what its action allows: empty for who holds nothing. */
+  | { readonly kind: 'visible-repositories'; readonly actions: readonly RepositoryAction[] }
+  | { readonly kind: 'administration'; readonly action: AdministrationAction }
+  | { readonly kind: 'system'; readonly action: SystemAction }
+
+export type BodyKind =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'json'; readonly schema: TSchema; readonly maxBytes: number }
+  /** `mediaTypes` null takes any, also none. The size is the handler's business: it knows what was declared. */
+  | { readonly kind: 'stream'; readonly mediaTypes: readonly string[] | null }
+
+export interface ResponseKind {
+  readonly description: string
+  /** Null: no body, or (with `mediaType`) a body that is not JSON. */
+  readonly schema: TSchema | null
+  readonly mediaType?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type ResponseTable = Readonly<Record<number, ResponseKind>>
+
+export type BodyOf<B extends BodyKind> = B extends { kind: 'json'; schema: infer S extends TSchema }
+  ? Static<S>
+  : undefined
+
+/** Actions that the caller must hold, for the operations list. */
+export const requiredActions = (access: AccessRule): readonly Action[] => {
+  switch (access.kind) {
+    case 'repository':
+    case 'visible-repositories':
+      return access.actions
+    case 'administration':
+    case 'system':
+      return [access.action]
+    default:
+      return []
+  }
+}
+
+/** True for GET: safe, cacheable, also served as HEAD and by a read gateway. */
+export const reads = (operation: Operation): boolean => operation.method === 'GET'

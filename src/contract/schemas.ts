@@ -1,0 +1,44 @@
+import Type, { type TProperties, type TSchema } from 'typebox'
+import { assetPathMaxCharacters, pageDefault, pageMax } from '../kernel/limits.ts'
+import { patterns } from '../kernel/names.ts'
+
+/** Words that many operations share. `description` finishes the sentence "must be …" of a validation message. */
+
+/** An object with exactly these fields. */
+export const fields = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })
+
+export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+
+export const oneOf = <const T extends string[]>(values: readonly [...T]) => Type.Enum(values)
+
+export const Uuid = Type.String({ pattern: patterns.uuid, description: 'a UUID in lower case' })
+
+export const Timestamp = Type.String({ description: 'an RFC 3339 date-time', format: 'date-time' })
+
+export const ByteCount = Type.String({
+  pattern: patterns.byteCount,
+  description: 'a count of bytes as a string of decimal digits',
+})
+
+export const Sha256Text = Type.String({ pattern: patterns.sha256, description: '64 lowercase hexadecimal digits' })
+
+export const RepositoryId = Type.String({
+  pattern: patterns.repositoryId,
+  description: '1 to 64 lowercase letters, digits, _ or -, beginning with a letter or digit',
+})
+
+/** Text for people: no control characters, no broken surrogates. Lengths count characters. */
+export const text = (minLength: number, maxLength: number) =>
+  Type.String({ minLength, maxLength, pattern: patterns.text, description: 'text without control characters' })
+
+/** A path as the client wrote it; `pathFault` of the kernel says what is wrong with it. */
+export const AssetPath = Type.String({ minLength: 1, maxLength: assetPathMaxCharacters })
+
+export const IdempotencyKey = Type.String({
+  pattern: patterns.idempotencyKey,
+  description: '1 to 128 letters, digits, _ . : or -',
+})
+
+export const pageLimit = Type.Optional(Type.Integer({ minimum: 1, maximum: pageMax, default: pageDefault }))
+
+export const inRepository = fields({ repository: Type.String() })

@@ -1,0 +1,54 @@
+import type { Kysely, Transaction as KyselyTransaction } from 'kysely'
+import type { Engine } from './migration.ts'
+import type { Tables } from './tables/index.ts'
+
+/** Where queries can be run: the reader, a transaction or a snapshot. */
+export type Queries = Kysely<Tables>
+
+/** A running transaction. It can be used wherever `Queries` are asked for. */
+export type Transaction = KyselyTransaction<Tables>
+
+export interface TransactionOptions {
+  /**
+   * `acknowledged` (the default): when the promise resolves, everything that the transaction wrote *and read* survives a
+   * power cut. `relaxed`: it resolves after the commit; a power cut may still lose it, whole, never in parts.
+   */
+  readonly durability?: 'acknowledged' | 'relaxed'
+}
+
+/**
+ * One database on either engine. Both keep the same promises, so that code tested on one runs on the other:
+ *
+ * - a transaction happens whole or not at all, and a statement that fails dooms it even if the error is caught;
+ * - rows carry numbers, strings, nulls and bytes only (a condition such as `exists` comes as 0 or 1), and parameters are
+ *   the same kinds of value: `undefined`, booleans and dates are refused;
+ * - text compares by its bytes, and `like` minds upper and lower case;
+ * - what fails because the engine cannot be reached or cannot work is `DatabaseUnavailable`.
+ */
+export interface Database {
+  readonly engine: Engine
+
+  /**
+   * Reads, each statement by itself on the newest committed state. Writing through it fails. Inside a transaction it
+   * throws: the answer would not belong to the transaction, and on PostgreSQL it could wait for itself.
+   */
+  readonly reader: Queries
+
+  /**
+   * Runs `work` in one read-write transaction. It may run several times (serialization failure, deadlock, busy file), so
+   * it contains SQL and nothing else (I5). On SQLite transactions run one at a time, first come, first served.
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
+
+  /** Runs `work` on one consistent and durable state of the whole database, without stopping anyone. It cannot write. */
+  snapshot<T>(work: (q: Queries) => Promise<T>): Promise<T>
+
+  /** Resolves once everything that `reader` could see at the call survives a power cut. */
+  settled(): Promise<void>
+
+  /** Throws `DatabaseUnavailable` unless the engine answers now. Cheap enough for a health check. */
+  probe(): Promise<void>
+
+  /** Waits for running transactions, then closes. */
+  [Symbol.asyncDispose](): Promise<void>
+}

@@ -1,0 +1,248 @@
+create table access_groups (
+  id text collate "C" not null,
+  name text collate "C" not null,
+  name_key text collate "C" not null,
+  created_at text collate "C" not null
+);
+
+alter table access_groups add constraint access_groups_name_key_key UNIQUE (name_key);
+
+alter table access_groups add constraint access_groups_pkey PRIMARY KEY (id);
+
+create table accounts (
+  id text collate "C" not null,
+  name text collate "C" not null,
+  name_key text collate "C" not null,
+  administrator bigint not null,
+  enabled bigint not null,
+  password_hash text collate "C" not null,
+  created_at text collate "C" not null
+);
+
+alter table accounts add constraint accounts_name_key_key UNIQUE (name_key);
+
+alter table accounts add constraint accounts_pkey PRIMARY KEY (id);
+
+create table artifacts (
+  id text collate "C" not null,
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  size bigint not null,
+  sha256 text collate "C" not null,
+  labels text collate "C" not null,
+  metadata text collate "C" not null,
+  created_at text collate "C" not null,
+  expires_at text collate "C" not null,
+  published_at text collate "C" not null
+);
+
+alter table artifacts add constraint artifacts_pkey PRIMARY KEY (id);
+
+alter table artifacts add constraint artifacts_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+alter table artifacts add constraint artifacts_sha256_fkey FOREIGN KEY (sha256) REFERENCES blobs(sha256);
+
+CREATE INDEX artifacts_by_repository ON artifacts USING btree (repository, id);
+
+create table asset_revisions (
+  repository text collate "C" not null,
+  path text collate "C" not null,
+  revision bigint not null,
+  artifact_id text collate "C" not null,
+  actor text collate "C" not null,
+  created_at text collate "C" not null,
+  source_revision bigint
+);
+
+alter table asset_revisions add constraint asset_revisions_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id);
+
+alter table asset_revisions add constraint asset_revisions_key PRIMARY KEY (repository, path, revision);
+
+alter table asset_revisions add constraint asset_revisions_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+create table assets (
+  repository text collate "C" not null,
+  path text collate "C" not null,
+  revision bigint not null,
+  artifact_id text collate "C" not null
+);
+
+alter table assets add constraint assets_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id);
+
+alter table assets add constraint assets_key PRIMARY KEY (repository, path);
+
+alter table assets add constraint assets_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+create table blobs (
+  sha256 text collate "C" not null,
+  size bigint not null,
+  state text collate "C" not null,
+  stored_at text collate "C"
+);
+
+alter table blobs add constraint blobs_pkey PRIMARY KEY (sha256);
+
+create table claims (
+  id text collate "C" not null,
+  repository text collate "C" not null,
+  holder text collate "C" not null,
+  sha256 text collate "C",
+  size bigint not null,
+  state text collate "C" not null,
+  retired_at text collate "C"
+);
+
+alter table claims add constraint claims_pkey PRIMARY KEY (id);
+
+alter table claims add constraint claims_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX claims_by_digest ON claims USING btree (sha256);
+
+CREATE INDEX claims_by_repository ON claims USING btree (repository, state);
+
+CREATE INDEX claims_retired ON claims USING btree (retired_at) WHERE (retired_at IS NOT NULL);
+
+create table counters (
+  name text collate "C" not null,
+  value bigint not null
+);
+
+alter table counters add constraint counters_pkey PRIMARY KEY (name);
+
+create table group_grants (
+  group_id text collate "C" not null,
+  repository text collate "C" not null,
+  access text collate "C" not null
+);
+
+alter table group_grants add constraint group_grants_group_id_fkey FOREIGN KEY (group_id) REFERENCES access_groups(id);
+
+alter table group_grants add constraint group_grants_key PRIMARY KEY (group_id, repository);
+
+alter table group_grants add constraint group_grants_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX group_grants_by_repository ON group_grants USING btree (repository);
+
+create table group_members (
+  group_id text collate "C" not null,
+  account_id text collate "C" not null
+);
+
+alter table group_members add constraint group_members_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+
+alter table group_members add constraint group_members_group_id_fkey FOREIGN KEY (group_id) REFERENCES access_groups(id);
+
+alter table group_members add constraint group_members_key PRIMARY KEY (group_id, account_id);
+
+CREATE INDEX group_members_by_account ON group_members USING btree (account_id);
+
+create table journal (
+  repository text collate "C" not null,
+  sequence bigint not null,
+  action text collate "C" not null,
+  artifact_id text collate "C" not null,
+  detail text collate "C",
+  actor text collate "C" not null,
+  occurred_at text collate "C" not null
+);
+
+alter table journal add constraint journal_key PRIMARY KEY (repository, sequence);
+
+alter table journal add constraint journal_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+create table reclaim_candidates (
+  sha256 text collate "C" not null,
+  since text collate "C" not null
+);
+
+alter table reclaim_candidates add constraint reclaim_candidates_pkey PRIMARY KEY (sha256);
+
+create table repositories (
+  id text collate "C" not null,
+  created_at text collate "C" not null,
+  deleted_at text collate "C",
+  journal_head bigint not null,
+  published_bytes bigint not null,
+  pending_bytes bigint not null,
+  retired_bytes bigint not null
+);
+
+alter table repositories add constraint repositories_pkey PRIMARY KEY (id);
+
+create table schema_migrations (
+  number bigint not null,
+  name text collate "C" not null
+);
+
+alter table schema_migrations add constraint schema_migrations_pkey PRIMARY KEY (number);
+
+create table security_audit (
+  sequence bigint not null,
+  occurred_at text collate "C" not null,
+  actor text collate "C" not null,
+  action text collate "C" not null,
+  subject text collate "C" not null,
+  client_address text collate "C" not null
+);
+
+alter table security_audit add constraint security_audit_pkey PRIMARY KEY (sequence);
+
+create table sessions (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  secret_sha256 text collate "C" not null,
+  created_at text collate "C" not null,
+  expires_at text collate "C" not null
+);
+
+alter table sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+
+alter table sessions add constraint sessions_pkey PRIMARY KEY (id);
+
+alter table sessions add constraint sessions_secret_sha256_key UNIQUE (secret_sha256);
+
+CREATE INDEX sessions_by_account ON sessions USING btree (account_id, id);
+
+CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
+
+create table throttles (
+  key text collate "C" not null,
+  failures bigint not null,
+  last_failure_at text collate "C" not null,
+  blocked_until text collate "C"
+);
+
+alter table throttles add constraint throttles_pkey PRIMARY KEY (key);
+
+CREATE INDEX throttles_by_age ON throttles USING btree (last_failure_at);
+
+create table uploads (
+  id text collate "C" not null,
+  repository text collate "C" not null,
+  kind text collate "C" not null,
+  owner text collate "C" not null,
+  idempotency_key text collate "C",
+  name text collate "C" not null,
+  size bigint,
+  sha256 text collate "C",
+  labels text collate "C" not null,
+  metadata text collate "C" not null,
+  status text collate "C" not null,
+  created_at text collate "C" not null,
+  expires_at text collate "C" not null,
+  ended_at text collate "C",
+  turn_holder text collate "C",
+  turn_until text collate "C"
+);
+
+alter table uploads add constraint uploads_pkey PRIMARY KEY (id);
+
+alter table uploads add constraint uploads_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE UNIQUE INDEX uploads_by_idempotency_key ON uploads USING btree (repository, owner, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX uploads_ended ON uploads USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX uploads_open ON uploads USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX uploads_turns ON uploads USING btree (turn_until) WHERE (turn_until IS NOT NULL);

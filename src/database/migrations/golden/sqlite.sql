@@ -1,0 +1,217 @@
+CREATE TABLE "access_groups" (
+  "id" text primary key,
+  "name" text not null,
+  "name_key" text not null unique,
+  "created_at" text not null
+) strict;
+
+CREATE TABLE "accounts" (
+  "id" text primary key,
+  "name" text not null,
+  "name_key" text not null unique,
+  "administrator" integer not null,
+  "enabled" integer not null,
+  "password_hash" text not null,
+  "created_at" text not null
+) strict;
+
+CREATE TABLE "artifacts" (
+  "id" text primary key,
+  "repository" text not null references "repositories" ("id"),
+  "name" text not null,
+  "size" integer not null,
+  "sha256" text not null references "blobs" ("sha256"),
+  "labels" text not null,
+  "metadata" text not null,
+  "created_at" text not null,
+  "expires_at" text not null,
+  "published_at" text not null
+) strict;
+
+CREATE INDEX "artifacts_by_repository" on "artifacts" (
+  "repository",
+  "id"
+);
+
+CREATE TABLE "asset_revisions" (
+  "repository" text not null references "repositories" ("id"),
+  "path" text not null,
+  "revision" integer not null,
+  "artifact_id" text not null references "artifacts" ("id"),
+  "actor" text not null,
+  "created_at" text not null,
+  "source_revision" integer,
+  constraint "asset_revisions_key" primary key ("repository", "path", "revision")
+) strict;
+
+CREATE TABLE "assets" (
+  "repository" text not null references "repositories" ("id"),
+  "path" text not null,
+  "revision" integer not null,
+  "artifact_id" text not null references "artifacts" ("id"),
+  constraint "assets_key" primary key ("repository", "path")
+) strict;
+
+CREATE TABLE "blobs" (
+  "sha256" text primary key,
+  "size" integer not null,
+  "state" text not null,
+  "stored_at" text
+) strict;
+
+CREATE TABLE "claims" (
+  "id" text primary key,
+  "repository" text not null references "repositories" ("id"),
+  "holder" text not null,
+  "sha256" text,
+  "size" integer not null,
+  "state" text not null,
+  "retired_at" text
+) strict;
+
+CREATE INDEX "claims_by_digest" on "claims" (
+  "sha256"
+);
+
+CREATE INDEX "claims_by_repository" on "claims" (
+  "repository",
+  "state"
+);
+
+CREATE INDEX "claims_retired" on "claims" (
+  "retired_at"
+) where "retired_at" is not null;
+
+CREATE TABLE "counters" (
+  "name" text primary key,
+  "value" integer not null
+) strict;
+
+CREATE TABLE "group_grants" (
+  "group_id" text not null references "access_groups" ("id"),
+  "repository" text not null references "repositories" ("id"),
+  "access" text not null,
+  constraint "group_grants_key" primary key ("group_id", "repository")
+) strict;
+
+CREATE INDEX "group_grants_by_repository" on "group_grants" (
+  "repository"
+);
+
+CREATE TABLE "group_members" (
+  "group_id" text not null references "access_groups" ("id"),
+  "account_id" text not null references "accounts" ("id"),
+  constraint "group_members_key" primary key ("group_id", "account_id")
+) strict;
+
+CREATE INDEX "group_members_by_account" on "group_members" (
+  "account_id"
+);
+
+CREATE TABLE "journal" (
+  "repository" text not null references "repositories" ("id"),
+  "sequence" integer not null,
+  "action" text not null,
+  "artifact_id" text not null,
+  "detail" text,
+  "actor" text not null,
+  "occurred_at" text not null,
+  constraint "journal_key" primary key ("repository", "sequence")
+) strict;
+
+CREATE TABLE "reclaim_candidates" (
+  "sha256" text primary key,
+  "since" text not null
+) strict;
+
+CREATE TABLE "repositories" (
+  "id" text primary key,
+  "created_at" text not null,
+  "deleted_at" text,
+  "journal_head" integer not null,
+  "published_bytes" integer not null,
+  "pending_bytes" integer not null,
+  "retired_bytes" integer not null
+) strict;
+
+CREATE TABLE schema_migrations (
+  
+  number integer primary key,
+  
+  name text not null
+  
+) strict;
+
+CREATE TABLE "security_audit" (
+  "sequence" integer primary key,
+  "occurred_at" text not null,
+  "actor" text not null,
+  "action" text not null,
+  "subject" text not null,
+  "client_address" text not null
+) strict;
+
+CREATE TABLE "sessions" (
+  "id" text primary key,
+  "account_id" text not null references "accounts" ("id"),
+  "secret_sha256" text not null unique,
+  "created_at" text not null,
+  "expires_at" text not null
+) strict;
+
+CREATE INDEX "sessions_by_account" on "sessions" (
+  "account_id",
+  "id"
+);
+
+CREATE INDEX "sessions_by_end" on "sessions" (
+  "expires_at"
+);
+
+CREATE TABLE "throttles" (
+  "key" text primary key,
+  "failures" integer not null,
+  "last_failure_at" text not null,
+  "blocked_until" text
+) strict;
+
+CREATE INDEX "throttles_by_age" on "throttles" (
+  "last_failure_at"
+);
+
+CREATE TABLE "uploads" (
+  "id" text primary key,
+  "repository" text not null references "repositories" ("id"),
+  "kind" text not null,
+  "owner" text not null,
+  "idempotency_key" text,
+  "name" text not null,
+  "size" integer,
+  "sha256" text,
+  "labels" text not null,
+  "metadata" text not null,
+  "status" text not null,
+  "created_at" text not null,
+  "expires_at" text not null,
+  "ended_at" text,
+  "turn_holder" text,
+  "turn_until" text
+) strict;
+
+CREATE UNIQUE INDEX "uploads_by_idempotency_key" on "uploads" (
+  "repository",
+  "owner",
+  "idempotency_key"
+) where "idempotency_key" is not null;
+
+CREATE INDEX "uploads_ended" on "uploads" (
+  "ended_at"
+) where "ended_at" is not null;
+
+CREATE INDEX "uploads_open" on "uploads" (
+  "expires_at"
+) where "status" = 'pending';
+
+CREATE INDEX "uploads_turns" on "uploads" (
+  "turn_until"
+) where "turn_until" is not null;

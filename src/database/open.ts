@@ -1,0 +1,28 @@
+import type { Database } from './database.ts'
+import { PostgresDatabase } from './postgres/database.ts'
+import { SqliteDatabase } from './sqlite/database.ts'
+
+export interface OpenOptions {
+  /** `sqlite:` and a path, or a `postgres://` address. */
+  readonly url: string
+  /** Told about what fails beside any caller: lost idle connections, effects after a commit, a disk that cannot sync. */
+  readonly report: (message: string, error: unknown) => void
+}
+
+/** Opens a database and proves that it answers. It does not migrate. */
+export const openDatabase = async ({ url, report }: OpenOptions): Promise<Database> => {
+  const database = connect(url, report)
+  try {
+    await database.probe()
+  } catch (error) {
+    await database[Symbol.asyncDispose]()
+    throw error
+  }
+  return database
+}
+
+const connect = (url: string, report: OpenOptions['report']): Database => {
+  if (url.startsWith('sqlite:')) return new SqliteDatabase({ path: url.slice('sqlite:'.length), report })
+  if (/^postgres(?:ql)?:\/\//.test(url)) return new PostgresDatabase({ url, report })
+  throw new TypeError('A database address begins with sqlite: or postgres://.')
+}

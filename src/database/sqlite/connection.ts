@@ -1,0 +1,100 @@
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import { type Bindable, checkParameter } from '../parameters.ts'
+import { translated } from './errors.ts'
+import { Statements } from './statements.ts'
+
+/** Waits for recovery or for the last checkpoint of another process, which only ever happen at open and close. */
+const busyTimeoutMs = 1_000
+
+/** One SQLite connection. Everything on it is synchronous: when a call returns, the statement has ended. */
+export class SqliteConnection implements DatabaseConnection {
+  readonly #database: DatabaseSync
+  readonly #statements: Statements
+  /** Whether a statement since the last `forgetChanges` may have changed something. */
+  changed = false
+
+  constructor(path: string, readOnly: boolean) {
+    this.#database = new DatabaseSync(path, {
+      readOnly,
+      timeout: busyTimeoutMs,
+      enableForeignKeyConstraints: true,
+      enableDoubleQuotedStringLiterals: false,
+      allowExtension: false,
+      defensive: true,
+    })
+    this.#statements = new Statements(this.#database)
+    this.exec('pragma trusted_schema = off')
+    // `like` minds case on PostgreSQL; without this SQLite would ignore it for ASCII letters.
+    this.exec('pragma case_sensitive_like = on')
+    if (readOnly) this.exec('pragma query_only = on')
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.isTransaction
+  }
+
+  /** Statements of our own, without rows. */
+  exec(sql: string): void {
+    try {
+      this.#database.exec(sql)
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+
+  /** The same for those that come again and again. */
+  command(sql: string): void {
+    try {
+      this.#statements.get(sql).run([])
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+
+  /** One value of our own, such as that of a pragma. */
+  value(sql: string): unknown {
+    const row = this.#statements.get(sql).all([])[0]
+    return row === undefined ? undefined : Object.values(row)[0]
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#execute<R>(query)
+  }
+
+  // biome-ignore lint/suspicious/useAwait: an iterator that ends after one look at the rows
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    yield this.#execute<R>(query)
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #execute<R>({ sql, parameters, query }: CompiledQuery): QueryResult<R> {
+    const bound = parameters.map(toSqlite)
+    try {
+      const statement = this.#statements.get(sql)
+      if (statement.answersRows) {
+        // The row type is Kysely's promise about the query; the driver cannot know it.
+        const rows = statement.all(bound) as R[]
+        if (query.kind !== 'SelectQueryNode' && rows.length > 0) this.changed = true
+        return { rows }
+      }
+      const changes = statement.run(bound)
+      // Only plain changes are believed when they say that they changed nothing; anything else (DDL, raw text) counts.
+      if (changes !== 0n || !plainChanges.has(query.kind)) this.changed = true
+      return { numAffectedRows: changes, rows: [] }
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+}
+
+const plainChanges: ReadonlySet<string> = new Set(['UpdateQueryNode', 'DeleteQueryNode'])
+
+/** node:sqlite binds every number as a float, which would show in text (`5.0`); a bigint is bound as the integer it is. */
+const toSqlite = (value: unknown, index: number): SQLInputValue => {
+  const checked: Bindable = checkParameter(value, index)
+  return typeof checked === 'number' && Number.isInteger(checked) ? BigInt(checked) : checked
+}

@@ -1,0 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { databaseConnectMs } from '../../kernel/limits.ts'
+import type { Session } from '../attempts.ts'
+import { DatabaseUnavailable } from '../unavailable.ts'
+import { SqliteConnection } from './connection.ts'
+import { isBusy } from './errors.ts'
+import { WriterQueue } from './writer-queue.ts'
+
+/** Longest pause between looks at a lock that another process holds. */
+const lockPauseMs = 20
+
+/** The one connection that writes, and the queue before it. */
+export class Writer {
+  readonly connection: SqliteConnection
+  readonly #queue = new WriterQueue()
+  #closed = false
+
+  constructor(path: string) {
+    this.connection = new SqliteConnection(path, false)
+    // The order matters: the change to WAL is synced in full (an empty database file would disown its log), then no more.
+    const mode = this.connection.value('pragma journal_mode = wal')
+    if (mode !== 'wal') {
+      throw new DatabaseUnavailable(`The database needs a file system with shared memory (journal mode ${mode}).`)
+    }
+    this.connection.exec('pragma synchronous = normal')
+    this.connection.exec('pragma checkpoint_fullfsync = on') // macOS: also the disk's own cache. Nothing elsewhere.
+    this.connection.value('select count(*) from sqlite_schema') // The log is made by the first read.
+    // A busy handler would wait with the event loop stopped; `begin` below waits without.
+    this.connection.exec('pragma busy_timeout = 0')
+  }
+
+  /** Runs `work` in turn, in a transaction that it has to end through the session. */
+  async inTurn<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new DatabaseUnavailable('The database is closed.')
+    await this.#queue.enter()
+    try {
+      const { connection } = this
+      if (!began(connection)) await beginPatiently(connection)
+      connection.changed = false
+      return await work(sessionOn(connection))
+    } finally {
+      this.#queue.leave()
+    }
+  }
+
+  /** Waits for those who came before, then closes. */
+  async close(beforeClosing: () => Promise<void>): Promise<void> {
+    this.#closed = true
+    await this.#queue.enter()
+    await beforeClosing()
+    this.connection.close()
+  }
+}
+
+const sessionOn = (connection: SqliteConnection): Session => ({
+  sequential: true,
+  executeQuery: (query) => connection.executeQuery(query),
+  streamQuery: (query) => connection.streamQuery(query),
+  commit: () => connection.command('commit'),
+  // SQLite may have rolled back by itself, after a full disk for example.
+  rollback: () => {
+    if (connection.inTransaction) connection.command('rollback')
+  },
+})
+
+const began = (connection: SqliteConnection): boolean => {
+  try {
+    connection.command('begin immediate')
+    return true
+  } catch (error) {
+    if (isBusy(error)) return false
+    throw error
+  }
+}
+
+/** Another process writes. It will be done in milliseconds; nobody of ours can overtake meanwhile. */
+const beginPatiently = async (connection: SqliteConnection): Promise<void> => {
+  const deadline = performance.now() + databaseConnectMs
+  for (let longest = 1; performance.now() < deadline; longest = Math.min(longest * 2, lockPauseMs)) {
+    await pause(Math.random() * longest)
+    if (began(connection)) return
+  }
+  throw new DatabaseUnavailable(`Another process has kept the database locked for ${databaseConnectMs} ms.`)
+}

@@ -1,0 +1,15 @@
+/** A published file. Its id is that of the upload it came by; its claim has the same id. */
+export interface ArtifactsTable {
+  id: string
+  repository: string
+  name: string
+  size: number
+  sha256: string
+  /** JSON array of strings, as uploaded. */
+  labels: string
+  /** JSON object of strings, as uploaded. */
+  metadata: string
+  created_at: string
+  expires_at: string
+  published_at: string
+}

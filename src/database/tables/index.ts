@@ -1,0 +1,33 @@
+import type { AccountsTable, SessionsTable } from './accounts.ts'
+import type { ArtifactsTable } from './artifacts.ts'
+import type { AssetRevisionsTable, AssetsTable } from './assets.ts'
+import type { BlobsTable, ReclaimCandidatesTable } from './blobs.ts'
+import type { ClaimsTable } from './claims.ts'
+import type { CountersTable } from './counters.ts'
+import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './groups.ts'
+import type { JournalTable } from './journal.ts'
+import type { RepositoriesTable } from './repositories.ts'
+import type { SecurityAuditTable } from './security-audit.ts'
+import type { ThrottlesTable } from './throttles.ts'
+import type { UploadsTable } from './uploads.ts'
+
+/** Every table of the one schema, by name. Booleans are 0 or 1, times RFC 3339 text in UTC, sizes safe integers. */
+export interface Tables {
+  access_groups: AccessGroupsTable
+  accounts: AccountsTable
+  artifacts: ArtifactsTable
+  asset_revisions: AssetRevisionsTable
+  assets: AssetsTable
+  blobs: BlobsTable
+  claims: ClaimsTable
+  counters: CountersTable
+  group_grants: GroupGrantsTable
+  group_members: GroupMembersTable
+  journal: JournalTable
+  reclaim_candidates: ReclaimCandidatesTable
+  repositories: RepositoriesTable
+  security_audit: SecurityAuditTable
+  sessions: SessionsTable
+  throttles: ThrottlesTable
+  uploads: UploadsTable
+}

@@ -1,0 +1,13 @@
+import type { JournalAction } from '../../kernel/journal-actions.ts'
+
+/** Append-only. Sequences of one repository have no gaps and grow in the order of commits. */
+export interface JournalTable {
+  repository: string
+  sequence: number
+  action: JournalAction
+  artifact_id: string
+  /** A file path or a stage, for actions that have one. */
+  detail: string | null
+  actor: string
+  occurred_at: string
+}

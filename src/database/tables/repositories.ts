@@ -1,0 +1,13 @@
+/** A repository and its counters. The row lock of this row orders the repository's journal. */
+export interface RepositoriesTable {
+  id: string
+  created_at: string
+  /** Set when the repository was deleted: the row stays so that its journal goes on where it stopped if the id returns. */
+  deleted_at: string | null
+  /** The last sequence of the journal. */
+  journal_head: number
+  /** Sums over `claims` by state; exact at all times because claims move them in the same transaction. */
+  published_bytes: number
+  pending_bytes: number
+  retired_bytes: number
+}

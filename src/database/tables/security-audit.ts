@@ -1,0 +1,9 @@
+/** What was done to accounts, groups, grants and repositories, and by whom. */
+export interface SecurityAuditTable {
+  sequence: number
+  occurred_at: string
+  actor: string
+  action: string
+  subject: string
+  client_address: string
+}

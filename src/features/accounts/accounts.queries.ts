@@ -1,0 +1,29 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import type { AccountsTable } from '../../database/tables/accounts.ts'
+
+export const listAccounts = (q: Queries, limit: number): Promise<AccountsTable[]> =>
+  q.selectFrom('accounts').selectAll().orderBy('name_key').limit(limit).execute()
+
+export const findAccountByNameKey = (q: Queries, nameKey: string): Promise<AccountsTable | undefined> =>
+  q.selectFrom('accounts').selectAll().where('name_key', '=', nameKey).executeTakeFirst()
+
+export const findAccount = (q: Queries, id: string): Promise<AccountsTable | undefined> =>
+  q.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+
+/** False when the name is taken. */
+export const insertAccount = async (tx: Transaction, row: AccountsTable): Promise<boolean> => {
+  const inserted = await tx
+    .insertInto('accounts')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name_key').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+export const updateAccount = (
+  tx: Transaction,
+  id: string,
+  to: Partial<Pick<AccountsTable, 'enabled' | 'password_hash'>>,
+): Promise<AccountsTable | undefined> =>
+  tx.updateTable('accounts').set(to).where('id', '=', id).returningAll().executeTakeFirst()

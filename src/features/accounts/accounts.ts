@@ -1,0 +1,178 @@
+import { moveCounter } from '../../database/counters.queries.ts'
+import type { Database } from '../../database/database.ts'
+import type { AccountsTable } from '../../database/tables/accounts.ts'
+import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
+import { type Clock, timestamp } from '../../kernel/clock.ts'
+import { Failure, notFound } from '../../kernel/failure.ts'
+import { newId } from '../../kernel/ids.ts'
+import { accountsMax, selfRegisteredAccountsMax } from '../../kernel/limits.ts'
+import { caseless } from '../../kernel/names.ts'
+import { makeOwner } from '../groups/groups.ts'
+import { findAccountByNameKey, insertAccount, listAccounts, updateAccount } from './accounts.queries.ts'
+import type { Passwords } from './passwords.ts'
+import { deleteSession, deleteSessionsOf } from './sessions.queries.ts'
+import { type OpenedSession, openSession, wrongNameOrPassword } from './sessions.ts'
+import { forgiveAccount, recordFailure, refuseWhileThrottled } from './throttle.ts'
+
+export interface AccountParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly passwords: Passwords
+  /** The setting SVC_ALLOW_REGISTRATION. */
+  readonly allowRegistration: boolean
+}
+
+export interface Account {
+  readonly id: string
+  readonly name: string
+  readonly administrator: boolean
+  readonly enabled: boolean
+}
+
+export interface SignedIn extends OpenedSession {
+  readonly account: Account
+}
+
+const toAccount = (row: AccountsTable): Account => ({
+  id: row.id,
+  name: row.name,
+  administrator: row.administrator === 1,
+  enabled: row.enabled === 1,
+})
+
+export const allAccounts = async ({ database }: AccountParts): Promise<Account[]> =>
+  (await listAccounts(database.reader, accountsMax)).map(toAccount)
+
+/** Signs in. Every way to fail takes the same time and gives the same answer; wrong tries lead to pauses. */
+export const signIn = async (
+  parts: AccountParts,
+  credentials: { name: string; password: string },
+  clientAddress: string,
+): Promise<SignedIn> => {
+  const { database, clock, passwords } = parts
+  const subjects = { name: credentials.name, address: clientAddress }
+  await refuseWhileThrottled(database, clock, subjects)
+  const row = await findAccountByNameKey(database.reader, caseless(credentials.name))
+  const right = await passwords.matches(credentials.password, row?.password_hash ?? null)
+  if (!right || row?.enabled !== 1) {
+    await recordFailure(database, clock, subjects)
+    throw wrongNameOrPassword()
+  }
+  await forgiveAccount(database, credentials.name)
+  const session = await database.transaction((tx) => openSession(tx, row.id, clock.now()))
+  return { ...session, account: toAccount(row) }
+}
+
+/** Ends the session at once. Another credential than a session is not touched. */
+export const signOut = async ({ database }: AccountParts, sessionId: string): Promise<void> => {
+  await database.transaction((tx) => deleteSession(tx, sessionId))
+}
+
+export interface NewAccount {
+  readonly name: string
+  readonly password: string
+  readonly administrator: boolean
+}
+
+/**
+ * Creates an account. The very first one is an administrator and joins the owners of `releases`, whatever was asked.
+ * 409 `already_exists` for a taken name (without regard to case), 507 `account_limit` at 1,000.
+ */
+export const createAccount = async (parts: AccountParts, wanted: NewAccount, doer: Doer): Promise<Account> => {
+  const passwordHash = await parts.passwords.hash(wanted.password)
+  return parts.database.transaction(async (tx) => {
+    const nowMs = parts.clock.now()
+    const count = await moveCounter(tx, 'accounts', 1)
+    const row = newRow(wanted, passwordHash, nowMs, count === 1)
+    if (!(await insertAccount(tx, row))) throw taken(wanted.name)
+    if (count > accountsMax) throw new Failure('account_limit', `The server has its ${accountsMax} accounts already.`)
+    await appendSecurityAudit(tx, doer, {
+      action: 'account.create',
+      subject: `account:${row.id}`,
+      occurredAt: row.created_at,
+    })
+    if (count === 1) await makeOwner(tx, row.id, doer, nowMs)
+    return toAccount(row)
+  })
+}
+
+const newRow = (wanted: NewAccount, passwordHash: string, nowMs: number, first: boolean): AccountsTable => ({
+  id: newId(nowMs),
+  name: wanted.name,
+  name_key: caseless(wanted.name),
+  administrator: first || wanted.administrator ? 1 : 0,
+  enabled: 1,
+  password_hash: passwordHash,
+  created_at: timestamp(nowMs),
+})
+
+const taken = (name: string): Failure =>
+  new Failure('already_exists', `An account named ${JSON.stringify(name)} exists (names differ by more than case).`)
+
+const closed = (): Failure =>
+  new Failure('registration_disabled', 'Ask an administrator for an account; self-registration is off.')
+
+/** True when people may register themselves: the setting is on and the first owner exists. */
+export const registrationOpen = async (parts: AccountParts): Promise<boolean> =>
+  parts.allowRegistration && (await listAccounts(parts.database.reader, 1)).length > 0
+
+/** Creates a plain account without any access and signs it in. Each registration counts against its address. */
+export const register = async (
+  parts: AccountParts,
+  wanted: { name: string; password: string },
+  clientAddress: string,
+): Promise<SignedIn> => {
+  if (!(await registrationOpen(parts))) throw closed()
+  const subjects = { name: null, address: clientAddress }
+  await refuseWhileThrottled(parts.database, parts.clock, subjects)
+  await recordFailure(parts.database, parts.clock, subjects)
+  const passwordHash = await parts.passwords.hash(wanted.password)
+  return parts.database.transaction(async (tx) => {
+    const nowMs = parts.clock.now()
+    const count = await moveCounter(tx, 'accounts', 1)
+    const row = newRow({ ...wanted, administrator: false }, passwordHash, nowMs, false)
+    if (!(await insertAccount(tx, row))) throw taken(wanted.name)
+    if (count > selfRegisteredAccountsMax)
+      throw new Failure('account_limit', `Self-registration stops at ${selfRegisteredAccountsMax} accounts.`)
+    await appendSecurityAudit(
+      tx,
+      { actor: `account:${row.id}`, clientAddress },
+      { action: 'account.register', subject: `account:${row.id}`, occurredAt: row.created_at },
+    )
+    return { ...(await openSession(tx, row.id, nowMs)), account: toAccount(row) }
+  })
+}
+
+export interface AccountChange {
+  readonly enabled?: boolean
+  readonly password?: string
+}
+
+/** Enables, disables or gives a new password. Disabling and a new password end every session of the account at once. */
+export const changeAccount = async (
+  parts: AccountParts,
+  id: string,
+  change: AccountChange,
+  doer: Doer,
+): Promise<Account> => {
+  const passwordHash = change.password === undefined ? undefined : await parts.passwords.hash(change.password)
+  return parts.database.transaction(async (tx) => {
+    const occurredAt = timestamp(parts.clock.now())
+    const row = await updateAccount(tx, id, {
+      ...(change.enabled === undefined ? {} : { enabled: change.enabled ? 1 : 0 }),
+      ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
+    })
+    if (row === undefined) throw notFound('account')
+    if (change.enabled === false || passwordHash !== undefined) await deleteSessionsOf(tx, id)
+    const subject = `account:${id}`
+    if (change.enabled !== undefined)
+      await appendSecurityAudit(tx, doer, {
+        action: change.enabled ? 'account.enable' : 'account.disable',
+        subject,
+        occurredAt,
+      })
+    if (passwordHash !== undefined)
+      await appendSecurityAudit(tx, doer, { action: 'account.reset-password', subject, occurredAt })
+    return toAccount(row)
+  })
+}

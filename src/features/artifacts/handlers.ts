@@ -1,0 +1,33 @@
+import { type ServeParts, serve } from '../../content/serve.ts'
+import { conditionsOf } from '../../contract/download.ts'
+import { type BoundOperation, handle } from '../../contract/handler.ts'
+import type { Database } from '../../database/database.ts'
+import { toSha256 } from '../../kernel/digest.ts'
+import { appliedClass } from '../../kernel/download-class.ts'
+import { pageDefault } from '../../kernel/limits.ts'
+import { toRecord } from '../uploads/descriptor.ts'
+import { artifactsAfter, publishedArtifact } from './artifacts.ts'
+import { getArtifact, getArtifactContent, listArtifacts } from './operations.ts'
+
+export interface ArtifactHandlerParts extends ServeParts {
+  readonly database: Database
+}
+
+export const artifactHandlers = (parts: ArtifactHandlerParts): BoundOperation[] => [
+  handle(listArtifacts, async ({ path, query }) => {
+    const limit = query.limit ?? pageDefault
+    const rows = await artifactsAfter(parts.database.reader, path.repository, query.after ?? '', limit)
+    const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null
+    return { status: 200, json: { items: rows.map((row) => toRecord(row, 'available')), next } }
+  }),
+  handle(getArtifact, async ({ path }) => ({
+    status: 200,
+    json: toRecord(await publishedArtifact(parts.database.reader, path.repository, path.id), 'available'),
+  })),
+  handle(getArtifactContent, async ({ path, headers, caller, request }) => {
+    const row = await publishedArtifact(parts.database.reader, path.repository, path.id)
+    const file = { digest: toSha256(row.sha256), bytes: row.size, name: row.name }
+    const downloadClass = appliedClass(caller, headers['svc-download-class'])
+    return serve(parts, file, { ...conditionsOf(headers), head: request.head, downloadClass })
+  }),
+]

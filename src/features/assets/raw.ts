@@ -1,0 +1,137 @@
+import { ingest } from '../../content/ingest.ts'
+import type { Transaction } from '../../database/database.ts'
+import type { Sha256 } from '../../kernel/digest.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { artifactNameMaxCharacters } from '../../kernel/limits.ts'
+import { lastCharacters } from '../../kernel/names.ts'
+import { abandonRawTransfer, openRawTransfer, type RawTransfer } from '../uploads/raw-transfer.ts'
+import { whileRenewing } from '../uploads/turn.ts'
+import { deleteUpload } from '../uploads/uploads.queries.ts'
+import { publishArtifact, type UploadParts, type UploadScope } from '../uploads/uploads.ts'
+import { findAssetContent } from './assets.queries.ts'
+import { addRevision, otherRevision } from './assets.ts'
+
+export interface RawFile {
+  readonly path: string
+  /** From Content-Length; null when the body comes in chunks. */
+  readonly declaredBytes: number | null
+  readonly digest: Sha256 | null
+  /** `If-None-Match: *`: only a path that has nothing yet. */
+  readonly onlyNew: boolean
+  readonly pieces: AsyncIterable<Uint8Array>
+}
+
+export interface RawResult {
+  readonly path: string
+  readonly revision: number
+  /** A new revision came to be. False when the path held these very bytes already. */
+  readonly created: boolean
+  readonly artifact: { readonly id: string; readonly size: string; readonly sha256: string }
+}
+
+/** Another request stored the same bytes at the same path while ours came in: the outcome that both wanted. */
+class SameBytesMeanwhile extends Error {}
+
+type Current = Awaited<ReturnType<typeof findAssetContent>>
+
+/**
+ * Stores a file under a path in one request. A checksum or length that differs is 422 and stores nothing, a writer who
+ * was faster with other bytes 409 `revision_mismatch`. Bytes equal to the current revision change nothing.
+ */
+export const putRaw = async (parts: UploadParts, scope: UploadScope, file: RawFile): Promise<RawResult> => {
+  const { database } = parts
+  const before = await findAssetContent(database.reader, scope.repository, file.path)
+  if (file.onlyNew && before !== undefined) throw exists(file.path)
+  if (file.declaredBytes !== null && file.declaredBytes > parts.maxObjectBytes)
+    throw new Failure('body_too_large', `A file may have at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
+  const name = lastCharacters(file.path.slice(file.path.lastIndexOf('/') + 1), artifactNameMaxCharacters)
+  const transfer = await openRawTransfer(parts, scope, { name, bytes: file.declaredBytes, digest: file.digest })
+  try {
+    const result = await whileRenewing(parts, transfer.row.id, transfer.holder, () =>
+      receive(parts, transfer, file, before),
+    )
+    if (!result.created) await abandonRawTransfer(parts, transfer)
+    return result
+  } catch (error) {
+    await abandonRawTransfer(parts, transfer).catch((second: unknown) =>
+      parts.report('a reservation could not be given back; it lapses by itself', second),
+    )
+    if (!(error instanceof SameBytesMeanwhile)) throw error
+    return database.transaction(async (tx) =>
+      unchanged(file.path, await findAssetContent(tx, scope.repository, file.path)),
+    )
+  }
+}
+
+const exists = (path: string): Failure =>
+  new Failure('already_exists', `${JSON.stringify(path)} exists, and If-None-Match: * asks for a new one.`)
+
+const receive = (parts: UploadParts, transfer: RawTransfer, file: RawFile, before: Current): Promise<RawResult> =>
+  ingest(
+    parts,
+    {
+      claimId: transfer.row.id,
+      stagingId: transfer.holder,
+      pieces: file.pieces,
+      expected: { bytes: file.declaredBytes, digest: file.digest },
+      reservedBytes: file.declaredBytes ?? 0,
+      maxBytes: parts.maxObjectBytes,
+    },
+    {
+      // A transaction, not a plain read: what we call stored already must be durable before we say so.
+      early: (content) =>
+        parts.database.transaction(async (tx) => {
+          const now = await findAssetContent(tx, transfer.row.repository, file.path)
+          if (now === undefined || file.onlyNew) return refuseChange(file, before, now)
+          return now.sha256 === content.digest ? unchanged(file.path, now) : refuseChange(file, before, now)
+        }),
+      commit: (tx, content, now) => commit(tx, transfer, file, before, content, now),
+    },
+  )
+
+/** Null when the path is as it was when the request began; otherwise the 409 that fits. */
+const refuseChange = (file: RawFile, before: Current, now: Current): null => {
+  if (file.onlyNew && now !== undefined) throw exists(file.path)
+  if (now?.revision !== before?.revision) throw otherRevision(file.path, now?.revision ?? 0)
+  return null
+}
+
+const commit = async (
+  tx: Transaction,
+  transfer: RawTransfer,
+  file: RawFile,
+  before: Current,
+  content: { digest: Sha256; bytes: number },
+  now: string,
+): Promise<RawResult> => {
+  const { row } = transfer
+  // Publishing the claim has locked the repository's row: the path cannot change until we commit.
+  const current = await findAssetContent(tx, row.repository, file.path)
+  if (current?.sha256 === content.digest && !file.onlyNew) throw new SameBytesMeanwhile()
+  refuseChange(file, before, current)
+  await publishArtifact(tx, { ...row, size: content.bytes, sha256: content.digest }, row.owner, now)
+  const asset = await addRevision(
+    tx,
+    {
+      repository: row.repository,
+      path: file.path,
+      artifactId: row.id,
+      current: current?.revision ?? 0,
+      actor: row.owner,
+    },
+    now,
+  )
+  await deleteUpload(tx, row.id)
+  return {
+    path: asset.path,
+    revision: asset.revision,
+    created: true,
+    artifact: { id: row.id, size: String(content.bytes), sha256: content.digest },
+  }
+}
+
+const unchanged = (path: string, current: Current): RawResult => {
+  if (current === undefined) throw otherRevision(path, 0)
+  const { revision, artifact_id, size, sha256 } = current
+  return { path, revision, created: false, artifact: { id: artifact_id, size: String(size), sha256 } }
+}

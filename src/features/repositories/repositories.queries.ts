@@ -1,0 +1,89 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+
+export const repositoryIsLive = async (q: Queries, id: string): Promise<boolean> =>
+  (await q
+    .selectFrom('repositories')
+    .select('id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()) !== undefined
+
+export const liveAmong = (q: Queries, ids: string[], limit: number) =>
+  q
+    .selectFrom('repositories')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+export const listLive = (q: Queries, after: string, limit: number) =>
+  q
+    .selectFrom('repositories')
+    .select(['id', 'created_at', 'published_bytes', 'pending_bytes', 'retired_bytes'])
+    .where('deleted_at', 'is', null)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+/** Makes a new row, or brings a deleted one back with its journal where it stopped. False when it is there already. */
+export const insertRepository = async (tx: Transaction, id: string, now: string): Promise<boolean> => {
+  const row = await tx
+    .insertInto('repositories')
+    .values({
+      id,
+      created_at: now,
+      deleted_at: null,
+      journal_head: 0,
+      published_bytes: 0,
+      pending_bytes: 0,
+      retired_bytes: 0,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet({ created_at: now, deleted_at: null })
+        .where('repositories.deleted_at', 'is not', null),
+    )
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export const lockLive = (tx: Transaction, id: string) =>
+  tx
+    .selectFrom('repositories')
+    .select('id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst()
+
+/** Something whose bytes are stored or on their way. */
+export const holdsSomething = async (tx: Transaction, id: string): Promise<boolean> =>
+  (await tx
+    .selectFrom('claims')
+    .select('claims.id')
+    .leftJoin('blobs', 'blobs.sha256', 'claims.sha256')
+    .where('repository', '=', id)
+    .where((eb) => eb.or([eb('claims.state', 'in', ['pending', 'live']), eb('blobs.state', '=', 'stored')]))
+    .limit(1)
+    .executeTakeFirst()) !== undefined
+
+export const retiredClaimIds = (tx: Transaction, id: string) =>
+  tx.selectFrom('claims').select('id').where('repository', '=', id).execute()
+
+export const deleteUploadsOf = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.deleteFrom('uploads').where('repository', '=', id).execute()
+}
+
+export const deleteGrantsOn = async (tx: Transaction, id: string): Promise<number> => {
+  const result = await tx.deleteFrom('group_grants').where('repository', '=', id).executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+export const markDeleted = async (tx: Transaction, id: string, now: string): Promise<void> => {
+  await tx.updateTable('repositories').set({ deleted_at: now }).where('id', '=', id).execute()
+}

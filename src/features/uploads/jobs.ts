@@ -1,0 +1,73 @@
+import { release } from '../../content/claims.ts'
+import { type StagingParts, sweepStaging } from '../../content/staging.ts'
+import type { Database } from '../../database/database.ts'
+import { timestamp } from '../../kernel/clock.ts'
+import { upkeepBatch, uploadLifetimeMs } from '../../kernel/limits.ts'
+import {
+  cancelledBefore,
+  deleteUpload,
+  expiredSessions,
+  forgottenUploads,
+  lapsedTransfers,
+  liveTurns,
+  lockUpload,
+} from './uploads.queries.ts'
+import { cancel } from './uploads.ts'
+
+export interface UploadUpkeepParts extends StagingParts {
+  readonly database: Database
+  readonly cleanupGraceMs: number
+}
+
+type Row = { id: string }
+
+/** Runs one short transaction for each row found, in batches, until a batch is not full. Each looks again under its lock. */
+const each = async (find: () => Promise<Row[]>, settle: (id: string) => Promise<void>): Promise<void> => {
+  for (;;) {
+    const rows = await find()
+    for (const { id } of rows) await settle(id)
+    if (rows.length < upkeepBatch) return
+  }
+}
+
+/**
+ * What time does to uploads; an idempotent function of the database. Sessions past their end are cancelled, transfers of
+ * dead processes give their room back, cancelled sessions do so after the grace period, and records are forgotten seven
+ * days after they ended.
+ */
+export const settleUploads = async (parts: UploadUpkeepParts): Promise<void> => {
+  const { database, clock } = parts
+  const now = timestamp(clock.now())
+  const before = (ms: number): string => timestamp(clock.now() - ms)
+  await each(
+    () => expiredSessions(database.reader, now, upkeepBatch),
+    (id) =>
+      database.transaction(async (tx) => {
+        const row = await lockUpload(tx, id)
+        const idle = row?.turn_until === null || (row?.turn_until ?? '') <= now
+        if (row?.status === 'pending' && row.expires_at <= now && idle) await cancel(tx, id, now)
+      }),
+  )
+  await each(
+    () => lapsedTransfers(database.reader, now, upkeepBatch),
+    (id) =>
+      database.transaction(async (tx) => {
+        const row = await lockUpload(tx, id)
+        if (row?.kind !== 'raw' || row.turn_until === null || row.turn_until > now) return
+        await release(tx, id, now)
+        await deleteUpload(tx, id)
+      }),
+  )
+  await each(
+    () => cancelledBefore(database.reader, before(parts.cleanupGraceMs), upkeepBatch),
+    (id) => database.transaction((tx) => release(tx, id, now)),
+  )
+  await each(
+    () => forgottenUploads(database.reader, before(uploadLifetimeMs), upkeepBatch),
+    (id) => database.transaction((tx) => deleteUpload(tx, id)),
+  )
+}
+
+/** Removes what dead transfers left in staging. */
+export const sweepUploads = async (parts: UploadUpkeepParts): Promise<number> =>
+  sweepStaging(parts, await liveTurns(parts.database.reader, timestamp(parts.clock.now())))

@@ -1,0 +1,67 @@
+import { release, reserve } from '../../content/claims.ts'
+import { whenNotReclaimed } from '../../content/ingest.ts'
+import type { UploadsTable } from '../../database/tables/uploads.ts'
+import { timestamp } from '../../kernel/clock.ts'
+import type { Sha256 } from '../../kernel/digest.ts'
+import { newId } from '../../kernel/ids.ts'
+import { uploadLifetimeMs } from '../../kernel/limits.ts'
+import { turnEnd } from './turn.ts'
+import { deleteUpload, insertUpload } from './uploads.queries.ts'
+import type { UploadParts, UploadScope } from './uploads.ts'
+
+/** A file that comes in one request without a session: reserved like one, gone when the request is. */
+export interface RawTransfer {
+  readonly row: UploadsTable
+  readonly holder: string
+}
+
+/** Reserves what was declared, or nothing yet for a body of unknown length. */
+export const openRawTransfer = async (
+  parts: UploadParts,
+  scope: UploadScope,
+  file: { name: string; bytes: number | null; digest: Sha256 | null },
+): Promise<RawTransfer> => {
+  const nowMs = parts.clock.now()
+  const holder = newId(nowMs)
+  const row: UploadsTable = {
+    id: newId(nowMs),
+    ...scope,
+    kind: 'raw',
+    idempotency_key: null,
+    name: file.name,
+    size: file.bytes,
+    sha256: file.digest,
+    labels: '[]',
+    metadata: '{}',
+    status: 'pending',
+    created_at: timestamp(nowMs),
+    expires_at: timestamp(nowMs + uploadLifetimeMs),
+    ended_at: null,
+    turn_holder: holder,
+    turn_until: turnEnd(nowMs),
+  }
+  const claim = { id: row.id, repository: scope.repository, digest: file.digest, bytes: file.bytes ?? 0 }
+  await parts.freeSpace.refuseUnlessRoomFor(claim.bytes)
+  await whenNotReclaimed(() =>
+    parts.database.transaction(
+      async (tx) => {
+        await reserve(tx, claim, parts.capacityBytes)
+        await insertUpload(tx, row)
+      },
+      // Lost in a crash it is as good as given back.
+      { durability: 'relaxed' },
+    ),
+  )
+  parts.reach('publish.reserved')
+  return { row, holder }
+}
+
+/** Gives the reservation of a transfer back that published nothing. */
+export const abandonRawTransfer = (parts: UploadParts, transfer: RawTransfer): Promise<void> =>
+  parts.database.transaction(
+    async (tx) => {
+      await release(tx, transfer.row.id, timestamp(parts.clock.now()))
+      await deleteUpload(tx, transfer.row.id)
+    },
+    { durability: 'relaxed' },
+  )

@@ -1,0 +1,119 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
+import type { UploadsTable } from '../../database/tables/uploads.ts'
+
+export const findUpload = (
+  q: Queries,
+  repository: string,
+  id: string,
+  owner: string,
+): Promise<UploadsTable | undefined> =>
+  q
+    .selectFrom('uploads')
+    .selectAll()
+    .where('id', '=', id)
+    .where('repository', '=', repository)
+    .where('owner', '=', owner)
+    .where('kind', '=', 'session')
+    .executeTakeFirst()
+
+export const lockUpload = (tx: Transaction, id: string): Promise<UploadsTable | undefined> =>
+  tx.selectFrom('uploads').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+
+export const findByIdempotencyKey = (
+  q: Queries,
+  repository: string,
+  owner: string,
+  key: string,
+): Promise<UploadsTable | undefined> =>
+  q
+    .selectFrom('uploads')
+    .selectAll()
+    .where('repository', '=', repository)
+    .where('owner', '=', owner)
+    .where('idempotency_key', '=', key)
+    .executeTakeFirst()
+
+export const insertUpload = async (tx: Transaction, row: UploadsTable): Promise<void> => {
+  await tx.insertInto('uploads').values(row).execute()
+}
+
+export const updateUpload = async (
+  tx: Transaction,
+  id: string,
+  to: Partial<Pick<UploadsTable, 'status' | 'ended_at' | 'turn_holder' | 'turn_until'>>,
+): Promise<void> => {
+  await tx.updateTable('uploads').set(to).where('id', '=', id).execute()
+}
+
+export const deleteUpload = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.deleteFrom('uploads').where('id', '=', id).execute()
+}
+
+/** Lets the holder of a turn go on. False when the turn was lost. */
+export const renewTurn = async (tx: Transaction, id: string, holder: string, until: string): Promise<boolean> => {
+  const result = await tx
+    .updateTable('uploads')
+    .set({ turn_until: until })
+    .where('id', '=', id)
+    .where('turn_holder', '=', holder)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+export const endTurn = async (tx: Transaction, id: string, holder: string): Promise<void> => {
+  await tx
+    .updateTable('uploads')
+    .set({ turn_holder: null, turn_until: null })
+    .where('id', '=', id)
+    .where('turn_holder', '=', holder)
+    .execute()
+}
+
+export const insertArtifact = async (tx: Transaction, row: ArtifactsTable): Promise<void> => {
+  await tx.insertInto('artifacts').values(row).execute()
+}
+
+/** Sessions whose time is over and that nobody is sending to. */
+export const expiredSessions = (q: Queries, now: string, limit: number) =>
+  q
+    .selectFrom('uploads')
+    .select('id')
+    .where('status', '=', 'pending')
+    .where('kind', '=', 'session')
+    .where('expires_at', '<=', now)
+    .where((eb) => eb.or([eb('turn_until', 'is', null), eb('turn_until', '<=', now)]))
+    .limit(limit)
+    .execute()
+
+/** Transfers by path whose process died. */
+export const lapsedTransfers = (q: Queries, now: string, limit: number) =>
+  q.selectFrom('uploads').select('id').where('kind', '=', 'raw').where('turn_until', '<=', now).limit(limit).execute()
+
+/** Cancelled sessions whose grace period is over and whose room is still held. */
+export const cancelledBefore = (q: Queries, before: string, limit: number) =>
+  q
+    .selectFrom('claims')
+    .innerJoin('uploads', 'uploads.id', 'claims.id')
+    .select('uploads.id')
+    .where('claims.retired_at', '<=', before)
+    .where('uploads.status', '=', 'cancelled')
+    .limit(limit)
+    .execute()
+
+/** Sessions that ended so long ago that nobody asks for them, and that hold no room. */
+export const forgottenUploads = (q: Queries, before: string, limit: number) =>
+  q
+    .selectFrom('uploads')
+    .leftJoin('claims', (join) => join.onRef('claims.id', '=', 'uploads.id').on('claims.state', '=', 'retired'))
+    .select('uploads.id')
+    .where('uploads.ended_at', '<=', before)
+    .where('claims.id', 'is', null)
+    .limit(limit)
+    .execute()
+
+/** Staging places that are being written to right now. */
+export const liveTurns = async (q: Queries, now: string): Promise<Set<string>> => {
+  const rows = await q.selectFrom('uploads').select('turn_holder').where('turn_until', '>', now).execute()
+  return new Set(rows.flatMap((row) => (row.turn_holder === null ? [] : [row.turn_holder])))
+}

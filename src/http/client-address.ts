@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http'
+import ipaddr from 'ipaddr.js'
+
+export type TrustedProxies = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
+
+/** Parses a CIDR list. Throws a RangeError that names the wrong entry. */
+export const parseTrustedProxies = (entries: readonly string[]): TrustedProxies =>
+  entries.map((entry) => {
+    try {
+      return entry.includes('/') ? ipaddr.parseCIDR(entry) : singleAddress(entry)
+    } catch {
+      throw new RangeError(`${JSON.stringify(entry)} is no address range; write it like 10.0.0.0/8`)
+    }
+  })
+
+const singleAddress = (entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] => {
+  const address = ipaddr.parse(entry)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+const isTrusted = (address: string, proxies: TrustedProxies): boolean => {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address)
+  return proxies.some(([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits))
+}
+
+const header = (value: string | string[] | undefined): string =>
+  Array.isArray(value) ? value.join(',') : (value ?? '')
+
+export interface ClientFacts {
+  readonly clientAddress: string
+  readonly baseUrl: string
+}
+
+/**
+ * Where a request comes from and under which address the client knows us. `X-Forwarded-*` count only when the
+ * connection comes from a trusted proxy; the client is then the last forwarded address that is no trusted proxy itself.
+ */
+export const clientFacts = (
+  request: IncomingMessage,
+  proxies: TrustedProxies,
+  configuredBaseUrl: string | null,
+): ClientFacts => {
+  const peer = request.socket.remoteAddress ?? ''
+  const direct = peer.startsWith('::ffff:') ? peer.slice(7) : peer
+  const trusted = proxies.length > 0 && isTrusted(direct, proxies)
+  const host = (trusted && lastOf(request.headers['x-forwarded-host'])) || request.headers.host || 'localhost'
+  const scheme = trusted && lastOf(request.headers['x-forwarded-proto']) === 'https' ? 'https' : 'http'
+  return {
+    clientAddress: trusted ? forwardedAddress(header(request.headers['x-forwarded-for']), direct, proxies) : direct,
+    baseUrl: configuredBaseUrl ?? `${scheme}://${host}`,
+  }
+}
+
+const lastOf = (value: string | string[] | undefined): string => header(value).split(',').at(-1)?.trim() ?? ''
+
+const forwardedAddress = (chain: string, direct: string, proxies: TrustedProxies): string => {
+  const hops = chain.split(',').map((hop) => hop.trim())
+  for (let index = hops.length - 1; index >= 0; index--) {
+    const hop = hops[index] ?? ''
+    if (!ipaddr.isValid(hop)) break
+    if (!isTrusted(hop, proxies)) return ipaddr.process(hop).toString()
+  }
+  return direct
+}

@@ -1,0 +1,46 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Arrival } from './pipeline.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Id of the operation that the route serves. */
+    operationId?: string
+    /** Path template as declared; the route's metrics label. */
+    template?: string
+  }
+  interface FastifyRequest {
+    exchange: Exchange | null
+  }
+}
+
+/** One request and its answer. */
+export interface Exchange {
+  readonly requestId: string
+  readonly startedAtMs: number
+  /** Headers that every answer to this request bears. */
+  readonly headers: Record<string, string>
+  /** Set once the caller was admitted. */
+  arrival: Arrival | null
+}
+
+const bootId = Date.now().toString(36)
+let counter = 0
+
+/** Unique across restarts, short enough to read out. */
+export const nextRequestId = (): string => {
+  counter += 1
+  return `${bootId}-${counter.toString(36)}`
+}
+
+/** The exchange of a request; begins it if this is the first to ask. */
+export const exchangeOf = (request: FastifyRequest): Exchange => {
+  request.exchange ??= begin()
+  return request.exchange
+}
+
+const begin = (): Exchange => {
+  const requestId = nextRequestId()
+  return { requestId, startedAtMs: performance.now(), headers: { 'x-request-id': requestId }, arrival: null }
+}
+
+export type { FastifyReply, FastifyRequest }

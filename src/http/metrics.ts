@@ -1,0 +1,92 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Metrics of the process. Labels are the route template, method, status class and direction, and nothing else. */
+export interface HttpMetrics {
+  readonly registry: Registry
+  answered(route: string, method: string, status: number, seconds: number): void
+  /** One file on its way: call `add` for its bytes and `end` once. */
+  begin(direction: Direction): { add(bytes: number): void; end(): void }
+  /** What is on its way now, and what was since the start. */
+  transfers(direction: Direction): { active: number; bytes: number }
+}
+
+export type Direction = 'in' | 'out'
+
+export const createMetrics = (startedAtSeconds: number): HttpMetrics => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'svc_' })
+  registry.removeSingleMetric('svc_process_start_time_seconds')
+  new Gauge({
+    name: 'svc_process_start_time_seconds',
+    help: 'Start of the process in seconds since the Unix epoch. Counters start from zero then.',
+    registers: [registry],
+  }).set(startedAtSeconds)
+  const requests = new Counter({
+    name: 'svc_http_requests_total',
+    help: 'Answered requests.',
+    labelNames: ['route', 'method', 'status_class'] as const,
+    registers: [registry],
+  })
+  const durations = new Histogram({
+    name: 'svc_http_request_duration_seconds',
+    help: 'Time from the request head to the end of the answer.',
+    labelNames: ['route', 'method'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 600],
+    registers: [registry],
+  })
+  const bytes = new Counter({
+    name: 'svc_transfer_bytes_total',
+    help: 'Bytes of file contents received (in) and sent (out).',
+    labelNames: ['direction'] as const,
+    registers: [registry],
+  })
+  const active = new Gauge({
+    name: 'svc_transfers_active',
+    help: 'Files on their way in or out at this moment.',
+    labelNames: ['direction'] as const,
+    registers: [registry],
+  })
+  const track = (direction: Direction) => {
+    const counter = bytes.labels(direction)
+    const gauge = active.labels(direction)
+    counter.inc(0)
+    gauge.set(0)
+    return { counter, gauge, now: { active: 0, bytes: 0 } }
+  }
+  const tracked = { in: track('in'), out: track('out') }
+  // Looking a child up by its labels costs more than counting; routes are few, so children are kept.
+  const counters = new Map<string, ReturnType<typeof requests.labels>>()
+  const timers = new Map<string, ReturnType<typeof durations.labels>>()
+  const child = <T>(kept: Map<string, T>, key: string, make: () => T): T => {
+    const known = kept.get(key)
+    if (known !== undefined) return known
+    const made = make()
+    kept.set(key, made)
+    return made
+  }
+  return {
+    registry,
+    answered(route, method, status, seconds) {
+      const statusClass = `${Math.floor(status / 100)}xx`
+      const which = `${method} ${route}`
+      child(counters, `${which} ${statusClass}`, () => requests.labels(route, method, statusClass)).inc()
+      child(timers, which, () => durations.labels(route, method)).observe(seconds)
+    },
+    begin(direction) {
+      const { counter, gauge, now } = tracked[direction]
+      now.active += 1
+      gauge.inc()
+      return {
+        add(count) {
+          now.bytes += count
+          counter.inc(count)
+        },
+        end() {
+          now.active -= 1
+          gauge.dec()
+        },
+      }
+    },
+    transfers: (direction) => ({ ...tracked[direction].now }),
+  }
+}

@@ -1,0 +1,32 @@
+import type { BoundOperation } from '../contract/handler.ts'
+import type { Failure } from '../kernel/failure.ts'
+import type { TrustedProxies } from './client-address.ts'
+import type { HttpMetrics } from './metrics.ts'
+import type { Gate } from './pipeline.ts'
+
+/** Everything that the HTTP floor is given; it fetches nothing for itself. */
+export interface HttpParts {
+  readonly operations: readonly BoundOperation[]
+  readonly gate: Gate
+  readonly metrics: HttpMetrics
+  /** A read gateway answers 405 to everything that is not GET or HEAD. */
+  readonly readOnly: boolean
+  readonly trustedProxies: TrustedProxies
+  readonly baseUrl: string | null
+  readonly corsOrigins: ReadonlySet<string>
+  readonly uploadDeadlineSeconds: number
+  /** Called once for each bug, with what was asked and what was thrown. */
+  readonly reportBug: (error: unknown, context: Readonly<Record<string, string>>) => void
+  /** Thrown values that are no Failure but known conditions, such as a database that is away. */
+  readonly translate: (error: unknown) => Failure | null
+  /** Called once for each answered request. */
+  readonly logAnswer: (facts: AnswerFacts) => void
+}
+
+export interface AnswerFacts {
+  readonly requestId: string
+  readonly operation: string
+  readonly method: string
+  readonly status: number
+  readonly milliseconds: number
+}

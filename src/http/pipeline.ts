@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AnyAnswer, BoundOperation, ByteAnswer, IncomingBody, Input } from '../contract/handler.ts'
+import type { AccessRule, Operation } from '../contract/operation.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { Failure } from '../kernel/failure.ts'
+import { bearerCredential } from './credential.ts'
+import type { HttpMetrics } from './metrics.ts'
+import { decodeQuery } from './query.ts'
+import { incomingBody } from './request-body.ts'
+import { compileValidator, type Validator } from './validation.ts'
+
+/** Who is it, and may they? The only two questions that the pipeline asks before it looks at the input. */
+export interface Gate {
+  /** The caller of a credential. Throws the 401 that fits. */
+  authenticate(credential: string): Promise<Caller>
+  /**
+   * Returns when the rule lets the caller pass, on the repository that the path names. Throws 401, 403 or, for what the
+   * caller may not see, 404.
+   */
+  authorize(caller: Caller | null, rule: AccessRule, repository: string | null): Promise<void>
+}
+
+/** What is known of a request before its body is read. */
+export interface Arrival {
+  readonly caller: Caller | null
+  readonly requestId: string
+  readonly clientAddress: string
+  readonly baseUrl: string
+}
+
+export type Params = Readonly<Record<string, string>>
+
+export interface Checked {
+  readonly path: Validator
+  readonly query: Validator
+  readonly headers: Validator
+  readonly body: Validator | null
+  readonly headerNames: readonly string[]
+}
+
+/** Compiles the validators of an operation, once. */
+export const compileOperation = (operation: Operation): Checked => ({
+  path: compileValidator(operation.pathParameters, 'path'),
+  query: compileValidator(operation.query, 'query'),
+  headers: compileValidator(operation.headers, 'headers'),
+  body: operation.body.kind === 'json' ? compileValidator(operation.body.schema, 'body') : null,
+  headerNames: Object.keys(operation.headers.properties),
+})
+
+/** Authenticate (401), then authorize (401, 403, 404). Nothing of the body has been read yet. */
+export const admit = async (
+  gate: Gate,
+  operation: Operation,
+  authorization: string | undefined,
+  params: Params,
+): Promise<Caller | null> => {
+  const credential = operation.access.kind === 'anyone' ? null : bearerCredential(authorization)
+  const caller = credential === null ? null : await gate.authenticate(credential)
+  await gate.authorize(caller, operation.access, params['repository'] ?? null)
+  return caller
+}
+
+const pickHeaders = (names: readonly string[], request: IncomingMessage): Record<string, string> => {
+  const picked: Record<string, string> = {}
+  for (const name of names) {
+    const value = request.headers[name]
+    if (typeof value === 'string') picked[name] = value
+  }
+  return picked
+}
+
+const mediaType = (request: IncomingMessage): string =>
+  (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
+const streamOf = (
+  operation: Operation,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { deadlineSeconds, metrics }: { deadlineSeconds: number; metrics: HttpMetrics },
+): IncomingBody | undefined => {
+  if (operation.body.kind !== 'stream') return undefined
+  const allowed = operation.body.mediaTypes
+  if (allowed !== null && !allowed.includes(mediaType(request)))
+    throw new Failure('unsupported_media_type', `Send the bytes with Content-Type: ${allowed.join(' or ')}.`)
+  return incomingBody(request, response, deadlineSeconds, () => metrics.begin('in'))
+}
+
+/** Validate (400, 415), then call the handler. */
+export const perform = (
+  bound: BoundOperation,
+  checked: Checked,
+  arrival: Arrival,
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: { params: Params; queryText: string; body: unknown; deadlineSeconds: number; metrics: HttpMetrics },
+): Promise<AnyAnswer> => {
+  const { operation } = bound
+  checked.path(parts.params)
+  const query = decodeQuery(parts.queryText, operation.query)
+  checked.query(query)
+  const headers = pickHeaders(checked.headerNames, request)
+  checked.headers(headers)
+  if (checked.body !== null) {
+    if (parts.body === undefined)
+      throw new Failure('invalid_request', 'A JSON body is needed (Content-Type: application/json).', {
+        details: [{ pointer: '', message: 'is required' }],
+      })
+    checked.body(parts.body)
+  }
+  const stream = streamOf(operation, request, response, parts)
+  const input: Record<keyof Input<Operation>, unknown> = {
+    path: parts.params,
+    query,
+    headers,
+    body: stream ?? parts.body,
+    caller: arrival.caller,
+    request: { ...arrival, head: request.method === 'HEAD' },
+  }
+  // Validated against this operation's own schemas just above.
+  return bound.handler(input as Input<Operation>)
+}
+
+export const isByteAnswer = (answer: AnyAnswer): answer is ByteAnswer => 'bytes' in answer

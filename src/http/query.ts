@@ -1,0 +1,39 @@
+import { parse } from 'node:querystring'
+import type { TObject } from 'typebox'
+import { invalid } from '../kernel/failure.ts'
+
+/** Names beyond this many are not parsed; no operation has nearly as many, so the answer is a 400 anyway. */
+const parametersMax = 64
+
+const wholeNumber = /^(?:0|[1-9]\d{0,15})$/
+
+const isInteger = (schema: unknown): boolean =>
+  typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'integer'
+
+/**
+ * Query parameters by name, each at most once. A parameter declared as integer is turned into a number where its text
+ * is one in decimal digits; any other text is left for the schema to refuse.
+ */
+export const decodeQuery = (text: string, schema: TObject): Record<string, string | number> => {
+  const decoded: Record<string, string | number> = {}
+  if (text === '') return decoded
+  let broken = false
+  const parsed = parse(text, '&', '=', {
+    maxKeys: parametersMax,
+    decodeURIComponent: (part) => {
+      try {
+        return decodeURIComponent(part)
+      } catch {
+        broken = true
+        return part
+      }
+    },
+  })
+  if (broken) throw invalid('/query', 'must be percent-encoded UTF-8')
+  for (const [name, value] of Object.entries(parsed)) {
+    if (typeof value !== 'string') throw invalid(`/query/${name}`, 'must be given only once')
+    const declared: unknown = schema.properties[name]
+    decoded[name] = isInteger(declared) && wholeNumber.test(value) ? Number(value) : value
+  }
+  return decoded
+}

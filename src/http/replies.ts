@@ -1,0 +1,89 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AnyAnswer } from '../contract/handler.ts'
+import { exchangeOf } from './exchange.ts'
+import type { HttpParts } from './parts.ts'
+import { isByteAnswer } from './pipeline.ts'
+import { renderProblem } from './problem.ts'
+import { leavesMuchUnread, lingerThenEnd } from './request-body.ts'
+import { sendBytes } from './send.ts'
+import { toFailure } from './thrown.ts'
+
+export interface Replies {
+  /** Sends what a handler answered. */
+  answer(request: FastifyRequest, reply: FastifyReply, answer: AnyAnswer): Promise<void>
+  /** Sends what was thrown, as a problem. A bug is reported once. */
+  problem(request: FastifyRequest, reply: FastifyReply, error: unknown): void
+  /** Sends a short text with its headers. */
+  text(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: number,
+    headers: Record<string, string>,
+    text: string,
+  ): void
+}
+
+type Parts = Pick<HttpParts, 'metrics' | 'logAnswer' | 'reportBug' | 'translate'>
+
+/** The one way out: every answer of the service is written here. */
+export const createReplies = (parts: Parts, isDraining: () => boolean): Replies => {
+  const answered = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { requestId, startedAtMs } = exchangeOf(request)
+    const { operationId = 'none', template = 'unknown' } = request.routeOptions.config ?? {}
+    const milliseconds = performance.now() - startedAtMs
+    const status = reply.raw.statusCode
+    parts.metrics.answered(template, request.method, status, milliseconds / 1000)
+    parts.logAnswer({ requestId, operation: operationId, method: request.method, status, milliseconds })
+  }
+
+  const text: Replies['text'] = (request, reply, status, headers, body) => {
+    const raw = reply.raw
+    reply.hijack()
+    if (raw.headersSent || raw.destroyed) {
+      raw.destroy()
+      return
+    }
+    const bodiless = status === 204 || status === 304
+    const unread = leavesMuchUnread(request.raw)
+    const all: Record<string, string> = { ...exchangeOf(request).headers, ...headers }
+    if (!bodiless) all['content-length'] ??= String(Buffer.byteLength(body))
+    if (unread || isDraining()) all['connection'] = 'close'
+    raw.writeHead(status, all)
+    answered(request, reply)
+    if (unread && request.method !== 'HEAD' && !bodiless) {
+      raw.write(body)
+      lingerThenEnd(request.raw, raw)
+    } else {
+      raw.end(bodiless ? undefined : body)
+    }
+  }
+
+  const problem: Replies['problem'] = (request, reply, error) => {
+    const { requestId } = exchangeOf(request)
+    const failure = toFailure(error, parts.translate)
+    if (failure.code === 'internal') {
+      const asked = `${request.method} ${request.routeOptions.config?.template ?? 'unknown'}`
+      parts.reportBug(failure.cause ?? failure, { requestId, asked })
+    }
+    const rendered = renderProblem(failure, requestId)
+    text(request, reply, rendered.status, rendered.headers, rendered.text)
+  }
+
+  const answer: Replies['answer'] = async (request, reply, given) => {
+    if (!isByteAnswer(given)) {
+      const isJson = 'json' in given
+      const body = isJson ? (given.json === null ? '' : JSON.stringify(given.json)) : given.text
+      const type: Record<string, string> =
+        isJson && body !== '' ? { 'content-type': 'application/json; charset=utf-8' } : {}
+      text(request, reply, given.status, { 'cache-control': 'no-store', ...type, ...given.headers }, body)
+      return
+    }
+    reply.hijack()
+    const headers = { ...exchangeOf(request).headers, ...given.headers }
+    if (given.bytes === null) reply.raw.writeHead(given.status, headers).end()
+    else await sendBytes(reply.raw, given.status, headers, given.bytes, parts.metrics.begin('out'))
+    answered(request, reply)
+  }
+
+  return { answer, problem, text }
+}

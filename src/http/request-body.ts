@@ -1,0 +1,127 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingBody } from '../contract/handler.ts'
+import { Failure } from '../kernel/failure.ts'
+import { refusedBodyDrainBytes, refusedBodyDrainMs, transferIdleMs } from '../kernel/limits.ts'
+
+/** Counts a body while it arrives. */
+export interface Transfer {
+  add(bytes: number): void
+  end(): void
+}
+
+/** Requests that asked for `100 Continue` and have not got it yet. Refused ones never send their body. */
+const waitingForContinue = new WeakSet<IncomingMessage>()
+
+export const expectsContinue = (request: IncomingMessage): void => {
+  waitingForContinue.add(request)
+}
+
+/** Tells a client that waits for it to send the body now (RFC 9110, section 10.1.1). */
+export const continueBody = (request: IncomingMessage, response: ServerResponse): void => {
+  if (waitingForContinue.delete(request)) response.writeContinue()
+}
+
+const declaredBytes = (request: IncomingMessage): number | null => {
+  const length = request.headers['content-length']
+  return length === undefined ? null : Number(length)
+}
+
+/**
+ * The body of a request as a stream with two clocks: idle (no byte for a while) and the upload deadline. Reading starts
+ * when the first piece is asked for, which is also when `100 Continue` goes out.
+ */
+export const incomingBody = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  deadlineSeconds: number,
+  beginTransfer: () => Transfer,
+): IncomingBody => ({
+  declaredBytes: request.headers['transfer-encoding'] === undefined ? (declaredBytes(request) ?? 0) : null,
+  pieces: { [Symbol.asyncIterator]: () => timedPieces(request, response, deadlineSeconds, beginTransfer()) },
+})
+
+async function* timedPieces(
+  request: IncomingMessage,
+  response: ServerResponse,
+  deadlineSeconds: number,
+  transfer: Transfer,
+): AsyncGenerator<Uint8Array> {
+  continueBody(request, response)
+  const deadline = setTimeout(() => {
+    const detail = `One request must finish within ${deadlineSeconds} seconds (SVC_UPLOAD_DEADLINE_SECONDS).`
+    stop(new Failure('upload_deadline', detail))
+  }, deadlineSeconds * 1000)
+  const idle = setTimeout(() => {
+    stop(new Failure('upload_deadline', `No byte came for ${transferIdleMs / 1000} seconds.`))
+  }, transferIdleMs)
+  let failure: Failure | null = null
+  let wake: (() => void) | null = null
+  const notify = (): void => {
+    const waiting = wake
+    wake = null
+    waiting?.()
+  }
+  const stop = (reason: Failure): void => {
+    failure ??= reason
+    notify()
+  }
+  const cut = (): void => stop(new Failure('invalid_request', 'The body ended before it was complete.'))
+  const closed = (): void => {
+    if (!request.readableEnded) cut()
+    notify()
+  }
+  request.on('readable', notify).on('end', notify).on('error', cut).on('close', closed)
+  try {
+    for (;;) {
+      if (failure !== null) throw failure
+      const piece: unknown = request.read()
+      if (piece instanceof Uint8Array) {
+        idle.refresh()
+        transfer.add(piece.byteLength)
+        yield piece
+        // The time that the reader took is not the client's.
+        idle.refresh()
+      } else if (request.readableEnded) {
+        return
+      } else if (request.destroyed) {
+        cut()
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    }
+  } finally {
+    transfer.end()
+    clearTimeout(deadline)
+    clearTimeout(idle)
+    request.off('readable', notify).off('end', notify).off('error', cut).off('close', closed)
+  }
+}
+
+/** True when so much of the body is still to come that closing the connection is cheaper than reading on. */
+export const leavesMuchUnread = (request: IncomingMessage): boolean => {
+  if (request.complete || request.readableEnded) return false
+  if (waitingForContinue.has(request)) return true
+  const declared = request.headers['transfer-encoding'] === undefined ? (declaredBytes(request) ?? 0) : null
+  return declared === null || declared > refusedBodyDrainBytes
+}
+
+/**
+ * Ends an answer whose request still sends: the answer is out already, and a little of the rest is read so that the
+ * client gets to see it before the connection closes (closing at once would reset it).
+ */
+export const lingerThenEnd = (request: IncomingMessage, response: ServerResponse): void => {
+  let left = refusedBodyDrainBytes
+  const end = (): void => {
+    clearTimeout(timer)
+    response.end()
+    request.destroy()
+  }
+  const timer = setTimeout(end, refusedBodyDrainMs)
+  request.on('data', (piece: Uint8Array) => {
+    left -= piece.byteLength
+    if (left < 0) end()
+  })
+  request.on('end', end).on('error', end).on('close', end)
+}

@@ -1,0 +1,115 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { BoundOperation } from '../contract/handler.ts'
+import { type Operation, reads } from '../contract/operation.ts'
+import { Failure } from '../kernel/failure.ts'
+import { clientFacts } from './client-address.ts'
+import { exchangeOf } from './exchange.ts'
+import type { HttpParts } from './parts.ts'
+import { admit, compileOperation, type Params, perform } from './pipeline.ts'
+import type { Replies } from './replies.ts'
+import { continueBody } from './request-body.ts'
+import { parseJson } from './thrown.ts'
+
+/** `{name}` is a segment, `{name*}` the rest of the path. */
+const routePath = (template: string): string =>
+  template.replace(/\{[a-zA-Z]+\*\}/, '*').replaceAll(/\{([a-zA-Z]+)\}/g, ':$1')
+
+const restName = (template: string): string | null => /\{([a-zA-Z]+)\*\}/.exec(template)?.[1] ?? null
+
+const paramsOf = (request: FastifyRequest, rest: string | null): Params => {
+  const params: Record<string, string> = {}
+  for (const [name, value] of Object.entries(request.params ?? {})) {
+    if (typeof value === 'string') params[name === '*' && rest !== null ? rest : name] = value
+  }
+  return params
+}
+
+const queryTextOf = (request: FastifyRequest): string => {
+  const mark = request.url.indexOf('?')
+  return mark === -1 ? '' : request.url.slice(mark + 1)
+}
+
+type Parts = Pick<HttpParts, 'gate' | 'metrics' | 'trustedProxies' | 'baseUrl' | 'uploadDeadlineSeconds'>
+
+/** Makes the route of an operation: admit when the head is there, validate and perform when a JSON body is. */
+export const bindOperation = (
+  scope: FastifyInstance,
+  bound: BoundOperation,
+  parts: Parts,
+  replies: Replies,
+  isDraining: () => boolean,
+): void => {
+  const { operation } = bound
+  const checked = compileOperation(operation)
+  const rest = restName(operation.path)
+  scope.route({
+    method: reads(operation) ? ['GET', 'HEAD'] : operation.method,
+    url: routePath(operation.path),
+    config: { operationId: operation.id, template: operation.path },
+    ...(operation.body.kind === 'json' ? { bodyLimit: operation.body.maxBytes } : {}),
+    onRequest: async (request, reply) => {
+      if (isDraining() && !operation.whileDraining)
+        throw new Failure('draining', 'The service is shutting down; try again in a moment.', { retryAfterSeconds: 5 })
+      const exchange = exchangeOf(request)
+      const caller = await admit(parts.gate, operation, request.headers.authorization, paramsOf(request, rest))
+      const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
+      exchange.arrival = { caller, requestId: exchange.requestId, ...facts }
+      if (operation.body.kind === 'json') continueBody(request.raw, reply.raw)
+    },
+    handler: async (request, reply) => {
+      const { arrival } = exchangeOf(request)
+      if (arrival === null) throw new Error(`${operation.id}: reached its handler unadmitted`)
+      const answer = await perform(bound, checked, arrival, request.raw, reply.raw, {
+        params: paramsOf(request, rest),
+        queryText: queryTextOf(request),
+        body: request.body,
+        deadlineSeconds: parts.uploadDeadlineSeconds,
+        metrics: parts.metrics,
+      })
+      await replies.answer(request, reply, answer)
+    },
+  })
+}
+
+/** JSON and nothing else: another media type is 415, a longer body 413. */
+export const readJsonBodies = (scope: FastifyInstance): void => {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) =>
+    parseJson(body),
+  )
+}
+
+/** Bodies that the handler streams, or that nobody wants, are left on the connection. */
+export const leaveBodies = (scope: FastifyInstance): void => {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', async () => undefined)
+}
+
+const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
+
+/** Answers 405 with `Allow` for each method that no operation serves on a path that some operation has. */
+export const refuseOtherMethods = (
+  scope: FastifyInstance,
+  served: readonly Operation[],
+  known: readonly Operation[],
+): void => {
+  const byPath = new Map<string, { template: string; allowed: Set<string> }>()
+  for (const operation of known) {
+    const path = routePath(operation.path)
+    if (!byPath.has(path)) byPath.set(path, { template: operation.path, allowed: new Set() })
+  }
+  for (const operation of served) {
+    const allowed = byPath.get(routePath(operation.path))?.allowed
+    allowed?.add(operation.method)
+    if (reads(operation)) allowed?.add('HEAD')
+  }
+  for (const [url, { template, allowed }] of byPath) {
+    const allow = everyMethod.filter((method) => allowed.has(method)).join(', ')
+    const detail = allow === '' ? 'A read gateway changes nothing; ask the writer.' : `Allowed here: ${allow}.`
+    const refuse = async (): Promise<never> => {
+      throw new Failure('method_not_allowed', detail, { headers: { allow } })
+    }
+    const method = everyMethod.filter((name) => !allowed.has(name))
+    scope.route({ method, url, config: { template }, onRequest: refuse, handler: refuse })
+  }
+}

@@ -1,0 +1,34 @@
+import type { Transaction } from '../database/database.ts'
+
+/** Who did it, from where. */
+export interface Doer {
+  readonly actor: string
+  readonly clientAddress: string
+}
+
+export interface SecurityEntry {
+  /** `noun.verb`, such as `account.create`. */
+  readonly action: string
+  /** What it was done to, such as `account:<uuid>` or `group:<uuid> repository:<id>`. */
+  readonly subject: string
+  readonly occurredAt: string
+}
+
+export const insertSecurityAuditRow = async (
+  tx: Transaction,
+  sequence: number,
+  doer: Doer,
+  entry: SecurityEntry,
+): Promise<void> => {
+  await tx
+    .insertInto('security_audit')
+    .values({
+      sequence,
+      occurred_at: entry.occurredAt,
+      actor: doer.actor,
+      action: entry.action,
+      subject: entry.subject,
+      client_address: doer.clientAddress,
+    })
+    .execute()
+}

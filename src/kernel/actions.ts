@@ -1,0 +1,90 @@
+/** What may be done, in the words of the specification, and what a grant of read or write carries. */
+
+export const repositoryActions = [
+  'repository.read',
+  'storage.read',
+  'storage.manage',
+  'diagnostics.read',
+  'artifact.read',
+  'artifact.list',
+  'artifact.delete',
+  'artifact.promote',
+  'content.read',
+  'upload.create',
+  'upload.read',
+  'upload.write',
+  'upload.complete',
+  'upload.cancel',
+  'job.read',
+  'package.read',
+  'package.publish',
+  'asset.read',
+  'asset.write',
+  'asset.restore',
+  'annotation.read',
+  'annotation.write',
+  'reference.write',
+  'audit.read',
+] as const
+export type RepositoryAction = (typeof repositoryActions)[number]
+
+export const administrationActions = [
+  'service-account.read',
+  'service-account.manage',
+  'policy.read',
+  'policy.manage',
+  'credential.read',
+  'credential.manage',
+  'service-audit.read',
+] as const
+export type AdministrationAction = (typeof administrationActions)[number]
+
+export const systemActions = ['backup.read', 'backup.manage'] as const
+export type SystemAction = (typeof systemActions)[number]
+
+export type Action = RepositoryAction | AdministrationAction | SystemAction
+
+/** What a person's group or a file key holds on a repository. Write includes read. */
+export type Access = 'read' | 'write'
+
+const read: readonly RepositoryAction[] = [
+  'repository.read',
+  'artifact.read',
+  'artifact.list',
+  'content.read',
+  'package.read',
+  'asset.read',
+  'annotation.read',
+  'audit.read',
+]
+
+const write: readonly RepositoryAction[] = [
+  ...read,
+  'upload.create',
+  'upload.read',
+  'upload.write',
+  'upload.complete',
+  'upload.cancel',
+  'job.read',
+  'package.publish',
+  'asset.write',
+  'asset.restore',
+  'annotation.write',
+  'reference.write',
+  'artifact.promote',
+]
+
+const readActions: ReadonlySet<RepositoryAction> = new Set(read)
+const writeActions: ReadonlySet<RepositoryAction> = new Set(write)
+const noActions: ReadonlySet<RepositoryAction> = new Set()
+
+/**
+ * The actions that a grant carries. artifact.delete, storage.read, storage.manage and diagnostics.read are never among
+ * them: they exist for service keys alone (specification, Action vocabulary).
+ */
+export const actionsOf = (access: Access | null): ReadonlySet<RepositoryAction> =>
+  access === 'write' ? writeActions : access === 'read' ? readActions : noActions
+
+/** The actions in the order of the vocabulary, for answers. */
+export const inOrder = (held: ReadonlySet<RepositoryAction>): RepositoryAction[] =>
+  repositoryActions.filter((action) => held.has(action))

@@ -1,0 +1,12 @@
+import type { Caller } from './caller.ts'
+
+/** From the most to the least urgent. */
+export const downloadClasses = ['interactive', 'release', 'bulk', 'background'] as const
+export type DownloadClass = (typeof downloadClasses)[number]
+
+/** People are interactive, services and links are release. A caller may ask for a lower class, never for a higher one. */
+export const appliedClass = (caller: Caller, asked: DownloadClass | undefined): DownloadClass => {
+  const own: DownloadClass = caller.kind === 'account' ? 'interactive' : 'release'
+  if (asked === undefined) return own
+  return downloadClasses.indexOf(asked) > downloadClasses.indexOf(own) ? asked : own
+}

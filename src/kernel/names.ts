@@ -1,0 +1,71 @@
+import { assetPathMaxCharacters } from './limits.ts'
+
+/**
+ * The grammars of names, as regular expression sources so that schemas and OpenAPI show exactly what is checked.
+ * Patterns are meant for the `u` flag, which JSON Schema validators set.
+ */
+export const patterns = {
+  repositoryId: '^[a-z0-9][a-z0-9_-]{0,63}$',
+  accountName: '^[A-Za-z0-9_.-]{3,64}$',
+  groupName: '^[A-Za-z0-9_.-]{2,64}$',
+  uuid: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+  sha256: '^[0-9a-f]{64}$',
+  idempotencyKey: '^[A-Za-z0-9_.:-]{1,128}$',
+  metadataKey: '^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$',
+  /** A count of bytes: decimal digits without leading zeros; 16 digits stay below 2^53. */
+  byteCount: '^(0|[1-9][0-9]{0,15})$',
+  downloadId: '^[A-Za-z0-9_-]{16,64}$',
+  operationId: '^[A-Za-z][A-Za-z0-9]{0,95}$',
+  opaqueCursor: '^[A-Za-z0-9_-]{1,8192}$',
+  /** Text without control characters and without halves of surrogate pairs. */
+  text: '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$',
+} as const
+
+const printable = new RegExp(patterns.text, 'u')
+
+/** Characters as a person counts them: code points, not UTF-16 units. */
+export const characters = (text: string): number => {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}
+
+/**
+ * Why the text is no file path, or null if it is one: 1 to 1,024 characters, segments separated by `/`, none of them
+ * empty, `.` or `..`, no backslash, colon or control character (specification, File path revision).
+ */
+export const pathFault = (path: string): string | null => {
+  if (path === '') return 'must not be empty'
+  if (path.length > assetPathMaxCharacters && characters(path) > assetPathMaxCharacters)
+    return `must have at most ${assetPathMaxCharacters} characters`
+  if (path.includes('\\')) return 'must not contain a backslash'
+  if (path.includes(':')) return 'must not contain a colon'
+  if (!printable.test(path)) return 'must not contain control characters or broken surrogates'
+  for (const segment of path.split('/')) {
+    if (segment === '') return 'must not contain an empty segment (a leading, trailing or doubled slash)'
+    if (segment === '.' || segment === '..') return `must not contain the segment ${JSON.stringify(segment)}`
+  }
+  return null
+}
+
+/**
+ * The least string above every string that starts with the prefix, in UTF-8 byte order; null when there is none (an
+ * empty prefix, or nothing but U+10FFFF). UTF-8 order is code point order, so the last code point that can grow grows.
+ */
+export const prefixEnd = (prefix: string): string | null => {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
+  while (points.length > 0) {
+    const last = points.pop() ?? 0
+    if (last < 0x10ffff) return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
+  }
+  return null
+}
+
+/** Names of accounts and groups are told apart without regard to case. They are ASCII by grammar. */
+export const caseless = (name: string): string => name.toLowerCase()
+
+/** The last characters of a text, never splitting a code point. */
+export const lastCharacters = (text: string, count: number): string => {
+  if (text.length <= count) return text
+  return Array.from(text).slice(-count).join('')
+}

@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe } from 'node:test'
+import { databasesOn, type PostgresDatabases, type PostgresServer, startPostgres } from './postgres.ts'
+
+/** An engine under test. */
+export interface TestEngine {
+  readonly name: 'sqlite' | 'postgres'
+  /** Address of a new, empty database, removed when the tests of the engine are done. */
+  freshDatabaseUrl(): Promise<string>
+}
+
+/** Defines the same tests once per engine, in a describe block that bears its name. */
+export const forEachEngine = (define: (engine: TestEngine) => void): void => {
+  onSqlite(define)
+  onPostgres(define)
+}
+
+/** For tests of what only SQLite does. */
+export const onSqlite = (define: (engine: TestEngine) => void): void => {
+  describe('sqlite', () => {
+    const folders: string[] = []
+    after(async () => {
+      for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+    })
+    define({
+      name: 'sqlite',
+      freshDatabaseUrl: async () => {
+        const folder = await mkdtemp(join(tmpdir(), 'svc-sqlite-'))
+        folders.push(folder)
+        return `sqlite:${join(folder, 'svc.db')}`
+      },
+    })
+  })
+}
+
+/** For tests of what only PostgreSQL does. */
+export const onPostgres = (define: (engine: TestEngine) => void): void => {
+  describe('postgres', () => {
+    const urls: string[] = []
+    blocks++
+    after(async () => {
+      for (const url of urls.splice(0)) await (await server()).databases.dropDatabase(url)
+      blocks--
+      if (blocks === 0) await stopOwn()
+    })
+    define({
+      name: 'postgres',
+      freshDatabaseUrl: async () => {
+        const url = await (await server()).databases.createDatabase()
+        urls.push(url)
+        return url
+      },
+    })
+  })
+}
+
+interface Started {
+  readonly databases: PostgresDatabases
+  readonly own: PostgresServer | undefined
+}
+
+/** Describe blocks of this file that may still need the server. */
+let blocks = 0
+let started: Promise<Started> | undefined
+
+/** The server of the whole run if there is one (test/run.ts names it), else one of our own, started when first needed. */
+const server = (): Promise<Started> => {
+  started ??= start()
+  return started
+}
+
+const start = async (): Promise<Started> => {
+  const adminUrl = process.env['SVC_TEST_POSTGRES_URL']
+  if (adminUrl !== undefined && adminUrl !== '') return { databases: databasesOn(adminUrl), own: undefined }
+  const own = await startPostgres()
+  return { databases: own, own }
+}
+
+const stopOwn = async (): Promise<void> => {
+  const running = started
+  started = undefined
+  await (await running)?.own?.stop()
+}

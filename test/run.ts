@@ -1,0 +1,142 @@
+/**
+ * `npm test`: the check, then the tests in the order in which a failure comes soonest. Every phase runs even when an
+ * earlier one failed; a failing phase fails the run. The last line sums up all phases: `N passed, N failed`.
+ *
+ * `npm test -- <file or folder…>` runs only those tests, without the check. What starts with `-` goes to `node --test`.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { availableParallelism, constants, tmpdir } from 'node:os'
+import { join, normalize } from 'node:path'
+import { runSteps } from '../scripts/check/steps.ts'
+import { startPostgres } from './harness/postgres.ts'
+
+interface Counts {
+  readonly passed: number
+  readonly failed: number
+}
+
+interface Phase {
+  readonly name: string
+  readonly files: string[]
+}
+
+/** A test that takes longer has hung; the slowest take seconds. */
+const testTimeoutMs = 300_000
+
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'))
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
+const scratch = mkdtempSync(join(tmpdir(), 'svc-test-run-'))
+
+let running: ChildProcess | undefined
+let signalled: NodeJS.Signals | undefined
+
+const filesUnder = (path: string): string[] => {
+  const found = statSync(path, { throwIfNoEntry: false })?.isDirectory()
+    ? globSync(join(path, '**/*.test.ts'))
+    : globSync(path)
+  if (found.length === 0) throw new Error(`There is no test at ${path}.`)
+  return found.map(normalize).sort()
+}
+
+/** Every test file, once: what belongs to no later phase is a unit test, so that none is forgotten. */
+const phases = (): Phase[] => {
+  if (wanted.length > 0) return [{ name: 'chosen tests', files: wanted.flatMap(filesUnder) }]
+  const all = globSync('{src,scripts,test,bench}/**/*.test.ts').map(normalize).sort()
+  const later = ['tidy', 'integration', 'wire', 'faults'].map((name) => ({
+    name,
+    files: all.filter((file) => file.startsWith(join('test', name, '/'))),
+  }))
+  const units = all.filter((file) => !later.some((phase) => phase.files.includes(file)))
+  return [{ name: 'unit', files: units }, ...later].filter((phase) => phase.files.length > 0)
+}
+
+/** Settings of whoever runs the tests must not reach the services under test. */
+const environment = (postgresUrl: string): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^SVC_(?!TEST_)/.test(name))),
+  SVC_TEST_POSTGRES_URL: postgresUrl,
+})
+
+/** The totals at the end of what the TAP reporter wrote; a run that died before it wrote them failed once. */
+const countsOf = (report: string): Counts & { skipped: number } => {
+  const total = (name: string): number =>
+    Number([...report.matchAll(new RegExp(`^# ${name} (\\d+)$`, 'gm'))].at(-1)?.[1] ?? 0)
+  const complete = /^# duration_ms /m.test(report)
+  return {
+    passed: total('pass'),
+    failed: total('fail') + total('cancelled') + (complete ? 0 : 1),
+    skipped: total('skipped') + total('todo'),
+  }
+}
+
+const runPhase = async ({ name, files }: Phase, env: NodeJS.ProcessEnv): Promise<Counts> => {
+  const report = join(scratch, `${name}.tap`)
+  const reporters = ['spec', 'stdout', 'tap', report].map(
+    (value, index) => `--test-reporter${index % 2 === 0 ? '' : '-destination'}=${value}`,
+  )
+  const options = [
+    ...reporters,
+    `--test-concurrency=${availableParallelism()}`,
+    `--test-timeout=${testTimeoutMs}`,
+    ...flags,
+  ]
+  console.log(`\n── ${name}: ${files.length} ${files.length === 1 ? 'file' : 'files'} ──`)
+  running = spawn(process.execPath, ['--test', ...options, ...files], { stdio: 'inherit', env })
+  const [status] = (await once(running, 'exit')) as [number | null]
+  running = undefined
+  const { passed, failed, skipped } = countsOf(readFileSync(report, 'utf8'))
+  if (skipped > 0)
+    console.log(`${skipped} skipped or left to do: a test that cannot run here must fail and say what it needs.`)
+  return { passed, failed: Math.max(failed + skipped, status === 0 ? 0 : 1) }
+}
+
+const runCheck = async (): Promise<Counts> => {
+  console.log('── check ──')
+  const results = await runSteps()
+  const passed = results.filter((step) => step.passed).length
+  return { passed, failed: results.length - passed }
+}
+
+const stop = (signal: NodeJS.Signals): void => {
+  signalled = signal
+  running?.kill(signal)
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+
+const runAll = async (): Promise<Map<string, Counts>> => {
+  const results = new Map<string, Counts>()
+  const planned = phases()
+  if (wanted.length === 0) results.set('check', await runCheck())
+  if (signalled !== undefined) return results
+  const postgres = await startPostgres().catch((error: unknown) => {
+    console.error('\nThe tests need PostgreSQL, and it does not start:', error)
+  })
+  if (postgres === undefined) return results.set('PostgreSQL', { passed: 0, failed: 1 })
+  try {
+    const env = environment(postgres.url)
+    for (const phase of planned) {
+      if (signalled === undefined) results.set(phase.name, await runPhase(phase, env))
+    }
+  } finally {
+    await postgres.stop()
+  }
+  return results
+}
+
+try {
+  const results = await runAll()
+  const sum = (field: keyof Counts): number => [...results.values()].reduce((total, counts) => total + counts[field], 0)
+  const failing = [...results].filter(([, counts]) => counts.failed > 0).map(([name]) => name)
+  console.log('')
+  if (failing.length > 0) console.log(`Failed: ${failing.join(', ')}.`)
+  if (signalled !== undefined) console.log(`Stopped by ${signalled}.`)
+  console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
+  process.exitCode = failing.length > 0 ? 1 : 0
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}
+if (signalled !== undefined) process.exitCode = 128 + constants.signals[signalled]
