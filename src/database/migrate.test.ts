@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { forEachEngine } from '../../test/harness/engines.ts'
 import type { Database } from './database.ts'
@@ -52,6 +55,20 @@ forEachEngine((engine) => {
       await assert.rejects(migrate(database, [table(1), half]), { message: 'killed' })
       assert.equal(await currentSchema(database), 1)
       assert.doesNotMatch(await dumpSchema(database), /t2/)
+      await migrate(database, [table(1), table(2)])
+      assert.equal(await currentSchema(database), 2)
+    })
+
+    it('can be killed in the middle and run again', async () => {
+      const url = await engine.freshDatabaseUrl()
+      const killed = fileURLToPath(new URL('./half-migration.suite.ts', import.meta.url))
+      const child = spawn(process.execPath, [killed, url], { stdio: ['ignore', 'pipe', 'inherit'] })
+      const exited = once(child, 'exit')
+      await once(child.stdout, 'data')
+      child.kill('SIGKILL')
+      await exited
+      await using database = await open(url)
+      assert.equal(await currentSchema(database), 1)
       await migrate(database, [table(1), table(2)])
       assert.equal(await currentSchema(database), 2)
     })

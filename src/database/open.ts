@@ -1,6 +1,8 @@
+import { withRetries } from './attempts.ts'
 import type { Database } from './database.ts'
 import { PostgresDatabase } from './postgres/database.ts'
 import { SqliteDatabase } from './sqlite/database.ts'
+import { isBusy } from './sqlite/errors.ts'
 
 export interface OpenOptions {
   /** `sqlite:` and a path, or a `postgres://` address. */
@@ -11,7 +13,8 @@ export interface OpenOptions {
 
 /** Opens a database and proves that it answers. It does not migrate. */
 export const openDatabase = async ({ url, report }: OpenOptions): Promise<Database> => {
-  const database = connect(url, report)
+  // Several processes may meet while the file is being made.
+  const database = await withRetries(async () => connect(url, report), isBusy)
   try {
     await database.probe()
   } catch (error) {

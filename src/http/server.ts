@@ -67,8 +67,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: true,
-    querystringParser: () => ({}),
-    routerOptions: { maxParamLength: requestHeadBytesMax },
+    routerOptions: { maxParamLength: requestHeadBytesMax, querystringParser: () => ({}) },
     serverFactory: serve,
     frameworkErrors: (error, request, reply) => replies.problem(request, reply, error),
     clientErrorHandler: (error, socket) => {

@@ -18,6 +18,8 @@ export const credentialMinCharacters = 32 // spec
 export const credentialMaxCharacters = 512 // spec
 export const sessionLifetimeMs = 12 * hour // spec
 export const sessionsPerAccountMax = 32 // spec
+/** How long the holder of an expired session is told so, before its row is forgotten. */
+export const endedSessionsKeptMs = 7 * day
 export const passwordMinCharacters = 12 // spec
 export const passwordMaxCharacters = 128 // spec
 export const accountsMax = 1_000 // spec
@@ -130,3 +132,7 @@ export const stagingGraceMs = 10 * minute
 /** Publishing bytes that are just being removed waits for the removal, this often and this long each time. */
 export const reclaimWaitMs = 20
 export const reclaimWaitsMax = 250
+
+/** Checks: rows read at a time, and findings of one kind shown before it is clear that something is badly wrong. */
+export const checkPage = 1_000
+export const findingsMax = 100

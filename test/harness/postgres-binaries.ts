@@ -15,7 +15,10 @@ export const findBinaries = async (): Promise<string> => {
   if (works(installed)) return installed
   // The clone lies where only root may enter, or the package's install script did not run: a readable, whole copy.
   const version = basename(dirname(dirname(installed))) === 'node_modules' ? '' : await versionOf(installed)
-  const copy = join(tmpdir(), `svc-test-postgres-${version}-${process.platform}-${process.arch}-${process.getuid?.() ?? 0}`)
+  const copy = join(
+    tmpdir(),
+    `svc-test-postgres-${version}-${process.platform}-${process.arch}-${process.getuid?.() ?? 0}`,
+  )
   if (await isOurs(copy)) return copy
   const making = await mkdtemp(`${copy}-`)
   await cp(installed, making, { recursive: true, verbatimSymlinks: true })

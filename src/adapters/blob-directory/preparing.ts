@@ -15,7 +15,7 @@ export const prepare = async (layout: Layout): Promise<void> => {
   const firstMade = await mkdir(layout.root, { recursive: true, mode: 0o700 })
   const [root, staging] = await Promise.all([stat(layout.root), stat(layout.staging)])
   if (root.dev !== staging.dev) throw new Error(otherDevices(layout))
-  for (const shard of shardNames) await makeShard(`${layout.root}/${shard}`)
+  await Promise.all(shardNames.map((shard) => makeShard(`${layout.root}/${shard}`)))
   await syncUpwards(layout.root, dirname(firstMade ?? layout.root))
   try {
     await tryOut(layout)
@@ -28,14 +28,13 @@ export const prepare = async (layout: Layout): Promise<void> => {
 const otherDevices = ({ root, staging }: Layout): string =>
   `blobs (${root}) and staging (${staging}) must lie on one device, since publishing is a rename`
 
+/** Its name is made durable by the sync of the root, the shard itself by every publish into it. */
 const makeShard = async (path: string): Promise<void> => {
   try {
     await mkdir(path, { mode: 0o700 })
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') return
-    throw error
+    if (errorCode(error) !== 'EEXIST') throw error
   }
-  await fsyncDirectory(path)
 }
 
 /** Also when nothing was made just now: whoever made it may have died before its sync. */

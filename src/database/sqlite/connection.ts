@@ -15,14 +15,7 @@ export class SqliteConnection implements DatabaseConnection {
   changed = false
 
   constructor(path: string, readOnly: boolean) {
-    this.#database = new DatabaseSync(path, {
-      readOnly,
-      timeout: busyTimeoutMs,
-      enableForeignKeyConstraints: true,
-      enableDoubleQuotedStringLiterals: false,
-      allowExtension: false,
-      defensive: true,
-    })
+    this.#database = opened(path, readOnly)
     this.#statements = new Statements(this.#database)
     this.exec('pragma trusted_schema = off')
     // `like` minds case on PostgreSQL; without this SQLite would ignore it for ASCII letters.
@@ -54,15 +47,18 @@ export class SqliteConnection implements DatabaseConnection {
 
   /** One value of our own, such as that of a pragma. */
   value(sql: string): unknown {
-    const row = this.#statements.get(sql).all([])[0]
-    return row === undefined ? undefined : Object.values(row)[0]
+    try {
+      const row = this.#statements.get(sql).all([])[0]
+      return row === undefined ? undefined : Object.values(row)[0]
+    } catch (error) {
+      throw translated(error)
+    }
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     return this.#execute<R>(query)
   }
 
-  // biome-ignore lint/suspicious/useAwait: an iterator that ends after one look at the rows
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     yield this.#execute<R>(query)
   }
@@ -88,6 +84,21 @@ export class SqliteConnection implements DatabaseConnection {
     } catch (error) {
       throw translated(error)
     }
+  }
+}
+
+const opened = (path: string, readOnly: boolean): DatabaseSync => {
+  try {
+    return new DatabaseSync(path, {
+      readOnly,
+      timeout: busyTimeoutMs,
+      enableForeignKeyConstraints: true,
+      enableDoubleQuotedStringLiterals: false,
+      allowExtension: false,
+      defensive: true,
+    })
+  } catch (error) {
+    throw translated(error)
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { DatabaseConnection } from 'kysely'
 import { runOnce, withRetries } from '../attempts.ts'
 import type { Database, Queries, Transaction, TransactionOptions } from '../database.ts'
@@ -71,8 +72,8 @@ export class SqliteDatabase implements Database {
     })
   }
 
-  settled(): Promise<void> {
-    return this.#sync.durable()
+  async settled(): Promise<void> {
+    await this.#sync.durable()
   }
 
   async probe(): Promise<void> {
@@ -92,6 +93,7 @@ export class SqliteDatabase implements Database {
 
   async #close(): Promise<void> {
     await this.#writer.close(async () => {
+      await turn() // The last transaction has left the queue, and has yet to ask whether it is durable.
       await this.#snapshots.close()
       if (this.#sync.failure === undefined) await this.#sync.durable()
       this.#reading.close()

@@ -25,6 +25,9 @@ export const isBusy = (error: unknown): boolean => {
 
 /** Errors of the engine become `DatabaseUnavailable`; errors of the query (and busy ones, to be retried) stay as they are. */
 export const translated = (error: unknown): unknown => {
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE') {
+    return new DatabaseUnavailable('The database is closed.', { cause: error })
+  }
   const reason = broken.get(primaryCode(error) ?? 0)
   return reason === undefined
     ? error

@@ -17,16 +17,12 @@ export class Writer {
 
   constructor(path: string) {
     this.connection = new SqliteConnection(path, false)
-    // The order matters: the change to WAL is synced in full (an empty database file would disown its log), then no more.
-    const mode = this.connection.value('pragma journal_mode = wal')
-    if (mode !== 'wal') {
-      throw new DatabaseUnavailable(`The database needs a file system with shared memory (journal mode ${mode}).`)
+    try {
+      prepareFile(this.connection)
+    } catch (error) {
+      this.connection.close()
+      throw error
     }
-    this.connection.exec('pragma synchronous = normal')
-    this.connection.exec('pragma checkpoint_fullfsync = on') // macOS: also the disk's own cache. Nothing elsewhere.
-    this.connection.value('select count(*) from sqlite_schema') // The log is made by the first read.
-    // A busy handler would wait with the event loop stopped; `begin` below waits without.
-    this.connection.exec('pragma busy_timeout = 0')
   }
 
   /** Runs `work` in turn, in a transaction that it has to end through the session. */
@@ -50,6 +46,19 @@ export class Writer {
     await beforeClosing()
     this.connection.close()
   }
+}
+
+const prepareFile = (connection: SqliteConnection): void => {
+  // The order matters: the change to WAL is synced in full (an empty database file would disown its log), then no more.
+  const mode = connection.value('pragma journal_mode = wal')
+  if (mode !== 'wal') {
+    throw new DatabaseUnavailable(`The database needs a file system with shared memory (journal mode ${mode}).`)
+  }
+  connection.exec('pragma synchronous = normal')
+  connection.exec('pragma checkpoint_fullfsync = on') // macOS: also the disk's own cache. Nothing elsewhere.
+  connection.value('select count(*) from sqlite_schema') // The log is made by the first read.
+  // A busy handler would wait with the event loop stopped; `begin` below waits without.
+  connection.exec('pragma busy_timeout = 0')
 }
 
 const sessionOn = (connection: SqliteConnection): Session => ({

@@ -1,5 +1,5 @@
 import { moveCounter } from '../../database/counters.queries.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Queries } from '../../database/database.ts'
 import type { AccountsTable } from '../../database/tables/accounts.ts'
 import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
@@ -112,9 +112,12 @@ const taken = (name: string): Failure =>
 const closed = (): Failure =>
   new Failure('registration_disabled', 'Ask an administrator for an account; self-registration is off.')
 
+/** True once somebody owns the server. */
+export const anyAccount = async (q: Queries): Promise<boolean> => (await listAccounts(q, 1)).length > 0
+
 /** True when people may register themselves: the setting is on and the first owner exists. */
 export const registrationOpen = async (parts: AccountParts): Promise<boolean> =>
-  parts.allowRegistration && (await listAccounts(parts.database.reader, 1)).length > 0
+  parts.allowRegistration && (await anyAccount(parts.database.reader))
 
 /** Creates a plain account without any access and signs it in. Each registration counts against its address. */
 export const register = async (

@@ -18,3 +18,29 @@ export const listArtifactRows = (
 
 export const findArtifactRow = (q: Queries, repository: string, id: string): Promise<ArtifactsTable | undefined> =>
   q.selectFrom('artifacts').selectAll().where('id', '=', id).where('repository', '=', repository).executeTakeFirst()
+
+export const artifactsWithoutClaim = (q: Queries, limit: number) =>
+  q
+    .selectFrom('artifacts')
+    .leftJoin('claims', (join) =>
+      join
+        .onRef('claims.id', '=', 'artifacts.id')
+        .onRef('claims.sha256', '=', 'artifacts.sha256')
+        .onRef('claims.size', '=', 'artifacts.size')
+        .on('claims.state', '=', 'live'),
+    )
+    .select(['artifacts.id', 'artifacts.repository'])
+    .where('claims.id', 'is', null)
+    .limit(limit)
+    .execute()
+
+export const claimsWithoutHolder = (q: Queries, limit: number) =>
+  q
+    .selectFrom('claims')
+    .leftJoin('artifacts', 'artifacts.id', 'claims.id')
+    .leftJoin('uploads', 'uploads.id', 'claims.id')
+    .select(['claims.id', 'claims.repository'])
+    .where('artifacts.id', 'is', null)
+    .where('uploads.id', 'is', null)
+    .limit(limit)
+    .execute()

@@ -71,3 +71,25 @@ export const insertRevision = async (tx: Transaction, row: RevisionRow): Promise
     .onConflict((conflict) => conflict.columns(['repository', 'path']).doUpdateSet({ revision, artifact_id }))
     .execute()
 }
+
+/** Paths whose current revision is not in the history, or not its newest. */
+export const assetsBesideHistory = (q: Queries, limit: number) =>
+  q
+    .selectFrom('assets')
+    .leftJoin('asset_revisions as own', (join) =>
+      join
+        .onRef('own.repository', '=', 'assets.repository')
+        .onRef('own.path', '=', 'assets.path')
+        .onRef('own.revision', '=', 'assets.revision')
+        .onRef('own.artifact_id', '=', 'assets.artifact_id'),
+    )
+    .leftJoin('asset_revisions as newer', (join) =>
+      join
+        .onRef('newer.repository', '=', 'assets.repository')
+        .onRef('newer.path', '=', 'assets.path')
+        .onRef('newer.revision', '>', 'assets.revision'),
+    )
+    .select(['assets.repository', 'assets.path'])
+    .where((eb) => eb.or([eb('own.path', 'is', null), eb('newer.path', 'is not', null)]))
+    .limit(limit)
+    .execute()

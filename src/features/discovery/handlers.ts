@@ -10,7 +10,7 @@ import { refusal } from '../access/access.ts'
 import { getCapabilities, getOpenApi, listOperations } from './operations.ts'
 
 export interface DiscoveryHandlerParts {
-  readonly operations: () => readonly Operation[]
+  readonly operations: readonly Operation[]
   readonly role: 'api' | 'reader'
   /** MAJOR.MINOR.PATCH of the API document, which is that of the program. */
   readonly version: string
@@ -23,7 +23,7 @@ const nothingHeld: ReadonlySet<RepositoryAction> = new Set()
 
 export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[] => {
   const served = (surface: Surface | undefined): Operation[] =>
-    servedOperations(parts.operations(), parts.role === 'reader').filter(
+    servedOperations(parts.operations, parts.role === 'reader').filter(
       (operation) => surface === undefined || operation.surface === surface,
     )
   /** The document is the same for every caller: it is written once for each surface and sent as text. */

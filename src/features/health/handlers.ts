@@ -26,8 +26,12 @@ export const healthHandlers = (parts: HealthHandlerParts): BoundOperation[] => [
       return { status: 200 as const, json: { status: 'ready' as const } }
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      const status = error.code === 'draining' ? 'draining' : 'unavailable'
-      return { status: 503 as const, headers: { 'retry-after': String(error.retryAfterSeconds ?? 1) }, json: { status } }
+      const status = error.code === 'draining' ? ('draining' as const) : ('unavailable' as const)
+      return {
+        status: 503 as const,
+        headers: { 'retry-after': String(error.retryAfterSeconds ?? 1) },
+        json: { status },
+      }
     }
   }),
   handle(getReadiness, async () => {

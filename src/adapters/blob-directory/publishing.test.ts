@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import fs from 'node:fs'
+import { basename } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { put } from '../../ports/blob-store.suite.ts'
+import { BlobStoreUnavailable } from '../../ports/blob-store.ts'
+import { openBlobDirectory } from './blob-directory.ts'
+import { digestInShard, failure, openFilesUnder, scratch, until } from './scratch.suite.ts'
+
+type Done = (error: Error | null) => void
+type OneDescriptor = (descriptor: number, done: Done) => void
+
+/** The file behind an open descriptor. */
+const nameOf = (descriptor: number): string => basename(fs.readlinkSync(`/proc/self/fd/${descriptor}`))
+
+/** Notes each call when it begins and when it has ended, in order. */
+const trace = (t: TestContext): string[] => {
+  const events: string[] = []
+  for (const call of ['fsync', 'fdatasync', 'close'] as const) {
+    const real: OneDescriptor = fs[call]
+    t.mock.method(fs, call, (descriptor: number, done: Done) => {
+      const name = nameOf(descriptor)
+      events.push(`${call} ${name}`)
+      real(descriptor, (error) => {
+        events.push(`${call} ${name} done`)
+        done(error)
+      })
+    })
+  }
+  const rename = fs.rename
+  t.mock.method(fs, 'rename', (from: string, to: string, done: Done) => {
+    events.push(`rename ${basename(from)} ${basename(to)}`)
+    rename(from, to, (error) => {
+      events.push(`rename ${basename(from)} ${basename(to)} done`)
+      done(error)
+    })
+  })
+  const write = fs.write
+  t.mock.method(
+    fs,
+    'write',
+    (descriptor: number, bytes: Buffer, offset: number, length: number, at: number, done: Done) => {
+      events.push(`write ${nameOf(descriptor)}`)
+      write(descriptor, bytes, offset, length, at, done)
+    },
+  )
+  return events
+}
+
+describe('publishing', () => {
+  it('syncs the bytes, renames, syncs the shard, and only then resolves', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const id = randomUUID()
+    const staged = await store.stage(id)
+    const events = trace(t)
+    const digest = digestInShard('ab')
+    await staged.write(randomBytes(1000))
+    await staged.publish(digest)
+    events.push('published')
+    const steps = [`fsync ${id}`, `close ${id}`, `rename ${id} ${digest}`, 'fsync ab']
+    const expected = [`write ${id}`, ...steps.flatMap((step) => [step, `${step} done`]), 'published']
+    assert.deepEqual(
+      events.filter((event) => !event.startsWith('close ab')),
+      expected,
+    )
+  })
+
+  it('shares the sync of a shard, but only one that began after the rename', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const digests = Array.from({ length: 40 }, () => digestInShard('cd'))
+    const stages = await Promise.all(digests.map(() => store.stage(randomUUID())))
+    const events = trace(t)
+    await Promise.all(
+      stages.map(async (staged, n) => {
+        const digest = digests[n]
+        if (digest === undefined) throw new Error('as many digests as stages')
+        await staged.publish(digest)
+        events.push(`published ${digest}`)
+      }),
+    )
+    const syncs = events.filter((event) => event === 'fsync cd').length
+    assert.ok(syncs < 40, `${syncs} syncs for 40 blobs`)
+    for (const digest of digests) {
+      const renamed = events.findIndex((event) => event.startsWith('rename') && event.endsWith(`${digest} done`))
+      const began = events.indexOf('fsync cd', renamed)
+      const ended = events.indexOf('fsync cd done', began)
+      assert.ok(renamed >= 0 && renamed < began && began < ended && ended < events.indexOf(`published ${digest}`))
+    }
+  })
+
+  it('fails for good when the bytes cannot be synced, and shows nothing', async (t) => {
+    const place = scratch(t)
+    const store = await openBlobDirectory(place)
+    const staged = await store.stage(randomUUID())
+    await staged.write(randomBytes(1000))
+    const digest = digestInShard('01')
+    const broken = t.mock.method(fs, 'fsync', (_: number, done: Done) => done(failure('EIO')))
+    await assert.rejects(staged.publish(digest), BlobStoreUnavailable)
+    broken.mock.restore()
+    await assert.rejects(staged.publish(digest), 'a second try cannot know what was lost')
+    assert.equal(await store.size(digest), null)
+    await staged.discard()
+    assert.deepEqual(fs.readdirSync(place.staging), [])
+    await until(
+      () => openFilesUnder(place).length === 0,
+      () => `left open: ${openFilesUnder(place)}`,
+    )
+  })
+
+  it('fails for everyone who shared or awaited a sync of the shard that failed', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const stages = await Promise.all(Array.from({ length: 6 }, () => store.stage(randomUUID())))
+    const fsync = fs.fsync
+    let held: (() => void) | undefined
+    const broken = t.mock.method(fs, 'fsync', (descriptor: number, done: Done) => {
+      if (nameOf(descriptor) !== 'ef') fsync(descriptor, done)
+      else held = () => done(failure('EIO'))
+    })
+    const rename = fs.rename
+    let renamed = 0
+    t.mock.method(fs, 'rename', (from: string, to: string, done: Done) =>
+      rename(from, to, (error) => {
+        done(error)
+        renamed++
+      }),
+    )
+    const outcomes = Promise.allSettled(stages.map((staged) => staged.publish(digestInShard('ef'))))
+    await until(
+      () => held !== undefined && renamed === stages.length,
+      () => 'the sync never began',
+    )
+    held?.()
+    for (const outcome of await outcomes) {
+      assert.ok(outcome.status === 'rejected' && outcome.reason instanceof BlobStoreUnavailable)
+    }
+    broken.mock.restore()
+    for (const staged of stages) await staged.discard()
+    await put(store, randomBytes(10))
+  })
+
+  it('deletes durably', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const digest = await put(store, randomBytes(10))
+    const events = trace(t)
+    await store.delete(digest)
+    assert.ok(events.includes(`fsync ${digest.slice(0, 2)} done`))
+  })
+})

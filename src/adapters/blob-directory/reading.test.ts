@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import { describe, it } from 'node:test'
+import * as limits from '../../kernel/limits.ts'
+import { get, put } from '../../ports/blob-store.suite.ts'
+import { BlobStoreUnavailable } from '../../ports/blob-store.ts'
+import { openBlobDirectory } from './blob-directory.ts'
+import { failure, openFilesUnder, scratch, until } from './scratch.suite.ts'
+
+describe('reading', () => {
+  it('gives an error of the disk as what it is, and closes', async (t) => {
+    const place = scratch(t)
+    const store = await openBlobDirectory(place)
+    const digest = await put(store, randomBytes(3 * limits.readAheadBytes))
+    const broken = t.mock.method(fs, 'read', (...given: unknown[]) => {
+      const done = given.at(-1)
+      if (typeof done === 'function') process.nextTick(done, failure('EIO'), 0)
+    })
+    for (const end of [1_000, 100_000, 3 * limits.readAheadBytes]) {
+      await assert.rejects(get(store, digest, { start: 0, end }), BlobStoreUnavailable)
+    }
+    broken.mock.restore()
+    await until(
+      () => openFilesUnder(place).length === 0,
+      () => `left open: ${openFilesUnder(place)}`,
+    )
+  })
+
+  it('reads on where the system gave only a part', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const bytes = randomBytes(2 * limits.readAheadBytes + 5)
+    const digest = await put(store, bytes)
+    const read = fs.read
+    type Read = (error: Error | null, bytes: number, buffer: Buffer) => void
+    t.mock.method(
+      fs,
+      'read',
+      (descriptor: number, into: Buffer, at: number, length: number, from: number, done: Read) =>
+        read(descriptor, into, at, Math.min(length, 70_001), from, done),
+    )
+    assert.ok((await get(store, digest, { start: 3, end: bytes.byteLength })).equals(bytes.subarray(3)))
+  })
+
+  it('refuses a second piece while the first is being read, and gives no buffer away that is in use', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const size = 4 * limits.readAheadBytes
+    const [one, other] = [randomBytes(size), randomBytes(size)]
+    const digests = [await put(store, one), await put(store, other)] as const
+    const left = await store.open(digests[0], { start: 0, end: size })
+    const [{ value }] = await Promise.all([left.next(), assert.rejects(left.next(), /one piece at a time/)])
+    await left.return?.()
+    // A socket may still be sending the piece that a broken-off reader had.
+    for (let again = 0; again < 4; again++) await get(store, digests[1], { start: 0, end: size })
+    assert.ok(value !== undefined && one.subarray(0, limits.readAheadBytes).equals(value))
+  })
+})

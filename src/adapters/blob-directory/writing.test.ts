@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import fs from 'node:fs'
+import { describe, it } from 'node:test'
+import { toSha256 } from '../../kernel/digest.ts'
+import * as limits from '../../kernel/limits.ts'
+import { get, put } from '../../ports/blob-store.suite.ts'
+import { BlobStoreFull, BlobStoreUnavailable } from '../../ports/blob-store.ts'
+import { openBlobDirectory } from './blob-directory.ts'
+import { digestInShard, failure, scratch } from './scratch.suite.ts'
+
+describe('writing', () => {
+  it('gathers without copying, and holds the sender back beyond the bound', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const staged = await store.stage(randomUUID())
+    const write = fs.write
+    let release: (() => void) | undefined
+    t.mock.method(fs, 'write', (...call: Parameters<typeof write>) => {
+      release = () => write(...call)
+    })
+    const writev = t.mock.method(fs, 'writev')
+    const pieces = Array.from({ length: 17 }, () => randomBytes(64 * 1024))
+    const [first, ...others] = pieces
+    const last = others.pop()
+    assert.ok(first !== undefined && last !== undefined)
+    for (const piece of [first, ...others]) await staged.write(piece)
+    let pending = true
+    const held = staged.write(last).then(() => {
+      pending = false
+    })
+    await store.probe()
+    assert.ok(pending, `${17 * 64} KiB were taken while nothing could be written`)
+    release?.()
+    await held
+    const digest = toSha256(createHash('sha256').update(Buffer.concat(pieces)).digest('hex'))
+    await staged.publish(digest)
+    assert.equal(writev.mock.callCount(), 1, 'everything that waited went out with one call')
+    const gathered: readonly unknown[] = writev.mock.calls[0]?.arguments[1] ?? []
+    assert.ok(gathered.length === 16 && gathered.every((piece, n) => piece === pieces[n + 1]))
+    assert.ok((await get(store, digest, { start: 0, end: 17 * 64 * 1024 })).equals(Buffer.concat(pieces)))
+  })
+
+  it('writes on where the system took only a part', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const write = fs.write
+    type Wrote = (error: Error | null, bytes: number, buffer: Buffer) => void
+    const takes = (descriptor: number, piece: Buffer, offset: number, length: number, at: number, done: Wrote): void =>
+      write(descriptor, piece, offset, Math.min(length, 1_000), at, done)
+    t.mock.method(fs, 'write', takes)
+    t.mock.method(fs, 'writev', (descriptor: number, pieces: Buffer[], at: number, done: Wrote) => {
+      const both = Buffer.concat(pieces)
+      write(descriptor, both, 0, Math.min(both.byteLength, 1_500), at, done)
+    })
+    const bytes = randomBytes(20_000)
+    const digest = await put(store, bytes, 700)
+    assert.ok((await get(store, digest, { start: 0, end: 20_000 })).equals(bytes))
+  })
+
+  it('syncs beside a long transfer', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const staged = await store.stage(randomUUID())
+    const syncs = t.mock.method(fs, 'fdatasync')
+    const piece = Buffer.alloc(1024 * 1024)
+    const pieces = (2.5 * limits.receiveSyncEveryBytes) / piece.byteLength
+    for (let n = 0; n < pieces; n++) await staged.write(piece)
+    await staged.publish(digestInShard('00'))
+    assert.ok(syncs.mock.callCount() >= 1 && syncs.mock.callCount() <= 2)
+  })
+
+  it('tells of a failure in the background at the next call, and publishes nothing', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    for (const [call, code, kind] of [
+      ['write', 'ENOSPC', BlobStoreFull],
+      ['write', 'EDQUOT', BlobStoreFull],
+      ['write', 'EIO', BlobStoreUnavailable],
+      ['fdatasync', 'EIO', BlobStoreUnavailable],
+    ] as const) {
+      const staged = await store.stage(randomUUID())
+      const broken = t.mock.method(fs, call, (...given: unknown[]) => {
+        const done = given.at(-1)
+        if (typeof done === 'function') process.nextTick(done, failure(code), 0)
+      })
+      const digest = digestInShard('77')
+      const fill = async (): Promise<void> => {
+        const piece = Buffer.alloc(1024 * 1024)
+        for (let n = 0; n <= limits.receiveSyncEveryBytes / piece.byteLength; n++) await staged.write(piece)
+        await staged.publish(digest)
+      }
+      await assert.rejects(fill, kind, `${call} ${code}`)
+      broken.mock.restore()
+      await assert.rejects(staged.publish(digest))
+      assert.equal(await store.size(digest), null)
+      await staged.discard()
+    }
+    assert.deepEqual(await Array.fromAsync(store.listStaged()), [])
+  })
+
+  it('ends a write that waits when the stage is discarded', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const staged = await store.stage(randomUUID())
+    const waiting = assert.rejects(
+      staged.write(Buffer.alloc(4 * 1024 * 1024)).then(() => staged.write(Buffer.alloc(1))),
+    )
+    await staged.discard()
+    await waiting
+  })
+})

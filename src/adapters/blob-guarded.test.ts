@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { toSha256 } from '../kernel/digest.ts'
+import type { BlobStore } from '../ports/blob-store.ts'
+import { guardBlobStore } from './blob-guarded.ts'
+
+const digest = toSha256('a'.repeat(64))
+const whole = { start: 0, end: 2 }
+
+/** A store that only notes what reaches it. */
+const noting = (calls: string[]): BlobStore => {
+  const note = async <T>(call: string, answer: T): Promise<T> => {
+    calls.push(call)
+    return answer
+  }
+  return {
+    stage: (id) =>
+      note(`stage ${id}`, {
+        write: (piece) => note(`write ${piece.byteLength}`, undefined),
+        publish: (name) => note(`publish ${name}`, undefined),
+        discard: () => note('discard', undefined),
+      }),
+    open: (name, range, blobBytes) =>
+      note(
+        `open ${name} ${range.start}-${range.end} of ${blobBytes}`,
+        (async function* () {
+          try {
+            yield Uint8Array.of(1)
+            yield Uint8Array.of(2)
+          } finally {
+            calls.push('closed')
+          }
+        })(),
+      ),
+    size: (name) => note(`size ${name}`, 2),
+    delete: (name) => note(`delete ${name}`, true),
+    list: async function* () {
+      yield await note('list', { digest, bytes: 1 })
+      yield await note('list on', { digest, bytes: 2 })
+    },
+    listStaged: async function* () {
+      yield await note('listStaged', { id: 'a', bytes: 1, modifiedAtMs: 0 })
+    },
+    discardStaged: (id) => note(`discardStaged ${id}`, undefined),
+    space: () => note('space', { freeBytes: 1, totalBytes: 2 }),
+    probe: () => note('probe', undefined),
+  }
+}
+
+/** A guarded store, with what reached the one behind it and the switch. */
+const guarded = () => {
+  const calls: string[] = []
+  const transaction = { open: false }
+  return { calls, transaction, store: guardBlobStore(noting(calls), () => transaction.open) }
+}
+
+const refusal = (call: string): RegExp =>
+  new RegExp(`^Error: ${call} of the blob store .* database transaction \\(I5\\)`)
+
+describe('guardBlobStore', () => {
+  it('changes nothing outside a transaction', async () => {
+    const { store, calls } = guarded()
+    const staged = await store.stage('a')
+    await staged.write(new Uint8Array(3))
+    await staged.publish(digest)
+    await staged.discard()
+    assert.deepEqual(await Array.fromAsync(await store.open(digest, whole, 2)), [Uint8Array.of(1), Uint8Array.of(2)])
+    assert.equal(await store.size(digest), 2)
+    assert.equal(await store.delete(digest), true)
+    assert.equal((await Array.fromAsync(store.list())).length, 2)
+    assert.equal((await Array.fromAsync(store.listStaged())).length, 1)
+    await store.discardStaged('b')
+    assert.deepEqual(await store.space(), { freeBytes: 1, totalBytes: 2 })
+    await store.probe()
+    assert.deepEqual(calls, [
+      ...['stage a', 'write 3', `publish ${digest}`, 'discard', `open ${digest} 0-2 of 2`, 'closed'],
+      ...[`size ${digest}`, `delete ${digest}`, 'list', 'list on', 'listStaged', 'discardStaged b', 'space', 'probe'],
+    ])
+  })
+
+  const calls: Readonly<Record<keyof BlobStore, (store: BlobStore) => Promise<unknown>>> = {
+    stage: (store) => store.stage('a'),
+    open: (store) => store.open(digest, whole),
+    size: (store) => store.size(digest),
+    delete: (store) => store.delete(digest),
+    list: async (store) => store.list(),
+    listStaged: async (store) => store.listStaged(),
+    discardStaged: (store) => store.discardStaged('a'),
+    space: (store) => store.space(),
+    probe: (store) => store.probe(),
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    it(`refuses ${name} inside one, and lets nothing through`, async () => {
+      const { store, calls, transaction } = guarded()
+      transaction.open = true
+      await assert.rejects(call(store), refusal(name))
+      assert.deepEqual(calls, [])
+    })
+  }
+
+  it('refuses to go on with what was begun outside', async () => {
+    const { store, calls, transaction } = guarded()
+    const staged = await store.stage('a')
+    const pieces = await store.open(digest, whole)
+    const listing = store.list()[Symbol.asyncIterator]()
+    const begun = store.list()[Symbol.asyncIterator]()
+    await pieces.next()
+    await begun.next()
+    const before = [...calls]
+    transaction.open = true
+    await assert.rejects(staged.write(new Uint8Array(1)), refusal('write'))
+    await assert.rejects(staged.publish(digest), refusal('publish'))
+    await assert.rejects(staged.discard(), refusal('discard'))
+    await assert.rejects(pieces.next(), refusal('reading'))
+    await assert.rejects(listing.next(), refusal('list'))
+    await assert.rejects(begun.next(), refusal('list'))
+    assert.deepEqual(calls, before)
+  })
+
+  it('still closes an open blob inside one', async () => {
+    const { store, calls, transaction } = guarded()
+    const pieces = await store.open(digest, whole)
+    await pieces.next()
+    transaction.open = true
+    assert.deepEqual(await pieces.return?.(), { done: true, value: undefined })
+    assert.equal(calls.at(-1), 'closed')
+  })
+})

@@ -1,0 +1,27 @@
+import type { BoundOperation } from '../contract/handler.ts'
+import type { Operation } from '../contract/operation.ts'
+import * as accounts from '../features/accounts/operations.ts'
+import * as artifacts from '../features/artifacts/operations.ts'
+import * as assets from '../features/assets/operations.ts'
+import * as discovery from '../features/discovery/operations.ts'
+import * as groups from '../features/groups/operations.ts'
+import * as health from '../features/health/operations.ts'
+import * as repositories from '../features/repositories/operations.ts'
+import * as uploads from '../features/uploads/operations.ts'
+
+const isOperation = (value: object): value is Operation => 'id' in value && 'method' in value && 'access' in value
+
+const declared = (...modules: readonly Readonly<Record<string, object>>[]): Operation[] =>
+  modules.flatMap((module) => Object.values(module)).filter(isOperation)
+
+/** Every declared operation of the service. */
+export const catalogue = (): Operation[] =>
+  declared(health, discovery, accounts, groups, repositories, uploads, artifacts, assets)
+
+/** Throws unless every declared operation has exactly one handler: nothing is declared and not served, or the reverse. */
+export const checkComplete = (operations: readonly Operation[], bound: readonly BoundOperation[]): void => {
+  const served = bound.map(({ operation }) => operation.id).sort()
+  const wanted = operations.map(({ id }) => id).sort()
+  if (served.join() !== wanted.join())
+    throw new Error(`the catalogue declares ${wanted.join(', ')} but handlers serve ${served.join(', ')}`)
+}

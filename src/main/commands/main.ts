@@ -1,0 +1,47 @@
+import { Command, Option } from 'commander'
+import { Failure } from '../../kernel/failure.ts'
+import { SettingsInvalid } from '../settings/rules.ts'
+import { programVersion } from '../version.ts'
+import { doctor } from './doctor.ts'
+import { createRepositoryCommand, deleteRepositoryCommand, listRepositoriesCommand } from './repository.ts'
+import { serve } from './serve.ts'
+import { showSettings } from './settings.ts'
+
+/** The command line. Everything it does is a function of settings and arguments; it ends with a sentence, not a trace. */
+export const main = async (argv: readonly string[]): Promise<void> => {
+  const program = new Command('svc')
+    .description('A self-hosted artifact repository. Settings come from the environment; see `svc settings`.')
+    .version(programVersion())
+    .showHelpAfterError()
+  program
+    .command('up')
+    .description('run everything on one machine: gateway and worker')
+    .action(() => serve({ gateway: 'api', worker: true }))
+  program
+    .command('serve')
+    .description('run a gateway only')
+    .addOption(
+      new Option('--role <role>', 'api takes everything, reader only GET and HEAD')
+        .choices(['api', 'reader'])
+        .default('api'),
+    )
+    .action(({ role }: { role: 'api' | 'reader' }) => serve({ gateway: role, worker: false }))
+  program
+    .command('worker')
+    .description('run the upkeep only')
+    .action(() => serve({ gateway: null, worker: true }))
+  program.command('settings').description('print every setting, its value and where it comes from').action(showSettings)
+  program.command('doctor').description('check every invariant of the store and say what is wrong').action(doctor)
+  const repository = program.command('repository').description('create, list and delete repositories')
+  repository.command('create <id>').description('create a repository').action(createRepositoryCommand)
+  repository.command('list').description('list repositories and the bytes they hold').action(listRepositoriesCommand)
+  repository.command('delete <id>').description('delete an empty repository').action(deleteRepositoryCommand)
+  try {
+    await program.parseAsync([...argv])
+  } catch (error) {
+    process.exitCode = 1
+    if (error instanceof SettingsInvalid) for (const fault of error.faults) console.error(`svc: ${fault}`)
+    else if (error instanceof Failure) console.error(`svc: ${error.message}`)
+    else console.error(`svc: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

@@ -1,0 +1,38 @@
+import { createRepository, deleteRepository, listRepositories } from '../../features/repositories/repositories.ts'
+import { invalid } from '../../kernel/failure.ts'
+import { pageMax } from '../../kernel/limits.ts'
+import { patterns } from '../../kernel/names.ts'
+import { withParts } from './offline.ts'
+
+const operator = { actor: 'operator', clientAddress: 'command line' }
+
+const parseId = (id: string): string => {
+  if (!new RegExp(patterns.repositoryId, 'u').test(id))
+    throw invalid(id, 'must be 1 to 64 lowercase letters, digits, _ or -, beginning with a letter or digit')
+  return id
+}
+
+export const createRepositoryCommand = (id: string): Promise<void> =>
+  withParts(async (parts) => {
+    await createRepository(parts, parseId(id), operator)
+    console.log(`Created ${id}. Give people access to it through a group.`)
+  })
+
+export const deleteRepositoryCommand = (id: string): Promise<void> =>
+  withParts(async (parts) => {
+    await deleteRepository(parts, parseId(id), operator)
+    console.log(`Deleted ${id}.`)
+  })
+
+export const listRepositoriesCommand = (): Promise<void> =>
+  withParts(async (parts) => {
+    let after = ''
+    for (;;) {
+      const page = await listRepositories(parts, after, pageMax)
+      for (const { id, publishedBytes, pendingBytes, retiredBytes } of page)
+        console.log(`${id}\tpublished ${publishedBytes}\tpending ${pendingBytes}\tretired ${retiredBytes}`)
+      const last = page.at(-1)
+      if (last === undefined || page.length < pageMax) return
+      after = last.id
+    }
+  })

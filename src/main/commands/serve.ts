@@ -1,0 +1,36 @@
+import { createLog } from '../log.ts'
+import { realStage, type Stage } from '../parts.ts'
+import { type Roles, type Running, run } from '../run.ts'
+import { readSettings, type Settings, unknownSettings } from '../settings/rules.ts'
+import { welcome } from './welcome.ts'
+
+/** Runs roles until SIGTERM or SIGINT, then drains and stops. A second signal ends the process at once. */
+export const serve = async (roles: Roles, stage: Stage = realStage): Promise<void> => {
+  const settings = readSettings(process.env)
+  const log = createLog(settings.logLevel)
+  for (const name of unknownSettings(process.env)) log.warn(`${name} is no setting of svc; see svc settings`)
+  const running = await run(settings, log, roles, stage)
+  await announce(settings, roles, running)
+  log.info({ address: running.address, role: roles.gateway, worker: roles.worker }, 'started')
+  await signalled()
+  log.info('stopping: transfers under way may finish')
+  process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1))
+  await running.stop()
+  log.info('stopped')
+  // Idle workers of libraries must not keep a stopped service alive.
+  process.exit(0)
+}
+
+const announce = async (settings: Settings, roles: Roles, running: Running): Promise<void> => {
+  if (running.address === null) console.log('svc is running the upkeep')
+  else console.log(await welcome(settings, running, roles.gateway === 'api'))
+}
+
+const signalled = (): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      process.off('SIGTERM', done).off('SIGINT', done)
+      resolve()
+    }
+    process.on('SIGTERM', done).on('SIGINT', done)
+  })

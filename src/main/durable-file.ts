@@ -1,0 +1,37 @@
+import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+const syncDirectory = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Writes a new file that only the owner may read, whole and durable or not at all. When the file is there already, also
+ * because another process was faster, its text is returned instead.
+ */
+export const writeOnce = async (path: string, text: string): Promise<string> => {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const temporary = `${path}.${process.pid}.new`
+  const handle = await open(temporary, 'wx', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  try {
+    await link(temporary, path)
+    await syncDirectory(dirname(path))
+    return text
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return await readFile(path, 'utf8')
+    throw error
+  } finally {
+    await unlink(temporary)
+  }
+}

@@ -1,0 +1,98 @@
+import { hash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import Type, { type Static } from 'typebox'
+import { Value } from 'typebox/value'
+import { fields, oneOf, RepositoryId, Sha256Text } from '../contract/schemas.ts'
+import type { FileKey } from '../features/access/file-keys.ts'
+import { recoveryKeyId } from '../kernel/caller.ts'
+import { toSha256 } from '../kernel/digest.ts'
+import { fileKeysMax, keysFileBytesMax } from '../kernel/limits.ts'
+import { writeOnce } from './durable-file.ts'
+import { type Settings, SettingsInvalid } from './settings/rules.ts'
+
+const KeysFile = fields({
+  keys: Type.Array(
+    fields({
+      id: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' }),
+      sha256: Sha256Text,
+      repositories: Type.Array(
+        fields({ repository: RepositoryId, permissions: Type.Array(oneOf(['read', 'write'] as const)) }),
+      ),
+      administrator: Type.Optional(Type.Boolean()),
+      serviceAdministrator: Type.Optional(Type.Boolean()),
+    }),
+    { maxItems: fileKeysMax },
+  ),
+})
+type KeysFile = Static<typeof KeysFile>
+
+export interface KeyPaths {
+  readonly recoveryKey: string
+  readonly healthKey: string
+}
+
+export const keyPaths = (settings: Settings): KeyPaths => ({
+  recoveryKey: join(settings.dataDir, 'config', 'bootstrap-token.txt'),
+  healthKey: join(settings.dataDir, 'config', 'health-token.txt'),
+})
+
+/** The keys of a first start: the recovery key, and a key that may only look at health and metrics. */
+const makeKeys = async (settings: Settings): Promise<void> => {
+  const paths = keyPaths(settings)
+  const secret = async (path: string): Promise<string> =>
+    (await writeOnce(path, `${randomBytes(32).toString('hex')}\n`)).trim()
+  const content: KeysFile = {
+    keys: [
+      {
+        id: recoveryKeyId,
+        sha256: hash('sha256', await secret(paths.recoveryKey)),
+        repositories: [{ repository: 'releases', permissions: ['read', 'write'] }],
+        administrator: true,
+        serviceAdministrator: true,
+      },
+      { id: 'health', sha256: hash('sha256', await secret(paths.healthKey)), repositories: [] },
+    ],
+  }
+  await writeOnce(settings.keysFile.path, `${JSON.stringify(content, null, 2)}\n`)
+}
+
+/** Makes the keys on the first start, then reads the keys file. Throws {@link SettingsInvalid} for a file that is not one. */
+export const openKeys = async (settings: Settings): Promise<FileKey[]> => {
+  const { path, makeIfMissing } = settings.keysFile
+  const wrong = (why: string): SettingsInvalid => new SettingsInvalid([`SVC_KEYS_FILE: ${path} ${why}`])
+  if (!existsSync(path)) {
+    if (!makeIfMissing) throw wrong('does not exist')
+    await makeKeys(settings)
+  }
+  if ((await stat(path)).size > keysFileBytesMax) throw wrong(`is larger than ${keysFileBytesMax} bytes`)
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(await readFile(path, 'utf8'))
+  } catch {
+    throw wrong('is not JSON')
+  }
+  if (!Value.Check(KeysFile, parsed)) {
+    const [first] = Value.Errors(KeysFile, parsed)
+    throw wrong(`is not a keys file: ${first?.instancePath ?? ''} ${first?.message ?? ''}`)
+  }
+  return toFileKeys(parsed, wrong)
+}
+
+const toFileKeys = ({ keys }: KeysFile, wrong: (why: string) => SettingsInvalid): FileKey[] => {
+  const ids = new Set(keys.map((key) => key.id))
+  const digests = new Set(keys.map((key) => key.sha256))
+  if (ids.size < keys.length || digests.size < keys.length) throw wrong('holds two keys with the same id or secret')
+  return keys.map((key) => ({
+    id: key.id,
+    sha256: toSha256(key.sha256),
+    administrator: key.administrator ?? false,
+    serviceAdministrator: key.serviceAdministrator ?? false,
+    repositories: new Map(
+      key.repositories
+        .filter(({ permissions }) => permissions.length > 0)
+        .map(({ repository, permissions }) => [repository, permissions.includes('write') ? 'write' : 'read'] as const),
+    ),
+  }))
+}

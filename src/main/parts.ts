@@ -1,0 +1,47 @@
+import { openBlobDirectory } from '../adapters/blob-directory/blob-directory.ts'
+import { guardBlobStore } from '../adapters/blob-guarded.ts'
+import { type FreeSpace, watchFreeSpace } from '../content/free-space.ts'
+import type { Database } from '../database/database.ts'
+import { migrate } from '../database/migrate.ts'
+import { migrations } from '../database/migrations/index.ts'
+import { openDatabase } from '../database/open.ts'
+import { insideTransaction } from '../database/scope.ts'
+import { type Clock, systemClock } from '../kernel/clock.ts'
+import { noFaults, type ReachFaultPoint } from '../kernel/fault-points.ts'
+import type { BlobStore } from '../ports/blob-store.ts'
+import type { Logger } from './log.ts'
+import type { Settings } from './settings/rules.ts'
+
+/** What tests may put in place of the real thing: the hands of the clock, and a crash at a named point. */
+export interface Stage {
+  readonly clock: Clock
+  readonly reach: ReachFaultPoint
+}
+
+export const realStage: Stage = { clock: systemClock, reach: noFaults }
+
+/** The parts that every role shares. */
+export interface Parts extends Stage {
+  readonly settings: Settings
+  readonly log: Logger
+  readonly database: Database
+  readonly store: BlobStore
+  readonly freeSpace: FreeSpace
+  readonly report: (message: string, error: unknown) => void
+}
+
+/** Opens the engines and brings the schema up to date. What is opened closes with the stack, in reverse order. */
+export const openParts = async (
+  settings: Settings,
+  log: Logger,
+  stage: Stage,
+  stack: AsyncDisposableStack,
+): Promise<Parts> => {
+  const report = (message: string, error: unknown): void => log.error({ err: error }, message)
+  const database = stack.use(await openDatabase({ url: settings.databaseUrl, report }))
+  await migrate(database, migrations)
+  const directory = await openBlobDirectory({ root: settings.blobStore.root, staging: settings.blobStore.staging })
+  const store = guardBlobStore(directory, insideTransaction)
+  const freeSpace = watchFreeSpace(store, stage.clock, settings.freeSpaceReserveBytes)
+  return { ...stage, settings, log, database, store, freeSpace, report }
+}

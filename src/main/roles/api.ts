@@ -1,0 +1,119 @@
+import { DatabaseUnavailable } from '../../database/unavailable.ts'
+import { authenticate, authorize, grantsOf, heldActions } from '../../features/access/access.ts'
+import { type FileKey, fileKeyFinder } from '../../features/access/file-keys.ts'
+import { registrationOpen } from '../../features/accounts/accounts.ts'
+import { accountHandlers } from '../../features/accounts/handlers.ts'
+import { createPasswords } from '../../features/accounts/passwords.ts'
+import { artifactHandlers } from '../../features/artifacts/handlers.ts'
+import { assetHandlers } from '../../features/assets/handlers.ts'
+import { discoveryHandlers } from '../../features/discovery/handlers.ts'
+import { groupHandlers } from '../../features/groups/handlers.ts'
+import { healthHandlers } from '../../features/health/handlers.ts'
+import { watchReadiness } from '../../features/health/readiness.ts'
+import { repositoryHandlers } from '../../features/repositories/handlers.ts'
+import { uploadHandlers } from '../../features/uploads/handlers.ts'
+import { createMetrics } from '../../http/metrics.ts'
+import { createHttpServer } from '../../http/server.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { grantsMax } from '../../kernel/limits.ts'
+import { BlobStoreFull, BlobStoreUnavailable } from '../../ports/blob-store.ts'
+import { catalogue, checkComplete } from '../catalogue.ts'
+import type { Parts } from '../parts.ts'
+import { programVersion } from '../version.ts'
+
+export interface Gateway {
+  /** Where it answers, such as `http://127.0.0.1:8080`. */
+  readonly address: string
+  /** Answers 503 `draining`, waits for transfers within the bound, then closes. */
+  close(): Promise<void>
+}
+
+/** Known conditions of what we depend on, as answers. */
+const translate = (error: unknown): Failure | null => {
+  if (error instanceof DatabaseUnavailable)
+    return new Failure('unavailable', 'The database does not answer.', { cause: error, retryAfterSeconds: 5 })
+  if (error instanceof BlobStoreUnavailable)
+    return new Failure('unavailable', 'The blob store does not answer.', { cause: error, retryAfterSeconds: 5 })
+  if (error instanceof BlobStoreFull)
+    return new Failure('insufficient_space', 'The disk is full. Stored files stay readable.', { cause: error })
+  return null
+}
+
+/** Serves HTTP: everything as `api`, GET and HEAD as `reader`. Resolves once it listens. */
+export const startGateway = async (
+  parts: Parts,
+  keys: readonly FileKey[],
+  role: 'api' | 'reader',
+): Promise<Gateway> => {
+  const { database, clock, settings, log } = parts
+  const operations = catalogue()
+  const metrics = createMetrics(Math.floor(clock.now() / 1000))
+  let draining = false
+  const access = { database, clock, findFileKey: fileKeyFinder(keys) }
+  const held = (caller: Caller, repository: string) => heldActions(access, caller, repository)
+  const grants = (caller: Caller, after: string, limit: number) => grantsOf(access, caller, after, limit)
+  const accountParts = {
+    database,
+    clock,
+    passwords: createPasswords(),
+    allowRegistration: settings.allowRegistration,
+  }
+  const uploadParts = { ...parts, maxObjectBytes: settings.maxObjectBytes, capacityBytes: settings.capacityBytes }
+  const readiness = watchReadiness({
+    dependencies: [
+      { what: 'The database', probe: () => database.probe() },
+      { what: 'The blob store', probe: () => parts.store.probe() },
+    ],
+    clock,
+    isDraining: () => draining,
+  })
+  const bound = [
+    ...healthHandlers({
+      role,
+      readiness,
+      freeSpace: parts.freeSpace,
+      transfers: (direction) => metrics.transfers(direction),
+      metrics: () => metrics.registry.metrics(),
+    }),
+    ...discoveryHandlers({
+      operations,
+      role,
+      version: programVersion(),
+      maxObjectBytes: settings.maxObjectBytes,
+      selfRegistration: () => registrationOpen(accountParts),
+      heldActions: held,
+    }),
+    ...accountHandlers({ ...accountParts, grantsOf: (caller) => grants(caller, '', grantsMax) }),
+    ...groupHandlers({ database, clock }),
+    ...repositoryHandlers({ database, clock, heldActions: held, grantsOf: grants }),
+    ...uploadHandlers(uploadParts),
+    ...artifactHandlers(parts),
+    ...assetHandlers(uploadParts),
+  ]
+  checkComplete(operations, bound)
+  const server = await createHttpServer({
+    operations: bound,
+    gate: {
+      authenticate: (credential) => authenticate(access, credential),
+      authorize: (caller, rule, repository) => authorize(access, caller, rule, repository),
+    },
+    metrics,
+    readOnly: role === 'reader',
+    trustedProxies: settings.trustedProxies,
+    baseUrl: settings.baseUrl,
+    corsOrigins: settings.corsOrigins,
+    uploadDeadlineSeconds: settings.uploadDeadlineSeconds,
+    translate,
+    reportBug: (error, context) => log.error({ err: error, ...context }, 'a request failed because of a fault of ours'),
+    logAnswer: (facts) => log.debug(facts, 'answered'),
+  })
+  const address = await server.listen(settings.listen.host, settings.listen.port)
+  return {
+    address,
+    close() {
+      draining = true
+      return server.close()
+    },
+  }
+}

@@ -1,0 +1,64 @@
+/** Every setting: its environment variable, its default in words, and what it means. The reference page is made from this. */
+export const settingNames = [
+  { name: 'SVC_DATA_DIR', fallback: './data', meaning: 'Folder of configuration, database and stored files.' },
+  {
+    name: 'SVC_LISTEN',
+    fallback: '127.0.0.1:8080',
+    meaning: 'Address and port to listen on; port 0 picks a free one.',
+  },
+  {
+    name: 'SVC_BASE_URL',
+    fallback: 'as the request says',
+    meaning: 'Address under which clients reach the service, such as https://files.example.org.',
+  },
+  {
+    name: 'SVC_DATABASE_URL',
+    fallback: 'sqlite:<data>/svc.db',
+    meaning: 'Database: sqlite:<path> on one machine, postgres://… for several.',
+  },
+  { name: 'SVC_BLOB_STORE', fallback: 'file:<data>/blobs', meaning: 'Where the bytes are: file:<folder>.' },
+  {
+    name: 'SVC_KEYS_FILE',
+    fallback: '<data>/config/keys.json',
+    meaning: 'File with the recovery key and other keys; read at start.',
+  },
+  { name: 'SVC_ALLOW_REGISTRATION', fallback: 'false', meaning: 'true lets people create accounts for themselves.' },
+  {
+    name: 'SVC_CORS_ORIGINS',
+    fallback: 'none',
+    meaning: 'Origins whose pages may call the service, separated by commas.',
+  },
+  {
+    name: 'SVC_MAX_OBJECT_BYTES',
+    fallback: '10737418240000',
+    meaning: 'Largest file in bytes; can only be lowered.',
+  },
+  {
+    name: 'SVC_CAPACITY_BYTES',
+    fallback: '10995116277760',
+    meaning: 'Bytes that may be reserved on the whole server (10 TiB).',
+  },
+  {
+    name: 'SVC_CLEANUP_GRACE_HOURS',
+    fallback: '24',
+    meaning: 'How long deleted and cancelled bytes are kept before they are removed.',
+  },
+  {
+    name: 'SVC_FREE_SPACE_RESERVE_BYTES',
+    fallback: '1073741824',
+    meaning: 'Room that must stay free on the disk; below it nothing is written.',
+  },
+  {
+    name: 'SVC_UPLOAD_DEADLINE_SECONDS',
+    fallback: '1800',
+    meaning: 'Longest time for one request that sends a file.',
+  },
+  {
+    name: 'SVC_TRUSTED_PROXIES',
+    fallback: 'none',
+    meaning: 'Networks (CIDR) whose X-Forwarded-* headers are believed, separated by commas.',
+  },
+  { name: 'SVC_LOG_LEVEL', fallback: 'info', meaning: 'debug, info, warn or error.' },
+] as const
+
+export type SettingName = (typeof settingNames)[number]['name']

@@ -1,0 +1,160 @@
+import { isIP } from 'node:net'
+import { join, resolve } from 'node:path'
+import { parseTrustedProxies, type TrustedProxies } from '../../http/client-address.ts'
+import {
+  capacityBytesDefault,
+  cleanupGraceHoursDefault,
+  freeSpaceReserveBytesDefault,
+  objectBytesMax,
+  uploadDeadlineSecondsDefault,
+} from '../../kernel/limits.ts'
+import { type SettingName, settingNames } from './names.ts'
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+
+export interface Settings {
+  readonly dataDir: string
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly baseUrl: string | null
+  readonly databaseUrl: string
+  readonly blobStore: { readonly kind: 'directory'; readonly root: string; readonly staging: string }
+  readonly keysFile: { readonly path: string; readonly makeIfMissing: boolean }
+  readonly allowRegistration: boolean
+  readonly corsOrigins: ReadonlySet<string>
+  readonly maxObjectBytes: number
+  readonly capacityBytes: number
+  readonly cleanupGraceMs: number
+  readonly freeSpaceReserveBytes: number
+  readonly uploadDeadlineSeconds: number
+  readonly trustedProxies: TrustedProxies
+  readonly logLevel: (typeof logLevels)[number]
+}
+
+/** All that is wrong with the settings, a sentence each. */
+export class SettingsInvalid extends Error {
+  override readonly name = 'SettingsInvalid'
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'))
+    this.faults = faults
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Settings from the environment. Throws {@link SettingsInvalid} with every fault at once, each naming its variable. */
+export const readSettings = (environment: Environment): Settings => {
+  const faults: string[] = []
+  /** An empty variable is an unset one. */
+  const read = <T>(name: SettingName, fallback: T, parse: (text: string) => T): T => {
+    const text = environment[name]?.trim()
+    if (text === undefined || text === '') return fallback
+    try {
+      return parse(text)
+    } catch (error) {
+      faults.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+      return fallback
+    }
+  }
+  const dataDir = read('SVC_DATA_DIR', resolve('data'), (text) => resolve(text))
+  const settings: Settings = {
+    dataDir,
+    listen: read('SVC_LISTEN', { host: '127.0.0.1', port: 8080 }, listenAddress),
+    baseUrl: read<string | null>('SVC_BASE_URL', null, originUrl),
+    databaseUrl: read('SVC_DATABASE_URL', `sqlite:${join(dataDir, 'svc.db')}`, databaseUrl),
+    blobStore: read(
+      'SVC_BLOB_STORE',
+      { kind: 'directory', root: join(dataDir, 'blobs'), staging: join(dataDir, 'staging') },
+      blobStore,
+    ),
+    keysFile: read<Settings['keysFile']>(
+      'SVC_KEYS_FILE',
+      { path: join(dataDir, 'config', 'keys.json'), makeIfMissing: true },
+      (text) => ({
+        path: resolve(text),
+        makeIfMissing: false,
+      }),
+    ),
+    allowRegistration: read<boolean>('SVC_ALLOW_REGISTRATION', false, flag),
+    corsOrigins: read<ReadonlySet<string>>('SVC_CORS_ORIGINS', new Set(), (text) => new Set(list(text).map(originUrl))),
+    maxObjectBytes: read('SVC_MAX_OBJECT_BYTES', objectBytesMax, wholeNumber(1, objectBytesMax)),
+    capacityBytes: read('SVC_CAPACITY_BYTES', capacityBytesDefault, wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+    cleanupGraceMs: read('SVC_CLEANUP_GRACE_HOURS', cleanupGraceHoursDefault, wholeNumber(0, 8760)) * 3_600_000,
+    freeSpaceReserveBytes: read(
+      'SVC_FREE_SPACE_RESERVE_BYTES',
+      freeSpaceReserveBytesDefault,
+      wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    ),
+    uploadDeadlineSeconds: read('SVC_UPLOAD_DEADLINE_SECONDS', uploadDeadlineSecondsDefault, wholeNumber(1, 2_000_000)),
+    trustedProxies: read<TrustedProxies>('SVC_TRUSTED_PROXIES', [], (text) => parseTrustedProxies(list(text))),
+    logLevel: read('SVC_LOG_LEVEL', 'info', logLevel),
+  }
+  if (faults.length > 0) throw new SettingsInvalid(faults)
+  return Object.freeze(settings)
+}
+
+/** Variables that look like settings and are none: probably misspelt. */
+export const unknownSettings = (environment: Environment): string[] => {
+  const known = new Set<string>(settingNames.map(({ name }) => name))
+  return Object.keys(environment).filter(
+    (name) => name.startsWith('SVC_') && !name.startsWith('SVC_TEST_') && !known.has(name),
+  )
+}
+
+const list = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+const wholeNumber =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const number = Number(text)
+    if (!/^\d{1,16}$/.test(text) || number < min || number > max)
+      throw new RangeError(`${JSON.stringify(text)} is no whole number from ${min} to ${max}`)
+    return number
+  }
+
+const flag = (text: string): boolean => {
+  if (text !== 'true' && text !== 'false') throw new RangeError(`${JSON.stringify(text)} is neither true nor false`)
+  return text === 'true'
+}
+
+const logLevel = (text: string): Settings['logLevel'] => {
+  const level = logLevels.find((each) => each === text)
+  if (level === undefined) throw new RangeError(`${JSON.stringify(text)} is none of ${logLevels.join(', ')}`)
+  return level
+}
+
+const listenAddress = (text: string): Settings['listen'] => {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text)
+  const host = match?.[1] ?? match?.[2] ?? ''
+  const port = Number(match?.[3])
+  if (match === null || port > 65_535 || (match[1] !== undefined && isIP(host) !== 6))
+    throw new RangeError(`${JSON.stringify(text)} is no address; write it like 0.0.0.0:8080 or [::]:8080`)
+  return { host, port }
+}
+
+const originUrl = (text: string): string => {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== text.replace(/\/$/, ''))
+    throw new RangeError(`${JSON.stringify(text)} is no origin; write it like https://files.example.org`)
+  return url.origin
+}
+
+const databaseUrl = (text: string): string => {
+  if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length)
+    return `sqlite:${resolve(text.slice('sqlite:'.length))}`
+  if (/^postgres(?:ql)?:\/\/./.test(text)) return text
+  // The value may hold a password, so it is not repeated.
+  throw new RangeError('write it like sqlite:/path/to/svc.db or postgres://user:password@host/database')
+}
+
+const blobStore = (text: string): Settings['blobStore'] => {
+  if (!text.startsWith('file:') || text.length === 'file:'.length)
+    throw new RangeError(`${JSON.stringify(text)} is no blob store; write it like file:/path/to/folder`)
+  const root = resolve(text.slice('file:'.length))
+  return { kind: 'directory', root, staging: join(root, 'staging') }
+}
