@@ -28,11 +28,11 @@ const table = (number: number): Migration => ({
 
 forEachEngine((engine) => {
   const open = async (url?: string): Promise<Database> =>
-    openDatabase({ url: url ?? (await engine.freshDatabaseUrl()), report: failOnReport })
+    engine.use(await openDatabase({ url: url ?? (await engine.freshDatabaseUrl()), report: failOnReport }))
 
   describe('migrating', () => {
     it('goes from nothing to the last schema, and again without effect', async () => {
-      await using database = await open()
+      const database = await open()
       assert.equal(await currentSchema(database), 0)
       await migrate(database, [table(1), table(2)])
       assert.equal(await currentSchema(database), 2)
@@ -44,7 +44,7 @@ forEachEngine((engine) => {
     })
 
     it('leaves nothing of a migration that fails half-way, and goes on from there', async () => {
-      await using database = await open()
+      const database = await open()
       const half: Migration = {
         ...table(2),
         up: async (q, types) => {
@@ -67,7 +67,7 @@ forEachEngine((engine) => {
       await once(child.stdout, 'data')
       child.kill('SIGKILL')
       await exited
-      await using database = await open(url)
+      const database = await open(url)
       assert.equal(await currentSchema(database), 1)
       await migrate(database, [table(1), table(2)])
       assert.equal(await currentSchema(database), 2)
@@ -84,20 +84,20 @@ forEachEngine((engine) => {
     })
 
     it('refuses a schema that is newer than the program, and says what to do', async () => {
-      await using database = await open()
+      const database = await open()
       await migrate(database, [table(1), table(2)])
       await assert.rejects(migrate(database, [table(1)]), SchemaTooNew)
       await assert.rejects(migrate(database, [table(1)]), /schema 2.*schema 1.*newer version/)
     })
 
     it('refuses a list with gaps', async () => {
-      await using database = await open()
+      const database = await open()
       await assert.rejects(migrate(database, [table(2)]), /place is 1/)
     })
   })
 
   it('gives the golden schema (npm test with SVC_TEST_UPDATE_GOLDEN=1 writes it)', async () => {
-    await using database = await open()
+    const database = await open()
     await migrate(database, migrations)
     const golden = new URL(`./migrations/golden/${engine.name}.sql`, import.meta.url)
     const found = await dumpSchema(database)

@@ -34,9 +34,9 @@ export const failOnReport = (message: string, error: unknown): void => {
   throw new Error(message, { cause: error })
 }
 
-/** A new database with the table `notes`. */
+/** A new database with the table `notes`, closed after the test. */
 export const openNotes = async (engine: TestEngine, report: Reports['report'] = failOnReport): Promise<Database> => {
-  const database = await openDatabase({ url: await engine.freshDatabaseUrl(), report })
+  const database = engine.use(await openDatabase({ url: await engine.freshDatabaseUrl(), report }))
   await migrate(database, notesSchema)
   return database
 }

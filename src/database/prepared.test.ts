@@ -12,7 +12,7 @@ interface Note {
 
 forEachEngine((engine) => {
   it('runs a query again and again with other values, on the reader, in transactions and snapshots', async () => {
-    await using database = await openNotes(engine)
+    const database = await openNotes(engine)
     let built = 0
     const find = prepareQuery((q, p: Parameters<{ from: number; body: string; most: number }>) => {
       built++
@@ -39,7 +39,7 @@ forEachEngine((engine) => {
   })
 
   it('names a value that is missing', async () => {
-    await using database = await openNotes(engine)
+    const database = await openNotes(engine)
     const find = prepareQuery((q, p: Parameters<{ body: string }>) =>
       q.selectFrom(sql<Note>`notes`.as('n')).select('n.id').where('n.body', '=', p('body')),
     )
@@ -51,7 +51,7 @@ forEachEngine((engine) => {
     const lock = prepareQuery((q, p: Parameters<{ id: number }>) =>
       q.selectFrom(sql<Note>`notes`.as('n')).select('n.id').where('n.id', '=', p('id')).forUpdate(),
     )
-    await using database = await openNotes(engine)
+    const database = await openNotes(engine)
     await database.transaction(async (tx) => {
       await write(tx, 1)
       assert.deepEqual(await lock(tx, { id: 1 }), [{ id: 1 }])

@@ -37,14 +37,14 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
 forEachEngine((engine) => {
   describe('the reader', () => {
     it('cannot write, and goes on reading', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await assert.rejects(write(database.reader, 1), /read.?only/i)
       await assert.rejects(sql`create table more (id integer)`.execute(database.reader), /read.?only/i)
       assert.deepEqual(await ids(database.reader), [])
     })
 
     it('answers plain objects with numbers, strings, nulls and bytes', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction((tx) => write(tx, Number.MAX_SAFE_INTEGER, 'text'))
       const { rows } = await sql`
         select id, body, null as absent, count(*) as many, sum(id) as total, exists (select 1) as yes, 1 = 2 as no, 0.5 as half
@@ -54,7 +54,7 @@ forEachEngine((engine) => {
     })
 
     it('refuses integers that a number cannot hold', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction(async (tx) => {
         await sql`insert into notes (id, body) values (${2n ** 53n + 1n}, '')`.execute(tx)
       })
@@ -62,7 +62,7 @@ forEachEngine((engine) => {
     })
 
     it('carries bytes as they are', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       const bytes = Uint8Array.from({ length: 256 }, (_, i) => i)
       const type = sql.raw(engine.name === 'sqlite' ? 'blob' : 'bytea')
       const { rows } = await sql<{ bytes: Uint8Array }>`select cast(${bytes} as ${type}) as bytes`.execute(
@@ -73,7 +73,7 @@ forEachEngine((engine) => {
     })
 
     it('sorts, compares and finds text by its bytes', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction(async (tx) => {
         for (const [index, text] of awkward.entries()) await write(tx, index, text)
       })
@@ -92,7 +92,7 @@ forEachEngine((engine) => {
     })
 
     it('minds case in like', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       const { rows } = await sql`select ${'ABC'} like 'abc%' as other, ${'abc'} like 'abc%' as same`.execute(
         database.reader,
       )
@@ -100,7 +100,7 @@ forEachEngine((engine) => {
     })
 
     it('takes row locks in a query that serves both engines', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction(async (tx) => {
         await sql`insert into notes (id, body) values (1, '')`.execute(tx)
         const query = tx.selectFrom(sql<{ id: number }>`notes`.as('n')).select('n.id')
@@ -112,7 +112,7 @@ forEachEngine((engine) => {
 
   describe('a snapshot', () => {
     it('stays the same while others write, from its beginning on', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction((tx) => write(tx, 1))
       await database.snapshot(async (q) => {
         await database.transaction((tx) => write(tx, 2))
@@ -125,7 +125,7 @@ forEachEngine((engine) => {
     })
 
     it('cannot write', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await assert.rejects(
         database.snapshot((q) => write(q, 1)),
         /read.?only/i,
@@ -134,7 +134,7 @@ forEachEngine((engine) => {
     })
 
     it('waits for its turn when many are taken at once', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction((tx) => write(tx, 1))
       const answers = await Promise.all(Array.from({ length: 40 }, () => database.snapshot(ids)))
       assert.deepEqual(
@@ -145,7 +145,7 @@ forEachEngine((engine) => {
   })
 
   it('settles at once when nothing was written', async () => {
-    await using database = await openNotes(engine)
+    const database = await openNotes(engine)
     await database.settled()
     await database.probe()
   })

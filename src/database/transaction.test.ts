@@ -12,7 +12,7 @@ import { DatabaseUnavailable } from './unavailable.ts'
 forEachEngine((engine) => {
   describe('a transaction', () => {
     it('is seen by the reader once it has resolved, and answers what its work answers', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       const answer = await database.transaction(async (tx) => {
         await write(tx, 1)
         assert.deepEqual(await ids(tx), [1])
@@ -23,7 +23,7 @@ forEachEngine((engine) => {
     })
 
     it('leaves nothing when its work throws', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       const failing = database.transaction(async (tx) => {
         await write(tx, 1)
         throw new Error('no')
@@ -33,7 +33,7 @@ forEachEngine((engine) => {
     })
 
     it('leaves nothing when its work throws before any promise', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       const failing = database.transaction(() => {
         throw new Error('at once')
       })
@@ -42,7 +42,7 @@ forEachEngine((engine) => {
     })
 
     it('cannot commit after a failed statement, even when its error is caught', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction((tx) => write(tx, 1))
       const swallowing = database.transaction(async (tx) => {
         await write(tx, 2)
@@ -58,7 +58,7 @@ forEachEngine((engine) => {
     })
 
     it('refuses queries after its end, whichever way it ended', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       let kept: Transaction | undefined
       await database.transaction(async (tx) => {
         kept = tx
@@ -76,7 +76,7 @@ forEachEngine((engine) => {
     })
 
     it('takes in statements that its work did not wait for', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction(async (tx) => {
         void write(tx, 1)
         void write(tx, 2)
@@ -85,7 +85,7 @@ forEachEngine((engine) => {
     })
 
     it('runs statements that were started together one after the other', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction(async (tx) => {
         await Promise.all([1, 2, 3, 4].map((id) => write(tx, id)))
       })
@@ -93,7 +93,7 @@ forEachEngine((engine) => {
     })
 
     it('refuses transactions, snapshots and the reader inside', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction(async () => {
         await assert.rejects(
           database.transaction(async () => {}),
@@ -108,12 +108,12 @@ forEachEngine((engine) => {
     })
 
     it("refuses Kysely's own transactions, which would pass the queue and the durability", async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await assert.rejects(database.reader.transaction().execute(async () => {}))
     })
 
     it('is known to those who run inside it, and to nobody else', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       const seen: boolean[] = [insideTransaction()]
       let later: (() => void) | undefined
       const straggler = Promise.withResolvers<void>()
@@ -130,7 +130,7 @@ forEachEngine((engine) => {
     })
 
     it('refuses parameters that the engines would store differently', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       for (const value of [undefined, true, new Date(), {}, Number.NaN, 2 ** 60, 2n ** 63n]) {
         await assert.rejects(
           database.transaction(async (tx) => {
@@ -142,7 +142,7 @@ forEachEngine((engine) => {
     })
 
     it('counts the rows that a change touched', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction(async (tx) => {
         await Promise.all([1, 2, 3].map((id) => write(tx, id)))
         const { numAffectedRows } = await sql`update notes set body = 'x' where id > 1`.execute(tx)
@@ -164,7 +164,7 @@ forEachEngine((engine) => {
 
   describe('effects of a commit', () => {
     it('run in order, after the commit, outside of the transaction', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       const order: unknown[] = []
       await database.transaction(async (tx) => {
         onCommit(tx, () => order.push(1))
@@ -177,7 +177,7 @@ forEachEngine((engine) => {
     })
 
     it('never run after a rollback, and only once when the work was repeated', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       const effects: string[] = []
       await database
         .transaction(async (tx) => {
@@ -196,7 +196,7 @@ forEachEngine((engine) => {
 
     it('are reported when they throw, and the others still run', async () => {
       const { reports, report } = collectReports()
-      await using database = await openNotes(engine, report)
+      const database = await openNotes(engine, report)
       let ran = false
       await database.transaction(async (tx) => {
         onCommit(tx, () => {
@@ -211,7 +211,7 @@ forEachEngine((engine) => {
     })
 
     it('are refused once the transaction has ended', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       const kept = await database.transaction(async (tx) => [tx])
       assert.throws(() => onCommit(kept[0] as Transaction, () => {}), /still running/)
     })

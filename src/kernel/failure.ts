@@ -95,3 +95,5 @@ export const invalid = (pointer: string, message: string): Failure =>
 /** The one answer for what is missing and for what the caller may not see (I8). */
 export const notFound = (what: string): Failure =>
   new Failure('not_found', `There is no such ${what} that you may see.`)
+
+export const isFailureCode = (code: unknown): code is FailureCode => typeof code === 'string' && code in failures

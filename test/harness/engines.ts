@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe } from 'node:test'
+import { after, afterEach, describe } from 'node:test'
 import { databasesOn, type PostgresDatabases, type PostgresServer, startPostgres } from './postgres.ts'
 
 /** An engine under test. */
@@ -9,6 +9,8 @@ export interface TestEngine {
   readonly name: 'sqlite' | 'postgres'
   /** Address of a new, empty database, removed when the tests of the engine are done. */
   freshDatabaseUrl(): Promise<string>
+  /** Disposes of it after the test, the last one first; answers it. */
+  use<T extends AsyncDisposable>(resource: T): T
 }
 
 /** Defines the same tests once per engine, in a describe block that bears its name. */
@@ -26,6 +28,7 @@ export const onSqlite = (define: (engine: TestEngine) => void): void => {
     })
     define({
       name: 'sqlite',
+      use: disposer(),
       freshDatabaseUrl: async () => {
         const folder = await mkdtemp(join(tmpdir(), 'svc-sqlite-'))
         folders.push(folder)
@@ -47,6 +50,7 @@ export const onPostgres = (define: (engine: TestEngine) => void): void => {
     })
     define({
       name: 'postgres',
+      use: disposer(),
       freshDatabaseUrl: async () => {
         const url = await (await server()).databases.createDatabase()
         urls.push(url)
@@ -54,6 +58,18 @@ export const onPostgres = (define: (engine: TestEngine) => void): void => {
       },
     })
   })
+}
+
+/** To be called inside the describe block whose tests it cleans up after. (`using` is more than our import check can parse.) */
+const disposer = (): TestEngine['use'] => {
+  const used: AsyncDisposable[] = []
+  afterEach(async () => {
+    for (let resource = used.pop(); resource !== undefined; resource = used.pop()) await resource[Symbol.asyncDispose]()
+  })
+  return (resource) => {
+    used.push(resource)
+    return resource
+  }
 }
 
 interface Started {

@@ -54,4 +54,26 @@ describe('reading', () => {
     for (let again = 0; again < 4; again++) await get(store, digests[1], { start: 0, end: size })
     assert.ok(value !== undefined && one.subarray(0, limits.readAheadBytes).equals(value))
   })
+
+  it('closes only when no read is under way', async (t) => {
+    const place = scratch(t)
+    const store = await openBlobDirectory(place)
+    const size = 2 * limits.readAheadBytes
+    const digest = await put(store, randomBytes(size))
+    const read = fs.read
+    const release: (() => void)[] = []
+    t.mock.method(fs, 'read', (...call: Parameters<typeof read>) => release.push(() => read(...call)))
+    const close = t.mock.method(fs, 'close')
+    const pieces = await store.open(digest, { start: 0, end: size })
+    const left = pieces.return?.()
+    await store.space()
+    assert.deepEqual([release.length, close.mock.callCount(), openFilesUnder(place).length], [1, 0, 1])
+    for (const go of release) go()
+    await left
+    assert.deepEqual([release.length, close.mock.callCount()], [1, 1])
+    await until(
+      () => openFilesUnder(place).length === 0,
+      () => `left open: ${openFilesUnder(place)}`,
+    )
+  })
 })

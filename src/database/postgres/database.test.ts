@@ -31,7 +31,7 @@ const recovered = async (database: Database): Promise<void> => {
 onPostgres((engine) => {
   describe('conflicts', () => {
     it('are retried when two transactions block each other', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       await database.transaction(async (tx) => {
         await write(tx, 1)
         await write(tx, 2)
@@ -54,8 +54,8 @@ onPostgres((engine) => {
   describe('a lost connection', () => {
     it('fails the transaction as unavailable, commits nothing and leaves the database usable', async () => {
       const { report } = collectReports()
-      await using database = await openNotes(engine, report)
-      await using other = await openDatabase({ url: await engine.freshDatabaseUrl(), report })
+      const database = await openNotes(engine, report)
+      const other = engine.use(await openDatabase({ url: await engine.freshDatabaseUrl(), report }))
       const known = Promise.withResolvers<number>()
       const killed = Promise.withResolvers<void>()
       const failing = database.transaction(async (tx) => {
@@ -74,8 +74,8 @@ onPostgres((engine) => {
 
     it('while idle is reported and costs nobody an error', async () => {
       const { reports, report } = collectReports()
-      await using database = await openNotes(engine, report)
-      await using other = await openDatabase({ url: await engine.freshDatabaseUrl(), report })
+      const database = await openNotes(engine, report)
+      const other = engine.use(await openDatabase({ url: await engine.freshDatabaseUrl(), report }))
       await kill(other, await processId(database.reader))
       while (reports.length === 0) await pause(5)
       assert.deepEqual(await ids(database.reader), [])
@@ -84,8 +84,8 @@ onPostgres((engine) => {
 
   it('stops answering with its server and comes back with it', async () => {
     const { report } = collectReports()
-    await using server = await startPostgres()
-    await using database = await openDatabase({ url: await server.createDatabase(), report })
+    const server = engine.use(await startPostgres())
+    const database = engine.use(await openDatabase({ url: await server.createDatabase(), report }))
     await migrate(database, notesSchema)
     await database.transaction((tx) => write(tx, 1))
     await server.halt()
@@ -103,7 +103,7 @@ onPostgres((engine) => {
   it('commits synchronously and reads only, whatever the address says', async () => {
     const { report } = collectReports()
     const url = `${await engine.freshDatabaseUrl()}?options=-c%20synchronous_commit%3Doff%20-c%20work_mem%3D8MB`
-    await using database = await openDatabase({ url, report })
+    const database = engine.use(await openDatabase({ url, report }))
     const { rows } =
       await sql`select current_setting('synchronous_commit') as sync, current_setting('work_mem') as memory,
       current_setting('transaction_read_only') as reading`.execute(database.reader)

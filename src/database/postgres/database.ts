@@ -14,7 +14,7 @@ export interface PostgresOptions {
   readonly report: (message: string, error: unknown) => void
 }
 
-export const postgresDialect = engineDialect(
+const postgresDialect = engineDialect(
   new PostgresAdapter(),
   new PostgresQueryCompiler(),
   (db) => new PostgresIntrospector(db),

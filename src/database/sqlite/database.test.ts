@@ -48,7 +48,7 @@ const withHeldSyncs = async (url: string, report = failOnReport) => {
 onSqlite((engine) => {
   describe('the writer', () => {
     it('takes transactions first come, first served', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       const order: number[] = []
       await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
@@ -66,7 +66,7 @@ onSqlite((engine) => {
     })
 
     it('turns away those beyond the limit, and serves the others', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       const gate = Promise.withResolvers<void>()
       const first = database.transaction(async () => await gate.promise)
       const waiting = Array.from({ length: writersWaitingMax }, () => database.transaction(async () => {}))
@@ -79,7 +79,7 @@ onSqlite((engine) => {
     })
 
     it('lets the event loop turn while transactions follow each other without a pause', async () => {
-      await using database = await openNotes(engine)
+      const database = await openNotes(engine)
       let turns = 0
       let over = false
       const count = async (): Promise<void> => {
@@ -99,7 +99,7 @@ onSqlite((engine) => {
   describe('durability', () => {
     it('holds back acknowledgement and effects until the sync, not the visibility', async () => {
       const { database, held, letGo } = await withHeldSyncs(await engine.freshDatabaseUrl())
-      await using _ = database
+      engine.use(database)
       const events: string[] = []
       const writing = database.transaction(async (tx) => {
         onCommit(tx, () => events.push('effect'))
@@ -117,7 +117,7 @@ onSqlite((engine) => {
 
     it('is not waited for by relaxed transactions, but by those who read what they wrote', async () => {
       const { database, held, letGo } = await withHeldSyncs(await engine.freshDatabaseUrl())
-      await using _ = database
+      engine.use(database)
       await database.transaction((tx) => write(tx, 1), { durability: 'relaxed' })
       assert.equal(held.length, 0)
       let answered = 0
@@ -134,7 +134,7 @@ onSqlite((engine) => {
     it('ends for good with a failed sync', async () => {
       const { reports, report } = collectReports()
       const { database, held, letGo } = await withHeldSyncs(await engine.freshDatabaseUrl(), report)
-      await using _ = database
+      engine.use(database)
       const writing = database.transaction((tx) => write(tx, 1))
       while (held.length === 0) await turn()
       held.shift()?.reject(new Error('EIO'))
@@ -155,7 +155,7 @@ onSqlite((engine) => {
 
     it('write in turns and lose nothing', async () => {
       const url = await engine.freshDatabaseUrl()
-      await using database = await openDatabase({ url, report: failOnReport })
+      const database = engine.use(await openDatabase({ url, report: failOnReport }))
       await migrate(database, notesSchema)
       const others = [1, 2].map((n) =>
         spawn(process.execPath, [neighbour, url, `${n * 1_000}`, '100'], { stdio: ['ignore', 'ignore', 'inherit'] }),
@@ -172,7 +172,7 @@ onSqlite((engine) => {
 
     it('wait for a long transaction of a neighbour with the event loop running', async () => {
       const url = await engine.freshDatabaseUrl()
-      await using database = await openDatabase({ url, report: failOnReport })
+      const database = engine.use(await openDatabase({ url, report: failOnReport }))
       await migrate(database, notesSchema)
       const other = spawn(process.execPath, [neighbour, url, '1000', '1', '400'], {
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -199,9 +199,9 @@ onSqlite((engine) => {
 
     it('see what a neighbour wrote, and settle it', async () => {
       const url = await engine.freshDatabaseUrl()
-      await using database = await openDatabase({ url, report: failOnReport })
+      const database = engine.use(await openDatabase({ url, report: failOnReport }))
       await migrate(database, notesSchema)
-      await using second = await openDatabase({ url, report: failOnReport })
+      const second = engine.use(await openDatabase({ url, report: failOnReport }))
       await second.transaction((tx) => write(tx, 1), { durability: 'relaxed' })
       assert.deepEqual(await ids(database.reader), [1])
       await database.settled()
@@ -209,7 +209,7 @@ onSqlite((engine) => {
   })
 
   it('keeps numbers as the integers they are', async () => {
-    await using database = await openNotes(engine)
+    const database = await openNotes(engine)
     await database.transaction(async (tx) => {
       await sql`insert into notes (id, body) values (1, ${'a'} || ${5})`.execute(tx)
       const { rows } = await sql`select body, typeof(${5}) as five, typeof(${5.5}) as half from notes`.execute(tx)

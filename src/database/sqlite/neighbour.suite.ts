@@ -6,7 +6,7 @@ const [url = '', first = '0', count = '0', pauseMs = '0'] = process.argv.slice(2
 
 const main = async (): Promise<void> => {
   const report = (message: string): void => void process.stderr.write(`${message}\n`)
-  await using database = await openDatabase({ url, report })
+  const database = await openDatabase({ url, report })
   process.stdout.write('ready\n')
   for (let id = Number(first); id < Number(first) + Number(count); id++) {
     await database.transaction(async (tx) => {
@@ -14,6 +14,7 @@ const main = async (): Promise<void> => {
       if (pauseMs !== '0') await new Promise((resolve) => setTimeout(resolve, Number(pauseMs)))
     })
   }
+  await database[Symbol.asyncDispose]()
 }
 
 if (import.meta.main) await main()

@@ -121,9 +121,9 @@ const play = async (seed: number, folder: string, honest: boolean): Promise<Roun
     }
     return { ...wal, sync }
   }
-  await using database = new SqliteDatabase({ path, report: failOnReport, openWal })
+  const database = new SqliteDatabase({ path, report: failOnReport, openWal })
   await migrate(database, notesSchema)
-  using other = new DatabaseSync(path)
+  const other = new DatabaseSync(path)
   other.exec('pragma wal_autocheckpoint = 0; pragma wal_checkpoint(truncate); pragma synchronous = normal')
   await database.transaction(async (tx) => void (await sql`insert into notes (id, body) values (0, '')`.execute(tx)))
   disk = new ModelledDisk(path)
@@ -161,9 +161,10 @@ const play = async (seed: number, folder: string, honest: boolean): Promise<Roun
   const check = (): void => {
     const recovered = join(folder, `${seed}-${cuts++}.db`)
     model.cut(random, recovered)
-    using found = new DatabaseSync(recovered)
+    const found = new DatabaseSync(recovered)
     assert.equal(found.prepare('pragma integrity_check').get()?.['integrity_check'], 'ok')
     const { last, many } = found.prepare('select max(id) as last, count(*) as many from notes').get() ?? {}
+    found.close()
     assert.equal(many, Number(last) + 1, 'transactions are recovered in the order of their commits')
     if (Number(last) < acknowledged) lost++
   }
@@ -180,6 +181,8 @@ const play = async (seed: number, folder: string, honest: boolean): Promise<Roun
     await Promise.all(writing)
   }
   check()
+  other.close()
+  await database[Symbol.asyncDispose]()
   return { lost, cuts }
 }
 

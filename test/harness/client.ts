@@ -1,0 +1,67 @@
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+
+/** One HTTP request exactly as written: nothing is normalised, followed or decoded. */
+export interface Ask {
+  readonly method?: string
+  /** Path and query as they go over the wire. */
+  readonly path: string
+  readonly credential?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly json?: unknown
+  /** Sent as it is; a Readable goes in chunks unless a Content-Length is given. */
+  readonly body?: string | Uint8Array | Readable
+}
+
+export interface Told {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly bytes: Buffer
+  readonly text: string
+  /** The body as JSON; throws where it is none. What is in it is for the test to say. */
+  readonly json: ReturnType<typeof JSON.parse>
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+
+/** Ends idle connections, so that a test file can end. */
+export const closeConnections = (): void => agent.destroy()
+
+export const ask = (baseUrl: string, { method, path, credential, headers, json, body }: Ask): Promise<Told> =>
+  new Promise((resolve, reject) => {
+    const sent = json === undefined ? body : JSON.stringify(json)
+    const plain = typeof sent === 'string' ? Buffer.from(sent) : sent
+    const outgoing = httpRequest(
+      new URL(baseUrl),
+      {
+        agent,
+        path,
+        method: method ?? (sent === undefined ? 'GET' : 'POST'),
+        headers: {
+          ...(credential === undefined || credential === null ? {} : { authorization: `Bearer ${credential}` }),
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(plain instanceof Uint8Array ? { 'content-length': String(plain.byteLength) } : {}),
+          ...headers,
+        },
+      },
+      (incoming) => {
+        buffer(incoming).then((bytes) => {
+          const text = bytes.toString()
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: incoming.headers,
+            bytes,
+            text,
+            get json() {
+              return JSON.parse(text)
+            },
+          })
+        }, reject)
+      },
+    )
+    outgoing.on('error', reject)
+    if (plain === undefined || plain instanceof Uint8Array) outgoing.end(plain)
+    else plain.on('error', (error) => outgoing.destroy(error)).pipe(outgoing)
+  })

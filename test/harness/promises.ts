@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { failureCodes } from '../../src/contract/openapi.ts'
+import { type Operation, reads } from '../../src/contract/operation.ts'
+import { isFailureCode } from '../../src/kernel/failure.ts'
+import { catalogue } from '../../src/main/catalogue.ts'
+import type { Ask, Told } from './client.ts'
+
+/**
+ * Holds every answer that a test sees against what the operation declares: a status and body that are not declared, a
+ * problem without its fields, or a reason code that the operation does not list fails the test, whatever it was about.
+ */
+const operations = catalogue().map((operation) => ({ operation, pattern: patternOf(operation.path) }))
+const ajv = new Ajv({ strict: true, validateFormats: false })
+const compiled = new Map<object, ValidateFunction>()
+
+function patternOf(template: string): RegExp {
+  const escaped = template.replaceAll('.', '\\.')
+  return new RegExp(`^${escaped.replace(/\{[a-zA-Z]+\*\}/, '.*').replaceAll(/\{[a-zA-Z]+\}/g, '[^/]+')}$`)
+}
+
+const operationOf = ({ method = 'GET', path }: Ask): Operation | undefined => {
+  const plain = path.split('?', 1)[0] ?? ''
+  return operations.find(
+    ({ operation, pattern }) =>
+      pattern.test(plain) && (operation.method === method || (method === 'HEAD' && reads(operation))),
+  )?.operation
+}
+
+const validator = (schema: object): ValidateFunction => {
+  const known = compiled.get(schema)
+  if (known !== undefined) return known
+  const made = ajv.compile(schema)
+  compiled.set(schema, made)
+  return made
+}
+
+export const holdsItsPromises = (asked: Ask, told: Told): void => {
+  const what = `${asked.method ?? 'GET'} ${asked.path} -> ${told.status}`
+  const requestId = told.headers['x-request-id']
+  assert.equal(typeof requestId, 'string', `${what}: no X-Request-Id`)
+  if (asked.method === 'HEAD') {
+    assert.equal(told.bytes.byteLength, 0, `${what}: a HEAD answer has no body`)
+    return
+  }
+  const operation = operationOf(asked)
+  const declared = operation?.responses[told.status]
+  if (declared === undefined) {
+    assert.ok(told.status >= 400, `${what}: ${operation?.id} does not declare this status`)
+    assertProblem(what, told, operation)
+  } else if (declared.schema !== null) {
+    const validate = validator(declared.schema)
+    assert.ok(validate(told.json), `${what}: ${JSON.stringify(validate.errors)} in ${told.text.slice(0, 500)}`)
+  }
+}
+
+const assertProblem = (what: string, told: Told, operation: Operation | undefined): void => {
+  assert.match(String(told.headers['content-type']), /^application\/problem\+json/, what)
+  const problem = told.json
+  assert.equal(problem.status, told.status, what)
+  assert.equal(problem.type, 'about:blank', what)
+  assert.equal(problem.requestId, told.headers['x-request-id'], what)
+  for (const field of ['title', 'detail', 'code']) assert.ok(problem[field]?.length > 0, `${what}: no ${field}`)
+  assert.ok(isFailureCode(problem.code), `${what}: unknown code ${problem.code}`)
+  if (told.status === 429 || told.status === 503) {
+    assert.ok(Number(told.headers['retry-after']) >= 1, `${what}: no Retry-After`)
+    assert.equal(String(problem.retryAfterSeconds), told.headers['retry-after'], what)
+  }
+  if (told.status === 401) assert.match(String(told.headers['www-authenticate']), /^Bearer error="[a-z_]+"/, what)
+  if (operation !== undefined)
+    assert.ok(failureCodes(operation).includes(problem.code), `${what}: ${operation.id} does not list ${problem.code}`)
+}

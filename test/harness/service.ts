@@ -1,0 +1,108 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import pino from 'pino'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { noFaults, type ReachFaultPoint } from '../../src/kernel/fault-points.ts'
+import { type Roles, type Running, run } from '../../src/main/run.ts'
+import { readSettings } from '../../src/main/settings/rules.ts'
+import { type Ask, ask, type Told } from './client.ts'
+import type { TestEngine } from './engines.ts'
+import { holdsItsPromises } from './promises.ts'
+
+/** A clock that goes on by itself and can be turned forward. */
+export interface ManualClock extends Clock {
+  advance(milliseconds: number): void
+}
+
+export interface ServiceOptions {
+  readonly settings?: Readonly<Record<string, string>>
+  readonly roles?: Roles
+  readonly reach?: ReachFaultPoint
+  /** Starts on the data of another service, such as a reader beside its writer. */
+  readonly on?: TestService
+}
+
+export interface TestService {
+  readonly url: string
+  readonly dataDir: string
+  readonly databaseUrl: string
+  readonly clock: ManualClock
+  readonly recoveryKey: string
+  readonly healthKey: string
+  /** Everything that was logged so far, a JSON text a line. */
+  readonly log: readonly string[]
+  /** Asks and holds the answer against the declarations. */
+  ask(request: Ask): Promise<Told>
+  /** Stops and starts again on the same data; the address changes. */
+  restart(settings?: Readonly<Record<string, string>>): Promise<void>
+  stop(): Promise<void>
+}
+
+const everything: Roles = { gateway: 'api', worker: true }
+
+/** Boots the real service on a fresh data directory and database. One line in a test; call `stop` when done. */
+export const startService = async (engine: TestEngine, options: ServiceOptions = {}): Promise<TestService> => {
+  const { roles = everything, reach = noFaults } = options
+  const dataDir = options.on?.dataDir ?? (await mkdtemp(join(tmpdir(), 'svc-data-')))
+  const databaseUrl = options.on?.databaseUrl ?? (await engine.freshDatabaseUrl())
+  const log: string[] = []
+  const logger = pino(
+    { level: 'debug', base: null },
+    new Writable({
+      write(chunk, _, done) {
+        log.push(String(chunk).trimEnd())
+        done()
+      },
+    }),
+  )
+  let offset = 0
+  const clock: ManualClock = options.on?.clock ?? {
+    now: () => Date.now() + offset,
+    advance: (milliseconds) => {
+      offset += milliseconds
+    },
+  }
+  const start = (settings: Readonly<Record<string, string>>): Promise<Running> =>
+    run(
+      readSettings({
+        SVC_DATA_DIR: dataDir,
+        SVC_LISTEN: '127.0.0.1:0',
+        SVC_DATABASE_URL: databaseUrl,
+        SVC_FREE_SPACE_RESERVE_BYTES: '0',
+        ...settings,
+      }),
+      logger,
+      roles,
+      { clock, reach },
+    )
+  let running = await start(options.settings ?? {})
+  const key = async (name: string): Promise<string> => (await readFile(join(dataDir, 'config', name), 'utf8')).trim()
+  const recoveryKey = await key('bootstrap-token.txt')
+  const healthKey = await key('health-token.txt')
+  return {
+    get url() {
+      return running.address ?? ''
+    },
+    dataDir,
+    databaseUrl,
+    clock,
+    recoveryKey,
+    healthKey,
+    log,
+    async ask(request) {
+      const told = await ask(running.address ?? '', request)
+      holdsItsPromises(request, told)
+      return told
+    },
+    async restart(settings) {
+      await running.stop()
+      running = await start({ ...options.settings, ...settings })
+    },
+    async stop() {
+      await running.stop()
+      if (options.on === undefined) await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
