@@ -60,10 +60,11 @@ export const expectBlob = async (tx: Transaction, digest: Sha256, size: number):
   return row.state
 }
 
-export const markStored = async (tx: Transaction, digest: Sha256, now: string): Promise<void> => {
+/** The bytes are there. Their size is known only now: what was expected is what somebody declared. */
+export const markStored = async (tx: Transaction, digest: Sha256, size: number, now: string): Promise<void> => {
   await tx
     .updateTable('blobs')
-    .set({ state: 'stored', stored_at: now })
+    .set({ state: 'stored', size, stored_at: now })
     .where('sha256', '=', digest)
     .where('state', '=', 'expected')
     .execute()

@@ -121,7 +121,7 @@ export const publish = async (
 ): Promise<void> => {
   const claim = await pending(tx, id)
   await count(tx, claim.repository, deltas('pending', 'live', claim.size, bytes), Number.POSITIVE_INFINITY)
-  await markStored(tx, digest, now)
+  await markStored(tx, digest, bytes, now)
   await updateClaim(tx, id, { sha256: digest, size: bytes, state: 'live' })
 }
 

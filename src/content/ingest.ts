@@ -41,12 +41,12 @@ export interface Transfer {
   readonly maxBytes: number
 }
 
-export interface Content {
+interface Content {
   readonly digest: Sha256
   readonly bytes: number
 }
 
-export interface Finish<T> {
+interface Finish<T> {
   /** Looks at the verified content before anything is stored for good. A value ends the transfer there. */
   readonly early?: (content: Content) => Promise<T | null>
   /** Writes the caller's rows and journal in the transaction that publishes the claim. Does SQL and nothing else (I5). */

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { type DownloadClass, downloadClasses } from '../kernel/download-class.ts'
+import { downloadClasses } from '../kernel/download-class.ts'
 import { patterns } from '../kernel/names.ts'
 import { fields, oneOf } from './schemas.ts'
 
@@ -25,8 +25,6 @@ export const conditionsOf = (headers: {
   ifRange: headers['if-range'],
   ifNoneMatch: headers['if-none-match'],
 })
-
-export type { DownloadClass }
 
 const bytes = { schema: null, mediaType: 'application/octet-stream' } as const
 

@@ -41,7 +41,7 @@ export interface ByteAnswer {
   readonly bytes: AsyncIterableIterator<Uint8Array> | null
 }
 
-export interface TextAnswer {
+interface TextAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string

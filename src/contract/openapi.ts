@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { TObject } from 'typebox'
 import { type FailureCode, failures } from '../kernel/failure.ts'
 import { type Operation, type ResponseKind, reads, requiredActions } from './operation.ts'
@@ -173,7 +172,3 @@ export const openApiDocument = (operations: readonly Operation[], version: strin
     },
   }
 }
-
-/** A short name for the exact state of a document, for caches. */
-export const documentTag = (document: Json): string =>
-  createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 16)

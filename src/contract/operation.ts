@@ -38,12 +38,12 @@ export interface Operation<
   readonly whileDraining: boolean
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export const surfaces = ['discovery', 'identity', 'catalog', 'transfers', 'administration', 'operations'] as const
 export type Surface = (typeof surfaces)[number]
 
-export type Visibility =
+type Visibility =
   | 'public'
   | 'authenticated'
   | 'self'
@@ -53,7 +53,7 @@ export type Visibility =
   | 'bootstrap'
   | 'administrator'
 
-export type Retry =
+type Retry =
   | 'read'
   | 'never-automatic'
   | 'idempotent'
@@ -62,7 +62,7 @@ export type Retry =
   | 'reconcile-upload'
   | 'reconcile-job'
 
-export type Condition =
+type Condition =
   | 'resource-state'
   | 'upload-owner'
   | 'job-owner'

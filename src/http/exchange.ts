@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Arrival } from './pipeline.ts'
 
 declare module 'fastify' {
@@ -42,5 +42,3 @@ const begin = (): Exchange => {
   const requestId = nextRequestId()
   return { requestId, startedAtMs: performance.now(), headers: { 'x-request-id': requestId }, arrival: null }
 }
-
-export type { FastifyReply, FastifyRequest }

@@ -10,7 +10,7 @@ export interface HttpMetrics {
   transfers(direction: Direction): { active: number; bytes: number }
 }
 
-export type Direction = 'in' | 'out'
+type Direction = 'in' | 'out'
 
 export const createMetrics = (startedAtSeconds: number): HttpMetrics => {
   const registry = new Registry()

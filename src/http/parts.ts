@@ -23,7 +23,7 @@ export interface HttpParts {
   readonly logAnswer: (facts: AnswerFacts) => void
 }
 
-export interface AnswerFacts {
+interface AnswerFacts {
   readonly requestId: string
   readonly operation: string
   readonly method: string

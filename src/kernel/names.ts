@@ -24,7 +24,7 @@ export const patterns = {
 const printable = new RegExp(patterns.text, 'u')
 
 /** Characters as a person counts them: code points, not UTF-16 units. */
-export const characters = (text: string): number => {
+const characters = (text: string): number => {
   let count = 0
   for (const _ of text) count++
   return count

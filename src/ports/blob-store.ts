@@ -80,7 +80,7 @@ export interface StagedRemains {
   readonly modifiedAtMs: number
 }
 
-export interface Space {
+interface Space {
   readonly freeBytes: number
   readonly totalBytes: number
 }

@@ -4,9 +4,8 @@ import type { Sha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { artifactNameMaxCharacters } from '../../kernel/limits.ts'
 import { lastCharacters } from '../../kernel/names.ts'
-import { abandonRawTransfer, openRawTransfer, type RawTransfer } from '../uploads/raw-transfer.ts'
+import { abandonRawTransfer, closeRawTransfer, openRawTransfer, type RawTransfer } from '../uploads/raw-transfer.ts'
 import { whileRenewing } from '../uploads/turn.ts'
-import { deleteUpload } from '../uploads/uploads.queries.ts'
 import { publishArtifact, type UploadParts, type UploadScope } from '../uploads/uploads.ts'
 import { findAssetContent } from './assets.queries.ts'
 import { addRevision, otherRevision } from './assets.ts'
@@ -78,13 +77,13 @@ const receive = (parts: UploadParts, transfer: RawTransfer, file: RawFile, befor
       maxBytes: parts.maxObjectBytes,
     },
     {
-      // A transaction, not a plain read: what we call stored already must be durable before we say so.
-      early: (content) =>
-        parts.database.transaction(async (tx) => {
-          const now = await findAssetContent(tx, transfer.row.repository, file.path)
-          if (now === undefined || file.onlyNew) return refuseChange(file, before, now)
-          return now.sha256 === content.digest ? unchanged(file.path, now) : refuseChange(file, before, now)
-        }),
+      early: async (content) => {
+        const now = await findAssetContent(parts.database.reader, transfer.row.repository, file.path)
+        if (file.onlyNew || now?.sha256 !== content.digest) return refuseChange(file, before, now)
+        // What we call stored already must be durable before we say so, whoever stored it.
+        await parts.database.settled()
+        return unchanged(file.path, now)
+      },
       commit: (tx, content, now) => commit(tx, transfer, file, before, content, now),
     },
   )
@@ -121,7 +120,7 @@ const commit = async (
     },
     now,
   )
-  await deleteUpload(tx, row.id)
+  await closeRawTransfer(tx, transfer)
   return {
     path: asset.path,
     revision: asset.revision,

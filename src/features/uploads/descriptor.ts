@@ -23,13 +23,12 @@ import { patterns } from '../../kernel/names.ts'
 
 /** What an uploader says of a file: the descriptor of sessions and artifacts. */
 
-export const Labels = Type.Array(text(1, labelMaxCharacters), { maxItems: labelsMax })
+const Labels = Type.Array(text(1, labelMaxCharacters), { maxItems: labelsMax })
 
-export const Metadata = Type.Record(
-  Type.String({ pattern: patterns.metadataKey }),
-  text(0, metadataValueMaxCharacters),
-  { maxProperties: metadataEntriesMax, additionalProperties: false },
-)
+const Metadata = Type.Record(Type.String({ pattern: patterns.metadataKey }), text(0, metadataValueMaxCharacters), {
+  maxProperties: metadataEntriesMax,
+  additionalProperties: false,
+})
 
 export const NewDescriptor = fields({
   name: text(1, artifactNameMaxCharacters),

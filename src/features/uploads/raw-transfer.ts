@@ -1,5 +1,6 @@
 import { release, reserve } from '../../content/claims.ts'
 import { whenNotReclaimed } from '../../content/ingest.ts'
+import type { Transaction } from '../../database/database.ts'
 import type { UploadsTable } from '../../database/tables/uploads.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import type { Sha256 } from '../../kernel/digest.ts'
@@ -55,6 +56,10 @@ export const openRawTransfer = async (
   parts.reach('publish.reserved')
   return { row, holder }
 }
+
+/** Ends a transfer that published: what it reserved is held by its artifact now. */
+export const closeRawTransfer = (tx: Transaction, transfer: RawTransfer): Promise<void> =>
+  deleteUpload(tx, transfer.row.id)
 
 /** Gives the reservation of a transfer back that published nothing. */
 export const abandonRawTransfer = (parts: UploadParts, transfer: RawTransfer): Promise<void> =>

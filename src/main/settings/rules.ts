@@ -10,7 +10,7 @@ import {
 } from '../../kernel/limits.ts'
 import { type SettingName, settingNames } from './names.ts'
 
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
 export interface Settings {
   readonly dataDir: string
