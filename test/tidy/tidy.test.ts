@@ -125,7 +125,9 @@ describe('documents', () => {
   })
 
   test('every decision has its number, its context, its choice and its consequence', () => {
-    const decisions = pages.filter((page) => page.startsWith('docs/decisions/') && basename(page) !== 'README.md')
+    const decisions = pages
+      .filter((page) => page.startsWith('docs/decisions/') && basename(page) !== 'README.md')
+      .sort()
     assert.ok(decisions.length > 0, 'docs/decisions/ is empty.')
     decisions.forEach((page, index) => {
       assert.equal(

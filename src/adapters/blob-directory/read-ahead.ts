@@ -53,8 +53,7 @@ class ReadAhead implements AsyncIterableIterator<Uint8Array> {
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
     if (this.#asked) throw new Error('one piece at a time: the last one that was asked for is still being read')
     if (this.#closing !== undefined) return this.return()
-    this.#spare = this.#held ?? this.#spare
-    this.#held = undefined
+    this.#takeBack()
     if (this.#reading === undefined) return this.return()
     this.#asked = true
     try {
@@ -80,6 +79,14 @@ class ReadAhead implements AsyncIterableIterator<Uint8Array> {
 
   [Symbol.asyncIterator](): this {
     return this
+  }
+
+  /** The consumer is done with its piece: the buffer serves the next read, or the next reader if there is none. */
+  #takeBack(): void {
+    if (this.#held === undefined) return
+    if (this.#position < this.#end) this.#spare = this.#held
+    else giveBuffer(this.#held)
+    this.#held = undefined
   }
 
   /** Starts the next read, if there is one left. */

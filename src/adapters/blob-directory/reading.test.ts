@@ -76,4 +76,15 @@ describe('reading', () => {
       () => `left open: ${openFilesUnder(place)}`,
     )
   })
+
+  it('uses its buffers again', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const size = 5 * limits.readAheadBytes
+    const digest = await put(store, randomBytes(size))
+    const ends = [100_000, 1, 2, 3, 4, 5].map((n) => (n < 10 ? n * limits.readAheadBytes : n))
+    for (const end of ends) await get(store, digest, { start: 0, end })
+    const made = t.mock.method(Buffer, 'allocUnsafeSlow')
+    for (const end of [...ends, ...ends]) await get(store, digest, { start: 0, end })
+    assert.equal(made.mock.callCount(), 0)
+  })
 })
