@@ -11,6 +11,7 @@ const meaning: Record<string, string> = {
   imports: 'an import crosses a floor, see the table in ARCHITECTURE.md and .dependency-cruiser.mjs',
   syntax: 'a promise floats, or a type is imported where the import table does not see it',
   effects: 'importing a module does something; it should only define things',
+  tidy: 'the style that no linter knows: lengths, names, links, settings in documents',
   reference: 'a generated page of docs/reference is out of date; `npm run reference` writes it anew',
   dead: 'an export, file or dependency is used by nobody; delete it',
 }

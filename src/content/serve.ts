@@ -92,14 +92,18 @@ export const serve = async (
   const length = { ...full, 'content-length': String(interval.end - interval.start) }
   const sent =
     range === 'whole' ? length : { ...length, 'content-range': `bytes ${range.start}-${range.end - 1}/${served.bytes}` }
-  const bytes = request.head ? null : await open(store, served.digest, interval)
+  const bytes = request.head ? null : await open(store, served, interval)
   return { status: range === 'whole' ? 200 : 206, headers: sent, bytes }
 }
 
 /** A row says that the bytes are there: if they are not, that is no 404 but damage, and shall be seen. */
-const open = async (store: BlobStore, digest: Sha256, range: ByteRange): Promise<AsyncIterableIterator<Uint8Array>> => {
+const open = async (
+  store: BlobStore,
+  { digest, bytes }: Served,
+  range: ByteRange,
+): Promise<AsyncIterableIterator<Uint8Array>> => {
   try {
-    return await store.open(digest, range)
+    return await store.open(digest, range, bytes)
   } catch (error) {
     if (error instanceof BlobMissing) throw new Error(`the stored bytes of ${digest} are missing`, { cause: error })
     throw error

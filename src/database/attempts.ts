@@ -1,14 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DatabaseConnection } from 'kysely'
-import { transactionAttemptsMax } from '../kernel/limits.ts'
+import { transactionAttemptsMax, transactionPauseFirstMs, transactionPauseLongestMs } from '../kernel/limits.ts'
 import type { Transaction } from './database.ts'
 import { type EngineDialect, transactionOn } from './executor.ts'
 import { Scope } from './scope.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
-
-/** First pause after a conflict; it doubles up to the longest. Conflicts last as long as a transaction: milliseconds. */
-const firstPauseMs = 2
-const longestPauseMs = 500
 
 /** A transaction that has begun on some connection. */
 export interface Session extends DatabaseConnection {
@@ -53,6 +49,6 @@ export const withRetries = async <T>(attempt: () => Promise<T>, passing: (error:
         throw new DatabaseUnavailable(`The transaction met others ${made} times in a row; giving up.`, { cause: error })
       }
     }
-    await pause(Math.random() * Math.min(firstPauseMs * 2 ** made, longestPauseMs))
+    await pause(Math.random() * Math.min(transactionPauseFirstMs * 2 ** made, transactionPauseLongestMs))
   }
 }

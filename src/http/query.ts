@@ -1,9 +1,7 @@
 import { parse } from 'node:querystring'
 import type { TObject } from 'typebox'
 import { invalid } from '../kernel/failure.ts'
-
-/** Names beyond this many are not parsed; no operation has nearly as many, so the answer is a 400 anyway. */
-const parametersMax = 64
+import { queryParametersMax } from '../kernel/limits.ts'
 
 const wholeNumber = /^(?:0|[1-9]\d{0,15})$/
 
@@ -19,7 +17,7 @@ export const decodeQuery = (text: string, schema: TObject): Record<string, strin
   if (text === '') return decoded
   let broken = false
   const parsed = parse(text, '&', '=', {
-    maxKeys: parametersMax,
+    maxKeys: queryParametersMax,
     decodeURIComponent: (part) => {
       try {
         return decodeURIComponent(part)

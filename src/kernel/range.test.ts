@@ -56,8 +56,11 @@ describe('resolveRange', () => {
     ['bytes=1e1-20', 10, 'whole'],
     ['bytes=1-2\nbytes=3-4', 10, 'whole'],
     ['bytes=١-٢', 10, 'whole'],
-    // More digits than a number holds exactly.
-    ['bytes=0-9999999999999999', 10, 'whole'],
+    // Java clients name the largest long as the end of an open range; more digits than that are no position.
+    ['bytes=3-9223372036854775807', 10, '3-10'],
+    ['bytes=9223372036854775807-', 10, 'unsatisfiable'],
+    ['bytes=-9223372036854775807', 10, '0-10'],
+    ['bytes=0-99999999999999999999', 10, 'whole'],
   ]
   for (const [header, size, expected] of cases) {
     it(`takes ${JSON.stringify(header)} of ${size} bytes as ${expected}`, () => {

@@ -5,7 +5,7 @@ export interface ByteRange {
   readonly end: number
 }
 
-const form = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/i
+const form = /^bytes=(?:(\d{1,19})-(\d{0,19})|-(\d{1,19}))$/i
 
 /**
  * What a `Range` header asks of a body of `size` bytes (RFC 9110, section 14.1.2).

@@ -1,13 +1,8 @@
 import fs, { constants } from 'node:fs'
+import { ownReadBufferBytesMax } from '../../kernel/limits.ts'
 import type { ByteRange } from '../../kernel/range.ts'
 import { closeLater, readFully } from './files.ts'
 import { readAhead, truncated } from './read-ahead.ts'
-
-/**
- * Up to here a read gets a buffer of its own. Beyond it fresh memory costs more than the reading, so that buffers that are
- * used again win (measured at 32 at once, 512 KiB: 60,000 reads a second against 12,000).
- */
-const ownBufferBytesMax = 64 * 1024
 
 /** The bytes of a range, by the way that costs least. ENOENT passes unchanged. */
 export const openRange = async (
@@ -17,7 +12,7 @@ export const openRange = async (
 ): Promise<AsyncIterableIterator<Uint8Array>> => {
   const bytes = range.end - range.start
   if (!(range.start >= 0 && bytes >= 0)) throw new RangeError(`not a range: ${range.start} to ${range.end}`)
-  if (bytes > ownBufferBytesMax) return readAhead(path, range)
+  if (bytes > ownReadBufferBytesMax) return readAhead(path, range)
   return bytes === blobBytes ? readWhole(path, bytes) : readPart(path, range)
 }
 

@@ -1,11 +1,9 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import { sqliteBusyTimeoutMs } from '../../kernel/limits.ts'
 import { type Bindable, checkParameter } from '../parameters.ts'
 import { translated } from './errors.ts'
 import { Statements } from './statements.ts'
-
-/** Waits for recovery or for the last checkpoint of another process, which only ever happen at open and close. */
-const busyTimeoutMs = 1_000
 
 /** One SQLite connection. Everything on it is synchronous: when a call returns, the statement has ended. */
 export class SqliteConnection implements DatabaseConnection {
@@ -91,7 +89,7 @@ const opened = (path: string, readOnly: boolean): DatabaseSync => {
   try {
     return new DatabaseSync(path, {
       readOnly,
-      timeout: busyTimeoutMs,
+      timeout: sqliteBusyTimeoutMs,
       enableForeignKeyConstraints: true,
       enableDoubleQuotedStringLiterals: false,
       allowExtension: false,

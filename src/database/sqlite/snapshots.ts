@@ -1,9 +1,6 @@
-import { writersWaitingMax } from '../../kernel/limits.ts'
+import { sqliteSnapshotsAtOnce, writersWaitingMax } from '../../kernel/limits.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { SqliteConnection } from './connection.ts'
-
-/** Snapshots at once. They serve backups and diagnostics; each keeps the log from starting again while it lasts. */
-const snapshotsAtOnce = 4
 
 /** Read-only connections for work that needs more than one statement on one state. Opened when first needed. */
 export class Snapshots {
@@ -46,7 +43,7 @@ export class Snapshots {
   }
 
   #enter(): Promise<void> {
-    if (this.#taken < snapshotsAtOnce) {
+    if (this.#taken < sqliteSnapshotsAtOnce) {
       this.#taken++
       return Promise.resolve()
     }

@@ -1,11 +1,9 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
-
-/** More than the service has query texts; a text built at run time (a list of any length) may push others out. */
-const recentMax = 256
+import { sqliteStatementsKept } from '../../kernel/limits.ts'
 
 /**
  * Compiled statements by their text, the least recently used forgotten. Two generations instead of a list in order of use:
- * a hit among the recent ones costs one look-up, and at most twice `recentMax` statements live.
+ * a hit among the recent ones costs one look-up, and at most twice `sqliteStatementsKept` statements live.
  */
 export class Statements {
   readonly #database: DatabaseSync
@@ -20,7 +18,7 @@ export class Statements {
     const recent = this.#recent.get(sql)
     if (recent !== undefined) return recent
     const statement = this.#older.get(sql) ?? new Statement(this.#database.prepare(sql))
-    if (this.#recent.size >= recentMax) {
+    if (this.#recent.size >= sqliteStatementsKept) {
       this.#older = this.#recent
       this.#recent = new Map()
     }

@@ -1,13 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { databaseConnectMs } from '../../kernel/limits.ts'
+import { databaseConnectMs, sqliteLockPauseMs } from '../../kernel/limits.ts'
 import type { Session } from '../attempts.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { SqliteConnection } from './connection.ts'
 import { isBusy } from './errors.ts'
 import { WriterQueue } from './writer-queue.ts'
-
-/** Longest pause between looks at a lock that another process holds. */
-const lockPauseMs = 20
 
 /** The one connection that writes, and the queue before it. */
 export class Writer {
@@ -85,7 +82,7 @@ const began = (connection: SqliteConnection): boolean => {
 /** Another process writes. It will be done in milliseconds; nobody of ours can overtake meanwhile. */
 const beginPatiently = async (connection: SqliteConnection): Promise<void> => {
   const deadline = performance.now() + databaseConnectMs
-  for (let longest = 1; performance.now() < deadline; longest = Math.min(longest * 2, lockPauseMs)) {
+  for (let longest = 1; performance.now() < deadline; longest = Math.min(longest * 2, sqliteLockPauseMs)) {
     await pause(Math.random() * longest)
     if (began(connection)) return
   }
