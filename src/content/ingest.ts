@@ -9,6 +9,7 @@ import type { ReachFaultPoint } from '../kernel/fault-points.ts'
 import { reclaimWaitMs, reclaimWaitsMax, undeclaredReservationBytes } from '../kernel/limits.ts'
 import type { BlobStore, StagedBlob } from '../ports/blob-store.ts'
 import { adjust, BlobBeingReclaimed, publish } from './claims.ts'
+import type { FreeSpace } from './free-space.ts'
 
 /**
  * The one door for bytes into the store, whatever the protocol.
@@ -24,6 +25,7 @@ export interface IngestParts {
   readonly database: Database
   readonly store: BlobStore
   readonly clock: Clock
+  readonly freeSpace: FreeSpace
   readonly capacityBytes: number
   readonly reach: ReachFaultPoint
 }
@@ -55,7 +57,7 @@ interface Finish<T> {
 
 /**
  * Takes a body in. Resolves when everything is durable. Throws 422 `size_mismatch` or `checksum_mismatch`, 413
- * `body_too_large`, 507 `storage_quota`, or what the body throws; then nothing is left but the claim, which is the
+ * `body_too_large`, 507 `storage_quota` or `insufficient_space`, or what the body throws; then nothing is left but the claim, which is the
  * caller's to release or to keep for another try.
  */
 export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: Finish<T>): Promise<T> => {
@@ -92,6 +94,7 @@ const receive = async (parts: IngestParts, transfer: Transfer, staged: StagedBlo
     if (bytes > limit) throw tooLong(transfer)
     if (bytes > reservedBytes) {
       reservedBytes = Math.min(Math.max(reservedBytes * 2, bytes, undeclaredReservationBytes), transfer.maxBytes)
+      await parts.freeSpace.refuseUnlessRoomFor(reservedBytes - bytes)
       await parts.database.transaction((tx) => adjust(tx, transfer.claimId, null, reservedBytes, parts.capacityBytes), {
         durability: 'relaxed',
       })

@@ -93,7 +93,7 @@ export const failureCodes = (operation: Operation): FailureCode[] => {
     for (const code of ['credential_missing', 'credential_invalid', 'session_expired', 'permission_missing'] as const)
       codes.add(code)
   if (operation.pathParameters.properties['repository'] !== undefined) codes.add('not_found')
-  if (operation.body.kind === 'json') codes.add('body_too_large').add('unsupported_media_type')
+  if (operation.body.kind === 'json') codes.add('body_too_large').add('unsupported_media_type').add('upload_deadline')
   if (operation.body.kind === 'stream') codes.add('body_too_large').add('upload_deadline')
   if (operation.download) codes.add('range_not_satisfiable')
   if (!operation.whileDraining) codes.add('draining')

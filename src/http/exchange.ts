@@ -21,6 +21,8 @@ export interface Exchange {
   readonly headers: Record<string, string>
   /** Set once the caller was admitted. */
   arrival: Arrival | null
+  /** Runs out when a JSON body does not come. */
+  bodyTimer: NodeJS.Timeout | null
 }
 
 const bootId = Date.now().toString(36)
@@ -40,5 +42,11 @@ export const exchangeOf = (request: FastifyRequest): Exchange => {
 
 const begin = (): Exchange => {
   const requestId = nextRequestId()
-  return { requestId, startedAtMs: performance.now(), headers: { 'x-request-id': requestId }, arrival: null }
+  return {
+    requestId,
+    startedAtMs: performance.now(),
+    headers: { 'x-request-id': requestId },
+    arrival: null,
+    bodyTimer: null,
+  }
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BoundOperation } from '../contract/handler.ts'
 import { type Operation, reads } from '../contract/operation.ts'
 import { Failure } from '../kernel/failure.ts'
+import { jsonBodyDeadlineMs } from '../kernel/limits.ts'
 import { clientFacts } from './client-address.ts'
 import { exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'
@@ -54,10 +55,14 @@ export const bindOperation = (
       const caller = await admit(parts.gate, operation, request.headers.authorization, paramsOf(request, rest))
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
       exchange.arrival = { caller, requestId: exchange.requestId, ...facts }
-      if (operation.body.kind === 'json') continueBody(request.raw, reply.raw)
+      if (operation.body.kind !== 'json') return
+      continueBody(request.raw, reply.raw)
+      exchange.bodyTimer = setTimeout(() => replies.problem(request, reply, bodyTooSlow()), jsonBodyDeadlineMs)
+      reply.raw.once('close', () => clearTimeout(exchange.bodyTimer ?? undefined))
     },
     handler: async (request, reply) => {
-      const { arrival } = exchangeOf(request)
+      const { arrival, bodyTimer } = exchangeOf(request)
+      if (bodyTimer !== null) clearTimeout(bodyTimer)
       if (arrival === null) throw new Error(`${operation.id}: reached its handler unadmitted`)
       const answer = await perform(bound, checked, arrival, request.raw, reply.raw, {
         params: paramsOf(request, rest),
@@ -70,6 +75,11 @@ export const bindOperation = (
     },
   })
 }
+
+const bodyTooSlow = (): Failure =>
+  new Failure('upload_deadline', `The body did not arrive within ${jsonBodyDeadlineMs / 1000} seconds.`, {
+    headers: { connection: 'close' },
+  })
 
 /** JSON and nothing else: another media type is 415, a longer body 413. */
 export const readJsonBodies = (scope: FastifyInstance): void => {

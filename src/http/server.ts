@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import Fastify, { type FastifyInstance } from 'fastify'
 import { reads } from '../contract/operation.ts'
 import { Failure } from '../kernel/failure.ts'
-import { drainMs, headersTimeoutMs, keepAliveMs, requestHeadBytesMax } from '../kernel/limits.ts'
+import { connectionsMax, drainMs, headersTimeoutMs, keepAliveMs, requestHeadBytesMax } from '../kernel/limits.ts'
 import { clientFacts } from './client-address.ts'
 import { exchangeOf, nextRequestId } from './exchange.ts'
 import { checkOrigin, preflightHeaders } from './origins.ts'
@@ -55,6 +55,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
       handler(request, response)
     }
     const server = createServer(options, counted)
+    server.maxConnections = connectionsMax
     server.on('checkContinue', (request: IncomingMessage, response) => {
       expectsContinue(request)
       counted(request, response)

@@ -4,7 +4,6 @@
  */
 export const failures = {
   invalid_request: [400, 'The request is not valid'],
-  unknown_download_class: [400, 'Unknown download class'],
   credential_missing: [401, 'A credential is needed'],
   credential_invalid: [401, 'The credential is not valid'],
   session_expired: [401, 'The session has expired'],
@@ -17,7 +16,7 @@ export const failures = {
   permission_missing: [403, 'A permission is missing'],
   not_found: [404, 'Not found'],
   method_not_allowed: [405, 'The method is not allowed here'],
-  upload_deadline: [408, 'The upload took too long'],
+  upload_deadline: [408, 'The body took too long'],
   revision_mismatch: [409, 'The revision is another one'],
   idempotency_mismatch: [409, 'The idempotency key belongs to another request'],
   already_exists: [409, 'It exists already'],

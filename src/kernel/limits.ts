@@ -105,7 +105,11 @@ export const problemDetailsMax = 20
 export const refusedBodyDrainBytes = 256 * KiB
 export const refusedBodyDrainMs = 2 * second
 
+/** All of a JSON body must be here by then. */
+export const jsonBodyDeadlineMs = 30 * second
+
 /** Connections. */
+export const connectionsMax = 10_000
 export const keepAliveMs = 65 * second
 export const headersTimeoutMs = 30 * second
 

@@ -1,5 +1,4 @@
 import { reserve, retire } from '../../content/claims.ts'
-import type { FreeSpace } from '../../content/free-space.ts'
 import { type IngestParts, ingest, whenNotReclaimed } from '../../content/ingest.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { UploadsTable } from '../../database/tables/uploads.ts'
@@ -21,7 +20,6 @@ import {
 } from './uploads.queries.ts'
 
 export interface UploadParts extends IngestParts, TurnParts {
-  readonly freeSpace: FreeSpace
   readonly maxObjectBytes: number
 }
 
@@ -60,7 +58,8 @@ export const createUpload = async (
   const bytes = Number(wanted.size)
   if (bytes > parts.maxObjectBytes)
     throw invalid('/size', `must be at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES)`)
-  await parts.freeSpace.refuseUnlessRoomFor(bytes)
+  // Room for all of it is asked for when the bytes come; a session may wait for days, and for parts of it to be elsewhere.
+  await parts.freeSpace.refuseUnlessRoomFor(0)
   const opened = await whenNotReclaimed(() =>
     parts.database.transaction(async (tx) => {
       const known = await findByIdempotencyKey(tx, scope.repository, scope.owner, idempotencyKey)
@@ -156,6 +155,7 @@ export const putContent = async (
   try {
     if (body.declaredBytes !== null && body.declaredBytes !== row.size)
       throw new Failure('size_mismatch', `Content-Length is ${body.declaredBytes}; the session declares ${row.size}.`)
+    await parts.freeSpace.refuseUnlessRoomFor(row.size)
     const digest = toSha256(row.sha256)
     await whileRenewing(parts, id, holder, () => receiveWhole(parts, row, holder, digest, body.pieces))
     return { ...recordOf(row), status: 'available' }
