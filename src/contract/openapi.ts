@@ -96,6 +96,8 @@ export const failureCodes = (operation: Operation): FailureCode[] => {
   if (operation.body.kind === 'json') codes.add('body_too_large').add('unsupported_media_type').add('upload_deadline')
   if (operation.body.kind === 'stream') codes.add('body_too_large').add('upload_deadline')
   if (operation.download) codes.add('range_not_satisfiable')
+  // On a read gateway.
+  if (!reads(operation)) codes.add('method_not_allowed')
   if (!operation.whileDraining) codes.add('draining')
   for (const code of operation.failures) codes.add(code)
   return [...codes]

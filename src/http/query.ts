@@ -13,7 +13,8 @@ const isInteger = (schema: unknown): boolean =>
  * is one in decimal digits; any other text is left for the schema to refuse.
  */
 export const decodeQuery = (text: string, schema: TObject): Record<string, string | number> => {
-  const decoded: Record<string, string | number> = {}
+  // Without a prototype, so that a parameter called __proto__ is one like any other: unknown.
+  const decoded: Record<string, string | number> = Object.create(null)
   if (text === '') return decoded
   let broken = false
   const parsed = parse(text, '&', '=', {

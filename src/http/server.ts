@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { reads } from '../contract/operation.ts'
 import { Failure } from '../kernel/failure.ts'
 import { connectionsMax, drainMs, headersTimeoutMs, keepAliveMs, requestHeadBytesMax } from '../kernel/limits.ts'
 import { clientFacts } from './client-address.ts'
-import { exchangeOf, nextRequestId } from './exchange.ts'
+import { exchangeOf } from './exchange.ts'
+import { answerMalformed } from './malformed.ts'
 import { checkOrigin, preflightHeaders } from './origins.ts'
 import type { HttpParts } from './parts.ts'
-import { renderProblem } from './problem.ts'
 import { createReplies } from './replies.ts'
 import { expectsContinue } from './request-body.ts'
 import { bindOperation, leaveBodies, readJsonBodies, refuseOtherMethods } from './routes.ts'
@@ -21,14 +21,11 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-/** What is no HTTP at all gets a problem answer too. */
-const malformed = (error: Error): string => {
-  const tooLong = 'code' in error && error.code === 'HPE_HEADER_OVERFLOW'
-  const detail = tooLong ? `The request head is longer than ${requestHeadBytesMax} bytes.` : 'This is not HTTP/1.1.'
-  const { text, headers } = renderProblem(new Failure('invalid_request', detail), nextRequestId())
-  const all = Object.entries({ ...headers, 'content-length': String(Buffer.byteLength(text)), connection: 'close' })
-  return `HTTP/1.1 400 Bad Request\r\n${all.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`
-}
+const noSuchPath = (url: string): Failure =>
+  new Failure('not_found', `There is no ${JSON.stringify(url.split('?', 1)[0]?.slice(0, 200))} here.`)
+
+const noHost = (): Failure =>
+  new Failure('invalid_request', 'A request names the Host that it is for.', { headers: { connection: 'close' } })
 
 /** The HTTP server of the service: routes made from operations, one pipeline for all of them. */
 export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> => {
@@ -37,6 +34,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   let whenIdle: (() => void) | null = null
   const isDraining = (): boolean => draining
   const replies = createReplies(parts, isDraining)
+  const malformed = answerMalformed()
 
   const serve = (handler: (request: IncomingMessage, response: ServerResponse) => void): Server => {
     const options = {
@@ -44,10 +42,13 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
       keepAliveTimeout: keepAliveMs,
       headersTimeout: headersTimeoutMs,
       requestTimeout: 0,
+      // Ours to refuse, with a problem answer.
+      requireHostHeader: false,
       noDelay: true,
     }
     const counted: typeof handler = (request, response) => {
       underWay += 1
+      malformed.begin(request, response)
       response.once('close', () => {
         underWay -= 1
         if (underWay === 0) whenIdle?.()
@@ -60,6 +61,8 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
       expectsContinue(request)
       counted(request, response)
     })
+    // What else is expected is not promised: the request is served as if it were not (RFC 9110, section 10.1.1).
+    server.on('checkExpectation', counted)
     return server
   }
 
@@ -72,24 +75,28 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     serverFactory: serve,
     frameworkErrors: (error, request, reply) => replies.problem(request, reply, error),
     clientErrorHandler: (error, socket) => {
-      if (socket.writable) socket.end(malformed(error))
+      malformed.answer(error, socket)
     },
   })
   app.decorateRequest('exchange', null)
   app.setErrorHandler((error, request, reply) => replies.problem(request, reply, error))
-  app.setNotFoundHandler((request, reply) => {
-    const path = JSON.stringify(request.url.split('?', 1)[0]?.slice(0, 200))
-    replies.problem(request, reply, new Failure('not_found', `There is no ${path} here.`))
-  })
 
-  app.addHook('onRequest', async (request, reply) => {
-    const { origin } = request.headers
-    if (origin === undefined) return
+  const admitOrigin = (request: FastifyRequest, origin: string): void => {
     const { baseUrl } = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
     const cors = checkOrigin(origin, baseUrl, parts.corsOrigins)
     if (cors !== null) Object.assign(exchangeOf(request).headers, cors)
-    if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined)
-      replies.text(request, reply, 204, { ...preflightHeaders }, '')
+  }
+
+  app.addHook('onRequest', async (request, reply) => {
+    const { origin, host } = request.headers
+    if (host === undefined && request.raw.httpVersion !== '1.0') throw noHost()
+    if (origin !== undefined) {
+      admitOrigin(request, origin)
+      if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined)
+        return replies.text(request, reply, 204, { ...preflightHeaders }, '')
+    }
+    // Here and not in a handler: what has no route is refused before its body is looked at.
+    if (request.is404) throw noSuchPath(request.url)
   })
 
   const known = parts.operations.map((bound) => bound.operation)

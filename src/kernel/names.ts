@@ -22,6 +22,9 @@ export const patterns = {
 } as const
 
 const printable = new RegExp(patterns.text, 'u')
+const repositoryId = new RegExp(patterns.repositoryId, 'u')
+
+export const isRepositoryId = (text: string): boolean => repositoryId.test(text)
 
 /** Characters as a person counts them: code points, not UTF-16 units. */
 const characters = (text: string): number => {

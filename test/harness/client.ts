@@ -24,13 +24,18 @@ export interface Told {
   readonly json: ReturnType<typeof JSON.parse>
 }
 
+/** The method that a request goes out with: POST when it has a body and says nothing else. */
+export const methodOf = ({ method, json, body }: Ask): string =>
+  method ?? (json === undefined && body === undefined ? 'GET' : 'POST')
+
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
 /** Ends idle connections, so that a test file can end. */
 export const closeConnections = (): void => agent.destroy()
 
-export const ask = (baseUrl: string, { method, path, credential, headers, json, body }: Ask): Promise<Told> =>
+export const ask = (baseUrl: string, asked: Ask): Promise<Told> =>
   new Promise((resolve, reject) => {
+    const { path, credential, headers, json, body } = asked
     const sent = json === undefined ? body : JSON.stringify(json)
     const plain = typeof sent === 'string' ? Buffer.from(sent) : sent
     const outgoing = httpRequest(
@@ -38,7 +43,7 @@ export const ask = (baseUrl: string, { method, path, credential, headers, json, 
       {
         agent,
         path,
-        method: method ?? (sent === undefined ? 'GET' : 'POST'),
+        method: methodOf(asked),
         headers: {
           ...(credential === undefined || credential === null ? {} : { authorization: `Bearer ${credential}` }),
           ...(json === undefined ? {} : { 'content-type': 'application/json' }),

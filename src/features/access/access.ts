@@ -4,6 +4,7 @@ import { type Access, actionsOf, type RepositoryAction } from '../../kernel/acti
 import { type Caller, isRecoveryKey } from '../../kernel/caller.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
+import { isRepositoryId } from '../../kernel/names.ts'
 import { secretDigest } from '../accounts/secrets.ts'
 import { callerOfSession, sessionPrefix } from '../accounts/sessions.ts'
 import { accountAccess, accountGrants } from '../groups/groups.ts'
@@ -36,6 +37,8 @@ export const heldActions = async (
   caller: Caller,
   repository: string,
 ): Promise<ReadonlySet<RepositoryAction>> => {
+  // It comes from the path as it was sent; what cannot be an id never gets to the database.
+  if (!isRepositoryId(repository)) return none
   if (caller.kind === 'account') return actionsOf(await accountAccess(database.reader, caller.id, repository))
   const access = caller.repositories.get(repository)
   if (access === undefined || !(await repositoryExists(database.reader, repository))) return none

@@ -7,6 +7,9 @@ export const listAccounts = (q: Queries, limit: number): Promise<AccountsTable[]
 export const findAccountByNameKey = (q: Queries, nameKey: string): Promise<AccountsTable | undefined> =>
   q.selectFrom('accounts').selectAll().where('name_key', '=', nameKey).executeTakeFirst()
 
+export const findAccountById = (q: Queries, id: string): Promise<AccountsTable | undefined> =>
+  q.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+
 /** False when the name is taken. */
 export const insertAccount = async (tx: Transaction, row: AccountsTable): Promise<boolean> => {
   const inserted = await tx

@@ -8,7 +8,13 @@ import { newId } from '../../kernel/ids.ts'
 import { accountsMax, selfRegisteredAccountsMax } from '../../kernel/limits.ts'
 import { caseless } from '../../kernel/names.ts'
 import { makeOwner } from '../groups/groups.ts'
-import { findAccountByNameKey, insertAccount, listAccounts, updateAccount } from './accounts.queries.ts'
+import {
+  findAccountById,
+  findAccountByNameKey,
+  insertAccount,
+  listAccounts,
+  updateAccount,
+} from './accounts.queries.ts'
 import type { Passwords } from './passwords.ts'
 import { deleteSession, deleteSessionsOf } from './sessions.queries.ts'
 import { type OpenedSession, openSession, wrongNameOrPassword } from './sessions.ts'
@@ -51,15 +57,17 @@ export const signIn = async (
 ): Promise<SignedIn> => {
   const { database, clock, passwords } = parts
   const subjects = { name: credentials.name, address: clientAddress }
-  await refuseWhileThrottled(database, clock, subjects)
+  const refuse = (): Promise<void> => refuseWhileThrottled(database, clock, subjects)
+  await refuse()
   const row = await findAccountByNameKey(database.reader, caseless(credentials.name))
-  const right = await passwords.matches(credentials.password, row?.password_hash ?? null)
+  // Asked again at its turn, or a burst of tries would all be looked at before the first of them counts.
+  const right = await passwords.matches(credentials.password, row?.password_hash ?? null, refuse)
   if (!right || row?.enabled !== 1) {
     await recordFailure(database, clock, subjects)
     throw wrongNameOrPassword()
   }
   await forgiveAccount(database, credentials.name)
-  const session = await database.transaction((tx) => openSession(tx, row.id, clock.now()))
+  const session = await database.transaction((tx) => openSession(tx, row.id, row.password_hash, clock.now()))
   return { ...session, account: toAccount(row) }
 }
 
@@ -142,7 +150,7 @@ export const register = async (
       { actor: `account:${row.id}`, clientAddress },
       { action: 'account.register', subject: `account:${row.id}`, occurredAt: row.created_at },
     )
-    return { ...(await openSession(tx, row.id, nowMs)), account: toAccount(row) }
+    return { ...(await openSession(tx, row.id, passwordHash, nowMs)), account: toAccount(row) }
   })
 }
 
@@ -161,10 +169,12 @@ export const changeAccount = async (
   const passwordHash = change.password === undefined ? undefined : await parts.passwords.hash(change.password)
   return parts.database.transaction(async (tx) => {
     const occurredAt = timestamp(parts.clock.now())
-    const row = await updateAccount(tx, id, {
+    const to: Parameters<typeof updateAccount>[2] = {
       ...(change.enabled === undefined ? {} : { enabled: change.enabled ? 1 : 0 }),
       ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
-    })
+    }
+    const nothing = Object.keys(to).length === 0
+    const row = await (nothing ? findAccountById(tx, id) : updateAccount(tx, id, to))
     if (row === undefined) throw notFound('account')
     if (change.enabled === false || passwordHash !== undefined) await deleteSessionsOf(tx, id)
     const subject = `account:${id}`

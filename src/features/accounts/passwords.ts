@@ -15,8 +15,11 @@ const derive = promisify(argon2)
 export interface Passwords {
   /** A PHC string with a fresh salt. */
   hash(password: string): Promise<string>
-  /** Takes as long for null (no such account) as for a real hash, and says no. */
-  matches(password: string, phc: string | null): Promise<boolean>
+  /**
+   * Takes as long for null (no such account) as for a real hash, and says no. `atTurn` is called once the line has been
+   * waited out: what it refuses is not hashed any more.
+   */
+  matches(password: string, phc: string | null, atTurn: () => Promise<void>): Promise<boolean>
 }
 
 interface Parameters {
@@ -49,17 +52,19 @@ export const createPasswords = (): Passwords => {
   let running = 0
   /** Each hash takes 19 MiB and a thread: the rest waits in line, and beyond the line is told to come back. */
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running >= passwordHashesAtOnce) {
+    if (running < passwordHashesAtOnce) running += 1
+    else {
       if (queue.length >= passwordHashesWaitingMax)
         throw new Failure('busy', 'Too many people are signing in at this moment; try again.', { retryAfterSeconds: 5 })
       await new Promise<void>((resolve) => queue.push(resolve))
     }
-    running += 1
     try {
       return await work()
     } finally {
-      running -= 1
-      queue.shift()?.()
+      // Whoever is next takes the turn over, so that nobody slips in between.
+      const next = queue.shift()
+      if (next === undefined) running -= 1
+      else next()
     }
   }
   const nobody = { parameters: own, salt: randomBytes(16), tag: randomBytes(passwordHashBytes) }
@@ -71,8 +76,9 @@ export const createPasswords = (): Passwords => {
         const { memory, passes, parallelism } = own
         return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`
       }),
-    matches: (password, phc) =>
+    matches: (password, phc, atTurn) =>
       inTurn(async () => {
+        await atTurn()
         const { parameters, salt, tag } = phc === null ? nobody : parse(phc)
         const found = await run(password, salt, parameters, tag.byteLength)
         return timingSafeEqual(found, tag) && phc !== null

@@ -49,4 +49,4 @@ export const deleteSessionsEndedBefore = async (tx: Transaction, before: string,
 
 /** Serialises sign-ins of one account, so that the count of its sessions holds. */
 export const lockAccount = (tx: Transaction, id: string) =>
-  tx.selectFrom('accounts').select(['id', 'enabled']).where('id', '=', id).forUpdate().executeTakeFirst()
+  tx.selectFrom('accounts').select(['enabled', 'password_hash']).where('id', '=', id).forUpdate().executeTakeFirst()

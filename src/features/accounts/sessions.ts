@@ -16,10 +16,18 @@ export interface OpenedSession {
   readonly expiresAt: string
 }
 
-/** Opens a session and ends the oldest beyond the limit. Throws 401 when the account was disabled meanwhile. */
-export const openSession = async (tx: Transaction, accountId: string, nowMs: number): Promise<OpenedSession> => {
+/**
+ * Opens a session and ends the oldest beyond the limit. `passwordHash` is the one that was found right: throws 401 when
+ * the account was disabled or got another password meanwhile, for what that ended must not come back.
+ */
+export const openSession = async (
+  tx: Transaction,
+  accountId: string,
+  passwordHash: string,
+  nowMs: number,
+): Promise<OpenedSession> => {
   const account = await lockAccount(tx, accountId)
-  if (account?.enabled !== 1) throw wrongNameOrPassword()
+  if (account?.enabled !== 1 || account.password_hash !== passwordHash) throw wrongNameOrPassword()
   const token = newSecret(sessionPrefix)
   const expiresAt = timestamp(nowMs + sessionLifetimeMs)
   await insertSession(tx, {

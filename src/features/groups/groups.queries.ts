@@ -43,15 +43,14 @@ export const insertGroup = async (
   return inserted !== undefined
 }
 
-/** Deletes a group with its memberships and grants; returns how many there were, or null without such a group. */
+/** Deletes a group with its memberships and grants; returns how many there were. */
 export const deleteGroupRows = async (
   tx: Transaction,
   id: string,
-): Promise<{ memberships: number; grants: number } | null> => {
+): Promise<{ memberships: number; grants: number }> => {
   const members = await tx.deleteFrom('group_members').where('group_id', '=', id).executeTakeFirst()
   const grants = await tx.deleteFrom('group_grants').where('group_id', '=', id).executeTakeFirst()
-  const group = await tx.deleteFrom('access_groups').where('id', '=', id).executeTakeFirst()
-  if (group.numDeletedRows === 0n) return null
+  await tx.deleteFrom('access_groups').where('id', '=', id).execute()
   return { memberships: Number(members.numDeletedRows), grants: Number(grants.numDeletedRows) }
 }
 

@@ -85,8 +85,9 @@ const newGroup = async (tx: Transaction, name: string, doer: Doer, nowMs: number
 /** Deletes a group; its members lose what it gave them at once. */
 export const deleteGroup = ({ database, clock }: GroupParts, id: string, doer: Doer): Promise<void> =>
   database.transaction(async (tx) => {
+    // The lock keeps others from adding to a group that is half deleted.
+    await existing(tx, id)
     const gone = await deleteGroupRows(tx, id)
-    if (gone === null) throw notFound('group')
     await moveCounter(tx, 'groups', -1)
     await moveCounter(tx, 'memberships', -gone.memberships)
     await moveCounter(tx, 'grants', -gone.grants)

@@ -1,13 +1,13 @@
 import { createRepository, deleteRepository, listRepositories } from '../../features/repositories/repositories.ts'
 import { invalid } from '../../kernel/failure.ts'
 import { pageMax } from '../../kernel/limits.ts'
-import { patterns } from '../../kernel/names.ts'
+import { isRepositoryId } from '../../kernel/names.ts'
 import { withParts } from './offline.ts'
 
 const operator = { actor: 'operator', clientAddress: 'command line' }
 
 const parseId = (id: string): string => {
-  if (!new RegExp(patterns.repositoryId, 'u').test(id))
+  if (!isRepositoryId(id))
     throw invalid(id, 'must be 1 to 64 lowercase letters, digits, _ or -, beginning with a letter or digit')
   return id
 }

@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { cpuSeconds } from './processes.ts'
+import type { Bench } from './servers.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+const headerFlags = (headers: Headers): string[] =>
+  Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
+
+const run = async (command: string, args: readonly string[]): Promise<string> => {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  if (code !== 0) throw new Error(`${command} ended with ${code}: ${err.slice(-500)}`)
+  return out
+}
+
+/** Seconds until `clients` curls have each fetched the whole file. Fails unless each got all its bytes. */
+export const downloadSeconds = async (
+  server: Bench,
+  name: string,
+  sha256: string,
+  bytes: number,
+  clients: number,
+): Promise<number> => {
+  const { url, headers } = server.download(name, sha256)
+  const began = performance.now()
+  const flags = ['-sSf', '--no-buffer', '-o', '/dev/null', '-w', '%{size_download}', ...headerFlags(headers), url]
+  const got = await Promise.all(Array.from({ length: clients }, () => run('curl', flags)))
+  const seconds = (performance.now() - began) / 1000
+  for (const size of got) if (Number(size) !== bytes) throw new Error(`${server.name} sent ${size} of ${bytes} bytes`)
+  return seconds
+}
+
+/** Seconds until `clients` curls have each stored a file of their own: `files` gives each its name, digest and path. */
+export const uploadSeconds = async (
+  server: Bench,
+  files: readonly { name: string; sha256: string; path: string }[],
+): Promise<number> => {
+  const began = performance.now()
+  await Promise.all(
+    files.map(async ({ name, sha256, path }) => {
+      const { url, headers } = await server.upload(name, sha256)
+      await run('curl', ['-sSf', '-o', '/dev/null', '-T', path, ...headerFlags(headers), url])
+    }),
+  )
+  return (performance.now() - began) / 1000
+}
+
+/** Requests per second of one small GET over keep-alive connections, and the server's CPU microseconds for each. */
+export const smallGets = async (
+  server: Bench,
+  name: string,
+  sha256: string,
+  seconds: number,
+): Promise<{ perSecond: number; cpuMicros: number }> => {
+  const { url, headers } = server.download(name, sha256)
+  const pid = server.process.pid ?? 0
+  const before = cpuSeconds(pid)
+  const out = await run('wrk', ['-t1', '-c32', `-d${seconds}s`, ...headerFlags(headers), url])
+  const used = cpuSeconds(pid) - before
+  const total = Number(/(\d+) requests in/.exec(out)?.[1])
+  if (/Non-2xx|Socket errors/.test(out)) throw new Error(`${server.name}: ${out}`)
+  return { perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(out)?.[1]), cpuMicros: (used / total) * 1e6 }
+}
+
+/** Stores per second of distinct small files, `connections` at a time. The client is the same for every server. */
+export const smallPuts = async (
+  server: Bench,
+  bytes: number,
+  count: number,
+  connections: number,
+  round: string,
+): Promise<number> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const files = Array.from({ length: count }, (_, index) => {
+    const body = randomBytes(bytes)
+    return { name: `small-${round}-${index}`, body, sha256: createHash('sha256').update(body).digest('hex') }
+  })
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let file = files[next++]; file !== undefined; file = files[next++]) {
+      const { url, headers } = await server.upload(file.name, file.sha256)
+      await send(agent, url, headers, file.body)
+    }
+  }
+  const began = performance.now()
+  await Promise.all(Array.from({ length: connections }, worker))
+  const seconds = (performance.now() - began) / 1000
+  agent.destroy()
+  return count / seconds
+}
+
+const send = (agent: Agent, url: string, headers: Headers, body: Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const outgoing = request(url, {
+      agent,
+      method: 'PUT',
+      headers: { ...headers, 'content-length': String(body.byteLength) },
+    })
+    outgoing.on('error', reject)
+    outgoing.on('response', (incoming) => {
+      incoming.resume()
+      incoming.on('end', () => {
+        if ((incoming.statusCode ?? 500) < 300) resolve()
+        else reject(new Error(`${url}: ${incoming.statusCode}`))
+      })
+    })
+    outgoing.end(body)
+  })
+
+/** Milliseconds of many probes one after the other, sorted, while something else goes on. */
+export const probeWhile = async (url: string, work: Promise<unknown>): Promise<number[]> => {
+  const took: number[] = []
+  let done = false
+  const finished = work.finally(() => {
+    done = true
+  })
+  while (!done) {
+    const began = performance.now()
+    await (await fetch(url)).arrayBuffer()
+    took.push(performance.now() - began)
+  }
+  await finished
+  return took.sort((a, b) => a - b)
+}
+
+/** Writes a file of pseudo-random bytes and returns its digest. */
+export const makeFile = async (path: string, bytes: number): Promise<string> => {
+  const hash = createHash('sha256')
+  const out = createWriteStream(path)
+  const block = randomBytes(1 << 20)
+  for (let left = bytes; left > 0; left -= block.byteLength) {
+    block.writeDoubleLE(left, 0)
+    const piece = Buffer.from(block.subarray(0, Math.min(left, block.byteLength)))
+    hash.update(piece)
+    if (!out.write(piece)) await once(out, 'drain')
+  }
+  out.end()
+  await once(out, 'close')
+  return hash.digest('hex')
+}

@@ -1,0 +1,151 @@
+import type { ChildProcess } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { answers, freePort, installed, start, stop } from './processes.ts'
+
+export interface Upload {
+  readonly method: 'PUT'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A server under test: where a named file of a given digest goes to and comes from. */
+export interface Bench {
+  readonly name: string
+  readonly process: ChildProcess
+  download(name: string, sha256: string): { url: string; headers: Readonly<Record<string, string>> }
+  upload(name: string, sha256: string): Promise<Upload>
+  stop(): Promise<void>
+}
+
+const folder = (name: string): Promise<string> => mkdtemp(join(tmpdir(), `bench-${name}-`))
+
+const finish = (child: ChildProcess, data: string) => async (): Promise<void> => {
+  await stop(child)
+  await rm(data, { recursive: true, force: true })
+}
+
+const post = async (url: string, credential: string | null, body: unknown): Promise<Record<string, string>> => {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
+    },
+    body: JSON.stringify(body),
+  })
+  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`)
+  const told: unknown = await answer.json()
+  if (typeof told !== 'object' || told === null) throw new Error(`${url}: no object`)
+  return Object.fromEntries(Object.entries(told).map(([key, value]) => [key, String(value)]))
+}
+
+/** This service on SQLite and a directory, called with a session of an account that may write to `releases`. */
+export const startSvc = async (nodeFlags: readonly string[] = []): Promise<Bench> => {
+  const data = await folder('svc')
+  const port = await freePort()
+  const base = `http://127.0.0.1:${port}`
+  const program = resolve(import.meta.dirname, '../src/main/svc.ts')
+  const child = start(process.execPath, [...nodeFlags, program, 'up'], {
+    SVC_DATA_DIR: data,
+    SVC_LISTEN: `127.0.0.1:${port}`,
+    SVC_FREE_SPACE_RESERVE_BYTES: '0',
+    SVC_LOG_LEVEL: 'warn',
+  })
+  await answers(`${base}/health/live`)
+  const key = (await readFile(join(data, 'config', 'bootstrap-token.txt'), 'utf8')).trim()
+  const person = { name: 'bench', password: 'correct horse battery staple' }
+  await post(`${base}/api/v1/users`, key, person)
+  const { token } = await post(`${base}/api/v1/auth/login`, null, person)
+  const headers = { authorization: `Bearer ${token}` }
+  const raw = (name: string): string => `${base}/api/v1/repositories/releases/raw/${name}`
+  return {
+    name: 'svc',
+    process: child,
+    download: (name) => ({ url: raw(name), headers }),
+    upload: async (name, sha256) => ({
+      method: 'PUT',
+      url: raw(name),
+      headers: { ...headers, 'x-checksum-sha256': sha256 },
+    }),
+    stop: finish(child, data),
+  }
+}
+
+/** Debian's nginx: sendfile for downloads, WebDAV PUT for uploads. It neither verifies nor syncs what it stores. */
+const startNginx = async (): Promise<Bench> => {
+  const data = await folder('nginx')
+  const port = await freePort()
+  for (const name of ['files', 'tmp']) {
+    await mkdir(join(data, name))
+    await chmod(join(data, name), 0o777)
+  }
+  await chmod(data, 0o755)
+  const config = join(data, 'nginx.conf')
+  await writeFile(
+    config,
+    `daemon off; master_process on; worker_processes 1; pid ${data}/pid; error_log ${data}/error.log;
+events { worker_connections 1024; }
+http {
+  access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; client_max_body_size 0;
+  client_body_temp_path ${data}/tmp; proxy_temp_path ${data}/tmp/p; fastcgi_temp_path ${data}/tmp/f;
+  uwsgi_temp_path ${data}/tmp/u; scgi_temp_path ${data}/tmp/s;
+  server { listen 127.0.0.1:${port}; root ${data}/files; location / { dav_methods PUT; create_full_put_path on; } }
+}
+`,
+  )
+  const child = start('nginx', ['-c', config, '-p', data])
+  await answers(`http://127.0.0.1:${port}/`)
+  const url = (name: string): string => `http://127.0.0.1:${port}/${name}`
+  return {
+    name: 'nginx',
+    process: child,
+    download: (name) => ({ url: url(name), headers: {} }),
+    upload: async (name) => ({ method: 'PUT', url: url(name), headers: {} }),
+    stop: finish(child, data),
+  }
+}
+
+/** Debian's docker-registry with files: a push is POST for a session and one PUT; it verifies SHA-256 and does not sync. */
+const startRegistry = async (): Promise<Bench> => {
+  const data = await folder('registry')
+  const port = await freePort()
+  const config = join(data, 'config.yml')
+  await writeFile(
+    config,
+    `version: 0.1
+log: { level: error, accesslog: { disabled: true } }
+storage: { filesystem: { rootdirectory: ${data}/files }, cache: { blobdescriptor: inmemory } }
+http: { addr: "127.0.0.1:${port}" }
+`,
+  )
+  const child = start('docker-registry', ['serve', config])
+  const base = `http://127.0.0.1:${port}/v2/bench`
+  await answers(`http://127.0.0.1:${port}/v2/`)
+  return {
+    name: 'docker-registry',
+    process: child,
+    download: (_, sha256) => ({ url: `${base}/blobs/sha256:${sha256}`, headers: {} }),
+    upload: async (_, sha256) => {
+      const session = await fetch(`${base}/blobs/uploads/`, { method: 'POST' })
+      const location = session.headers.get('location') ?? ''
+      const glue = location.includes('?') ? '&' : '?'
+      return {
+        method: 'PUT',
+        url: `${location}${glue}digest=sha256:${sha256}`,
+        headers: { 'content-type': 'application/octet-stream' },
+      }
+    },
+    stop: finish(child, data),
+  }
+}
+
+/** Starts us and whatever peers this machine has, and names those that are missing. */
+export const startServers = async (servers: Bench[]): Promise<void> => {
+  servers.push(await startSvc())
+  if (installed('nginx')) servers.push(await startNginx())
+  else console.log('nginx is not installed (apt-get install nginx): left out')
+  if (installed('docker-registry')) servers.push(await startRegistry())
+  else console.log('docker-registry is not installed (apt-get install docker-registry): left out')
+}

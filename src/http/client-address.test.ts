@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { describe, it } from 'node:test'
+import { clientFacts, parseTrustedProxies } from './client-address.ts'
+
+const request = (remoteAddress: string | undefined, headers: Record<string, string> = {}): IncomingMessage =>
+  // Only these two parts of a request are looked at.
+  ({ socket: { remoteAddress }, headers: { host: 'inside:8080', ...headers } }) as unknown as IncomingMessage
+
+const proxies = parseTrustedProxies(['10.0.0.0/8', '127.0.0.1', 'fd00::/8', '::1'])
+const addressOf = (peer: string, chain: string): string =>
+  clientFacts(request(peer, { 'x-forwarded-for': chain }), proxies, null).clientAddress
+
+describe('clientFacts', () => {
+  it('believes the connection, and headers only from trusted proxies', () => {
+    assert.equal(
+      clientFacts(request('192.0.2.1', { 'x-forwarded-for': '203.0.113.9' }), proxies, null).clientAddress,
+      '192.0.2.1',
+    )
+    assert.equal(
+      clientFacts(request('127.0.0.1', { 'x-forwarded-for': '203.0.113.9' }), [], null).clientAddress,
+      '127.0.0.1',
+    )
+    assert.equal(addressOf('127.0.0.1', '203.0.113.9'), '203.0.113.9')
+    assert.equal(addressOf('::ffff:10.1.2.3', '203.0.113.9'), '203.0.113.9')
+    assert.equal(addressOf('fd00::5', '2001:db8::1'), '2001:db8::1')
+    assert.equal(clientFacts(request('::ffff:192.0.2.1'), proxies, null).clientAddress, '192.0.2.1')
+    assert.equal(clientFacts(request(undefined), proxies, null).clientAddress, '')
+  })
+
+  it('takes the last hop that is no proxy, so that nobody can write their own', () => {
+    assert.equal(addressOf('10.0.0.1', '1.1.1.1, 203.0.113.9'), '203.0.113.9')
+    assert.equal(addressOf('10.0.0.1', '1.1.1.1, 203.0.113.9, 10.9.9.9, fd00::1'), '203.0.113.9')
+    assert.equal(addressOf('10.0.0.1', '203.0.113.9, garbage, 10.9.9.9'), '10.0.0.1')
+    assert.equal(addressOf('10.0.0.1', '10.2.2.2, 10.3.3.3'), '10.0.0.1')
+    assert.equal(addressOf('10.0.0.1', ''), '10.0.0.1')
+    assert.equal(addressOf('10.0.0.1', ' , '), '10.0.0.1')
+  })
+
+  it('tells one client by one spelling', () => {
+    assert.equal(addressOf('10.0.0.1', '::ffff:203.0.113.9'), '203.0.113.9')
+    assert.equal(addressOf('10.0.0.1', '2001:DB8:0:0::1'), addressOf('10.0.0.1', '2001:db8::1'))
+  })
+
+  it('knows under which address the client reached us', () => {
+    const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil, files.example.org' }
+    assert.equal(clientFacts(request('10.0.0.1', forwarded), proxies, null).baseUrl, 'https://files.example.org')
+    assert.equal(clientFacts(request('192.0.2.1', forwarded), proxies, null).baseUrl, 'http://inside:8080')
+    assert.equal(clientFacts(request('192.0.2.1', forwarded), proxies, 'https://set').baseUrl, 'https://set')
+    assert.equal(
+      clientFacts(request('10.0.0.1', { 'x-forwarded-proto': 'gopher' }), proxies, null).baseUrl,
+      'http://inside:8080',
+    )
+  })
+})
+
+describe('parseTrustedProxies', () => {
+  it('names the entry that is wrong', () => {
+    for (const entry of ['10.0.0.0/33', 'localhost', '10.0.0.0/', 'fd00::/129', '*', '10.0.0.0/8/8'])
+      assert.throws(() => parseTrustedProxies(['127.0.0.1', entry]), {
+        name: 'RangeError',
+        message: `${JSON.stringify(entry)} is no address range; write it like 10.0.0.0/8`,
+      })
+  })
+})

@@ -1,0 +1,66 @@
+import type { Queries } from '../../src/database/database.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import type { Tables } from '../../src/database/tables/index.ts'
+import type { TestService } from './service.ts'
+
+/** Looks into the database of a service, past the service. For what no operation shows, and for counters filled by hand. */
+export const inDatabase = async <T>(
+  service: Pick<TestService, 'databaseUrl'>,
+  work: (q: Queries) => Promise<T>,
+): Promise<T> => {
+  const database = await openDatabase({ url: service.databaseUrl, report: () => {} })
+  try {
+    return await database.transaction(work)
+  } finally {
+    await database[Symbol.asyncDispose]()
+  }
+}
+
+/** Sets a server-wide total, so that a limit is reached without ten thousand requests; returns what it was. */
+export const setCounter = (
+  service: Pick<TestService, 'databaseUrl'>,
+  name: Tables['counters']['name'],
+  value: number,
+): Promise<number> =>
+  inDatabase(service, async (q) => {
+    const { value: before } = await q
+      .selectFrom('counters')
+      .select('value')
+      .where('name', '=', name)
+      .executeTakeFirstOrThrow()
+    await q.updateTable('counters').set({ value }).where('name', '=', name).execute()
+    return before
+  })
+
+/** The security audit, oldest first. */
+export const securityAudit = (service: Pick<TestService, 'databaseUrl'>) =>
+  inDatabase(service, (q) => q.selectFrom('security_audit').selectAll().orderBy('sequence').execute())
+
+const tables = {
+  access_groups: true,
+  accounts: true,
+  artifacts: true,
+  asset_revisions: true,
+  assets: true,
+  blobs: true,
+  claims: true,
+  counters: true,
+  group_grants: true,
+  group_members: true,
+  journal: true,
+  reclaim_candidates: true,
+  repositories: true,
+  security_audit: true,
+  sessions: true,
+  throttles: true,
+  uploads: true,
+} as const satisfies Record<keyof Tables, true>
+
+/** Every row of every table as one text, to be searched for what must not be there. */
+export const everyRow = (service: Pick<TestService, 'databaseUrl'>): Promise<string> =>
+  inDatabase(service, async (q) => {
+    const found: string[] = []
+    for (const table of Object.keys(tables) as (keyof Tables)[])
+      for (const row of await q.selectFrom(table).selectAll().execute()) found.push(`${table} ${JSON.stringify(row)}`)
+    return found.join('\n')
+  })

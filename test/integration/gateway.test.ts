@@ -1,0 +1,449 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { Agent, request as httpRequest } from 'node:http'
+import { after, before, describe, it } from 'node:test'
+import { reads } from '../../src/contract/operation.ts'
+import { catalogue } from '../../src/main/catalogue.ts'
+import { closeConnections, type Told } from '../harness/client.ts'
+import { openConnection } from '../harness/connection.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { createOwner, createPerson, type Person } from '../harness/people.ts'
+import { everyRow, securityAudit } from '../harness/rows.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { until } from '../harness/until.ts'
+
+after(closeConnections)
+
+const raw = '/api/v1/repositories/releases/raw'
+const listed = 'https://pages.example.org'
+
+forEachEngine((engine) => {
+  let service: TestService
+  let owner: Person
+
+  before(async () => {
+    service = await startService(engine, {
+      settings: { SVC_CORS_ORIGINS: `${listed}, http://localhost:3000`, SVC_MAX_OBJECT_BYTES: '100000000' },
+    })
+    owner = await createOwner(service)
+    const put = await service.ask({ method: 'PUT', path: `${raw}/file`, credential: owner.token, body: 'the bytes' })
+    assert.equal(put.status, 201)
+  })
+  after(() => service.stop())
+
+  const me = (headers: Record<string, string>, on = service): Promise<Told> =>
+    on.ask({ path: '/api/v1/auth/me', credential: owner.token, headers })
+
+  describe('a read gateway', () => {
+    let reader: TestService
+    before(async () => {
+      reader = await startService(engine, { on: service, roles: { gateway: 'reader', worker: false } })
+    })
+    after(() => reader.stop())
+
+    it('serves GET and HEAD with the sessions and files of the writer', async () => {
+      const got = await reader.ask({ path: `${raw}/file`, credential: owner.token })
+      assert.equal(got.text, 'the bytes')
+      const head = await reader.ask({ method: 'HEAD', path: `${raw}/file`, credential: owner.token })
+      assert.equal(head.headers['content-length'], '9')
+      assert.equal((await reader.ask({ path: `${raw}/file` })).status, 401)
+    })
+
+    it('answers 405 to everything that changes, whoever asks', async () => {
+      const changing = catalogue().filter((operation) => !reads(operation))
+      assert.ok(changing.length > 10)
+      const { length } = await securityAudit(service)
+      for (const operation of changing)
+        for (const credential of [null, owner.token, service.recoveryKey]) {
+          const path = operation.path
+            .replace('{repository}', 'releases')
+            .replaceAll(/\{[a-zA-Z]+\*?\}/g, '00000000-0000-7000-8000-000000000000')
+          const told = await reader.ask({ method: operation.method, path, credential, json: {} })
+          assert.equal(told.status, 405, `${operation.id}: ${told.text}`)
+          assert.equal(told.json.code, 'method_not_allowed')
+          assert.ok(!String(told.headers.allow).includes(operation.method))
+        }
+      assert.equal((await securityAudit(service)).length, length)
+    })
+  })
+
+  describe('pages of other origins', () => {
+    it('are refused, whatever credential they have, unless their origin is listed', async () => {
+      const others = [
+        'https://evil.example.org',
+        'null',
+        `${listed}.evil.example`,
+        `${listed}:8443`,
+        'http://pages.example.org',
+        `${listed}/`,
+        listed.toUpperCase(),
+        '*',
+        '',
+      ]
+      for (const origin of others) {
+        const told = await me({ origin })
+        assert.deepEqual([told.status, told.json.code], [403, 'origin_not_allowed'], origin)
+        assert.equal(told.headers['access-control-allow-origin'], undefined)
+      }
+      for (const path of ['/health/live', '/api/v1/auth/options', '/nowhere'])
+        assert.equal((await service.ask({ path, headers: { origin: 'null' } })).status, 403, path)
+      const json = { name: owner.name, password: owner.password }
+      const headers = { origin: 'https://evil.example.org' }
+      assert.equal((await service.ask({ path: '/api/v1/auth/login', json, headers })).status, 403)
+    })
+
+    it('are served when listed, and may read what they need of the answer', async () => {
+      for (const origin of [listed, 'http://localhost:3000']) {
+        const told = await me({ origin })
+        assert.equal(told.status, 200)
+        assert.equal(told.headers['access-control-allow-origin'], origin)
+        assert.match(String(told.headers['access-control-expose-headers']), /X-Request-Id/)
+        assert.equal(told.headers['access-control-allow-credentials'], undefined)
+        assert.match(String(told.headers.vary), /Origin/)
+      }
+      // Refusals too, and files.
+      const refused = await service.ask({ path: '/api/v1/auth/me', headers: { origin: listed } })
+      assert.deepEqual([refused.status, refused.headers['access-control-allow-origin']], [401, listed])
+      const missing = await service.ask({ path: '/nowhere', headers: { origin: listed } })
+      assert.deepEqual([missing.status, missing.headers['access-control-allow-origin']], [404, listed])
+      const file = await service.ask({ path: `${raw}/file`, credential: owner.token, headers: { origin: listed } })
+      assert.deepEqual([file.text, file.headers['access-control-allow-origin']], ['the bytes', listed])
+    })
+
+    it('of our own origin are no other', async () => {
+      assert.equal((await me({ origin: service.url })).status, 200)
+      assert.equal((await me({ origin: service.url.replace('http', 'https') })).status, 403)
+    })
+
+    it('are told in advance what they may ask, when listed', async () => {
+      const preflight = (origin: string, path: string): Promise<Told> =>
+        service.ask({
+          method: 'OPTIONS',
+          path,
+          headers: {
+            origin,
+            'access-control-request-method': 'PUT',
+            'access-control-request-headers': 'authorization, x-checksum-sha256',
+          },
+        })
+      for (const path of [`${raw}/file`, '/api/v1/auth/me']) {
+        const told = await preflight(listed, path)
+        assert.equal(told.status, 204)
+        assert.equal(told.text, '')
+        assert.equal(told.headers['access-control-allow-origin'], listed)
+        assert.match(String(told.headers['access-control-allow-methods']), /\bPUT\b/)
+        for (const name of ['authorization', 'content-type', 'range', 'idempotency-key', 'x-checksum-sha256'])
+          assert.match(String(told.headers['access-control-allow-headers']).toLowerCase(), new RegExp(`\\b${name}\\b`))
+        for (const origin of ['https://evil.example.org', 'null']) {
+          const refused = await preflight(origin, path)
+          assert.equal(refused.status, 403)
+          assert.equal(refused.headers['access-control-allow-methods'], undefined)
+        }
+      }
+      // Without the question it is a method like any other.
+      const plain = await service.ask({ method: 'OPTIONS', path: '/api/v1/auth/me', headers: { origin: listed } })
+      assert.equal(plain.status, 405)
+    })
+  })
+
+  describe('forwarded addresses', () => {
+    const auditedAddress = async (on: TestService, headers: Record<string, string>): Promise<string | undefined> => {
+      const json = { id: `r${randomBytes(8).toString('hex')}` }
+      const told = await on.ask({ path: '/api/v1/repositories', credential: service.recoveryKey, headers, json })
+      assert.equal(told.status, 201)
+      return (await securityAudit(service)).at(-1)?.client_address
+    }
+
+    it('are not believed from just anybody', async () => {
+      for (const headers of [
+        { 'x-forwarded-for': '203.0.113.9' },
+        { forwarded: 'for=203.0.113.9' },
+        { 'x-real-ip': '203.0.113.9' },
+      ])
+        assert.equal(await auditedAddress(service, headers as Record<string, string>), '127.0.0.1')
+      const origin = 'https://files.example.org'
+      const headers = { origin, 'x-forwarded-proto': 'https', 'x-forwarded-host': 'files.example.org' }
+      assert.equal((await me(headers)).status, 403)
+    })
+
+    it('are believed from trusted proxies, as far as they reach', async () => {
+      const proxied = await startService(engine, {
+        on: service,
+        roles: { gateway: 'api', worker: false },
+        settings: { SVC_TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' },
+      })
+      try {
+        for (const [chain, expected] of [
+          ['203.0.113.9', '203.0.113.9'],
+          ['198.51.100.1, 203.0.113.9', '203.0.113.9'],
+          ['203.0.113.9, 10.1.2.3', '203.0.113.9'],
+          ['203.0.113.9, nonsense', '127.0.0.1'],
+          ['10.1.2.3', '127.0.0.1'],
+          ['', '127.0.0.1'],
+          ['2001:db8::1', '2001:db8::1'],
+          ['::ffff:203.0.113.9', '203.0.113.9'],
+        ] as const)
+          assert.equal(await auditedAddress(proxied, { 'x-forwarded-for': chain }), expected, chain)
+        const origin = 'https://files.example.org'
+        const headers = { origin, 'x-forwarded-proto': 'https', 'x-forwarded-host': 'files.example.org' }
+        assert.equal((await me(headers, proxied)).status, 200)
+      } finally {
+        await proxied.stop()
+      }
+    })
+  })
+
+  describe('every answer', () => {
+    it('has a request id of its own, which the client cannot choose', async () => {
+      const told = await Promise.all([
+        ...Array.from({ length: 50 }, () => service.ask({ path: '/health/live', headers: { 'x-request-id': 'mine' } })),
+        ...Array.from({ length: 50 }, () => service.ask({ path: '/nowhere' })),
+        ...Array.from({ length: 50 }, () => service.ask({ path: `${raw}/file`, credential: owner.token })),
+      ])
+      const ids = told.map(({ headers }) => String(headers['x-request-id']))
+      assert.equal(new Set(ids).size, 150)
+      assert.ok(!ids.includes('mine'))
+      await service.restart()
+      const { headers } = await service.ask({ path: '/health/live' })
+      assert.ok(!ids.includes(String(headers['x-request-id'])))
+    })
+  })
+
+  describe('what is hardly HTTP', () => {
+    const problemIn = (answer: string, status: number): void => {
+      const [head = '', body = ''] = answer.split('\r\n\r\n')
+      assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `), answer)
+      assert.match(head, /^content-type: application\/problem\+json/im, answer)
+      const id = /^x-request-id: (\S+)$/im.exec(head)?.[1]
+      assert.ok(id !== undefined, `no X-Request-Id in ${head}`)
+      const problem = JSON.parse(body)
+      assert.deepEqual([problem.status, problem.requestId], [status, id])
+      assert.equal(Buffer.byteLength(body), Number(/^content-length: (\d+)$/im.exec(head)?.[1]))
+    }
+
+    it('gets a problem answer, and the connection ends', async () => {
+      const requests = {
+        garbage: '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003\r\n\r\n',
+        'no version': 'GET /health/live\r\n\r\n',
+        'a bad method': 'GÉT /health/live HTTP/1.1\r\nHost: a\r\n\r\n',
+        'a header without a name': 'GET /health/live HTTP/1.1\r\nHost: a\r\n: x\r\n\r\n',
+        'a space before the colon': 'GET /health/live HTTP/1.1\r\nHost : a\r\n\r\n',
+        'a bare carriage return': 'GET /health/live HTTP/1.1\r\nHost: a\rX: y\r\n\r\n',
+        'a folded header': 'GET /health/live HTTP/1.1\r\nHost: a\r\nX: y\r\n z\r\n\r\n',
+        'two lengths':
+          'POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+        'a length and chunks':
+          'POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+        'a length that is none': 'POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n',
+        'an unknown transfer encoding':
+          'POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n',
+        'no host': 'GET /health/live HTTP/1.1\r\n\r\n',
+      }
+      for (const [what, text] of Object.entries(requests)) {
+        const connection = await openConnection(service.url)
+        connection.send(Buffer.from(text, 'latin1'))
+        const answer = await connection.ended()
+        assert.doesNotThrow(() => problemIn(answer, 400), what)
+      }
+    })
+
+    it('gets a problem answer when its head is longer than 32 KiB', async () => {
+      const line = (bytes: number): string => `X-Long: ${'x'.repeat(bytes)}\r\n`
+      for (const text of [line(33 * 1024), line(100).repeat(330)]) {
+        const connection = await openConnection(service.url)
+        connection.send(`GET /health/live HTTP/1.1\r\nHost: a\r\n${text}\r\n`)
+        const answer = await connection.ended()
+        problemIn(answer, 400)
+        assert.match(answer, /longer than 32768 bytes/)
+      }
+      const fits = await service.ask({ path: '/health/live', headers: { 'x-long': 'x'.repeat(30 * 1024) } })
+      assert.equal(fits.status, 200)
+    })
+
+    it('gets a problem answer for chunks that are none, and nothing is stored', async () => {
+      const connection = await openConnection(service.url)
+      const head = `PUT ${raw}/chunks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${owner.token}\r\n`
+      connection.send(`${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nnonsense\r\n`)
+      const answer = await connection.ended()
+      if (answer !== '') problemIn(answer, 400)
+      assert.equal((await service.ask({ path: `${raw}/chunks`, credential: owner.token })).status, 404)
+    })
+
+    it('never mixes a problem into an answer that is on its way', async () => {
+      const size = 30_000_000
+      const body = Buffer.alloc(size, 'a')
+      const put = await service.ask({ method: 'PUT', path: `${raw}/big`, credential: owner.token, body })
+      assert.equal(put.status, 201)
+      const connection = await openConnection(service.url)
+      connection.socket.pause()
+      connection.send(`GET ${raw}/big HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${owner.token}\r\n\r\n`)
+      await until('the download is under way', async () => {
+        const { json } = await service.ask({ path: '/health/ready', credential: service.healthKey })
+        return json.transfers.downloads.admission.active === 1
+      })
+      connection.send('this is no HTTP\r\n\r\n')
+      connection.socket.resume()
+      const answer = await connection.ended()
+      assert.ok(!answer.includes('problem+json'))
+      assert.match(answer.slice(answer.indexOf('\r\n\r\n') + 4), /^a*$/)
+    })
+
+    it('may expect what we do not know', async () => {
+      const connection = await openConnection(service.url)
+      connection.send('GET /health/live HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n')
+      assert.match(await connection.ended(), /^HTTP\/1\.1 200 /)
+    })
+
+    it('serves requests that come in one packet in their order, and old ones', async () => {
+      const connection = await openConnection(service.url)
+      const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+      connection.send(get('/health/live') + get('/nowhere') + get('/health/status'))
+      const answer = await connection.until(/"ready"/)
+      const codes = [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+      assert.deepEqual(codes, ['200', '404', '200'])
+      connection.socket.destroy()
+      const old = await openConnection(service.url)
+      old.send('GET /health/live HTTP/1.0\r\n\r\n')
+      assert.match(await old.ended(), /200 OK[\s\S]*"ok"/)
+    })
+  })
+
+  describe('a body that nobody wants', () => {
+    const upload = (credential: string, more: string): string =>
+      `PUT ${raw}/refused HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${credential}\r\n${more}\r\n\r\n`
+    const unknown = 'x'.repeat(64)
+
+    it('is never asked for: who expects 100 Continue gets the refusal instead', async () => {
+      for (const [text, status] of [
+        [upload(unknown, 'Expect: 100-continue\r\nContent-Length: 5000000'), 401],
+        [upload(owner.token, 'Expect: 100-continue\r\nContent-Length: 100000001'), 413],
+        [upload(owner.token, 'Expect: 100-continue\r\nX-Checksum-Sha256: zz\r\nContent-Length: 5'), 400],
+        [upload(unknown, 'Expect: 100-continue\r\nTransfer-Encoding: chunked'), 401],
+        [upload(owner.token, 'Expect: 100-continue\r\nContent-Length: 5').replace('releases', 'missing'), 404],
+        [upload(owner.token, 'Expect: 100-continue\r\nContent-Length: 5').replace('PUT', 'POST'), 405],
+      ] as const) {
+        const connection = await openConnection(service.url)
+        connection.send(text)
+        const answer = await connection.until(/\r\n\r\n\{.*\}/)
+        assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `))
+        assert.ok(!answer.includes('100 Continue'))
+        assert.match(answer, /^connection: close$/im)
+        connection.socket.destroy()
+      }
+    })
+
+    it('is asked for when it is wanted', async () => {
+      const connection = await openConnection(service.url)
+      connection.send(upload(owner.token, 'Expect: 100-continue\r\nContent-Length: 5').replace('refused', 'wanted'))
+      const first = await connection.until(/\r\n\r\n/)
+      assert.equal(first, 'HTTP/1.1 100 Continue\r\n\r\n')
+      connection.send('hello')
+      assert.match(await connection.until(/"created":true/), /201 Created/)
+      connection.socket.destroy()
+      const login = await openConnection(service.url)
+      const json = JSON.stringify({ name: owner.name, password: owner.password })
+      login.send(
+        `POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${json.length}\r\n\r\n`,
+      )
+      await login.until(/100 Continue/)
+      login.send(json)
+      await login.until(/"token"/)
+      login.socket.destroy()
+    })
+
+    it('does not keep a sender from seeing the refusal, however much it sends', async () => {
+      const agent = new Agent({ keepAlive: false })
+      const sendAll = (headers: Record<string, string | number>): Promise<number | undefined> =>
+        new Promise((resolve, reject) => {
+          const outgoing = httpRequest(new URL(`${raw}/refused`, service.url), { agent, method: 'PUT', headers })
+          let status: number | undefined
+          outgoing.on('response', (incoming) => {
+            status = incoming.statusCode
+            incoming.resume().on('end', () => resolve(status))
+          })
+          // What cannot be sent any more after the answer is no harm.
+          outgoing.on('error', (error) => (status === undefined ? reject(error) : resolve(status)))
+          outgoing.end(Buffer.alloc(20_000_000))
+        })
+      for (let round = 0; round < 5; round++) {
+        assert.equal(await sendAll({ authorization: `Bearer ${unknown}`, 'content-length': 20_000_000 }), 401)
+        assert.equal(await sendAll({ authorization: `Bearer ${unknown}`, 'transfer-encoding': 'chunked' }), 401)
+      }
+    })
+
+    it('leaves the connection good for the next request when it is small', async () => {
+      const connection = await openConnection(service.url)
+      connection.send(`${upload(unknown, 'Content-Length: 5')}hello`)
+      await connection.until(/credential_invalid/)
+      connection.send('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
+      await connection.until(/"ok"/)
+      connection.socket.destroy()
+    })
+
+    it('stores nothing when the sender goes away in the middle', async () => {
+      const connection = await openConnection(service.url)
+      connection.send(upload(owner.token, 'Content-Length: 1000000').replace('refused', 'half'))
+      connection.send('a'.repeat(1000))
+      const uploads = async (): Promise<number> => {
+        const { json } = await service.ask({ path: '/health/ready', credential: service.healthKey })
+        return json.transfers.uploads.admission.active
+      }
+      await until('the upload is under way', async () => (await uploads()) === 1)
+      connection.socket.destroy()
+      await until('the upload is given up', async () => (await uploads()) === 0)
+      assert.equal((await service.ask({ path: `${raw}/half`, credential: owner.token })).status, 404)
+    })
+  })
+
+  it('no secret of anybody is in the log, in the database or in an answer that refuses', async () => {
+    const person = await createPerson(service, 'secretive')
+    const guess = 'a wrong password that is a secret too'
+    const unknown = randomBytes(32).toString('hex')
+    const refusals: Told[] = [
+      await service.ask({ path: '/api/v1/auth/login', json: { name: person.name, password: guess } }),
+      await service.ask({ path: '/api/v1/auth/login', json: { name: person.name, password: guess, more: guess } }),
+      await service.ask({
+        path: '/api/v1/users',
+        credential: service.recoveryKey,
+        json: { name: 'x', password: guess },
+      }),
+      await service.ask({
+        path: '/api/v1/users',
+        credential: service.recoveryKey,
+        json: { name: 'abc', password: 'sh0rt-secret'.slice(0, 11) },
+      }),
+      await service.ask({ path: '/api/v1/auth/me', credential: unknown }),
+      await service.ask({ path: '/api/v1/users', credential: person.token }),
+      await service.ask({ path: `/api/v1/auth/me?token=${person.token}`, credential: person.token }),
+      await service.ask({
+        path: '/api/v1/auth/login',
+        headers: { 'content-type': 'application/json' },
+        body: `{"password": "${guess}"`,
+      }),
+      await service.ask({ path: '/api/v1/auth/me', headers: { authorization: `Basic ${btoa(`x:${guess}`)}` } }),
+    ]
+    for (const { status, text } of refusals) assert.ok(status >= 400, text)
+    await service.ask({ method: 'POST', path: '/api/v1/auth/logout', credential: person.token })
+    await until('all of it is logged', () => service.log.some((line) => line.includes('"operation":"logout"')))
+    const places = {
+      'the log': service.log.join('\n'),
+      'the database': await everyRow(service),
+      'a refusal': refusals.map(({ text, headers }) => text + JSON.stringify(headers)).join('\n'),
+    }
+    const secrets = [
+      person.password,
+      person.token,
+      owner.token,
+      guess,
+      unknown,
+      service.recoveryKey,
+      service.healthKey,
+      'sh0rt-secre',
+      btoa(`x:${guess}`),
+    ]
+    for (const [where, text] of Object.entries(places)) {
+      assert.ok(text.length > 100)
+      for (const secret of secrets) assert.ok(!text.includes(secret), `${where} holds ${secret}`)
+    }
+  })
+})
