@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { type Parameters, prepareQuery } from '../database/prepared.ts'
 import type { BlobsTable } from '../database/tables/blobs.ts'
 import type { ClaimsTable } from '../database/tables/claims.ts'
 import type { Sha256 } from '../kernel/digest.ts'
@@ -9,71 +10,86 @@ export interface ByteDeltas {
   readonly retired: number
 }
 
-/** Moves the counters of a repository; takes its row lock. False when there is no such repository. */
-export const moveRepositoryBytes = async (tx: Transaction, repository: string, by: ByteDeltas): Promise<boolean> => {
-  const row = await tx
+const moveBytes = prepareQuery((q, p: Parameters<ByteDeltas & { repository: string }>) =>
+  q
     .updateTable('repositories')
     .set((eb) => ({
-      published_bytes: eb('published_bytes', '+', by.published),
-      pending_bytes: eb('pending_bytes', '+', by.pending),
-      retired_bytes: eb('retired_bytes', '+', by.retired),
+      published_bytes: eb('published_bytes', '+', p('published')),
+      pending_bytes: eb('pending_bytes', '+', p('pending')),
+      retired_bytes: eb('retired_bytes', '+', p('retired')),
     }))
-    .where('id', '=', repository)
+    .where('id', '=', p('repository'))
     .where('deleted_at', 'is', null)
-    .returning('id')
-    .executeTakeFirst()
-  return row !== undefined
-}
+    .returning('id'),
+)
 
-export const insertClaim = async (tx: Transaction, claim: ClaimsTable): Promise<void> => {
-  await tx.insertInto('claims').values(claim).execute()
-}
+/** Moves the counters of a repository; takes its row lock. False when there is no such repository. */
+export const moveRepositoryBytes = async (tx: Transaction, repository: string, by: ByteDeltas): Promise<boolean> =>
+  (await moveBytes(tx, { repository, ...by })).length > 0
 
-export const lockClaim = (tx: Transaction, id: string): Promise<ClaimsTable | undefined> =>
-  tx.selectFrom('claims').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+export const insertClaim = prepareQuery((q, p: Parameters<ClaimsTable>) =>
+  q.insertInto('claims').values({
+    id: p('id'),
+    repository: p('repository'),
+    holder: p('holder'),
+    sha256: p('sha256'),
+    size: p('size'),
+    state: p('state'),
+    retired_at: p('retired_at'),
+  }),
+)
 
-export const updateClaim = async (
-  tx: Transaction,
-  id: string,
-  to: Partial<Pick<ClaimsTable, 'sha256' | 'size' | 'state' | 'retired_at'>>,
-): Promise<void> => {
-  await tx.updateTable('claims').set(to).where('id', '=', id).execute()
-}
+const claimForUpdate = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q.selectFrom('claims').selectAll().where('id', '=', p('id')).forUpdate(),
+)
 
-export const deleteClaim = async (tx: Transaction, id: string): Promise<void> => {
-  await tx.deleteFrom('claims').where('id', '=', id).execute()
-}
+export const lockClaim = async (tx: Transaction, id: string): Promise<ClaimsTable | undefined> =>
+  (await claimForUpdate(tx, { id }))[0]
+
+/** Writes what may change of a claim. */
+export const updateClaim = prepareQuery(
+  (q, p: Parameters<Pick<ClaimsTable, 'id' | 'sha256' | 'size' | 'state' | 'retired_at'>>) =>
+    q
+      .updateTable('claims')
+      .set({ sha256: p('sha256'), size: p('size'), state: p('state'), retired_at: p('retired_at') })
+      .where('id', '=', p('id')),
+)
+
+export const deleteClaim = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q.deleteFrom('claims').where('id', '=', p('id')),
+)
+
+const insertExpected = prepareQuery((q, p: Parameters<{ digest: string; size: number }>) =>
+  q
+    .insertInto('blobs')
+    .values({ sha256: p('digest'), size: p('size'), state: 'expected', stored_at: null })
+    .onConflict((conflict) => conflict.column('sha256').doNothing()),
+)
+
+const blobForUpdate = prepareQuery((q, p: Parameters<{ digest: string }>) =>
+  q.selectFrom('blobs').select('state').where('sha256', '=', p('digest')).forUpdate(),
+)
 
 /** Makes sure that the blob has a row, locks it and returns its state. A new row is `expected`. */
 export const expectBlob = async (tx: Transaction, digest: Sha256, size: number): Promise<BlobsTable['state']> => {
-  await tx
-    .insertInto('blobs')
-    .values({ sha256: digest, size, state: 'expected', stored_at: null })
-    .onConflict((conflict) => conflict.column('sha256').doNothing())
-    .execute()
-  const row = await tx
-    .selectFrom('blobs')
-    .select('state')
-    .where('sha256', '=', digest)
-    .forUpdate()
-    .executeTakeFirstOrThrow()
+  await insertExpected(tx, { digest, size })
+  const [row] = await blobForUpdate(tx, { digest })
+  if (row === undefined) throw new Error(`blob ${digest} vanished while it was locked`)
   return row.state
 }
 
 /** The bytes are there. Their size is known only now: what was expected is what somebody declared. */
-export const markStored = async (tx: Transaction, digest: Sha256, size: number, now: string): Promise<void> => {
-  await tx
+export const markStored = prepareQuery((q, p: Parameters<{ digest: string; size: number; now: string }>) =>
+  q
     .updateTable('blobs')
-    .set({ state: 'stored', size, stored_at: now })
-    .where('sha256', '=', digest)
-    .where('state', '=', 'expected')
-    .execute()
-}
+    .set({ state: 'stored', size: p('size'), stored_at: p('now') })
+    .where('sha256', '=', p('digest'))
+    .where('state', '=', 'expected'),
+)
 
-export const insertCandidate = async (tx: Transaction, digest: string, now: string): Promise<void> => {
-  await tx
+export const insertCandidate = prepareQuery((q, p: Parameters<{ digest: string; now: string }>) =>
+  q
     .insertInto('reclaim_candidates')
-    .values({ sha256: digest, since: now })
-    .onConflict((conflict) => conflict.column('sha256').doNothing())
-    .execute()
-}
+    .values({ sha256: p('digest'), since: p('now') })
+    .onConflict((conflict) => conflict.column('sha256').doNothing()),
+)

@@ -107,7 +107,7 @@ export const adjust = async (
 ): Promise<void> => {
   const claim = await pending(tx, id)
   await count(tx, claim.repository, deltas('pending', 'pending', claim.size, bytes), capacityBytes)
-  await updateClaim(tx, id, { sha256: digest ?? claim.sha256, size: bytes })
+  await updateClaim(tx, { ...claim, sha256: digest ?? claim.sha256, size: bytes })
   if (digest !== null && digest !== claim.sha256) await announce(tx, digest, bytes)
 }
 
@@ -121,8 +121,8 @@ export const publish = async (
 ): Promise<void> => {
   const claim = await pending(tx, id)
   await count(tx, claim.repository, deltas('pending', 'live', claim.size, bytes), Number.POSITIVE_INFINITY)
-  await markStored(tx, digest, bytes, now)
-  await updateClaim(tx, id, { sha256: digest, size: bytes, state: 'live' })
+  await markStored(tx, { digest, size: bytes, now })
+  await updateClaim(tx, { ...claim, sha256: digest, size: bytes, state: 'live' })
 }
 
 /** The holder is gone for its users; the bytes stay counted until {@link release} after the grace period. */
@@ -130,7 +130,7 @@ export const retire = async (tx: Transaction, id: string, now: string): Promise<
   const claim = await lockClaim(tx, id)
   if (claim === undefined || claim.state === 'retired') return
   await count(tx, claim.repository, deltas(claim.state, 'retired', claim.size, claim.size), Number.POSITIVE_INFINITY)
-  await updateClaim(tx, id, { state: 'retired', retired_at: now })
+  await updateClaim(tx, { ...claim, state: 'retired', retired_at: now })
 }
 
 /** Gives the room back, and the bytes to reclaim unless others hold them. Harmless when that was done already. */
@@ -138,6 +138,6 @@ export const release = async (tx: Transaction, id: string, now: string): Promise
   const claim = await lockClaim(tx, id)
   if (claim === undefined) return
   await count(tx, claim.repository, deltas(claim.state, null, claim.size, 0), Number.POSITIVE_INFINITY)
-  await deleteClaim(tx, id)
-  if (claim.sha256 !== null) await insertCandidate(tx, claim.sha256, now)
+  await deleteClaim(tx, { id })
+  if (claim.sha256 !== null) await insertCandidate(tx, { digest: claim.sha256, now })
 }

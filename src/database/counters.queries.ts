@@ -1,13 +1,18 @@
 import type { Transaction } from './database.ts'
+import { type Parameters, prepareQuery } from './prepared.ts'
 import type { CounterName } from './tables/counters.ts'
+
+const addTo = prepareQuery((q, p: Parameters<{ name: CounterName; by: number }>) =>
+  q
+    .updateTable('counters')
+    .set((eb) => ({ value: eb('value', '+', p('by')) }))
+    .where('name', '=', p('name'))
+    .returning('value'),
+)
 
 /** Adds to a server-wide total and returns the new value; holds its row lock until the end of the transaction. */
 export const moveCounter = async (tx: Transaction, name: CounterName, by: number): Promise<number> => {
-  const row = await tx
-    .updateTable('counters')
-    .set((eb) => ({ value: eb('value', '+', by) }))
-    .where('name', '=', name)
-    .returning('value')
-    .executeTakeFirstOrThrow()
+  const [row] = await addTo(tx, { name, by })
+  if (row === undefined) throw new Error(`there is no counter ${name}`)
   return row.value
 }

@@ -52,6 +52,8 @@ async function* timedPieces(
     stop(new Failure('upload_deadline', detail))
   }, deadlineSeconds * 1000)
   const idle = setTimeout(() => {
+    // The time that the reader takes is not the client's.
+    if (wake === null) return
     stop(new Failure('upload_deadline', `No byte came for ${transferIdleMs / 1000} seconds.`))
   }, transferIdleMs)
   let failure: Failure | null = null
@@ -79,7 +81,6 @@ async function* timedPieces(
         idle.refresh()
         transfer.add(piece.byteLength)
         yield piece
-        // The time that the reader took is not the client's.
         idle.refresh()
       } else if (request.readableEnded) {
         return

@@ -31,6 +31,7 @@ export const sendBytes = async (
 ): Promise<void> => {
   try {
     const first = await bytes.next()
+    response.setTimeout(transferIdleMs, () => response.destroy())
     response.writeHead(status, headers)
     if (first.done === true) {
       await end(response)
@@ -42,7 +43,6 @@ export const sendBytes = async (
       transfer.add(first.value.byteLength)
       return
     }
-    response.setTimeout(transferIdleMs, () => response.destroy())
     for (let piece: IteratorResult<Uint8Array> = first; piece.done !== true; piece = await bytes.next()) {
       if (response.destroyed || !(await write(response, piece.value))) return
       transfer.add(piece.value.byteLength)

@@ -3,8 +3,14 @@ import type { TSchema } from 'typebox'
 import { Failure, type FailureDetail } from '../kernel/failure.ts'
 import { problemDetailsMax } from '../kernel/limits.ts'
 
+/** One compiler for all schemas, made when first needed: each takes half a megabyte. */
+let compiler: Ajv | null = null
+
 /** No coercion, no defaults, no removal: what is not as declared is refused. */
-const ajv = () => new Ajv({ allErrors: true, verbose: true, strict: true, validateFormats: false })
+const ajv = (): Ajv => {
+  compiler ??= new Ajv({ allErrors: true, verbose: true, strict: true, validateFormats: false })
+  return compiler
+}
 
 /** Where the checked value came from; becomes the first part of each pointer. Bodies have none. */
 export type Place = 'body' | 'query' | 'path' | 'headers'

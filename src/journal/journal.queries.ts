@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { type Parameters, prepareQuery } from '../database/prepared.ts'
 import type { JournalAction } from '../kernel/journal-actions.ts'
 
 export interface JournalEntry {
@@ -11,27 +12,28 @@ export interface JournalEntry {
   readonly occurredAt: string
 }
 
-export const nextSequence = async (tx: Transaction, repository: string): Promise<number> => {
-  const row = await tx
+const advance = prepareQuery((q, p: Parameters<{ repository: string }>) =>
+  q
     .updateTable('repositories')
     .set((eb) => ({ journal_head: eb('journal_head', '+', 1) }))
-    .where('id', '=', repository)
-    .returning('journal_head')
-    .executeTakeFirstOrThrow()
+    .where('id', '=', p('repository'))
+    .returning('journal_head'),
+)
+
+export const nextSequence = async (tx: Transaction, repository: string): Promise<number> => {
+  const [row] = await advance(tx, { repository })
+  if (row === undefined) throw new Error(`there is no repository ${repository} to keep a journal`)
   return row.journal_head
 }
 
-export const insertJournalRow = async (tx: Transaction, entry: JournalEntry, sequence: number): Promise<void> => {
-  await tx
-    .insertInto('journal')
-    .values({
-      repository: entry.repository,
-      sequence,
-      action: entry.action,
-      artifact_id: entry.artifactId,
-      detail: entry.detail,
-      actor: entry.actor,
-      occurred_at: entry.occurredAt,
-    })
-    .execute()
-}
+export const insertJournalRow = prepareQuery((q, p: Parameters<JournalEntry & { sequence: number }>) =>
+  q.insertInto('journal').values({
+    repository: p('repository'),
+    sequence: p('sequence'),
+    action: p('action'),
+    artifact_id: p('artifactId'),
+    detail: p('detail'),
+    actor: p('actor'),
+    occurred_at: p('occurredAt'),
+  }),
+)

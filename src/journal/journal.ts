@@ -7,5 +7,5 @@ import { insertJournalRow, type JournalEntry, nextSequence } from './journal.que
  */
 export const appendJournal = async (tx: Transaction, entry: JournalEntry): Promise<void> => {
   const sequence = await nextSequence(tx, entry.repository)
-  await insertJournalRow(tx, entry, sequence)
+  await insertJournalRow(tx, { ...entry, sequence })
 }

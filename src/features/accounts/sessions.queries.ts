@@ -1,12 +1,12 @@
 import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { SessionsTable } from '../../database/tables/accounts.ts'
 
 export const insertSession = async (tx: Transaction, row: SessionsTable): Promise<void> => {
   await tx.insertInto('sessions').values(row).execute()
 }
 
-/** The session of a secret with its account, expired or not. */
-export const findSessionBySecret = (q: Queries, digest: string) =>
+const sessionBySecret = prepareQuery((q, p: Parameters<{ digest: string }>) =>
   q
     .selectFrom('sessions')
     .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
@@ -18,8 +18,11 @@ export const findSessionBySecret = (q: Queries, digest: string) =>
       'accounts.administrator',
       'accounts.enabled',
     ])
-    .where('sessions.secret_sha256', '=', digest)
-    .executeTakeFirst()
+    .where('sessions.secret_sha256', '=', p('digest')),
+)
+
+/** The session of a secret with its account, expired or not. */
+export const findSessionBySecret = async (q: Queries, digest: string) => (await sessionBySecret(q, { digest }))[0]
 
 /** Ends all but the newest sessions of an account. */
 export const deleteSessionsBeyond = async (tx: Transaction, accountId: string, keep: number): Promise<void> => {

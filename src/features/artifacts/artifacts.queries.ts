@@ -1,4 +1,5 @@
 import type { Queries } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 
 export const listArtifactRows = (
@@ -16,8 +17,15 @@ export const listArtifactRows = (
     .limit(limit)
     .execute()
 
-export const findArtifactRow = (q: Queries, repository: string, id: string): Promise<ArtifactsTable | undefined> =>
-  q.selectFrom('artifacts').selectAll().where('id', '=', id).where('repository', '=', repository).executeTakeFirst()
+const artifactRow = prepareQuery((q, p: Parameters<{ repository: string; id: string }>) =>
+  q.selectFrom('artifacts').selectAll().where('id', '=', p('id')).where('repository', '=', p('repository')),
+)
+
+export const findArtifactRow = async (
+  q: Queries,
+  repository: string,
+  id: string,
+): Promise<ArtifactsTable | undefined> => (await artifactRow(q, { repository, id }))[0]
 
 export const artifactsWithoutClaim = (q: Queries, limit: number) =>
   q

@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 
 export interface AssetRow {
   readonly path: string
@@ -31,15 +32,18 @@ export const findAssetRow = (q: Queries, repository: string, path: string): Prom
     .where('path', '=', path)
     .executeTakeFirst()
 
-/** The current revision of a path with the file behind it, in one read. */
-export const findAssetContent = (q: Queries, repository: string, path: string) =>
+const assetContent = prepareQuery((q, p: Parameters<{ repository: string; path: string }>) =>
   q
     .selectFrom('assets')
     .innerJoin('artifacts', 'artifacts.id', 'assets.artifact_id')
     .select(['assets.revision', 'artifacts.id as artifact_id', 'artifacts.name', 'artifacts.size', 'artifacts.sha256'])
-    .where('assets.repository', '=', repository)
-    .where('assets.path', '=', path)
-    .executeTakeFirst()
+    .where('assets.repository', '=', p('repository'))
+    .where('assets.path', '=', p('path')),
+)
+
+/** The current revision of a path with the file behind it, in one read. */
+export const findAssetContent = async (q: Queries, repository: string, path: string) =>
+  (await assetContent(q, { repository, path }))[0]
 
 /** Serialises changes of the paths of a repository. */
 export const lockRepository = (tx: Transaction, repository: string) =>
@@ -61,15 +65,39 @@ export interface RevisionRow {
   readonly source_revision: number | null
 }
 
+const addToHistory = prepareQuery((q, p: Parameters<RevisionRow>) =>
+  q.insertInto('asset_revisions').values({
+    repository: p('repository'),
+    path: p('path'),
+    revision: p('revision'),
+    artifact_id: p('artifact_id'),
+    actor: p('actor'),
+    created_at: p('created_at'),
+    source_revision: p('source_revision'),
+  }),
+)
+
+const makeCurrent = prepareQuery((q, p: Parameters<AssetRow & { repository: string }>) =>
+  q
+    .insertInto('assets')
+    .values({
+      repository: p('repository'),
+      path: p('path'),
+      revision: p('revision'),
+      artifact_id: p('artifact_id'),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['repository', 'path'])
+        .doUpdateSet((eb) => ({ revision: eb.ref('excluded.revision'), artifact_id: eb.ref('excluded.artifact_id') })),
+    ),
+)
+
 /** Makes a revision the current one and keeps it in the history. */
 export const insertRevision = async (tx: Transaction, row: RevisionRow): Promise<void> => {
   const { repository, path, revision, artifact_id } = row
-  await tx.insertInto('asset_revisions').values(row).execute()
-  await tx
-    .insertInto('assets')
-    .values({ repository, path, revision, artifact_id })
-    .onConflict((conflict) => conflict.columns(['repository', 'path']).doUpdateSet({ revision, artifact_id }))
-    .execute()
+  await addToHistory(tx, row)
+  await makeCurrent(tx, { repository, path, revision, artifact_id })
 }
 
 /** Paths whose current revision is not in the history, or not its newest. */

@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { Access } from '../../kernel/actions.ts'
 
 export const listGroupRows = (q: Queries, limit: number) =>
@@ -112,14 +113,14 @@ export const deleteGrant = async (tx: Transaction, groupId: string, repository: 
 }
 
 /** Grants of an account on one repository, through all its groups. */
-export const accessRows = (q: Queries, accountId: string, repository: string) =>
+export const accessRows = prepareQuery((q, p: Parameters<{ accountId: string; repository: string }>) =>
   q
     .selectFrom('group_members')
     .innerJoin('group_grants', 'group_grants.group_id', 'group_members.group_id')
     .select('group_grants.access')
-    .where('group_members.account_id', '=', accountId)
-    .where('group_grants.repository', '=', repository)
-    .execute()
+    .where('group_members.account_id', '=', p('accountId'))
+    .where('group_grants.repository', '=', p('repository')),
+)
 
 /** The strongest grant of an account on each repository, ordered by id; 'write' sorts after 'read'. */
 export const accessByRepository = (q: Queries, accountId: string, after: string, limit: number) =>

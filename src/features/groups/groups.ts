@@ -183,7 +183,7 @@ export const makeOwner = async (tx: Transaction, accountId: string, doer: Doer, 
 
 /** The strongest access that an account's groups give it on a repository. */
 export const accountAccess = async (q: Queries, accountId: string, repository: string): Promise<Access | null> => {
-  const rows = await accessRows(q, accountId, repository)
+  const rows = await accessRows(q, { accountId, repository })
   if (rows.length === 0) return null
   return rows.some((row) => row.access === 'write') ? 'write' : 'read'
 }

@@ -1,12 +1,12 @@
 import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
+
+const liveRepository = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q.selectFrom('repositories').select('id').where('id', '=', p('id')).where('deleted_at', 'is', null),
+)
 
 export const repositoryIsLive = async (q: Queries, id: string): Promise<boolean> =>
-  (await q
-    .selectFrom('repositories')
-    .select('id')
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst()) !== undefined
+  (await liveRepository(q, { id })).length > 0
 
 export const liveAmong = (q: Queries, ids: string[], limit: number) =>
   q

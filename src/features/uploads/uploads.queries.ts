@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import type { UploadsTable } from '../../database/tables/uploads.ts'
 
@@ -34,9 +35,26 @@ export const findByIdempotencyKey = (
     .where('idempotency_key', '=', key)
     .executeTakeFirst()
 
-export const insertUpload = async (tx: Transaction, row: UploadsTable): Promise<void> => {
-  await tx.insertInto('uploads').values(row).execute()
-}
+export const insertUpload = prepareQuery((q, p: Parameters<UploadsTable>) =>
+  q.insertInto('uploads').values({
+    id: p('id'),
+    repository: p('repository'),
+    kind: p('kind'),
+    owner: p('owner'),
+    idempotency_key: p('idempotency_key'),
+    name: p('name'),
+    size: p('size'),
+    sha256: p('sha256'),
+    labels: p('labels'),
+    metadata: p('metadata'),
+    status: p('status'),
+    created_at: p('created_at'),
+    expires_at: p('expires_at'),
+    ended_at: p('ended_at'),
+    turn_holder: p('turn_holder'),
+    turn_until: p('turn_until'),
+  }),
+)
 
 export const updateUpload = async (
   tx: Transaction,
@@ -46,8 +64,10 @@ export const updateUpload = async (
   await tx.updateTable('uploads').set(to).where('id', '=', id).execute()
 }
 
+const deleteById = prepareQuery((q, p: Parameters<{ id: string }>) => q.deleteFrom('uploads').where('id', '=', p('id')))
+
 export const deleteUpload = async (tx: Transaction, id: string): Promise<void> => {
-  await tx.deleteFrom('uploads').where('id', '=', id).execute()
+  await deleteById(tx, { id })
 }
 
 /** Lets the holder of a turn go on. False when the turn was lost. */
@@ -70,9 +90,20 @@ export const endTurn = async (tx: Transaction, id: string, holder: string): Prom
     .execute()
 }
 
-export const insertArtifact = async (tx: Transaction, row: ArtifactsTable): Promise<void> => {
-  await tx.insertInto('artifacts').values(row).execute()
-}
+export const insertArtifact = prepareQuery((q, p: Parameters<ArtifactsTable>) =>
+  q.insertInto('artifacts').values({
+    id: p('id'),
+    repository: p('repository'),
+    name: p('name'),
+    size: p('size'),
+    sha256: p('sha256'),
+    labels: p('labels'),
+    metadata: p('metadata'),
+    created_at: p('created_at'),
+    expires_at: p('expires_at'),
+    published_at: p('published_at'),
+  }),
+)
 
 /** Sessions whose time is over and that nobody is sending to. */
 export const expiredSessions = (q: Queries, now: string, limit: number) =>

@@ -140,7 +140,10 @@ const listenAddress = (text: string): Settings['listen'] => {
 const originUrl = (text: string): string => {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== text.replace(/\/$/, ''))
-    throw new RangeError(`${JSON.stringify(text)} is no origin; write it like https://files.example.org`)
+    // A name and password before an @ are not repeated.
+    throw new RangeError(
+      `${JSON.stringify(text.replace(/[^/]*@/, '…@'))} is no origin; write it like https://files.example.org`,
+    )
   return url.origin
 }
 

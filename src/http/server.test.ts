@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { after, describe, it, type TestContext } from 'node:test'
+import Type from 'typebox'
+import { openConnection } from '../../test/harness/connection.ts'
+import { answers, defineOperation, jsonBody } from '../contract/define.ts'
+import { handle } from '../contract/handler.ts'
+import { fields } from '../contract/schemas.ts'
+import { drainMs, jsonBodyDeadlineMs, refusedBodyDrainMs } from '../kernel/limits.ts'
+import { createMetrics } from './metrics.ts'
+import { createHttpServer, type HttpServer } from './server.ts'
+
+const say = defineOperation({
+  id: 'say',
+  method: 'POST',
+  path: '/say',
+  summary: 'Say',
+  surface: 'discovery',
+  visibility: 'public',
+  access: { kind: 'anyone', reason: 'a test' },
+  retry: 'idempotent',
+  body: jsonBody(fields({ word: Type.String() })),
+  responses: { 200: answers('Said', fields({ word: Type.String() })) },
+})
+
+const take = defineOperation({
+  id: 'take',
+  method: 'PUT',
+  path: '/take',
+  summary: 'Take',
+  surface: 'transfers',
+  visibility: 'public',
+  access: { kind: 'anyone', reason: 'a test' },
+  retry: 'idempotent',
+  body: { kind: 'stream', mediaTypes: null },
+  responses: { 200: answers('Taken', fields({ bytes: Type.Integer() })) },
+})
+
+describe('the server', () => {
+  const servers: HttpServer[] = []
+  after(() => Promise.all(servers.map((server) => server.close())))
+
+  /** A server of two operations. `admitted` resolves at the next request that was let in; `bugs` are what nobody named. */
+  const scene = async (t: TestContext) => {
+    const bugs: unknown[] = []
+    const performed: string[] = []
+    let admit = (): void => {}
+    const server = await createHttpServer({
+      operations: [
+        handle(say, async ({ body }) => {
+          performed.push(body.word)
+          if (body.word === 'bug') throw new Error('a secret detail')
+          return { status: 200, json: { word: body.word } }
+        }),
+        handle(take, async ({ body }) => {
+          let bytes = 0
+          for await (const piece of body.pieces) bytes += piece.byteLength
+          performed.push(`took ${bytes}`)
+          return { status: 200, json: { bytes } }
+        }),
+      ],
+      gate: {
+        authenticate: () => Promise.reject(new Error('nobody signs in here')),
+        authorize: async () => setImmediate(() => admit()) && undefined,
+      },
+      metrics: createMetrics(0),
+      readOnly: false,
+      trustedProxies: [],
+      baseUrl: null,
+      corsOrigins: new Set(),
+      uploadDeadlineSeconds: 600,
+      reportBug: (error) => bugs.push(error),
+      translate: () => null,
+      logAnswer: () => {},
+    })
+    servers.push(server)
+    const url = await server.listen('127.0.0.1', 0)
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const admitted = (): Promise<void> =>
+      new Promise((resolve) => {
+        admit = resolve
+      })
+    return { server, url, bugs, performed, admitted, timers: t.mock.timers }
+  }
+
+  it('gives up a JSON body that does not come, says so, and does nothing when the rest comes late', async (t) => {
+    const { url, performed, admitted, timers } = await scene(t)
+    const connection = await openConnection(url)
+    const letIn = admitted()
+    const head = 'POST /say HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n'
+    connection.send(`${head}{"word":`)
+    await letIn
+    timers.tick(jsonBodyDeadlineMs)
+    const answer = await connection.until(/upload_deadline/)
+    assert.match(answer, /^HTTP\/1\.1 408 /)
+    assert.match(answer, /^connection: close$/im)
+    connection.send('"late!"}')
+    timers.tick(refusedBodyDrainMs)
+    await connection.ended()
+    assert.deepEqual(performed, [])
+  })
+
+  it('waits for a transfer when it closes, but not for ever', async (t) => {
+    const { server, url, performed, admitted, timers } = await scene(t)
+    const connection = await openConnection(url)
+    const letIn = admitted()
+    connection.send('PUT /take HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf')
+    await letIn
+    let closed = false
+    const closing = server.close().then(() => {
+      closed = true
+    })
+    const other = await openConnection(url)
+    other.send('POST /say HTTP/1.1\r\nHost: a\r\n\r\n')
+    assert.match(await other.ended(), /503 Service Unavailable[\s\S]*"draining"/)
+    assert.equal(closed, false)
+    timers.tick(drainMs)
+    await connection.ended()
+    await closing
+    assert.deepEqual(performed, [])
+    servers.splice(servers.indexOf(server), 1)
+  })
+
+  it('hides what a fault of ours says, and reports it once', async (t) => {
+    const { url, bugs } = await scene(t)
+    const connection = await openConnection(url)
+    const json = '{"word":"bug"}'
+    connection.send(
+      `POST /say HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
+    )
+    const answer = await connection.ended()
+    assert.match(answer, /^HTTP\/1\.1 500 /)
+    assert.match(answer, /"code":"internal"/)
+    assert.ok(!answer.includes('a secret detail'))
+    assert.equal(bugs.length, 1)
+    assert.ok(bugs[0] instanceof Error && bugs[0].message === 'a secret detail')
+  })
+})

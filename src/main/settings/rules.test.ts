@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { join, resolve } from 'node:path'
+import { describe, it } from 'node:test'
+import { settingNames } from './names.ts'
+import { readSettings, SettingsInvalid, unknownSettings } from './rules.ts'
+
+const faultsOf = (environment: Record<string, string>): readonly string[] => {
+  try {
+    readSettings(environment)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof SettingsInvalid)
+    assert.equal(error.message, error.faults.join('\n'))
+    return error.faults
+  }
+}
+
+/** For each setting: values that are taken and what they become, and values that are refused. */
+const cases: Record<
+  (typeof settingNames)[number]['name'],
+  { good: [string, (s: ReturnType<typeof readSettings>) => unknown, unknown][]; bad: string[] }
+> = {
+  SVC_DATA_DIR: {
+    good: [
+      ['/srv/svc', (s) => s.keysFile, { path: '/srv/svc/config/keys.json', makeIfMissing: true }],
+      ['x', (s) => s.dataDir, resolve('x')],
+    ],
+    bad: [],
+  },
+  SVC_LISTEN: {
+    good: [
+      ['0.0.0.0:80', (s) => s.listen, { host: '0.0.0.0', port: 80 }],
+      ['[::1]:0', (s) => s.listen, { host: '::1', port: 0 }],
+      ['localhost:65535', (s) => s.listen, { host: 'localhost', port: 65_535 }],
+    ],
+    bad: [
+      '8080',
+      ':8080',
+      '127.0.0.1',
+      '127.0.0.1:',
+      '127.0.0.1:65536',
+      '[zz]:80',
+      '::1:80',
+      'a b:80',
+      '127.0.0.1:-1',
+      'http://a:80',
+    ],
+  },
+  SVC_BASE_URL: {
+    good: [['https://files.example.org/', (s) => s.baseUrl, 'https://files.example.org']],
+    bad: ['files.example.org', 'ftp://a', 'https://a/path', 'https://user:hush@a', 'https://a?x=1', 'null', '*'],
+  },
+  SVC_DATABASE_URL: {
+    good: [
+      ['sqlite:x.db', (s) => s.databaseUrl, `sqlite:${resolve('x.db')}`],
+      ['postgres://u:p@h/d', (s) => s.databaseUrl, 'postgres://u:p@h/d'],
+      ['postgresql://h/d', (s) => s.databaseUrl, 'postgresql://h/d'],
+    ],
+    bad: ['sqlite:', 'x.db', 'mysql://u:hush@h/d', 'postgres:', 'postgres//u:hush@h'],
+  },
+  SVC_BLOB_STORE: {
+    good: [['file:/b', (s) => s.blobStore, { kind: 'directory', root: '/b', staging: '/b/staging' }]],
+    bad: ['file:', '/b', 'ftp://b'],
+  },
+  SVC_KEYS_FILE: { good: [['/k.json', (s) => s.keysFile, { path: '/k.json', makeIfMissing: false }]], bad: [] },
+  SVC_ALLOW_REGISTRATION: {
+    good: [
+      ['true', (s) => s.allowRegistration, true],
+      ['false', (s) => s.allowRegistration, false],
+    ],
+    bad: ['yes', '1', 'TRUE', 'on'],
+  },
+  SVC_CORS_ORIGINS: {
+    good: [['https://a, http://b:81/ ,', (s) => [...s.corsOrigins], ['https://a', 'http://b:81']]],
+    bad: ['*', 'null', 'a', 'https://a/b', 'https://a, b', 'file:///a'],
+  },
+  SVC_MAX_OBJECT_BYTES: {
+    good: [
+      ['1', (s) => s.maxObjectBytes, 1],
+      ['10737418240000', (s) => s.maxObjectBytes, 10_737_418_240_000],
+    ],
+    bad: ['0', '10737418240001', '1e3', '1.5', '-1', '5 GiB', '0x10'],
+  },
+  SVC_CAPACITY_BYTES: { good: [['0', (s) => s.capacityBytes, 0]], bad: ['-1', 'x', '9007199254740992'] },
+  SVC_CLEANUP_GRACE_HOURS: {
+    good: [
+      ['2', (s) => s.cleanupGraceMs, 7_200_000],
+      ['0', (s) => s.cleanupGraceMs, 0],
+    ],
+    bad: ['8761', '0.5'],
+  },
+  SVC_FREE_SPACE_RESERVE_BYTES: { good: [['0', (s) => s.freeSpaceReserveBytes, 0]], bad: ['-1', '1G'] },
+  SVC_UPLOAD_DEADLINE_SECONDS: { good: [['60', (s) => s.uploadDeadlineSeconds, 60]], bad: ['0', '2000001', '1m'] },
+  SVC_TRUSTED_PROXIES: {
+    good: [
+      [
+        '10.0.0.0/8, ::1',
+        (s) => s.trustedProxies.map(([network, bits]) => `${network}/${bits}`),
+        ['10.0.0.0/8', '::1/128'],
+      ],
+    ],
+    bad: ['localhost', '10.0.0.0/33', '*', '10.0.0.0/8; ::1'],
+  },
+  SVC_LOG_LEVEL: { good: [['debug', (s) => s.logLevel, 'debug']], bad: ['trace', 'INFO', 'verbose'] },
+}
+
+describe('readSettings', () => {
+  it('has a default for everything', () => {
+    const settings = readSettings({})
+    assert.equal(settings.dataDir, resolve('data'))
+    assert.deepEqual(settings.listen, { host: '127.0.0.1', port: 8080 })
+    assert.equal(settings.databaseUrl, `sqlite:${join(resolve('data'), 'svc.db')}`)
+    assert.equal(settings.allowRegistration, false)
+    assert.equal(settings.corsOrigins.size, 0)
+    assert.equal(settings.trustedProxies.length, 0)
+    assert.equal(settings.maxObjectBytes, 10_737_418_240_000)
+    assert.equal(settings.capacityBytes, 10 * 1024 ** 4)
+    assert.equal(settings.freeSpaceReserveBytes, 1024 ** 3)
+    assert.equal(settings.cleanupGraceMs, 24 * 3_600_000)
+    assert.equal(settings.uploadDeadlineSeconds, 1800)
+    assert.ok(Object.isFrozen(settings))
+  })
+
+  it('takes an empty or blank variable for one that is not set', () => {
+    const blank = Object.fromEntries(settingNames.map(({ name }, index) => [name, ' '.repeat(index % 3)]))
+    assert.deepEqual(readSettings(blank), readSettings({}))
+  })
+
+  for (const { name } of settingNames)
+    it(`reads ${name}, and refuses what it cannot be in a sentence that names it`, () => {
+      const { good, bad } = cases[name]
+      assert.ok(good.length > 0)
+      for (const [text, pick, expected] of good) {
+        assert.deepEqual(pick(readSettings({ [name]: text })), expected, text)
+        assert.deepEqual(pick(readSettings({ [name]: ` ${text} ` })), expected, text)
+      }
+      for (const text of bad) {
+        const faults = faultsOf({ [name]: text })
+        assert.equal(faults.length, 1, text)
+        assert.match(String(faults[0]), new RegExp(`^${name}: .`))
+      }
+    })
+
+  it('tells all faults at once', () => {
+    const wrong = Object.fromEntries(
+      settingNames.flatMap(({ name }) => cases[name].bad.slice(0, 1).map((text) => [name, text])),
+    )
+    const named = faultsOf(wrong).map((fault) => fault.split(':', 1)[0])
+    assert.deepEqual(named.sort(), Object.keys(wrong).sort())
+    assert.ok(named.length > 10)
+  })
+
+  it('repeats no password of an address', () => {
+    const told = faultsOf({ SVC_DATABASE_URL: 'mysql://user:hush@host/db', SVC_BASE_URL: 'https://user:hush@host' })
+    assert.equal(told.length, 2)
+    assert.ok(!told[0]?.includes('hush') && !told[1]?.includes('hush'), told.join('\n'))
+  })
+})
+
+describe('unknownSettings', () => {
+  it('names variables that look like settings and are none', () => {
+    const environment = { SVC_DATADIR: '1', SVC_DATA_DIR: '1', SVC_TEST_X: '1', PATH: '1', XSVC_A: '1' }
+    assert.deepEqual(unknownSettings(environment), ['SVC_DATADIR'])
+  })
+})
