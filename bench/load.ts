@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { cpuSeconds } from './processes.ts'
 import type { Bench } from './servers.ts'
@@ -127,6 +129,19 @@ export const probeWhile = async (url: string, work: Promise<unknown>): Promise<n
   }
   await finished
   return took.sort((a, b) => a - b)
+}
+
+/**
+ * Writes as much as is about to be stored and deletes it again, so that memory and disk blocks have been touched before:
+ * on virtual machines the first touch costs more than everything that is to be compared.
+ */
+export const touchRoom = async (folder: string, bytes: number): Promise<void> => {
+  const path = join(folder, 'room')
+  await makeFile(path, bytes)
+  const file = await open(path, 'r')
+  await file.datasync()
+  await file.close()
+  await rm(path)
 }
 
 /** Writes a file of pseudo-random bytes and returns its digest. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -16,7 +17,8 @@ const syncDirectory = async (path: string): Promise<void> => {
  */
 export const writeOnce = async (path: string, text: string): Promise<string> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${process.pid}.new`
+  // Not the process id: in a container a start after a crash has the same one.
+  const temporary = `${path}.${randomUUID()}.new`
   const handle = await open(temporary, 'wx', 0o600)
   try {
     await handle.writeFile(text)

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import {
+  type Environment,
+  keyIn,
+  listening,
+  type Program,
+  settingsFor,
+  stagedIn,
+  startProgram,
+  storedIn,
+  untilInOrder,
+} from '../harness/processes.ts'
+import { inDatabase } from '../harness/rows.ts'
+import { until } from '../harness/until.ts'
+import { fetchBytes, published, type Target } from './uploads.ts'
+
+const program = join(import.meta.dirname, 'svc-that-dies.ts')
+/** Longer than any lease and than staging is left alone, shorter than sessions live. */
+const betweenLivesMs = 3_600_000
+
+/** A service that dies and comes back on the same data. */
+export class Site implements Target {
+  readonly dataDir: string
+  readonly databaseUrl: string
+  readonly settings: Environment
+  /** What was acknowledged: where it is, and its bytes. */
+  readonly acknowledged = new Map<string, Buffer>()
+  url = ''
+  #program: Program | undefined
+  #aheadMs = 0
+
+  constructor(dataDir: string, databaseUrl: string) {
+    this.dataDir = dataDir
+    this.databaseUrl = databaseUrl
+    this.settings = settingsFor(this)
+  }
+
+  get credential(): string {
+    return keyIn(this.dataDir, 'bootstrap-token.txt')
+  }
+
+  /** Starts unless it runs. Each life begins an hour after the one before. */
+  async live(): Promise<void> {
+    if (this.#program !== undefined) return
+    const ahead = { SVC_TEST_CLOCK_AHEAD_MS: String(this.#aheadMs) }
+    this.#program = startProgram(process.execPath, [program], { ...this.settings, ...ahead }, { messages: true })
+    this.#aheadMs += betweenLivesMs
+    this.url = await listening(this.#program)
+  }
+
+  /** From now on reaching the point is the end. */
+  async dieAt(point: string): Promise<void> {
+    const child = this.#program?.child
+    assert.ok(child !== undefined)
+    const armed = once(child, 'message')
+    child.send(point)
+    await armed
+  }
+
+  kill(): void {
+    this.#program?.child.kill('SIGKILL')
+  }
+
+  async died(): Promise<void> {
+    assert.deepEqual(await this.#program?.ended, { code: null, signal: 'SIGKILL' })
+    this.#program = undefined
+  }
+
+  async stop(): Promise<void> {
+    this.kill()
+    await this.#program?.ended
+    this.#program = undefined
+  }
+
+  /** Resolves when upkeep has cleared away what the dead left, and doctor has nothing to say. */
+  async inOrder(): Promise<void> {
+    await until('upkeep has settled what the dead process left', () =>
+      inDatabase(this, async (q) => {
+        const transfer = await q.selectFrom('uploads').select('id').where('kind', '=', 'raw').executeTakeFirst()
+        const candidate = await q.selectFrom('reclaim_candidates').select('sha256').executeTakeFirst()
+        return transfer === undefined && candidate === undefined
+      }),
+    )
+    await untilInOrder(this.settings)
+  }
+
+  /** Every acknowledged file is there, bit by bit. */
+  async keepsWhatItAcknowledged(): Promise<void> {
+    for (const [place, bytes] of this.acknowledged)
+      assert.ok((await fetchBytes(this, place))?.equals(bytes), `${place} was acknowledged and is lost or changed`)
+  }
+
+  /** Counters, stored bytes and staging hold what is published and nothing else, but for what sessions reserve. */
+  async holdsOnlyWhatIsPublished(reserved: {
+    readonly bytes: number
+    readonly digests: readonly string[]
+  }): Promise<void> {
+    const files = await published(this)
+    const bytes = files.reduce((sum, { size }) => sum + size, 0)
+    const [counted, total] = await inDatabase(this, async (q) => [
+      await q
+        .selectFrom('repositories')
+        .select(['published_bytes', 'pending_bytes', 'retired_bytes'])
+        .where('id', '=', 'releases')
+        .executeTakeFirstOrThrow(),
+      await q.selectFrom('counters').select('value').where('name', '=', 'reserved_bytes').executeTakeFirstOrThrow(),
+    ])
+    assert.deepEqual({ ...counted }, { published_bytes: bytes, pending_bytes: reserved.bytes, retired_bytes: 0 })
+    assert.equal(total.value, bytes + reserved.bytes)
+    const digests = new Set(files.map(({ sha256 }) => sha256))
+    const stored = storedIn(this.dataDir)
+    assert.deepEqual(
+      [...digests].sort().filter((digest) => !stored.includes(digest)),
+      [],
+      'bytes are missing',
+    )
+    const extra = stored.filter((digest) => !digests.has(digest) && !reserved.digests.includes(digest))
+    assert.deepEqual(extra, [], 'bytes were left behind')
+    assert.deepEqual(stagedIn(this.dataDir), [], 'staging places were left behind')
+  }
+}

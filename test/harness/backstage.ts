@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { openBlobDirectory } from '../../src/adapters/blob-directory/blob-directory.ts'
+import { checkContent } from '../../src/content/checks.ts'
+import { reclaim } from '../../src/content/reclaim.ts'
+import type { Database, Queries } from '../../src/database/database.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { checkAccounts } from '../../src/features/accounts/checks.ts'
+import { checkArtifacts } from '../../src/features/artifacts/checks.ts'
+import { checkAssets } from '../../src/features/assets/checks.ts'
+import { settleUploads, sweepUploads } from '../../src/features/uploads/jobs.ts'
+import type { Finding } from '../../src/kernel/finding.ts'
+import type { BlobStore } from '../../src/ports/blob-store.ts'
+import type { TestService } from './service.ts'
+
+export const digestOf = (bytes: string | Uint8Array): string => hash('sha256', bytes)
+
+/** A body whose length nobody knows beforehand. */
+export const chunked = (bytes: string | Uint8Array, pieceBytes = 16_384): Readable => {
+  const whole = Buffer.from(bytes)
+  const pieces: Buffer[] = []
+  for (let at = 0; at < whole.byteLength; at += pieceBytes) pieces.push(whole.subarray(at, at + pieceBytes))
+  return Readable.from(pieces, { objectMode: false })
+}
+
+export const cleanupGraceMs = 24 * 3_600_000
+
+/** The bytes and rows behind a service, seen past it; upkeep by hand, for services that run without a worker. */
+export interface Backstage {
+  readonly database: Database
+  readonly store: BlobStore
+  /** Names of what lies in staging. */
+  staged(): Promise<string[]>
+  /** Digests of what lies in the store, in order. */
+  stored(): Promise<string[]>
+  /** What `svc doctor` would say. */
+  findings(): Promise<{ damage: string[]; waiting: string[] }>
+  /** Fails unless every counter is the sum of its claims, each of which has its holder. Returns the sums. */
+  sums(): Promise<Sums>
+  /** Nothing damaged, every counter right. */
+  inOrder(): Promise<void>
+  /** Settles, sweeps and reclaims once, as a worker does. */
+  upkeep(): Promise<void>
+  close(): Promise<void>
+}
+
+interface Sums {
+  readonly live: number
+  readonly pending: number
+  readonly retired: number
+}
+
+const everyCheck = async function* (database: Database, store: BlobStore): AsyncGenerator<Finding> {
+  yield* checkContent({ database, store })
+  yield* checkArtifacts(database.reader)
+  yield* checkAssets(database.reader)
+  yield* checkAccounts(database.reader)
+}
+
+/** Recomputed here in plain sums, so that an error in the doctor's queries would show as well. */
+const sumsOf = async (q: Queries): Promise<Sums> => {
+  const claims = await q.selectFrom('claims').select(['repository', 'state', 'size']).execute()
+  const all = { live: 0, pending: 0, retired: 0 }
+  for (const row of await q.selectFrom('repositories').selectAll().execute()) {
+    const own = { live: 0, pending: 0, retired: 0 }
+    for (const claim of claims) if (claim.repository === row.id) own[claim.state] += claim.size
+    assert.deepEqual(
+      { live: row.published_bytes, pending: row.pending_bytes, retired: row.retired_bytes },
+      own,
+      `counters of ${row.id}`,
+    )
+    for (const state of ['live', 'pending', 'retired'] as const) all[state] += own[state]
+  }
+  const { value } = await q
+    .selectFrom('counters')
+    .select('value')
+    .where('name', '=', 'reserved_bytes')
+    .executeTakeFirstOrThrow()
+  assert.equal(value, all.live + all.pending + all.retired, 'reserved_bytes')
+  return all
+}
+
+export const openBackstage = async (service: TestService): Promise<Backstage> => {
+  const database = await openDatabase({ url: service.databaseUrl, report: () => {} })
+  const staging = join(service.dataDir, 'staging')
+  const store = await openBlobDirectory({ root: join(service.dataDir, 'blobs'), staging })
+  const { clock } = service
+  const findings = async () => {
+    const found = { damage: [] as string[], waiting: [] as string[] }
+    for await (const { kind, text } of everyCheck(database, store)) found[kind].push(text)
+    return found
+  }
+  const sums = () => database.snapshot(sumsOf)
+  return {
+    database,
+    store,
+    staged: () => readdir(staging),
+    async stored() {
+      const digests: string[] = []
+      for await (const { digest } of store.list()) digests.push(digest)
+      return digests.sort()
+    },
+    findings,
+    sums,
+    async inOrder() {
+      await sums()
+      assert.deepEqual((await findings()).damage, [])
+    },
+    async upkeep() {
+      const parts = { database, store, clock, cleanupGraceMs }
+      await settleUploads(parts)
+      await sweepUploads(parts)
+      await reclaim({ database, store })
+    },
+    close: () => database[Symbol.asyncDispose](),
+  }
+}

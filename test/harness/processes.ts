@@ -1,0 +1,158 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after } from 'node:test'
+import { until } from './until.ts'
+
+/*
+ * svc as processes of their own, started the way that an operator starts it. Imports nothing from src, so that wire tests
+ * may use it. Whatever is started here is ended with the test file, also when that fails.
+ */
+
+export const root = resolve(import.meta.dirname, '../..')
+const svcFile = join(root, 'src/main/svc.ts')
+
+export type Environment = Readonly<Record<string, string>>
+
+export interface End {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface Program {
+  readonly child: ChildProcess
+  readonly pid: number
+  readonly stdout: () => string
+  readonly stderr: () => string
+  /** Resolves when the process is gone and everything that it wrote is here. */
+  readonly ended: Promise<End>
+}
+
+/** What is alive, and whether it leads a group of processes that goes with it. */
+const alive = new Map<ChildProcess, boolean>()
+
+const killAll = (): void => {
+  for (const [{ pid }, group] of alive) {
+    try {
+      if (pid !== undefined) process.kill(group ? -pid : pid, 'SIGKILL')
+    } catch {
+      // Gone already.
+    }
+  }
+  alive.clear()
+}
+
+/** To be called once by each test file that starts programs. */
+export const endProgramsAfterTests = (): void => {
+  after(killAll)
+  process.once('exit', killAll)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
+}
+
+/**
+ * The environment of whoever runs the tests, without settings of svc and traces of the test runner. With compiled sources
+ * kept, a process starts in half the time.
+ */
+const plainEnvironment = (): NodeJS.ProcessEnv => ({
+  NODE_COMPILE_CACHE: join(tmpdir(), 'svc-test-compiled'),
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'NODE_TEST_CONTEXT'),
+  ),
+})
+
+export const startProgram = (
+  command: string,
+  args: readonly string[],
+  environment: Environment = {},
+  { messages = false, group = false, cwd = root } = {},
+): Program => {
+  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])]
+  const child = spawn(command, args, { cwd, stdio, detached: group, env: { ...plainEnvironment(), ...environment } })
+  if (child.pid === undefined) throw new Error(`${command} does not start`)
+  alive.set(child, group)
+  const texts = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text
+    })
+  }
+  const ended = once(child, 'close').then(([code, signal]): End => {
+    alive.delete(child)
+    return { code, signal }
+  })
+  return { child, pid: child.pid, stdout: () => texts.stdout, stderr: () => texts.stderr, ended }
+}
+
+/** Runs `svc <command>` and leaves it running. */
+export const startSvc = (args: readonly string[], environment: Environment): Program =>
+  startProgram(process.execPath, [svcFile, ...args], environment)
+
+/** Runs a program to its end. */
+export const runProgram = async (
+  command: string,
+  args: readonly string[],
+  environment?: Environment,
+): Promise<End & { stdout: string; stderr: string }> => {
+  const program = startProgram(command, args, environment)
+  const end = await program.ended
+  return { ...end, stdout: program.stdout(), stderr: program.stderr() }
+}
+
+export const runSvc = (args: readonly string[], environment: Environment) =>
+  runProgram(process.execPath, [svcFile, ...args], environment)
+
+/** The address that a starting service prints once it listens. Fails when it ends instead. */
+export const listening = async (program: Program): Promise<string> => {
+  const ended = { is: false }
+  void program.ended.then(() => {
+    ended.is = true
+  })
+  return await until('the service listens', () => {
+    const url = / listens on (http:\S+)/.exec(program.stdout())?.[1]
+    if (url !== undefined) return url
+    if (ended.is) throw new Error(`the service ended instead of listening:\n${program.stdout()}${program.stderr()}`)
+    return null
+  })
+}
+
+/** Settings of a service on a port of its own. */
+export const settingsFor = (place: { dataDir: string; databaseUrl?: string }, more: Environment = {}): Environment => ({
+  SVC_DATA_DIR: place.dataDir,
+  SVC_LISTEN: '127.0.0.1:0',
+  SVC_FREE_SPACE_RESERVE_BYTES: '0',
+  SVC_LOG_LEVEL: 'warn',
+  ...(place.databaseUrl === undefined ? {} : { SVC_DATABASE_URL: place.databaseUrl }),
+  ...more,
+})
+
+export const keyIn = (dataDir: string, name: 'bootstrap-token.txt' | 'health-token.txt'): string =>
+  readFileSync(join(dataDir, 'config', name), 'utf8').trim()
+
+/** Names of what lies in staging. */
+export const stagedIn = (dataDir: string): string[] => readdirSync(join(dataDir, 'staging'))
+
+/** Digests of what the store holds. */
+export const storedIn = (dataDir: string): string[] =>
+  readdirSync(join(dataDir, 'blobs'))
+    .flatMap((shard) => readdirSync(join(dataDir, 'blobs', shard)))
+    .sort()
+
+/** What `svc doctor` says. */
+export const askDoctor = async (environment: Environment): Promise<{ damage: string[]; waiting: string[] }> => {
+  const { code, stdout, stderr } = await runSvc(['doctor'], environment)
+  const lines = (kind: string): string[] => stdout.split('\n').filter((line) => line.startsWith(`${kind}: `))
+  const found = { damage: lines('damage'), waiting: lines('waiting') }
+  const consistent = code === (found.damage.length > 0 ? 1 : 0) && (code === 1 || /in order\.$/.test(stdout.trim()))
+  if (!consistent) throw new Error(`svc doctor ended with ${code}:\n${stdout}${stderr}`)
+  return found
+}
+
+/** Resolves when doctor finds nothing at all. What waits for upkeep may take a moment; damage is never forgiven. */
+export const untilInOrder = (environment: Environment): Promise<unknown> =>
+  until('doctor finds nothing damaged and nothing waiting', async () => {
+    const { damage, waiting } = await askDoctor(environment)
+    if (damage.length > 0) throw new Error(damage.join('\n'))
+    return waiting.length === 0
+  })
