@@ -1,5 +1,18 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
+/** What the library measures with labels of its own, which are not ours to show, and its idea of the start time. */
+const labelled = [
+  'process_start_time_seconds',
+  'nodejs_version_info',
+  'nodejs_active_resources',
+  'nodejs_active_handles',
+  'nodejs_active_requests',
+  'nodejs_heap_space_size_total_bytes',
+  'nodejs_heap_space_size_used_bytes',
+  'nodejs_heap_space_size_available_bytes',
+  'nodejs_gc_duration_seconds',
+]
+
 /** Metrics of the process. Labels are the route template, method, status class and direction, and nothing else. */
 export interface HttpMetrics {
   readonly registry: Registry
@@ -15,7 +28,7 @@ type Direction = 'in' | 'out'
 export const createMetrics = (startedAtSeconds: number): HttpMetrics => {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'svc_' })
-  registry.removeSingleMetric('svc_process_start_time_seconds')
+  for (const name of labelled) registry.removeSingleMetric(`svc_${name}`)
   new Gauge({
     name: 'svc_process_start_time_seconds',
     help: 'Start of the process in seconds since the Unix epoch. Counters start from zero then.',

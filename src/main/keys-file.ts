@@ -84,6 +84,10 @@ const toFileKeys = ({ keys }: KeysFile, wrong: (why: string) => SettingsInvalid)
   const ids = new Set(keys.map((key) => key.id))
   const digests = new Set(keys.map((key) => key.sha256))
   if (ids.size < keys.length || digests.size < keys.length) throw wrong('holds two keys with the same id or secret')
+  const twice = keys.find(
+    ({ repositories }) => new Set(repositories.map((each) => each.repository)).size < repositories.length,
+  )
+  if (twice !== undefined) throw wrong(`names a repository twice in the key ${twice.id}`)
   return keys.map((key) => ({
     id: key.id,
     sha256: toSha256(key.sha256),

@@ -162,8 +162,6 @@ forEachEngine((engine) => {
       const routes = new Set([...catalogue().map(({ path }) => path), 'unknown'])
       for (const [, name = '', labels = ''] of text.matchAll(/^(svc_[a-z_]+)\{(.*)\} /gm))
         for (const [, label = '', content = ''] of labels.matchAll(/([a-z_]+)="([^"]*)"/g)) {
-          // What Node tells of itself has its own few: kinds of garbage collection, spaces of the heap, its version.
-          if (name.startsWith('svc_nodejs_')) continue
           assert.ok(['route', 'method', 'status_class', 'direction', 'le'].includes(label), `${name} ${label}`)
           if (label === 'route') assert.ok(routes.has(content), content)
           if (label === 'status_class') assert.match(content, /^[1-5]xx$/)
