@@ -26,7 +26,7 @@ import {
 } from './uploads.ts'
 
 /** Sudden death, at each named point of publishing and at random moments: acknowledged is kept, the rest all or nothing. */
-const rounds = 4
+const rounds = 3
 const clients = 6
 const filesPerClient = 3
 const seed = process.env['SVC_TEST_SEED'] ?? 'kill'

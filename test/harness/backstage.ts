@@ -13,6 +13,7 @@ import { checkArtifacts } from '../../src/features/artifacts/checks.ts'
 import { checkAssets } from '../../src/features/assets/checks.ts'
 import { settleUploads, sweepUploads } from '../../src/features/uploads/jobs.ts'
 import type { Finding } from '../../src/kernel/finding.ts'
+import { cleanupGraceHoursDefault } from '../../src/kernel/limits.ts'
 import type { BlobStore } from '../../src/ports/blob-store.ts'
 import type { TestService } from './service.ts'
 
@@ -25,8 +26,6 @@ export const chunked = (bytes: string | Uint8Array, pieceBytes = 16_384): Readab
   for (let at = 0; at < whole.byteLength; at += pieceBytes) pieces.push(whole.subarray(at, at + pieceBytes))
   return Readable.from(pieces, { objectMode: false })
 }
-
-export const cleanupGraceMs = 24 * 3_600_000
 
 /** The bytes and rows behind a service, seen past it; upkeep by hand, for services that run without a worker. */
 export interface Backstage {
@@ -43,7 +42,7 @@ export interface Backstage {
   /** Nothing damaged, every counter right. */
   inOrder(): Promise<void>
   /** Settles, sweeps and reclaims once, as a worker does. */
-  upkeep(): Promise<void>
+  upkeep(cleanupGraceMs?: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -109,7 +108,7 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
       await sums()
       assert.deepEqual((await findings()).damage, [])
     },
-    async upkeep() {
+    async upkeep(cleanupGraceMs = cleanupGraceHoursDefault * 3_600_000) {
       const parts = { database, store, clock, cleanupGraceMs }
       await settleUploads(parts)
       await sweepUploads(parts)

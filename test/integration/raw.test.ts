@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { Database } from '../../src/database/database.ts'
+import { putRaw } from '../../src/features/assets/raw.ts'
+import type { UploadParts } from '../../src/features/uploads/uploads.ts'
+import { toSha256 } from '../../src/kernel/digest.ts'
+import { noFaults } from '../../src/kernel/fault-points.ts'
+import { capacityBytesDefault, revisionMax } from '../../src/kernel/limits.ts'
 import { type Backstage, chunked, digestOf, openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
@@ -55,7 +61,6 @@ forEachEngine((engine) => {
     const before = await traces()
     await work()
     const now = await traces()
-    // Bytes that got their final name before the request lost a race wait for reclaim; those are no trace of a refusal.
     assert.deepEqual(now, before)
     await backstage.inOrder()
   }
@@ -116,34 +121,32 @@ forEachEngine((engine) => {
     it('refuses another checksum with 422 and stores nothing, on a new path and on an old one', async () => {
       const old = freshPath()
       await put(old, 'old')
-      for (const path of [freshPath(), old])
-        for (const body of [() => 'unexpected', () => chunked('unexpected', 3)])
-          await leavesNoTrace(async () => {
-            await refused(put(path, body(), { 'x-checksum-sha256': digestOf('expected') }), 422, 'checksum_mismatch')
-          })
+      await leavesNoTrace(async () => {
+        for (const path of [freshPath(), old])
+          for (const body of ['unexpected', chunked('unexpected', 3)])
+            await refused(put(path, body, { 'x-checksum-sha256': digestOf('expected') }), 422, 'checksum_mismatch')
+      })
       assert.equal((await get(old)).text, 'old')
     })
 
     it('refuses what is no checksum with 400', async () => {
       const good = digestOf('x')
-      for (const value of ['', good.slice(1), `${good}0`, `g${good.slice(1)}`, `"${good}"`, `sha256:${good}`])
-        await leavesNoTrace(async () => {
+      await leavesNoTrace(async () => {
+        for (const value of ['', good.slice(1), `${good}0`, `g${good.slice(1)}`, `"${good}"`, `sha256:${good}`])
           await refused(put(freshPath(), 'x', { 'x-checksum-sha256': value }), 400, 'invalid_request')
-        })
+      })
     })
 
     it('with If-None-Match: * creates, and is 409 for an existing path even with its very bytes', async () => {
       const path = freshPath()
       const onlyNew = { 'if-none-match': '*' }
       assert.equal((await put(path, 'bytes', onlyNew)).status, 201)
-      for (const body of [() => 'bytes', () => 'others', () => chunked('bytes')])
-        await leavesNoTrace(async () => {
-          await refused(put(path, body(), onlyNew), 409, 'already_exists')
-        })
-      for (const value of ['"abc"', `"sha256:${digestOf('bytes')}"`, '**', '*, "a"'])
-        await leavesNoTrace(async () => {
+      await leavesNoTrace(async () => {
+        for (const body of ['bytes', 'others', chunked('bytes')])
+          await refused(put(path, body, onlyNew), 409, 'already_exists')
+        for (const value of ['"abc"', `"sha256:${digestOf('bytes')}"`, '**', '*, "a"'])
           await refused(put(path, 'x', { 'if-none-match': value }), 400, 'invalid_request')
-        })
+      })
     })
 
     it('takes a file of just the object limit and refuses one byte more with 413', async () => {
@@ -151,11 +154,23 @@ forEachEngine((engine) => {
       const longer = Buffer.alloc(maxObjectBytes + 1, 'm')
       for (const body of [() => largest, () => chunked(largest)])
         assert.equal((await put(freshPath(), body())).status, 201)
-      for (const headers of [{}, { 'x-checksum-sha256': digestOf(longer) }])
-        for (const body of [() => longer, () => chunked(longer)])
-          await leavesNoTrace(async () => {
-            await refused(put(freshPath(), body(), headers), 413, 'body_too_large')
-          })
+      await leavesNoTrace(async () => {
+        for (const headers of [{}, { 'x-checksum-sha256': digestOf(longer) }])
+          for (const body of [longer, chunked(longer)])
+            await refused(put(freshPath(), body, headers), 413, 'body_too_large')
+      })
+    })
+
+    it('refuses a revision after the last with 409, and still takes the bytes that are there', async () => {
+      const path = freshPath()
+      await put(path, 'last')
+      await backstage.database.transaction(async (tx) => {
+        for (const table of ['assets', 'asset_revisions'] as const)
+          await tx.updateTable(table).set({ revision: revisionMax }).where('path', '=', path).execute()
+      })
+      const same = await put(path, 'last')
+      assert.deepEqual([same.status, same.json.revision], [200, revisionMax])
+      await refused(put(path, 'one too many'), 409, 'revision_mismatch')
     })
 
     it('knows no missing repository', async () => {
@@ -252,7 +267,22 @@ forEachEngine((engine) => {
     it('is what the percent-encoding says: %2F is a slash, and what looks like syntax is text', async () => {
       assert.equal((await put('slash%2Fone/two', 'slash')).json.path, 'slash/one/two')
       assert.equal((await get('slash/one%2ftwo')).text, 'slash')
-      for (const path of ['a b', 'a+b', 'a%b', 'a%20b', 'a?b', 'a#b', 'a;b', 'a&b=c', '...', '.a', 'a..', '~', '"', "'"]) {
+      for (const path of [
+        'a b',
+        'a+b',
+        'a%b',
+        'a%20b',
+        'a?b',
+        'a#b',
+        'a;b',
+        'a&b=c',
+        '...',
+        '.a',
+        'a..',
+        '~',
+        '"',
+        "'",
+      ]) {
         assert.equal((await put(`odd/${encodeURIComponent(path)}`, path)).json.path, `odd/${path}`)
         assert.equal((await get(`odd/${encodeURIComponent(path)}`)).text, path)
       }
@@ -260,7 +290,24 @@ forEachEngine((engine) => {
     })
 
     it('is kept byte for byte: neither normalised nor folded', async () => {
-      const paths = ['é', 'e\u0301', 'É', 'ß', 'ss', 'ﬁ', 'fi', '\u200b', '\ufeff', '\u202e', 'İ', 'i', 'I', '\ufffd', '日本', '\u{10ffff}']
+      const paths = [
+        'é',
+        'e\u0301',
+        'É',
+        'ß',
+        'ss',
+        'ﬁ',
+        'fi',
+        '\u200b',
+        '\ufeff',
+        '\u202e',
+        'İ',
+        'i',
+        'I',
+        '\ufffd',
+        '日本',
+        '\u{10ffff}',
+      ]
       for (const path of paths) {
         const told = await put(`uni/${encoded(path)}`, path)
         assert.deepEqual([told.status, told.json.revision, told.json.path], [201, 1, `uni/${path}`])
@@ -330,6 +377,46 @@ forEachEngine((engine) => {
       }
       assert.equal((await backstage.sums()).pending, 0)
       assert.deepEqual(await backstage.staged(), [])
+      await backstage.inOrder()
+    })
+
+    it('are told about their own bytes, also when others replace those before the answer is out', async () => {
+      const path = freshPath()
+      const { database, store } = backstage
+      let transactions = 0
+      // Another writer stores the same bytes before ours commits, and a third one other bytes right after that failed.
+      const interrupted: Database = {
+        engine: database.engine,
+        reader: database.reader,
+        snapshot: (work) => database.snapshot(work),
+        settled: () => database.settled(),
+        probe: () => database.probe(),
+        async transaction(work, options) {
+          const commits = ++transactions === 2
+          if (commits) assert.equal((await put(path, 'same')).status, 201)
+          try {
+            return await database.transaction(work, options)
+          } finally {
+            if (commits) assert.equal((await put(path, 'other')).status, 201)
+          }
+        },
+        [Symbol.asyncDispose]: async () => {},
+      }
+      const parts: UploadParts = {
+        database: interrupted,
+        store,
+        clock: service.clock,
+        freeSpace: { writable: async () => true, refuseUnlessRoomFor: async () => {} },
+        capacityBytes: capacityBytesDefault,
+        maxObjectBytes,
+        reach: noFaults,
+        report: (message, error) => assert.fail(new Error(message, { cause: error })),
+      }
+      const file = { path, declaredBytes: 4, digest: toSha256(digestOf('same')), onlyNew: false }
+      const scope = { repository: 'releases', owner: `account:${owner.id}` }
+      const told = await putRaw(parts, scope, { ...file, pieces: chunked('same') })
+      assert.deepEqual([told.created, told.revision, told.artifact.sha256], [false, 1, digestOf('same')])
+      assert.equal((await get(path)).text, 'other')
       await backstage.inOrder()
     })
 

@@ -2,6 +2,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { sqliteBusyTimeoutMs } from '../../kernel/limits.ts'
 import { type Bindable, checkParameter } from '../parameters.ts'
+import { DatabaseUnavailable } from '../unavailable.ts'
 import { translated } from './errors.ts'
 import { Statements } from './statements.ts'
 
@@ -96,7 +97,9 @@ const opened = (path: string, readOnly: boolean): DatabaseSync => {
       defensive: true,
     })
   } catch (error) {
-    throw translated(error)
+    const known = translated(error)
+    if (!(known instanceof DatabaseUnavailable)) throw known
+    throw new DatabaseUnavailable(`The database file ${path} cannot be opened.`, { cause: error })
   }
 }
 

@@ -2,7 +2,7 @@ import type { Database, Queries, Transaction } from '../../database/database.ts'
 import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../kernel/failure.ts'
-import { assetListingMax } from '../../kernel/limits.ts'
+import { assetListingMax, revisionMax } from '../../kernel/limits.ts'
 import { pathFault, prefixEnd } from '../../kernel/names.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
 import {
@@ -100,13 +100,18 @@ export const setAsset = (
     )
   })
 
-/** The next revision of a path, and its line in the journal. The caller holds the lock of the repository. */
+/**
+ * The next revision of a path, and its line in the journal. The caller holds the lock of the repository. 409
+ * `revision_mismatch` after the last one.
+ */
 export const addRevision = async (
   tx: Transaction,
   change: { repository: string; path: string; artifactId: string; current: number; actor: string },
   now: string,
 ): Promise<Asset> => {
   const { repository, path, artifactId, actor } = change
+  if (change.current === revisionMax)
+    throw new Failure('revision_mismatch', `${JSON.stringify(path)} is at revision ${revisionMax}, which is the last.`)
   const revision = change.current + 1
   await insertRevision(tx, {
     repository,

@@ -10,10 +10,8 @@ export const pathCursor = (repository: string, prefix: string, lastPath: string)
 
 /** The path to go on after. 400 for a cursor of another repository or prefix, or none at all. */
 export const pathOfCursor = (repository: string, prefix: string, cursor: string): string => {
-  const text = Buffer.from(cursor, 'base64url').toString()
-  const own = mark(repository, prefix)
-  const path = text.slice(own.length)
-  if (!text.startsWith(own) || pathFault(path) !== null)
-    throw invalid('/query/after', 'must be the next of a page of the same repository and prefix')
+  const path = Buffer.from(cursor, 'base64url').toString().slice(mark(repository, prefix).length)
+  const ours = path.startsWith(prefix) && pathFault(path) === null && pathCursor(repository, prefix, path) === cursor
+  if (!ours) throw invalid('/query/after', 'must be the next of a page of the same repository and prefix')
   return path
 }

@@ -29,7 +29,14 @@ export interface RawResult {
 }
 
 /** Another request stored the same bytes at the same path while ours came in: the outcome that both wanted. */
-class SameBytesMeanwhile extends Error {}
+class SameBytesMeanwhile extends Error {
+  readonly current: Current
+
+  constructor(current: Current) {
+    super('the same bytes are there already')
+    this.current = current
+  }
+}
 
 type Current = Awaited<ReturnType<typeof findAssetContent>>
 
@@ -56,9 +63,9 @@ export const putRaw = async (parts: UploadParts, scope: UploadScope, file: RawFi
       parts.report('a reservation could not be given back; it lapses by itself', second),
     )
     if (!(error instanceof SameBytesMeanwhile)) throw error
-    return database.transaction(async (tx) =>
-      unchanged(file.path, await findAssetContent(tx, scope.repository, file.path)),
-    )
+    // Somebody else may have replaced them by now; our answer is about our bytes, and those must be durable.
+    await database.settled()
+    return unchanged(file.path, error.current)
   }
 }
 
@@ -106,7 +113,7 @@ const commit = async (
   const { row } = transfer
   // Publishing the claim has locked the repository's row: the path cannot change until we commit.
   const current = await findAssetContent(tx, row.repository, file.path)
-  if (current?.sha256 === content.digest && !file.onlyNew) throw new SameBytesMeanwhile()
+  if (current?.sha256 === content.digest && !file.onlyNew) throw new SameBytesMeanwhile(current)
   refuseChange(file, before, current)
   await publishArtifact(tx, { ...row, size: content.bytes, sha256: content.digest }, row.owner, now)
   const asset = await addRevision(

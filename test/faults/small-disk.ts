@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A disk of its own that can be filled to the last byte. */
+export interface SmallDisk {
+  readonly path: string
+  readonly freeBytes: () => number
+  /** Takes every byte that is free, and more whenever it is called again. */
+  fill(): void
+  /** Gives back what `fill` took. */
+  makeRoom(): void
+  remove(): void
+}
+
+const piece = Buffer.alloc(65_536)
+
+/** Mounts a file system in memory; it goes with the test file, also when that fails. Needs the right to mount, as root has. */
+export const mountSmallDisk = (size: string): SmallDisk => {
+  const path = mkdtempSync(join(tmpdir(), 'svc-small-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'tmpfs', path], { stdio: 'pipe' })
+  } catch (cause) {
+    rmdirSync(path)
+    throw new Error('This test mounts a small file system. Run it on Linux as root (CAP_SYS_ADMIN).', { cause })
+  }
+  const filler = join(path, 'filler')
+  let mounted = true
+  const remove = (): void => {
+    if (!mounted) return
+    mounted = false
+    // Lazily, because a process that was just killed may hold files for a moment longer.
+    execFileSync('umount', ['--lazy', path])
+    rmdirSync(path)
+  }
+  process.once('exit', remove)
+  const freeBytes = (): number => {
+    const { bavail, bsize } = statfsSync(path)
+    return bavail * bsize
+  }
+  return {
+    path,
+    freeBytes,
+    fill() {
+      const descriptor = openSync(filler, 'a')
+      try {
+        while (freeBytes() > 0) writeSync(descriptor, piece)
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
+      } finally {
+        closeSync(descriptor)
+      }
+    },
+    makeRoom() {
+      rmSync(filler, { force: true })
+    },
+    remove,
+  }
+}

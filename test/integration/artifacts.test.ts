@@ -1,0 +1,535 @@
+import assert from 'node:assert/strict'
+import { hash, randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { parse } from 'content-disposition'
+import { closeConnections, type Told } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
+import { type NewFile, newFile, openUpload, publish, uploadsOf } from '../harness/publishing.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+const nobody = '00000000-0000-7000-8000-000000000000'
+const artifactsOf = (repository: string): string => `/api/v1/repositories/${repository}/artifacts`
+
+after(closeConnections)
+
+forEachEngine((engine) => {
+  let service: TestService
+  let writer: Person
+  let reader: Person
+  let stranger: Person
+  let folder: string
+  /** A key of the keys file, which is no person. */
+  const serviceKey = randomBytes(32).toString('hex')
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-keys-'))
+    service = await startService(engine)
+    await createOwner(service)
+    for (const id of ['files', 'paged', 'exact', 'empty', 'other', 'hidden']) await createRepository(service, id)
+    writer = await createPerson(service, 'writer')
+    reader = await createPerson(service, 'reader')
+    stranger = await createPerson(service, 'stranger')
+    for (const repository of ['files', 'paged', 'exact', 'empty', 'other', 'hidden'])
+      await grant(service, writer, repository, 'write')
+    for (const repository of ['files', 'paged', 'empty', 'other']) await grant(service, reader, repository, 'read')
+    const path = join(folder, 'keys.json')
+    const repositories = [{ repository: 'files', permissions: ['read'] }]
+    await writeFile(path, JSON.stringify({ keys: [{ id: 'robot', sha256: hash('sha256', serviceKey), repositories }] }))
+    await service.restart({ SVC_KEYS_FILE: path })
+  })
+  after(async () => {
+    await service.stop()
+    await rm(folder, { recursive: true })
+  })
+
+  const get = (path: string, headers: Record<string, string> = {}, credential = reader.token): Promise<Told> =>
+    service.ask({ path, credential, headers })
+  const head = (path: string, headers: Record<string, string> = {}): Promise<Told> =>
+    service.ask({ method: 'HEAD', path, credential: reader.token, headers })
+  const refused = (told: Told, status: number, code: string): void => {
+    assert.equal(told.status, status, told.text)
+    assert.equal(told.json.code, code, told.text)
+  }
+  /** Publishes it in `files`; the path of its record. */
+  const published = async (file: NewFile): Promise<string> =>
+    `${artifactsOf('files')}/${await publish(service, writer.token, 'files', file)}`
+
+  describe('a record', () => {
+    it('is what the session said, with the original description', async () => {
+      const file = newFile('described', 'described', { labels: ['z', 'a', 'z'], metadata: { b: '', a: '\u{1f600}' } })
+      const opened = await openUpload(service, writer.token, 'files', file.descriptor)
+      const upload = String(opened.headers.location)
+      const sent = await service.ask({
+        method: 'PUT',
+        path: `${upload}/content`,
+        credential: writer.token,
+        headers: { 'content-type': 'application/octet-stream' },
+        body: file.bytes,
+      })
+      const told = await get(`${artifactsOf('files')}/${opened.json.id}`)
+      assert.equal(told.status, 200)
+      assert.deepEqual(told.json, sent.json)
+      assert.deepEqual(told.json, { ...opened.json, status: 'available' })
+      assert.deepEqual(told.json.descriptor, file.descriptor)
+      const again = await head(`${artifactsOf('files')}/${opened.json.id}`)
+      assert.equal(again.status, 200)
+      assert.equal(again.headers['content-length'], told.headers['content-length'])
+    })
+
+    it('is missing while pending, when cancelled, elsewhere, and for those who do not see the repository', async () => {
+      const { descriptor } = newFile('unfinished', 'unfinished')
+      const pending = await openUpload(service, writer.token, 'files', descriptor)
+      const cancelled = await openUpload(service, writer.token, 'files', descriptor)
+      const gone = String(cancelled.headers.location)
+      assert.equal((await service.ask({ method: 'DELETE', path: gone, credential: writer.token })).status, 200)
+      const there = await publish(service, writer.token, 'other', newFile('there', 'there'))
+      const hidden = await publish(service, writer.token, 'hidden', newFile('hidden', 'hidden'))
+      for (const [path, credential] of [
+        [`${artifactsOf('files')}/${pending.json.id}`, writer.token],
+        [`${artifactsOf('files')}/${cancelled.json.id}`, writer.token],
+        [`${artifactsOf('files')}/${there}`, writer.token],
+        [`${artifactsOf('files')}/${nobody}`, writer.token],
+        [`${artifactsOf('hidden')}/${hidden}`, reader.token],
+        [`${artifactsOf('files')}/${hidden}`, reader.token],
+        [`${artifactsOf('missing')}/${there}`, writer.token],
+        [`${artifactsOf('other')}/${there}`, stranger.token],
+        [`${artifactsOf('other')}/${there}`, service.recoveryKey],
+        [`${artifactsOf('other')}/${there}`, serviceKey],
+      ] as const)
+        for (const end of ['', '/content']) {
+          const told = await get(path + end, {}, credential)
+          // The recovery key is not in the file that the setting names.
+          if (credential === service.recoveryKey) refused(told, 401, 'credential_invalid')
+          else refused(told, 404, 'not_found')
+        }
+      for (const end of ['', '/content']) {
+        refused(await service.ask({ path: `${artifactsOf('other')}/${there}${end}` }), 401, 'credential_missing')
+        const told = await get(`${artifactsOf('other')}/${there.toUpperCase()}${end}`)
+        refused(told, 400, 'invalid_request')
+        assert.equal(told.json.details[0].pointer, '/path/id')
+      }
+      const { items } = (await get(`${artifactsOf('files')}?limit=100`)).json
+      const ids = items.map(({ id }: { id: string }) => id)
+      for (const { json } of [pending, cancelled]) assert.equal(ids.includes(json.id), false)
+      assert.equal((await get(`${artifactsOf('other')}/${there}`)).status, 200)
+    })
+
+    it('is seen by others than its creator, whose session is not', async () => {
+      const path = await published(newFile('shared', 'shared'))
+      assert.equal((await get(path)).status, 200)
+      refused(await get(path.replace(artifactsOf('files'), uploadsOf('files'))), 403, 'permission_missing')
+    })
+  })
+
+  describe('the list', () => {
+    const ids: string[] = []
+    before(async () => {
+      ids.length = 0
+      for (let index = 0; index < 7; index++)
+        ids.push(await publish(service, writer.token, 'paged', newFile(`file ${index}`, `file ${index % 3}`)))
+    })
+    const page = async (query: string): Promise<{ items: string[]; next: string | null }> => {
+      const told = await get(`${artifactsOf('paged')}${query}`)
+      assert.equal(told.status, 200, told.text)
+      return { items: told.json.items.map(({ id }: { id: string }) => id), next: told.json.next }
+    }
+
+    it('holds the records in the order of their ids, which is that of their creation', async () => {
+      assert.deepEqual(ids, ids.toSorted())
+      assert.deepEqual(await page(''), { items: ids, next: null })
+      const { items } = (await get(artifactsOf('paged'))).json
+      for (const item of items) assert.deepEqual(item, (await get(`${artifactsOf('paged')}/${item.id}`)).json)
+    })
+
+    it('comes in pages of any size, with next whenever a page is full, so that the last may be empty', async () => {
+      for (let limit = 1; limit <= 9; limit++) {
+        const seen: string[] = []
+        let pages = 0
+        let next: string | null = null
+        do {
+          const one: { items: string[]; next: string | null } = await page(
+            `?limit=${limit}${next === null ? '' : `&after=${next}`}`,
+          )
+          assert.equal(one.next, one.items.length === limit ? one.items.at(-1) : null)
+          seen.push(...one.items)
+          next = one.next
+          pages += 1
+        } while (next !== null)
+        assert.deepEqual(seen, ids)
+        assert.equal(pages, Math.floor(ids.length / limit) + 1)
+      }
+    })
+
+    it('goes on after any id, whether or not it is there', async () => {
+      assert.deepEqual(await page(`?after=${nobody}`), { items: ids, next: null })
+      assert.deepEqual(await page(`?after=${ids[2]}&limit=2`), { items: ids.slice(3, 5), next: ids[4] })
+      assert.deepEqual(await page(`?after=${ids.at(-1)}`), { items: [], next: null })
+      assert.deepEqual(await page('?after=ffffffff-ffff-ffff-ffff-ffffffffffff'), { items: [], next: null })
+    })
+
+    it('is empty where there is nothing', async () => {
+      assert.deepEqual((await get(artifactsOf('empty'))).json, { items: [], next: null })
+    })
+
+    it('has pages of 50 unless asked, and of 100 at most', async () => {
+      const many: string[] = []
+      for (let index = 0; index < 100; index++)
+        many.push(await publish(service, writer.token, 'exact', newFile(`${index}`, `${index}`)))
+      const list = async (query: string) => (await get(`${artifactsOf('exact')}${query}`, {}, writer.token)).json
+      const half = await list('')
+      assert.deepEqual([half.items.length, half.next], [50, many[49]])
+      const whole = await list('?limit=100')
+      assert.deepEqual([whole.items.length, whole.next], [100, many[99]])
+      assert.deepEqual(await list(`?limit=100&after=${many[99]}`), { items: [], next: null })
+    })
+
+    it('refuses other limits, cursors and parameters', async () => {
+      const of = (query: string): Promise<Told> => get(`${artifactsOf('paged')}?${query}`)
+      for (const limit of ['0', '101', '-1', '1.5', '01', '+1', '', 'x', '1e1', '0x1', '99999999999999999999']) {
+        const told = await of(`limit=${encodeURIComponent(limit)}`)
+        refused(told, 400, 'invalid_request')
+        assert.equal(told.json.details[0].pointer, '/query/limit', limit)
+      }
+      for (const cursor of ['', 'x', nobody.slice(1), `${nobody}0`, 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF']) {
+        const told = await of(`after=${cursor}`)
+        refused(told, 400, 'invalid_request')
+        assert.equal(told.json.details[0].pointer, '/query/after', cursor)
+      }
+      for (const query of ['limit=1&limit=1', `after=${nobody}&after=${nobody}`, 'before=1', 'Limit=1'])
+        refused(await of(query), 400, 'invalid_request')
+    })
+
+    it('is for those who may read', async () => {
+      refused(await get(artifactsOf('paged'), {}, stranger.token), 404, 'not_found')
+      refused(await get(artifactsOf('hidden')), 404, 'not_found')
+      refused(await get(artifactsOf('missing')), 404, 'not_found')
+      refused(await service.ask({ path: artifactsOf('paged') }), 401, 'credential_missing')
+    })
+  })
+
+  describe('the content', () => {
+    const file = newFile('digits.txt', '0123456789')
+    const tag = `"sha256:${file.descriptor.sha256}"`
+    const otherTag = `"sha256:${'0'.repeat(64)}"`
+    let content: string
+    before(async () => {
+      content = `${await published(file)}/content`
+    })
+
+    it('comes whole, with all that a client and a browser need to know', async () => {
+      const told = await get(content)
+      assert.equal(told.status, 200)
+      assert.equal(told.text, '0123456789')
+      const wanted = {
+        'content-length': '10',
+        'content-type': 'application/octet-stream',
+        etag: tag,
+        'accept-ranges': 'bytes',
+        'x-content-type-options': 'nosniff',
+        'svc-download-class': 'interactive',
+        'content-disposition': 'attachment; filename="digits.txt"',
+      }
+      for (const [name, value] of Object.entries(wanted)) assert.equal(told.headers[name], value, name)
+      const policy = String(told.headers['content-security-policy']).split(/;\s*/)
+      for (const part of ['sandbox', "default-src 'none'"]) assert.ok(policy.includes(part), policy.join())
+      assert.match(String(told.headers['cache-control']), /private/)
+      assert.equal(told.headers['content-encoding'], undefined)
+    })
+
+    it('answers HEAD with the same headers and no body', async () => {
+      const got = await get(content)
+      const told = await head(content)
+      assert.equal(told.status, 200)
+      const own = ({ headers }: Told) => ({ ...headers, date: '', 'x-request-id': '' })
+      assert.deepEqual(own(told), own(got))
+    })
+
+    it('offers any name, which arrives as it was given', async () => {
+      for (const name of [
+        'plain',
+        'with space.txt',
+        '"quoted"',
+        'a"b',
+        'back\\slash',
+        '\\',
+        '"',
+        '\\"',
+        'semi;colon; filename=evil.exe',
+        'a=b',
+        "it's",
+        '100%',
+        '%41%zz',
+        'a%20b',
+        'a,b',
+        'ünïcödé',
+        'ünïcödé"; filename="evil.exe',
+        '\u{1f600}.zip',
+        '日本語.tar.gz',
+        "UTF-8''x%41",
+        ' leading and trailing ',
+        '\u202egnp.exe',
+        '\u2028\u2029',
+        'e\u0301',
+        'é',
+        '.',
+        '..',
+        '\u{10ffff}'.repeat(240),
+        '%'.repeat(240),
+        '"'.repeat(240),
+      ]) {
+        const path = `${await published(newFile(name, 'x'))}/content`
+        const told = await get(path)
+        assert.equal(told.status, 200, name)
+        const header = String(told.headers['content-disposition'])
+        assert.match(header, /^attachment; filename[ -~]+$/, name)
+        const { type, parameters } = parse(header)
+        assert.deepEqual([type, parameters['filename']], ['attachment', name], header)
+        assert.deepEqual(
+          Object.keys(parameters).filter((parameter) => !['filename', 'filename*'].includes(parameter)),
+          [],
+        )
+      }
+    })
+
+    it('offers a name with slashes such that nothing but its last part can be meant', async () => {
+      for (const name of ['a/b/c.txt', '/etc/passwd', '../../up', 'a/', '/', 'x/ü/y']) {
+        const told = await get(`${await published(newFile(name, 'x'))}/content`)
+        const { parameters } = parse(String(told.headers['content-disposition']))
+        assert.ok([name, name.split('/').at(-1)].includes(parameters['filename'] ?? ''), JSON.stringify(parameters))
+      }
+    })
+
+    it('comes in the one range that is asked for', async () => {
+      for (const [range, text, interval] of [
+        ['bytes=0-0', '0', '0-0'],
+        ['bytes=0-9', '0123456789', '0-9'],
+        ['bytes=2-4', '234', '2-4'],
+        ['bytes=9-9', '9', '9-9'],
+        ['bytes=5-', '56789', '5-9'],
+        ['bytes=0-', '0123456789', '0-9'],
+        ['bytes=-1', '9', '9-9'],
+        ['bytes=-10', '0123456789', '0-9'],
+        ['bytes=-11', '0123456789', '0-9'],
+        ['bytes=-9223372036854775807', '0123456789', '0-9'],
+        ['bytes=7-10', '789', '7-9'],
+        ['bytes=7-9223372036854775807', '789', '7-9'],
+        ['bytes=0000000007-000000008', '78', '7-8'],
+        ['Bytes=1-2', '12', '1-2'],
+      ] as const) {
+        const told = await get(content, { range })
+        assert.equal(told.status, 206, `${range}: ${told.text}`)
+        assert.equal(told.text, text, range)
+        assert.equal(told.headers['content-range'], `bytes ${interval}/10`, range)
+        assert.equal(told.headers['content-length'], String(text.length), range)
+        assert.equal(told.headers.etag, tag)
+        assert.equal(told.headers['x-content-type-options'], 'nosniff')
+      }
+    })
+
+    it('answers 416 with the size to a range that lies outside or is reversed', async () => {
+      for (const range of [
+        'bytes=10-',
+        'bytes=10-10',
+        'bytes=9999999999999999-',
+        'bytes=-0',
+        'bytes=4-2',
+        'bytes=12-11',
+      ]) {
+        const told = await get(content, { range })
+        refused(told, 416, 'range_not_satisfiable')
+        assert.equal(told.headers['content-range'], 'bytes */10', range)
+        assert.equal(told.headers['content-disposition'], undefined)
+      }
+    })
+
+    it('comes whole for several ranges and for what is no range', async () => {
+      for (const range of [
+        'bytes=0-1,3-4',
+        'bytes=0-0, 9-9',
+        'bytes=0-1,',
+        'bytes=,0-1',
+        'bytes=',
+        'bytes=-',
+        'bytes=a-b',
+        'bytes=1-b',
+        'bytes=1',
+        'bytes=--1',
+        'bytes=1--2',
+        'bytes= 1-2',
+        'bytes=1 - 2',
+        'bytes 1-2',
+        'bytes=0x1-2',
+        'bytes=1.5-2',
+        'bytes=+1-2',
+        'octets=1-2',
+        'none',
+        '1-2',
+        'bytes=1-2;x',
+      ]) {
+        const told = await get(content, { range })
+        assert.equal(told.status, 200, range)
+        assert.equal(told.text, '0123456789', range)
+        assert.equal(told.headers['content-range'], undefined)
+      }
+    })
+
+    it('answers HEAD as if no range were asked', async () => {
+      for (const range of ['bytes=0-1', 'bytes=99-', 'bytes=4-2', 'x']) {
+        const told = await head(content, { range })
+        assert.equal(told.status, 200, range)
+        assert.equal(told.headers['content-length'], '10', range)
+        assert.equal(told.headers['content-range'], undefined)
+      }
+    })
+
+    it('comes in the range only while If-Range is its exact tag', async () => {
+      const range = 'bytes=2-3'
+      assert.equal((await get(content, { range, 'if-range': tag })).text, '23')
+      for (const ifRange of [
+        otherTag,
+        `W/${tag}`,
+        tag.slice(1, -1),
+        tag.toUpperCase(),
+        `${tag}, ${tag}`,
+        '*',
+        new Date().toUTCString(),
+        new Date(Date.now() + 86_400_000).toUTCString(),
+      ]) {
+        const told = await get(content, { range, 'if-range': ifRange })
+        assert.deepEqual([told.status, told.text], [200, '0123456789'], ifRange)
+        // A range that could not be satisfied is none either.
+        assert.equal((await get(content, { range: 'bytes=99-', 'if-range': ifRange })).status, 200, ifRange)
+      }
+      refused(await get(content, { range: 'bytes=99-', 'if-range': tag }), 416, 'range_not_satisfiable')
+      assert.equal((await get(content, { 'if-range': tag })).status, 200)
+    })
+
+    it('answers 304 to the client that has it already, also for HEAD and before any range', async () => {
+      for (const ifNoneMatch of [
+        tag,
+        `W/${tag}`,
+        '*',
+        `${otherTag}, ${tag}`,
+        `${otherTag},W/${tag}`,
+        `"a,b" , ${tag} ,"c"`,
+        `${tag}, ${tag}`,
+      ])
+        for (const ask of [get, head])
+          for (const range of [{}, { range: 'bytes=0-1' }, { range: 'bytes=99-' }]) {
+            const told = await ask(content, { 'if-none-match': ifNoneMatch, ...range })
+            assert.equal(told.status, 304, ifNoneMatch)
+            assert.equal(told.bytes.byteLength, 0)
+            assert.equal(told.headers.etag, tag)
+            assert.equal(told.headers['content-range'], undefined)
+            for (const name of ['cache-control', 'x-content-type-options', 'x-request-id'])
+              assert.equal(typeof told.headers[name], 'string', name)
+          }
+      for (const ifNoneMatch of [
+        otherTag,
+        `W/${otherTag}`,
+        tag.slice(1, -1),
+        '""',
+        'x',
+        `"${tag.slice(1, -2)}"`,
+        '"*"',
+      ])
+        for (const ask of [get, head])
+          assert.equal((await ask(content, { 'if-none-match': ifNoneMatch })).status, 200, ifNoneMatch)
+    })
+
+    it('that is empty comes whole, and has no range', async () => {
+      const empty = `${await published(newFile('empty', ''))}/content`
+      for (const told of [await get(empty), await head(empty), await get(empty, { range: 'nonsense' })]) {
+        assert.equal(told.status, 200)
+        assert.equal(told.headers['content-length'], '0')
+        assert.equal(told.bytes.byteLength, 0)
+      }
+      for (const range of ['bytes=0-', 'bytes=0-0', 'bytes=-1', 'bytes=-0']) {
+        const told = await get(empty, { range })
+        refused(told, 416, 'range_not_satisfiable')
+        assert.equal(told.headers['content-range'], 'bytes */0')
+      }
+    })
+
+    it('takes a Svc-Download-Id of 16 to 64 letters, digits, _ and -, and a ticket of 80 characters', async () => {
+      for (const id of ['a'.repeat(16), '-_0Z'.repeat(16), randomUUID()])
+        for (const ask of [get, head]) assert.equal((await ask(content, { 'svc-download-id': id })).status, 200, id)
+      for (const id of [
+        '',
+        'a'.repeat(15),
+        'a'.repeat(65),
+        `${'a'.repeat(16)} b`,
+        `${'a'.repeat(16)}.`,
+        'ä'.repeat(16),
+      ]) {
+        const told = await get(content, { 'svc-download-id': id })
+        refused(told, 400, 'invalid_request')
+        assert.equal(told.json.details[0].pointer, '/headers/svc-download-id', id)
+        assert.equal((await head(content, { 'svc-download-id': id })).status, 400)
+      }
+      for (const ticket of ['', 'wrong', 't'.repeat(80)])
+        assert.equal((await get(content, { 'svc-queue-ticket': ticket })).status, 200, ticket)
+      refused(await get(content, { 'svc-queue-ticket': 't'.repeat(81) }), 400, 'invalid_request')
+    })
+
+    it('is sent in the class of the caller, or in a lower one when it asks for that', async () => {
+      for (const [credential, own, lower, higher] of [
+        [reader.token, 'interactive', ['release', 'bulk', 'background'], []],
+        [serviceKey, 'release', ['bulk', 'background'], ['interactive']],
+      ] as const) {
+        const classOf = async (headers: Record<string, string>): Promise<unknown> => {
+          const told = await get(content, headers, credential)
+          assert.equal(told.status, 200, told.text)
+          return told.headers['svc-download-class']
+        }
+        assert.equal(await classOf({}), own)
+        assert.equal(await classOf({ 'svc-download-class': own }), own)
+        for (const asked of lower) assert.equal(await classOf({ 'svc-download-class': asked }), asked)
+        for (const asked of higher) assert.equal(await classOf({ 'svc-download-class': asked }), own)
+      }
+      for (const asked of ['', 'urgent', 'Bulk', 'bulk,release', 'bulk ;x']) {
+        const told = await get(content, { 'svc-download-class': asked })
+        refused(told, 400, 'invalid_request')
+        assert.equal(told.json.details[0].pointer, '/headers/svc-download-class', asked)
+      }
+      const part = await get(content, { 'svc-download-class': 'bulk', range: 'bytes=1-1' })
+      assert.deepEqual([part.status, part.headers['svc-download-class']], [206, 'bulk'])
+      const known = await get(content, { 'svc-download-class': 'bulk', 'if-none-match': tag })
+      assert.deepEqual([known.status, known.headers['svc-download-class']], [304, 'bulk'])
+    })
+
+    it('of several megabytes is exact to the bit, whole and in any range, also for many at once', async () => {
+      const MiB = 1024 * 1024
+      const large = newFile('large', randomBytes(3 * MiB + 4321))
+      const size = large.bytes.byteLength
+      const path = `${await published(large)}/content`
+      const whole = await get(path)
+      assert.ok(whole.bytes.equals(large.bytes))
+      const random = (below: number): number => randomBytes(6).readUIntBE(0, 6) % below
+      const intervals: [number, number][] = [
+        [0, size - 1],
+        [size - 1, size - 1],
+        [512 * 1024 - 1, 512 * 1024],
+        [512 * 1024, MiB - 1],
+        [MiB - 1, 2 * MiB],
+      ]
+      while (intervals.length < 60) {
+        const first = random(size)
+        intervals.push([first, first + random(size - first)])
+      }
+      const check = async ([first, last]: [number, number]): Promise<void> => {
+        const range = `bytes=${first}-${last}`
+        const told = await get(path, { range })
+        assert.equal(told.status, 206)
+        assert.equal(told.headers['content-length'], String(last - first + 1))
+        assert.ok(told.bytes.equals(Buffer.from(large.bytes.subarray(first, last + 1))), range)
+      }
+      for (const interval of intervals.slice(0, 20)) await check(interval)
+      await Promise.all(intervals.slice(20).map(check))
+    })
+  })
+})
