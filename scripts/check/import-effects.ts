@@ -6,7 +6,7 @@
  * A hook puts one call before the body of each module of the folder and one after it. What a module imports has run before
  * the first call, so what changes between the two is the module's own doing, and what changes elsewhere is a package's.
  */
-import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -27,9 +27,20 @@ interface State {
 /** What Node itself keeps busy while it loads modules and runs this script. */
 const ofNode = /^(?:FSReq|Immediate|CloseReq|TTYWrap|PipeWrap)/
 
+/** A file of a package that is being loaded at this very moment is open for a moment. */
+const ofLoading = /\/node_modules\/.*\.(?:[cm]?[jt]s|json|wasm)$/
+
+const isLoading = (descriptor: string): boolean => {
+  try {
+    return ofLoading.test(readlinkSync(`/proc/self/fd/${descriptor}`))
+  } catch {
+    return true // Closed since it was listed, as is the one that listed it.
+  }
+}
+
 const openFiles = (): number => {
   try {
-    return readdirSync('/proc/self/fd').length
+    return readdirSync('/proc/self/fd').filter((descriptor) => !isLoading(descriptor)).length
   } catch {
     return 0 // Only Linux lists them; elsewhere `running` still tells of sockets, timers and requests.
   }

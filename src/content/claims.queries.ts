@@ -74,8 +74,8 @@ const blobForUpdate = prepareQuery((q, p: Parameters<{ digest: string }>) =>
 export const expectBlob = async (tx: Transaction, digest: Sha256, size: number): Promise<BlobsTable['state']> => {
   await insertExpected(tx, { digest, size })
   const [row] = await blobForUpdate(tx, { digest })
-  if (row === undefined) throw new Error(`blob ${digest} vanished while it was locked`)
-  return row.state
+  // On PostgreSQL the row that was in the way of ours may go while we wait for its lock: reclaim has just finished.
+  return row?.state ?? 'reclaiming'
 }
 
 /** The bytes are there. Their size is known only now: what was expected is what somebody declared. */

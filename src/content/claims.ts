@@ -133,10 +133,14 @@ export const retire = async (tx: Transaction, id: string, now: string): Promise<
   await updateClaim(tx, { ...claim, state: 'retired', retired_at: now })
 }
 
-/** Gives the room back, and the bytes to reclaim unless others hold them. Harmless when that was done already. */
+/**
+ * Gives the room back, and the bytes to reclaim unless others hold them. Harmless when that was done already. What is
+ * published is retired first: releasing a live claim would take the bytes from under its holder.
+ */
 export const release = async (tx: Transaction, id: string, now: string): Promise<void> => {
   const claim = await lockClaim(tx, id)
   if (claim === undefined) return
+  if (claim.state === 'live') throw new Error(`claim ${id} is live and must be retired before it is released`)
   await count(tx, claim.repository, deltas(claim.state, null, claim.size, 0), Number.POSITIVE_INFINITY)
   await deleteClaim(tx, { id })
   if (claim.sha256 !== null) await insertCandidate(tx, { digest: claim.sha256, now })

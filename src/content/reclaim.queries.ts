@@ -12,8 +12,18 @@ export const lockBlob = (tx: Transaction, digest: string): Promise<Pick<BlobsTab
 export const isClaimed = async (tx: Transaction, digest: string): Promise<boolean> =>
   (await tx.selectFrom('claims').select('id').where('sha256', '=', digest).limit(1).executeTakeFirst()) !== undefined
 
-export const markReclaiming = async (tx: Transaction, digest: string): Promise<void> => {
+/** Whether the digest was queued, or its mark set, after that moment. */
+export const isYounger = async (tx: Transaction, digest: string, than: string): Promise<boolean> =>
+  (await tx
+    .selectFrom('reclaim_candidates')
+    .select('sha256')
+    .where('sha256', '=', digest)
+    .where('since', '>', than)
+    .executeTakeFirst()) !== undefined
+
+export const markReclaiming = async (tx: Transaction, digest: string, now: string): Promise<void> => {
   await tx.updateTable('blobs').set({ state: 'reclaiming' }).where('sha256', '=', digest).execute()
+  await tx.updateTable('reclaim_candidates').set({ since: now }).where('sha256', '=', digest).execute()
 }
 
 export const deleteBlob = async (tx: Transaction, digest: string): Promise<void> => {

@@ -1,8 +1,23 @@
 import type { Database } from '../database/database.ts'
+import { type Clock, timestamp } from '../kernel/clock.ts'
 import { toSha256 } from '../kernel/digest.ts'
-import { upkeepBatch } from '../kernel/limits.ts'
+import { reclaimLeaseMs, upkeepBatch } from '../kernel/limits.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
-import { deleteBlob, deleteCandidate, isClaimed, lockBlob, markReclaiming, nextCandidates } from './reclaim.queries.ts'
+import {
+  deleteBlob,
+  deleteCandidate,
+  isClaimed,
+  isYounger,
+  lockBlob,
+  markReclaiming,
+  nextCandidates,
+} from './reclaim.queries.ts'
+
+export interface ReclaimParts {
+  readonly database: Database
+  readonly store: BlobStore
+  readonly clock: Clock
+}
 
 /**
  * Removes bytes that nobody claims any more, online.
@@ -11,23 +26,30 @@ import { deleteBlob, deleteCandidate, isClaimed, lockBlob, markReclaiming, nextC
  * bytes -> remove the row (I2). A crash leaves a marked blob and its place in the queue, and the next run repeats what is
  * left. Whoever wants to store the same bytes meanwhile waits until the row is gone.
  *
+ * Several processes may run this at once. The mark is a lease: until it lapses only its holder goes on, and a holder that
+ * was held up for half of it leaves the bytes alone. Otherwise the second to remove them could meet a later upload.
+ *
  * Returns how many blobs went; call again while it returns a full batch.
  */
-export const reclaim = async (parts: { database: Database; store: BlobStore }): Promise<number> => {
-  const { database, store } = parts
+export const reclaim = async (parts: ReclaimParts): Promise<number> => {
+  const { database, store, clock } = parts
   const candidates = await nextCandidates(database.reader, upkeepBatch)
   let removed = 0
   for (const digest of candidates) {
+    const begunAt = performance.now()
     const marked = await database.transaction(async (tx) => {
       const blob = await lockBlob(tx, digest)
       if (blob === undefined || (await isClaimed(tx, digest))) {
         await deleteCandidate(tx, digest)
         return false
       }
-      await markReclaiming(tx, digest)
+      const nowMs = clock.now()
+      const leased = blob.state === 'reclaiming' && (await isYounger(tx, digest, timestamp(nowMs - reclaimLeaseMs)))
+      if (leased) return false
+      await markReclaiming(tx, digest, timestamp(nowMs))
       return true
     })
-    if (!marked) continue
+    if (!marked || performance.now() - begunAt > reclaimLeaseMs / 2) continue
     await store.delete(toSha256(digest))
     await database.transaction(async (tx) => {
       await deleteBlob(tx, digest)

@@ -44,12 +44,12 @@ const guards: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-const tagList = /(?:W\/)?"[^"]*"|\*/g
+const tagList = /(?:W\/)?"[^"]*"/g
 
 /** If-None-Match compares weakly (RFC 9110, section 13.1.2); our tags contain no comma or quote. */
 const matches = (ifNoneMatch: string | undefined, etag: string): boolean =>
   ifNoneMatch !== undefined &&
-  (ifNoneMatch.match(tagList) ?? []).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag)
+  (ifNoneMatch.trim() === '*' || (ifNoneMatch.match(tagList) ?? []).some((tag) => tag.replace(/^W\//, '') === etag))
 
 /**
  * The one door out: every route that sends stored bytes ends here. Decides conditions (RFC 9110, section 13) and range

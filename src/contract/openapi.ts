@@ -100,6 +100,8 @@ export const failureCodes = (operation: Operation): FailureCode[] => {
   if (!reads(operation)) codes.add('method_not_allowed')
   if (!operation.whileDraining) codes.add('draining')
   for (const code of operation.failures) codes.add(code)
+  // When the disk of the database is full.
+  if (!reads(operation)) codes.add('insufficient_space')
   return [...codes]
 }
 

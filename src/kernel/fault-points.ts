@@ -15,7 +15,7 @@ export const faultPoints = [
   'publish.committed',
 ] as const
 
-export type FaultPoint = (typeof faultPoints)[number]
+type FaultPoint = (typeof faultPoints)[number]
 
 /** Called at each point. Does nothing outside of tests. */
 export type ReachFaultPoint = (point: FaultPoint) => void

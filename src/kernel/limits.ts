@@ -135,6 +135,8 @@ export const stagingGraceMs = 10 * minute
 /** Publishing bytes that are just being removed waits for the removal, this often and this long each time. */
 export const reclaimWaitMs = 20
 export const reclaimWaitsMax = 250
+/** How long the removal of one blob is left to whoever began it. A removal takes milliseconds. */
+export const reclaimLeaseMs = 10 * second
 
 /** Checks: rows read at a time, and findings of one kind shown before it is clear that something is badly wrong. */
 export const checkPage = 1_000

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { anyAccount } from '../features/accounts/accounts.ts'
 import { openKeys } from './keys-file.ts'
 import type { Logger } from './log.ts'
@@ -28,7 +29,8 @@ export const run = async (settings: Settings, log: Logger, roles: Roles, stage: 
   try {
     const keys = roles.gateway === null ? [] : await openKeys(settings)
     // Only here: a command beside the service must not take a mistyped folder for an empty store.
-    await mkdir(settings.dataDir, { recursive: true, mode: 0o700 })
+    if (settings.databaseUrl.startsWith(`sqlite:${join(settings.dataDir, '/')}`))
+      await mkdir(settings.dataDir, { recursive: true, mode: 0o700 })
     const parts = await openParts(settings, log, stage, stack)
     if (roles.worker) {
       const worker = startWorker(parts)

@@ -11,7 +11,7 @@ export interface CuttingProxy extends AsyncDisposable {
   readonly lost: number
 }
 
-const committed = Buffer.from('COMMIT\0')
+const committed = 'COMMIT\0'
 
 export const startCuttingProxy = async (databaseUrl: string): Promise<CuttingProxy> => {
   const there = new URL(databaseUrl)
@@ -31,8 +31,8 @@ export const startCuttingProxy = async (databaseUrl: string): Promise<CuttingPro
         cut()
       })
     }
-    client.on('data', (bytes) => upstream.write(bytes))
-    upstream.on('data', (bytes) => {
+    client.on('data', (bytes: Buffer) => upstream.write(bytes))
+    upstream.on('data', (bytes: Buffer) => {
       if (armed && bytes.includes(committed)) {
         armed = false
         lost += 1

@@ -152,8 +152,11 @@ describe('postgres', () => {
         // Upkeep with everything lapsed: what was published must not be taken for what was abandoned.
         service.clock.advance(3_600_000)
         const worker = await startService(engine, { on: service, roles: { gateway: null, worker: true } })
-        await untilInOrder(settingsFor(service))
-        await worker.stop()
+        try {
+          await untilInOrder(settingsFor(service))
+        } finally {
+          await worker.stop()
+        }
         const listed = (await published(to)).filter(({ sha256 }) => sha256 === file.sha256)
         assert.equal(listed.length, 1)
         const again = await door.send(to, file)

@@ -12,6 +12,7 @@ import { checkAccounts } from '../../src/features/accounts/checks.ts'
 import { checkArtifacts } from '../../src/features/artifacts/checks.ts'
 import { checkAssets } from '../../src/features/assets/checks.ts'
 import { settleUploads, sweepUploads } from '../../src/features/uploads/jobs.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
 import type { Finding } from '../../src/kernel/finding.ts'
 import { cleanupGraceHoursDefault } from '../../src/kernel/limits.ts'
 import type { BlobStore } from '../../src/ports/blob-store.ts'
@@ -31,6 +32,7 @@ export const chunked = (bytes: string | Uint8Array, pieceBytes = 16_384): Readab
 export interface Backstage {
   readonly database: Database
   readonly store: BlobStore
+  readonly clock: Clock
   /** Names of what lies in staging. */
   staged(): Promise<string[]>
   /** Digests of what lies in the store, in order. */
@@ -96,6 +98,7 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
   return {
     database,
     store,
+    clock,
     staged: () => readdir(staging),
     async stored() {
       const digests: string[] = []
@@ -112,7 +115,7 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
       const parts = { database, store, clock, cleanupGraceMs }
       await settleUploads(parts)
       await sweepUploads(parts)
-      await reclaim({ database, store })
+      await reclaim({ database, store, clock })
     },
     close: () => database[Symbol.asyncDispose](),
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
+import { digestOf } from './backstage.ts'
 import type { Told } from './client.ts'
 import type { TestService } from './service.ts'
 
@@ -15,15 +16,13 @@ export interface NewFile {
   }
 }
 
-export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
-
 export const newFile = (
   name: string,
   content: string | Uint8Array,
   more: Pick<NewFile['descriptor'], 'labels' | 'metadata'> = {},
 ): NewFile => {
   const bytes = Buffer.from(content)
-  return { bytes, descriptor: { name, size: String(bytes.byteLength), sha256: sha256Of(bytes), ...more } }
+  return { bytes, descriptor: { name, size: String(bytes.byteLength), sha256: digestOf(bytes), ...more } }
 }
 
 export const uploadsOf = (repository: string): string => `/api/v1/repositories/${repository}/uploads`

@@ -221,7 +221,7 @@ forEachEngine((engine) => {
     })
 
     it('comes whole, with all that a client and a browser need to know', async () => {
-      const told = await get(content)
+      const told = await get(content, { 'accept-encoding': 'gzip, br, zstd' })
       assert.equal(told.status, 200)
       assert.equal(told.text, '0123456789')
       const wanted = {
@@ -231,7 +231,7 @@ forEachEngine((engine) => {
         'accept-ranges': 'bytes',
         'x-content-type-options': 'nosniff',
         'svc-download-class': 'interactive',
-        'content-disposition': 'attachment; filename="digits.txt"',
+        'content-disposition': 'attachment; filename=digits.txt',
       }
       for (const [name, value] of Object.entries(wanted)) assert.equal(told.headers[name], value, name)
       const policy = String(told.headers['content-security-policy']).split(/;\s*/)
@@ -265,6 +265,12 @@ forEachEngine((engine) => {
         '%41%zz',
         'a%20b',
         'a,b',
+        'a/b/c.txt',
+        '/etc/passwd',
+        '../../up',
+        'a/',
+        '/',
+        'x/ü/y',
         'ünïcödé',
         'ünïcödé"; filename="evil.exe',
         '\u{1f600}.zip',
@@ -292,14 +298,6 @@ forEachEngine((engine) => {
           Object.keys(parameters).filter((parameter) => !['filename', 'filename*'].includes(parameter)),
           [],
         )
-      }
-    })
-
-    it('offers a name with slashes such that nothing but its last part can be meant', async () => {
-      for (const name of ['a/b/c.txt', '/etc/passwd', '../../up', 'a/', '/', 'x/ü/y']) {
-        const told = await get(`${await published(newFile(name, 'x'))}/content`)
-        const { parameters } = parse(String(told.headers['content-disposition']))
-        assert.ok([name, name.split('/').at(-1)].includes(parameters['filename'] ?? ''), JSON.stringify(parameters))
       }
     })
 
@@ -436,6 +434,10 @@ forEachEngine((engine) => {
         'x',
         `"${tag.slice(1, -2)}"`,
         '"*"',
+        'x*',
+        '"*',
+        '**',
+        'W/*',
       ])
         for (const ask of [get, head])
           assert.equal((await ask(content, { 'if-none-match': ifNoneMatch })).status, 200, ifNoneMatch)

@@ -20,9 +20,7 @@ interface Item {
 
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 const bytesStartWith = (text: string, prefix: string): boolean =>
-  Buffer.from(text)
-    .subarray(0, Buffer.byteLength(prefix))
-    .equals(Buffer.from(prefix))
+  Buffer.from(text).subarray(0, Buffer.byteLength(prefix)).equals(Buffer.from(prefix))
 
 after(closeConnections)
 
@@ -77,7 +75,11 @@ forEachEngine((engine) => {
     return told.json.items.map(({ path }: Item) => path)
   }
   /** All pages, and how many there were. */
-  const paged = async (repository: string, prefix: string, limit: number): Promise<{ paths: string[]; pages: number }> => {
+  const paged = async (
+    repository: string,
+    prefix: string,
+    limit: number,
+  ): Promise<{ paths: string[]; pages: number }> => {
     const paths: string[] = []
     let next: string | null = null
     for (let pages = 1; ; pages++) {
@@ -168,16 +170,37 @@ forEachEngine((engine) => {
         await refused(putAsset({ path: 'swap/b.txt', artifactId, expectedRevision: 0 }), 404, 'not_found')
       const cancelled = `/api/v1/repositories/releases/uploads/${pending.json.id}`
       await service.ask({ method: 'DELETE', path: cancelled, credential: owner.token })
-      await refused(putAsset({ path: 'swap/b.txt', artifactId: pending.json.id, expectedRevision: 0 }), 404, 'not_found')
+      await refused(
+        putAsset({ path: 'swap/b.txt', artifactId: pending.json.id, expectedRevision: 0 }),
+        404,
+        'not_found',
+      )
       await refused(ask('releases', 'asset', { path: 'swap/b.txt' }), 404, 'not_found')
       assert.deepEqual(await listed(elsewhere), ['a'])
     })
 
     it('points at each field that is wrong', async () => {
       const good = { path: 'a', artifactId: one, expectedRevision: 0 }
-      for (const path of ['', '.', '..', 'a//b', '/a', 'a/', 'a/../b', 'a\\b', 'a:b', 'a\u0000', 'a\u0085', '\ud800', 'a'.repeat(1025), 1, null])
+      for (const path of [
+        '',
+        '.',
+        '..',
+        'a//b',
+        '/a',
+        'a/',
+        'a/../b',
+        'a\\b',
+        'a:b',
+        'a\u0000',
+        'a\u0085',
+        '\ud800',
+        'a'.repeat(1025),
+        1,
+        null,
+      ])
         await pointsAt(putAsset({ ...good, path }), '/path')
-      for (const artifactId of ['', 'x', one.toUpperCase(), null, 1]) await pointsAt(putAsset({ ...good, artifactId }), '/artifactId')
+      for (const artifactId of ['', 'x', one.toUpperCase(), null, 1])
+        await pointsAt(putAsset({ ...good, artifactId }), '/artifactId')
       for (const expectedRevision of [-1, 0.5, '0', null, revisionMax])
         await pointsAt(putAsset({ ...good, expectedRevision }), '/expectedRevision')
       assert.equal((await putAsset({ ...good, more: 1 })).status, 400)
@@ -226,10 +249,49 @@ forEachEngine((engine) => {
   describe('GET /assets', () => {
     it('takes the prefix literally: % and _ are no wildcards, case and accents count', async () => {
       const repository = await freshRepository()
-      const paths = ['100%/a', '100x/a', 'a_b/c', 'aXb/c', 'Case/x', 'case/x', 'é/x', 'e\u0301/x', '[ab]/x', '*/x', '?/x', "it's", '"q"', '日本/x', '😀/x']
+      const paths = [
+        '100%/a',
+        '100x/a',
+        'a_b/c',
+        'aXb/c',
+        'Case/x',
+        'case/x',
+        'é/x',
+        'e\u0301/x',
+        '[ab]/x',
+        '*/x',
+        '?/x',
+        "it's",
+        '"q"',
+        '日本/x',
+        '😀/x',
+      ]
       await insertPaths(repository, paths)
       assert.deepEqual(await listed(repository), paths.toSorted(byBytes))
-      for (const prefix of ['100%', '%', '_', 'a_', 'a_b/', 'C', 'c', 'é', 'e', 'e\u0301', '[', '*', '?', "it'", '"', '日', '😀', '😁', 'x', 'case/x', 'case/xx', ''])
+      for (const prefix of [
+        '100%',
+        '%',
+        '_',
+        'a_',
+        'a_b/',
+        'C',
+        'c',
+        'é',
+        'e',
+        'e\u0301',
+        '[',
+        '*',
+        '?',
+        "it'",
+        '"',
+        '日',
+        '😀',
+        '😁',
+        'x',
+        'case/x',
+        'case/xx',
+        '',
+      ])
         assert.deepEqual(
           await listed(repository, prefix),
           paths.filter((path) => bytesStartWith(path, prefix)).toSorted(byBytes),
@@ -265,12 +327,35 @@ forEachEngine((engine) => {
   describe('GET /assets/page', () => {
     /** Where UTF-8, UTF-16 and locales disagree about order, and where bytes of one character end another. */
     const awkward = fc.constantFrom(
-      ...['a', 'B', 'b', '_', '%', '-', '.x', ' ', '~', 'é', 'e\u0301', 'ß', 'ÿ', '\u00a0', '\u07ff', '\u0800', '\ud7ff'],
+      ...[
+        'a',
+        'B',
+        'b',
+        '_',
+        '%',
+        '-',
+        '.x',
+        ' ',
+        '~',
+        'é',
+        'e\u0301',
+        'ß',
+        'ÿ',
+        '\u00a0',
+        '\u07ff',
+        '\u0800',
+        '\ud7ff',
+      ],
       ...['\ue000', '\uffee', '\ufffd', '\uffff', '\u{10000}', '😀', '\u{10ffff}', '\u200d', '日', 'İ', 'ı', '/'],
     )
     const path = fc
       .array(awkward, { minLength: 1, maxLength: 5 })
-      .map((parts) => parts.join('').replaceAll(/\/+/g, '/').replaceAll(/^\/|\/$/g, ''))
+      .map((parts) =>
+        parts
+          .join('')
+          .replaceAll(/\/+/g, '/')
+          .replaceAll(/^\/|\/$/g, ''),
+      )
       .filter((text) => text !== '')
 
     it('goes through all paths of a prefix in the order of their UTF-8 bytes, without gaps or repeats', async () => {
@@ -284,7 +369,13 @@ forEachEngine((engine) => {
             await removePaths(repository)
             await insertPaths(repository, paths)
             // A random prefix seldom matches; the beginning of a path always does.
-            for (const prefix of ['', random, Array.from(paths[0] ?? '').slice(0, 1).join('')]) {
+            for (const prefix of [
+              '',
+              random,
+              Array.from(paths[0] ?? '')
+                .slice(0, 1)
+                .join(''),
+            ]) {
               const expected = paths.filter((each) => bytesStartWith(each, prefix)).toSorted(byBytes)
               const { paths: found, pages } = await paged(repository, prefix, limit)
               assert.deepEqual(found, expected)

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { uploadLifetimeMs, uploadTurnMs } from '../../src/kernel/limits.ts'
+import { digestOf, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { type Connection, openConnection } from '../harness/connection.ts'
-import { damageIn } from '../harness/damage.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
-import { newFile, openUpload, sendContent, sha256Of, uploadsOf } from '../harness/publishing.ts'
+import { newFile, openUpload, sendContent, uploadsOf } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { until } from '../harness/until.ts'
@@ -115,22 +115,20 @@ forEachEngine((engine) => {
     for (const { socket } of connections.splice(0)) socket.destroy()
   })
 
-  /** A request that has begun to send and has the turn; what comes next is for the test to say. */
-  const begin = async (upload: string, length: number, first: string): Promise<Connection> => {
+  /** A request by hand, which begins with `first` and may end in any way. */
+  const byHand = async (upload: string, headers: readonly string[], first: string): Promise<Connection> => {
     const connection = await openConnection(service.url)
     connections.push(connection)
-    connection.send(
-      [
-        `PUT ${upload}/content HTTP/1.1`,
-        'Host: svc',
-        `Authorization: Bearer ${writer.token}`,
-        'Content-Type: application/octet-stream',
-        `Content-Length: ${length}`,
-        'Connection: close',
-        '',
-        first,
-      ].join('\r\n'),
-    )
+    const type = 'Content-Type: application/octet-stream'
+    const credential = `Authorization: Bearer ${writer.token}`
+    const head = [`PUT ${upload}/content HTTP/1.1`, 'Host: svc', credential, type, ...headers]
+    connection.send(`${head.join('\r\n')}\r\n\r\n${first}`)
+    return connection
+  }
+
+  /** A request that has begun to send and has the turn; what comes next is for the test to say. */
+  const begin = async (upload: string, length: number, first: string): Promise<Connection> => {
+    const connection = await byHand(upload, [`Content-Length: ${length}`, 'Connection: close'], first)
     await until('the request has its turn', async () => (await rowOf(upload)).turn_holder)
     return connection
   }
@@ -189,7 +187,7 @@ forEachEngine((engine) => {
       for (const change of [
         { name: 'First' },
         { size: '6' },
-        { sha256: sha256Of(Buffer.from('x')) },
+        { sha256: digestOf('x') },
         { labels: [] },
         { labels: ['l', 'l'] },
         { metadata: {} },
@@ -511,6 +509,14 @@ forEachEngine((engine) => {
       assert.deepEqual(await filesIn('staging'), [])
     })
 
+    it('that is neither counted nor chunked is empty', async () => {
+      const empty = await opened(newFile('none', ''))
+      assert.match(await (await byHand(empty, ['Connection: close'], '')).ended(), /^HTTP\/1\.1 200 /)
+      const some = await opened(newFile('some', 'some'))
+      assert.match(await (await byHand(some, ['Connection: close'], '')).ended(), /^HTTP\/1\.1 422 /)
+      assert.equal((await read(some)).json.status, 'pending')
+    })
+
     it('may be empty', async () => {
       const file = newFile('empty', '')
       const upload = await opened(file)
@@ -590,22 +596,40 @@ forEachEngine((engine) => {
 
     it('that is much longer than declared is refused without being read to its end', async () => {
       const upload = await opened(newFile('long', 'long'))
-      const connection = await openConnection(service.url)
-      connections.push(connection)
-      connection.send(
-        [
-          `PUT ${upload}/content HTTP/1.1`,
-          'Host: svc',
-          `Authorization: Bearer ${writer.token}`,
-          'Content-Type: application/octet-stream',
-          'Transfer-Encoding: chunked',
-          '',
-          `3e8\r\n${'x'.repeat(1000)}\r\n`,
-        ].join('\r\n'),
-      )
+      const connection = await byHand(upload, ['Transfer-Encoding: chunked'], `3e8\r\n${'x'.repeat(1000)}\r\n`)
       // It never ends, and is answered all the same.
       assert.match(await connection.until(/size_mismatch/), /^HTTP\/1\.1 422 /)
       assert.equal((await send(upload, 'long')).status, 200)
+    })
+
+    it('may be refused while much of it is still to come, and the client sees why', async () => {
+      const upload = await opened(newFile('short', 'short'))
+      for (const length of [100_000, 300_000, 5_000_000])
+        for (const body of [Buffer.alloc(length), Readable.from([Buffer.alloc(length), Buffer.alloc(length)])]) {
+          const told = await service.ask({
+            method: 'PUT',
+            path: `${upload}/content`,
+            credential: writer.token,
+            headers: octets,
+            body,
+          })
+          refused(told, 422, 'size_mismatch')
+          assert.equal((await read(upload)).json.status, 'pending')
+        }
+      assert.equal((await send(upload, 'short')).status, 200)
+    })
+
+    it('is asked for only when its length is the declared one', async () => {
+      const upload = await opened(newFile('expected', 'expected'))
+      const expecting = (length: number): Promise<Connection> =>
+        byHand(upload, [`Content-Length: ${length}`, 'Expect: 100-continue', 'Connection: close'], '')
+      for (const length of [0, 7, 9, 1_000_000_000_000])
+        assert.match(await (await expecting(length)).until(/size_mismatch/), /^HTTP\/1\.1 422 /, String(length))
+      assert.equal((await read(upload)).json.status, 'pending')
+      const right = await expecting(8)
+      await right.until(/^HTTP\/1\.1 100 /)
+      right.send('expected')
+      assert.match(await right.ended(), /HTTP\/1\.1 200 [\s\S]*"status":"available"/)
     })
 
     it('is application/octet-stream, else 415', async () => {
@@ -787,6 +811,30 @@ forEachEngine((engine) => {
       assert.equal(again.status, 201, again.text)
     })
 
+    it('takes nothing while the disk is nearly full, and the session waits', async () => {
+      const file = newFile('no disk', 'no disk')
+      const upload = await opened(file)
+      await service.restart({ SVC_FREE_SPACE_RESERVE_BYTES: '9000000000000000' })
+      const earlier = await left()
+      refused(await open(newFile('neither', 'neither').descriptor), 507, 'insufficient_space')
+      refused(await send(upload, file.bytes), 507, 'insufficient_space')
+      assert.deepEqual(await left(), earlier)
+      await service.restart()
+      assert.equal((await send(upload, file.bytes)).status, 200)
+    })
+
+    it('gives a request up that does not end within the deadline, and takes another', async () => {
+      const file = newFile('slow', 'slow')
+      const upload = await opened(file)
+      await service.restart({ SVC_UPLOAD_DEADLINE_SECONDS: '1' })
+      const connection = await byHand(upload, ['Content-Length: 4', 'Connection: close'], 'sl')
+      assert.match(await connection.ended(), /^HTTP\/1\.1 408 [\s\S]*"code":"upload_deadline"/)
+      assert.equal((await rowOf(upload)).turn_holder, null)
+      assert.deepEqual(await filesIn('staging'), [])
+      assert.equal((await send(upload, file.bytes)).status, 200)
+      await service.restart()
+    })
+
     it('a session that expired takes nothing, is cancelled, and is forgotten after seven more days', async () => {
       const file = newFile('expires', `expires ${randomUUID()}`)
       const key = randomUUID()
@@ -830,6 +878,11 @@ forEachEngine((engine) => {
   })
 
   it('all of this left every counter and every claim as the checks want them', async () => {
-    assert.deepEqual(await damageIn(service), [])
+    const backstage = await openBackstage(service)
+    try {
+      await backstage.inOrder()
+    } finally {
+      await backstage.close()
+    }
   })
 })

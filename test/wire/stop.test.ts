@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -160,6 +161,14 @@ describe('a stop', { timeout: 120_000 }, () => {
       assert.equal(digest((await ask(address, { path: `${raw}/stored`, credential })).bytes), digest(bytes))
     })
   }
+
+  test('asked for while it starts is as orderly as any', async () => {
+    const dataDir = join(folder, 'another')
+    const starting = startSvc(['up'], settingsFor({ dataDir }))
+    await until('it begins to start', () => existsSync(join(dataDir, 'config')))
+    starting.child.kill('SIGTERM')
+    assert.deepEqual(await starting.ended, { code: 0, signal: null }, starting.stderr())
+  })
 
   test('with idle connections open and nothing under way is over at once, with code 0', async () => {
     const kept = await ask(address, { path: '/health/live' })

@@ -9,6 +9,7 @@ const serverClasses: ReadonlySet<string> = new Set(['08', '53', '57', '58', 'XX'
 
 /** query_canceled belongs to class 57 but says that somebody stopped this one query. */
 const cancelled = '57014'
+const diskFull = '53100'
 
 export const isPassing = (error: unknown): boolean =>
   error instanceof DatabaseError && error.code !== undefined && passing.has(error.code)
@@ -19,6 +20,8 @@ export const translated = (error: unknown): unknown => {
   if (error instanceof DatabaseError) {
     const code = error.code ?? ''
     if (!serverClasses.has(code.slice(0, 2)) || code === cancelled) return error
+    if (code === diskFull)
+      return new DatabaseUnavailable('The disk of the database is full.', { cause: error, diskFull: true })
   }
   return new DatabaseUnavailable('The database server does not answer as it should.', { cause: error })
 }

@@ -3,11 +3,12 @@ import { DatabaseUnavailable } from '../unavailable.ts'
 /** Primary result codes of SQLite, https://www.sqlite.org/rescode.html. */
 const busy = 5
 const locked = 6
+const full = 13
 const broken: ReadonlyMap<number, string> = new Map([
   [7, 'SQLite is out of memory'],
   [10, 'reading or writing the database file failed'],
   [11, 'the database file is damaged'],
-  [13, 'the disk of the database is full'],
+  [full, 'the disk of the database is full'],
   [14, 'the database file cannot be opened'],
   [26, 'the file is not a database'],
 ])
@@ -28,8 +29,9 @@ export const translated = (error: unknown): unknown => {
   if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE') {
     return new DatabaseUnavailable('The database is closed.', { cause: error })
   }
-  const reason = broken.get(primaryCode(error) ?? 0)
+  const code = primaryCode(error)
+  const reason = broken.get(code ?? 0)
   return reason === undefined
     ? error
-    : new DatabaseUnavailable(`The database does not work: ${reason}.`, { cause: error })
+    : new DatabaseUnavailable(`The database does not work: ${reason}.`, { cause: error, diskFull: code === full })
 }

@@ -7,7 +7,7 @@ import type { Sha256 } from '../../kernel/digest.ts'
 import { newId } from '../../kernel/ids.ts'
 import { uploadLifetimeMs } from '../../kernel/limits.ts'
 import { turnEnd } from './turn.ts'
-import { deleteUpload, insertUpload } from './uploads.queries.ts'
+import { deleteUpload, insertUpload, lockUpload } from './uploads.queries.ts'
 import type { UploadParts, UploadScope } from './uploads.ts'
 
 /** A file that comes in one request without a session: reserved like one, gone when the request is. */
@@ -61,10 +61,14 @@ export const openRawTransfer = async (
 export const closeRawTransfer = (tx: Transaction, transfer: RawTransfer): Promise<void> =>
   deleteUpload(tx, transfer.row.id)
 
-/** Gives the reservation of a transfer back that published nothing. */
+/**
+ * Gives the reservation of a transfer back that published nothing. Looks first: when the news of a commit was lost, the
+ * transfer has published and its reservation is held by its artifact.
+ */
 export const abandonRawTransfer = (parts: UploadParts, transfer: RawTransfer): Promise<void> =>
   parts.database.transaction(
     async (tx) => {
+      if ((await lockUpload(tx, transfer.row.id)) === undefined) return
       await release(tx, transfer.row.id, timestamp(parts.clock.now()))
       await deleteUpload(tx, transfer.row.id)
     },

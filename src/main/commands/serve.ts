@@ -9,10 +9,12 @@ export const serve = async (roles: Roles, stage: Stage = realStage): Promise<voi
   const settings = readSettings(process.env)
   const log = createLog(settings.logLevel)
   for (const name of unknownSettings(process.env)) log.warn(`${name} is no setting of svc; see svc settings`)
+  // From now on, so that a signal while it starts is no sudden end; a second one is.
+  const stopAsked = signalled()
   const running = await run(settings, log, roles, stage)
   await announce(settings, roles, running)
   log.info({ address: running.address, role: roles.gateway, worker: roles.worker }, 'started')
-  await signalled()
+  await stopAsked
   log.info('stopping: transfers under way may finish')
   process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1))
   await running.stop()

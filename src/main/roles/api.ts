@@ -31,12 +31,12 @@ export interface Gateway {
 
 /** Known conditions of what we depend on, as answers. */
 const translate = (error: unknown): Failure | null => {
+  if (error instanceof BlobStoreFull || (error instanceof DatabaseUnavailable && error.diskFull))
+    return new Failure('insufficient_space', 'The disk is full. Stored files stay readable.', { cause: error })
   if (error instanceof DatabaseUnavailable)
     return new Failure('unavailable', 'The database does not answer.', { cause: error, retryAfterSeconds: 5 })
   if (error instanceof BlobStoreUnavailable)
     return new Failure('unavailable', 'The blob store does not answer.', { cause: error, retryAfterSeconds: 5 })
-  if (error instanceof BlobStoreFull)
-    return new Failure('insufficient_space', 'The disk is full. Stored files stay readable.', { cause: error })
   return null
 }
 

@@ -17,7 +17,7 @@ export const startWorker = (parts: Parts): { stop(): Promise<void> } => {
       run: async () => {
         await settleUploads(uploads)
         await sweepUploads(uploads)
-        while ((await reclaim({ database, store })) === upkeepBatch);
+        while ((await reclaim({ database, store, clock })) === upkeepBatch);
       },
     }),
     startReconciler({
