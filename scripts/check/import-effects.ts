@@ -27,20 +27,20 @@ interface State {
 /** What Node itself keeps busy while it loads modules and runs this script. */
 const ofNode = /^(?:FSReq|Immediate|CloseReq|TTYWrap|PipeWrap)/
 
-/** A file of a package that is being loaded at this very moment is open for a moment. */
-const ofLoading = /\/node_modules\/.*\.(?:[cm]?[jt]s|json|wasm)$/
+/** A module's own files and sockets. What Node opens for itself is of another kind, or a file of a package or the system. */
+const ofOthers = /^(?:anon_inode|pipe):|^\/(?:dev|etc|proc|sys|usr)\/|\/node_modules\//
 
-const isLoading = (descriptor: string): boolean => {
+const isOwn = (descriptor: string): boolean => {
   try {
-    return ofLoading.test(readlinkSync(`/proc/self/fd/${descriptor}`))
+    return !ofOthers.test(readlinkSync(`/proc/self/fd/${descriptor}`))
   } catch {
-    return true // Closed since it was listed, as is the one that listed it.
+    return false // Closed since it was listed, as is the one that listed it.
   }
 }
 
 const openFiles = (): number => {
   try {
-    return readdirSync('/proc/self/fd').filter((descriptor) => !isLoading(descriptor)).length
+    return readdirSync('/proc/self/fd').filter(isOwn).length
   } catch {
     return 0 // Only Linux lists them; elsewhere `running` still tells of sockets, timers and requests.
   }

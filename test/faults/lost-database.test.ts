@@ -162,7 +162,7 @@ describe('postgres', () => {
         const again = await door.send(to, file)
         assert.equal(again.status, 200, again.text)
         assert.ok((await fetchBytes(to, door.place(file, again)))?.equals(file.bytes))
-        assert.deepEqual(await askDoctor(settingsFor(service)), { damage: [], waiting: [] })
+        assert.deepEqual((await askDoctor(settingsFor(service))).damage, [])
       })
     }
   })
