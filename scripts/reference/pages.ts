@@ -33,13 +33,16 @@ const who = (access: AccessRule): string => {
       return 'a signed-in session'
     case 'administrator':
       return 'an administrator'
-    case 'recovery':
+    case 'service-administrator':
       return 'the recovery key'
+    case 'own-key':
+      return 'the service key itself, also before its activation'
     case 'repository':
       return `on the repository: ${access.actions.join(', ')}`
-    case 'visible-repositories':
-      return `any valid credential; shows repositories with ${access.actions.join(', ')}`
+    case 'visible':
+      return `any valid credential; shows what it holds ${access.actions.join(', ')} on`
     case 'administration':
+      return `${access.action} on the service account`
     case 'system':
       return access.action
     default:

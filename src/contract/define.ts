@@ -14,6 +14,7 @@ type Optional =
   | 'conditions'
   | 'failures'
   | 'download'
+  | 'openToReadTokens'
   | 'whileDraining'
 
 type Declaration<
@@ -58,6 +59,7 @@ export const defineOperation = <
     conditions: [],
     failures: [],
     download: false,
+    openToReadTokens: false,
     whileDraining: false,
     ...declaration,
   } as Operation<Path, Query, Headers, Body, Responses, Rule>

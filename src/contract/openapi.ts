@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox'
 import { type FailureCode, failures } from '../kernel/failure.ts'
-import { type Operation, type ResponseKind, reads, requiredActions } from './operation.ts'
+import { changes, type Operation, type ResponseKind, reads, requiredActions } from './operation.ts'
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
@@ -90,15 +90,23 @@ const response = (kind: ResponseKind): Json => {
 export const failureCodes = (operation: Operation): FailureCode[] => {
   const codes = new Set<FailureCode>(['invalid_request', 'origin_not_allowed', 'internal', 'unavailable'])
   if (operation.access.kind !== 'anyone')
-    for (const code of ['credential_missing', 'credential_invalid', 'session_expired', 'permission_missing'] as const)
+    for (const code of [
+      'credential_missing',
+      'credential_invalid',
+      'session_expired',
+      'token_expired',
+      'permission_missing',
+    ] as const)
       codes.add(code)
+  if (changes(operation)) codes.add('read_only_token')
   if (operation.pathParameters.properties['repository'] !== undefined) codes.add('not_found')
   if (operation.body.kind === 'json') codes.add('body_too_large').add('unsupported_media_type').add('upload_deadline')
   if (operation.body.kind === 'stream') codes.add('body_too_large').add('upload_deadline')
   if (operation.download) codes.add('range_not_satisfiable')
   // On a read gateway.
   if (!reads(operation)) codes.add('method_not_allowed')
-  if (!operation.whileDraining) codes.add('draining')
+  // Health operations go on while the service drains, and cost no budget.
+  if (!operation.whileDraining) codes.add('draining').add('rate_limited')
   for (const code of operation.failures) codes.add(code)
   // When the disk of the database is full.
   if (!reads(operation)) codes.add('insufficient_space')

@@ -34,6 +34,8 @@ export interface Operation<
   readonly failures: readonly FailureCode[]
   /** True where stored bytes are sent: all download rules apply, and answers are made by `content/serve.ts`. */
   readonly download: boolean
+  /** A read token may call it although it is no GET. */
+  readonly openToReadTokens: boolean
   /** Health operations answer while the service drains. */
   readonly whileDraining: boolean
 }
@@ -76,12 +78,20 @@ export type AccessRule =
   | { readonly kind: 'credential' }
   | { readonly kind: 'session' }
   | { readonly kind: 'administrator' }
-  | { readonly kind: 'recovery' }
+  /** The recovery key, or a key of the keys file that may do with service accounts what it may. */
+  | { readonly kind: 'service-administrator' }
+  /** The calling service key itself, also before its activation. */
+  | { readonly kind: 'own-key' }
   /** All actions on the repository that the path names. */
   | { readonly kind: 'repository'; readonly actions: readonly RepositoryAction[] }
-  /** A list that shows of each repository only what its action allows: empty for who holds nothing. */
-  | { readonly kind: 'visible-repositories'; readonly actions: readonly RepositoryAction[] }
-  | { readonly kind: 'administration'; readonly action: AdministrationAction }
+  /** A list that shows only what its actions allow to see: empty for who holds nothing. */
+  | { readonly kind: 'visible'; readonly actions: readonly Action[] }
+  /** An action on the service account that the path's `id` names, itself or by one of its keys. */
+  | {
+      readonly kind: 'administration'
+      readonly action: AdministrationAction
+      readonly of: 'service-account' | 'service-key'
+    }
   | { readonly kind: 'system'; readonly action: SystemAction }
 
 export type BodyKind =
@@ -108,7 +118,7 @@ export type BodyOf<B extends BodyKind> = B extends { kind: 'json'; schema: infer
 export const requiredActions = (access: AccessRule): readonly Action[] => {
   switch (access.kind) {
     case 'repository':
-    case 'visible-repositories':
+    case 'visible':
       return access.actions
     case 'administration':
     case 'system':
@@ -117,6 +127,10 @@ export const requiredActions = (access: AccessRule): readonly Action[] => {
       return []
   }
 }
+
+/** True for what a read token is refused. */
+export const changes = (operation: Operation): boolean =>
+  !reads(operation) && !operation.openToReadTokens && operation.access.kind !== 'anyone'
 
 /** True for GET: safe, cacheable, also served as HEAD and by a read gateway. */
 export const reads = (operation: Operation): boolean => operation.method === 'GET'

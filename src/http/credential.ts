@@ -4,6 +4,10 @@ import { credentialMaxCharacters, credentialMinCharacters } from '../kernel/limi
 /** RFC 6750, section 2.1: the scheme without regard to case, then a token of visible characters. */
 const bearer = /^bearer +([\x21-\x7e]+) *$/i
 
+/** RFC 7617, section 2: the scheme without regard to case, then user name, colon and password in Base64. */
+const basic = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i
+const visible = /^[\x21-\x7e]+$/
+
 /**
  * The credential of an `Authorization` header, or null when there is none. Throws 401 for a header of another form and,
  * without looking further, for a credential that cannot be one by its length.
@@ -13,10 +17,28 @@ export const bearerCredential = (header: string | undefined): string | null => {
   const credential = bearer.exec(header)?.[1]
   if (credential === undefined)
     throw new Failure('credential_invalid', 'The Authorization header must have the form "Bearer <credential>".')
+  return ofPlausibleLength(credential)
+}
+
+const ofPlausibleLength = (credential: string): string => {
   if (credential.length < credentialMinCharacters || credential.length > credentialMaxCharacters)
     throw new Failure(
       'credential_invalid',
       `A credential has ${credentialMinCharacters} to ${credentialMaxCharacters} characters.`,
     )
   return credential
+}
+
+/**
+ * Like {@link bearerCredential}, for protocols whose clients know only Basic: there the password is the credential and the
+ * user name is not looked at. The name ends at the first colon, so that a password may hold more of them.
+ */
+export const bearerOrBasicCredential = (header: string | undefined): string | null => {
+  if (header === undefined || !/^basic(?: |$)/i.test(header)) return bearerCredential(header)
+  const pair = Buffer.from(basic.exec(header)?.[1] ?? '', 'base64').toString('latin1')
+  const colon = pair.indexOf(':')
+  const credential = pair.slice(colon + 1)
+  if (colon === -1 || !visible.test(credential))
+    throw new Failure('credential_invalid', 'Basic needs the Base64 of "<any name>:<credential>".')
+  return ofPlausibleLength(credential)
 }

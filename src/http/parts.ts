@@ -1,5 +1,6 @@
 import type { BoundOperation } from '../contract/handler.ts'
 import type { Failure } from '../kernel/failure.ts'
+import type { Budget } from './budget.ts'
 import type { TrustedProxies } from './client-address.ts'
 import type { HttpMetrics } from './metrics.ts'
 import type { Gate } from './pipeline.ts'
@@ -9,6 +10,7 @@ export interface HttpParts {
   readonly operations: readonly BoundOperation[]
   readonly gate: Gate
   readonly metrics: HttpMetrics
+  readonly budget: Budget
   /** A read gateway answers 405 to everything that is not GET or HEAD. */
   readonly readOnly: boolean
   readonly trustedProxies: TrustedProxies

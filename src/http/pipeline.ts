@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AnyAnswer, BoundOperation, ByteAnswer, IncomingBody, Input } from '../contract/handler.ts'
-import type { AccessRule, Operation } from '../contract/operation.ts'
-import type { Caller } from '../kernel/caller.ts'
+import { type AccessRule, changes, type Operation } from '../contract/operation.ts'
+import { type Caller, readsOnly } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
 import { bearerCredential } from './credential.ts'
 import type { HttpMetrics } from './metrics.ts'
@@ -14,10 +14,10 @@ export interface Gate {
   /** The caller of a credential. Throws the 401 that fits. */
   authenticate(credential: string): Promise<Caller>
   /**
-   * Returns when the rule lets the caller pass, on the repository that the path names. Throws 401, 403 or, for what the
+   * Returns when the rule lets the caller pass, on what the parameters of the path name. Throws 401, 403 or, for what the
    * caller may not see, 404.
    */
-  authorize(caller: Caller | null, rule: AccessRule, repository: string | null): Promise<void>
+  authorize(caller: Caller | null, rule: AccessRule, parameters: Params): Promise<void>
 }
 
 /** What is known of a request before its body is read. */
@@ -47,7 +47,7 @@ export const compileOperation = (operation: Operation): Checked => ({
   headerNames: Object.keys(operation.headers.properties),
 })
 
-/** Authenticate (401), then authorize (401, 403, 404). Nothing of the body has been read yet. */
+/** Authenticate (401), refuse changes by read tokens (403), then authorize (401, 403, 404). Nothing of the body has been read yet. */
 export const admit = async (
   gate: Gate,
   operation: Operation,
@@ -56,7 +56,9 @@ export const admit = async (
 ): Promise<Caller | null> => {
   const credential = operation.access.kind === 'anyone' ? null : bearerCredential(authorization)
   const caller = credential === null ? null : await gate.authenticate(credential)
-  await gate.authorize(caller, operation.access, params['repository'] ?? null)
+  if (caller !== null && readsOnly(caller) && changes(operation))
+    throw new Failure('read_only_token', 'This token can only read; create one with the scope read-write.')
+  await gate.authorize(caller, operation.access, params)
   return caller
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BoundOperation } from '../contract/handler.ts'
 import { type Operation, reads } from '../contract/operation.ts'
+import { actorOf } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits.ts'
 import { clientFacts } from './client-address.ts'
@@ -30,7 +31,7 @@ const queryTextOf = (request: FastifyRequest): string => {
   return mark === -1 ? '' : request.url.slice(mark + 1)
 }
 
-type Parts = Pick<HttpParts, 'gate' | 'metrics' | 'trustedProxies' | 'baseUrl' | 'uploadDeadlineSeconds'>
+type Parts = Pick<HttpParts, 'budget' | 'gate' | 'metrics' | 'trustedProxies' | 'baseUrl' | 'uploadDeadlineSeconds'>
 
 /** Makes the route of an operation: admit when the head is there, validate and perform when a JSON body is. */
 export const bindOperation = (
@@ -54,6 +55,7 @@ export const bindOperation = (
       const exchange = exchangeOf(request)
       const caller = await admit(parts.gate, operation, request.headers.authorization, paramsOf(request, rest))
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
+      if (!operation.whileDraining) parts.budget.spend(caller === null ? facts.clientAddress : actorOf(caller))
       exchange.arrival = { caller, requestId: exchange.requestId, ...facts }
       if (operation.body.kind !== 'json') return
       continueBody(request.raw, reply.raw)

@@ -6,6 +6,7 @@ import { answers, defineOperation, jsonBody } from '../contract/define.ts'
 import { handle } from '../contract/handler.ts'
 import { fields } from '../contract/schemas.ts'
 import { drainMs, jsonBodyDeadlineMs, refusedBodyDrainMs } from '../kernel/limits.ts'
+import { createBudget } from './budget.ts'
 import { createMetrics } from './metrics.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
 
@@ -63,6 +64,7 @@ describe('the server', () => {
         authorize: async () => setImmediate(() => admit()) && undefined,
       },
       metrics: createMetrics(0),
+      budget: createBudget(1_000, () => 0),
       readOnly: false,
       trustedProxies: [],
       baseUrl: null,

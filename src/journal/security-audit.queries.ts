@@ -11,6 +11,8 @@ export interface SecurityEntry {
   readonly action: string
   /** What it was done to, such as `account:<uuid>` or `group:<uuid> repository:<id>`. */
   readonly subject: string
+  /** Puts the row into the history of this service account too. */
+  readonly serviceAccountId?: string
   readonly occurredAt: string
 }
 
@@ -29,6 +31,7 @@ export const insertSecurityAuditRow = async (
       action: entry.action,
       subject: entry.subject,
       client_address: doer.clientAddress,
+      service_account_id: entry.serviceAccountId ?? null,
     })
     .execute()
 }

@@ -28,6 +28,9 @@ export const repositoryActions = [
 ] as const
 export type RepositoryAction = (typeof repositoryActions)[number]
 
+export const isRepositoryAction = (text: unknown): text is RepositoryAction =>
+  repositoryActions.some((action) => action === text)
+
 export const administrationActions = [
   'service-account.read',
   'service-account.manage',
@@ -38,6 +41,9 @@ export const administrationActions = [
   'service-audit.read',
 ] as const
 export type AdministrationAction = (typeof administrationActions)[number]
+
+export const isAdministrationAction = (text: unknown): text is AdministrationAction =>
+  administrationActions.some((action) => action === text)
 
 export const systemActions = ['backup.read', 'backup.manage'] as const
 export type SystemAction = (typeof systemActions)[number]
@@ -74,6 +80,15 @@ const write: readonly RepositoryAction[] = [
   'artifact.promote',
 ]
 
+/** What changes nothing, whoever holds it. */
+const lookingActions: ReadonlySet<RepositoryAction> = new Set([
+  ...read,
+  'storage.read',
+  'diagnostics.read',
+  'upload.read',
+  'job.read',
+])
+
 const readActions: ReadonlySet<RepositoryAction> = new Set(read)
 const writeActions: ReadonlySet<RepositoryAction> = new Set(write)
 const noActions: ReadonlySet<RepositoryAction> = new Set()
@@ -84,6 +99,10 @@ const noActions: ReadonlySet<RepositoryAction> = new Set()
  */
 export const actionsOf = (access: Access | null): ReadonlySet<RepositoryAction> =>
   access === 'write' ? writeActions : access === 'read' ? readActions : noActions
+
+/** What is left of the actions for a credential that may only look. */
+export const lookingOnly = (held: ReadonlySet<RepositoryAction>): ReadonlySet<RepositoryAction> =>
+  held.intersection(lookingActions)
 
 /** The actions in the order of the vocabulary, for answers. */
 export const inOrder = (held: ReadonlySet<RepositoryAction>): RepositoryAction[] =>

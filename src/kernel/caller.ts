@@ -1,17 +1,41 @@
-import type { Access } from './actions.ts'
+import type { Access, RepositoryAction } from './actions.ts'
 
 /** Who is calling, once the credential was found good. */
-export type Caller = AccountCaller | FileKeyCaller
+export type Caller = AccountCaller | ServiceKeyCaller | FileKeyCaller
 
-/** A person with a session. */
+/** A person, with a session or a personal token. */
 export interface AccountCaller {
   readonly kind: 'account'
-  readonly credential: 'session'
+  readonly credential: 'session' | 'personal-token'
   /** Id of the account. */
   readonly id: string
   readonly name: string
+  /** Only a session carries it: a token never has more than repository access. */
   readonly administrator: boolean
-  readonly sessionId: string
+  /** A read token changes nothing. Sessions are read-write. */
+  readonly scope: TokenScope
+  /** Id of the session or token. */
+  readonly credentialId: string
+}
+
+export type TokenScope = 'read' | 'read-write'
+
+/** Actions per repository. */
+export type RepositoryPermissions = ReadonlyMap<string, ReadonlySet<RepositoryAction>>
+
+/** A key of a service account. */
+export interface ServiceKeyCaller {
+  readonly kind: 'service-key'
+  readonly credential: 'service-key'
+  /** Id of the service account, which owns what its keys start. */
+  readonly id: string
+  readonly keyId: string
+  readonly administrator: false
+  /** A key that was issued and not activated may do nothing but be activated. */
+  readonly pending: boolean
+  readonly expiresAt: string
+  /** The intersection of the account's policy and the key's own bindings. */
+  readonly permissions: RepositoryPermissions
 }
 
 /** A key from the keys file. */
@@ -29,9 +53,19 @@ export interface FileKeyCaller {
 /** The entry of the keys file that is the recovery key (specification, Recovery key). */
 export const recoveryKeyId = 'bootstrap-owner'
 
-export const isRecoveryKey = (caller: Caller): caller is FileKeyCaller =>
-  caller.kind === 'file-key' && caller.id === recoveryKeyId
+/** How a caller is named in journal, audit and ownership. Stable for ever. */
+export const actorOf = (caller: Caller): string => {
+  switch (caller.kind) {
+    case 'account':
+      return `account:${caller.id}`
+    case 'service-key':
+      return `service-account:${caller.id}`
+    case 'file-key':
+      return `key:${caller.id}`
+    default:
+      return caller satisfies never
+  }
+}
 
-/** How a caller is named in journal, audit and ownership: `account:<uuid>` or `key:<id>`. Stable for ever. */
-export const actorOf = (caller: Caller): string =>
-  caller.kind === 'account' ? `account:${caller.id}` : `key:${caller.id}`
+/** True for a credential that may only read, whatever its holder may do otherwise. */
+export const readsOnly = (caller: Caller): boolean => caller.kind === 'account' && caller.scope === 'read'

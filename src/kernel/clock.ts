@@ -8,3 +8,15 @@ export const systemClock: Clock = { now: () => Date.now() }
 
 /** RFC 3339 in UTC with milliseconds: the one form in which times are stored and sent. */
 export const timestamp = (epochMs: number): string => new Date(epochMs).toISOString()
+
+/**
+ * Milliseconds of an RFC 3339 time in UTC, or null for one that no calendar or clock shows, such as February 30 or 24:00,
+ * which `Date.parse` would move to another day.
+ */
+export const utcMs = (text: string): number | null => {
+  const parsed = Date.parse(text)
+  return Number.isNaN(parsed) || timestamp(parsed).slice(0, 19) !== text.slice(0, 19) ? null : parsed
+}
+
+/** The earlier of two timestamps of the form above, whose order as text is their order in time. */
+export const earlier = (a: string, b: string): string => (b > a ? a : b)

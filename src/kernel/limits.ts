@@ -12,6 +12,7 @@ const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
+export const dayMs = day
 
 /** Credentials and sessions. */
 export const credentialMinCharacters = 32 // spec
@@ -22,6 +23,17 @@ export const sessionsPerAccountMax = 32 // spec
 export const endedSessionsKeptMs = 7 * day
 export const passwordMinCharacters = 12 // spec
 export const passwordMaxCharacters = 128 // spec
+/** Personal tokens. */
+export const personalTokensActiveMax = 50 // spec
+export const personalTokenDaysDefault = 90 // spec
+export const personalTokenDaysMax = 365 // spec
+export const personalTokenNameMaxCharacters = 64 // spec
+/** Shown in lists; the rest of the secret is 200 bits more. */
+export const personalTokenPrefixCharacters = 12
+/** `lastUsedAt` moves at most this often: a busy script must not write to the database on every request. */
+export const lastUsedEveryMs = 10 * minute
+/** Ended tokens are listed this long. */
+export const endedTokensKeptMs = 30 * day
 export const accountsMax = 1_000 // spec
 export const selfRegisteredAccountsMax = 900 // spec
 export const groupsMax = 100 // spec
@@ -48,6 +60,18 @@ export const signInBackoffFirstMs = 2 * second
 export const signInBackoffMaxMs = 15 * minute
 /** A throttle without a new failure for this long starts from zero. */
 export const throttleForgottenAfterMs = 24 * hour
+
+/** Service accounts and keys. */
+export const serviceAccountsMax = 1_000 // spec
+export const bindingsMax = 64 // spec
+export const delegationsPerKeyMax = 64 // spec
+export const activeKeysMax = 3 // spec
+export const pendingKeysMax = 2 // spec
+export const keyActivationMs = 15 * minute // spec
+export const keyDaysDefault = 90 // spec
+export const keyDaysMax = 365 // spec
+export const rotationOverlapMs = 24 * hour // spec
+export const serviceAccountPageMax = 50 // spec
 
 /** Names and texts. */
 export const artifactNameMaxCharacters = 240 // spec
@@ -107,6 +131,12 @@ export const refusedBodyDrainMs = 2 * second
 
 /** All of a JSON body must be here by then. */
 export const jsonBodyDeadlineMs = 30 * second
+
+/** Request budget: generous by default, with as much saved up as this many seconds bring. */
+export const requestsPerSecondDefault = 20_000
+export const budgetSeconds = 2
+/** Callers whose buckets are kept; the one that came longest ago is forgotten, which fills its bucket. */
+export const budgetCallersMax = 100_000
 
 /** Connections. */
 export const connectionsMax = 10_000

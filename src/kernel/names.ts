@@ -17,14 +17,22 @@ export const patterns = {
   downloadId: '^[A-Za-z0-9_-]{16,64}$',
   operationId: '^[A-Za-z][A-Za-z0-9]{0,95}$',
   opaqueCursor: '^[A-Za-z0-9_-]{1,8192}$',
+  /** RFC 3339 in UTC, with up to nanoseconds. */
+  utcTime: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?Z$',
   /** Text without control characters and without halves of surrogate pairs. */
   text: '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$',
 } as const
 
-const printable = new RegExp(patterns.text, 'u')
+const uuid = new RegExp(patterns.uuid, 'u')
 const repositoryId = new RegExp(patterns.repositoryId, 'u')
 
+/** True for text that may name a row with a UUID. Anything else is not even looked for. */
+export const isUuid = (text: string): boolean => uuid.test(text)
+
+/** True for text that may name a repository. */
 export const isRepositoryId = (text: string): boolean => repositoryId.test(text)
+
+const printable = new RegExp(patterns.text, 'u')
 
 /** Characters as a person counts them: code points, not UTF-16 units. */
 const characters = (text: string): number => {

@@ -1,5 +1,6 @@
 import type { BoundOperation } from '../contract/handler.ts'
 import type { Operation } from '../contract/operation.ts'
+import * as access from '../features/access/operations.ts'
 import * as accounts from '../features/accounts/operations.ts'
 import * as artifacts from '../features/artifacts/operations.ts'
 import * as assets from '../features/assets/operations.ts'
@@ -7,6 +8,9 @@ import * as discovery from '../features/discovery/operations.ts'
 import * as groups from '../features/groups/operations.ts'
 import * as health from '../features/health/operations.ts'
 import * as repositories from '../features/repositories/operations.ts'
+import * as securityAudit from '../features/security-audit/operations.ts'
+import * as serviceAccounts from '../features/service-accounts/operations.ts'
+import * as tokens from '../features/tokens/operations.ts'
 import * as uploads from '../features/uploads/operations.ts'
 
 const isOperation = (value: object): value is Operation => 'id' in value && 'method' in value && 'access' in value
@@ -16,7 +20,20 @@ const declared = (...modules: readonly Readonly<Record<string, object>>[]): Oper
 
 /** Every declared operation of the service. */
 export const catalogue = (): Operation[] =>
-  declared(health, discovery, accounts, groups, repositories, uploads, artifacts, assets)
+  declared(
+    health,
+    discovery,
+    access,
+    accounts,
+    tokens,
+    serviceAccounts,
+    groups,
+    securityAudit,
+    repositories,
+    uploads,
+    artifacts,
+    assets,
+  )
 
 /** Throws unless every declared operation has exactly one handler: nothing is declared and not served, or the reverse. */
 export const checkComplete = (operations: readonly Operation[], bound: readonly BoundOperation[]): void => {

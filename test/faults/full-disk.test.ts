@@ -26,7 +26,7 @@ import {
 } from './uploads.ts'
 
 /** A disk that fills up: what does not fit is refused in words, what is stored stays readable, and nothing is damaged. */
-const diskBytes = 32 * 1024 * 1024
+const diskBytes = 48 * 1024 * 1024
 const tooManyBytes = diskBytes + 1024 * 1024
 const pieceBytes = 65_536
 
@@ -37,16 +37,23 @@ const assertFull = (told: Told): void => {
   assert.deepEqual([told.status, told.json.code], [507, 'insufficient_space'], told.text)
 }
 
-/** Sends half of a file, waits until `meanwhile` is done, and goes on until there is an answer. */
-const sendInHalves = async (door: Door, to: Target, file: File, meanwhile: () => Promise<void>): Promise<Told> => {
+/**
+ * Sends half of a file, waits until `meanwhile` is done, and goes on until there is an answer. Slowly: the service reads only
+ * a little of what it refused, and a sender that meets a closed connection loses the answer.
+ */
+const sendSlowly = async (
+  door: Door,
+  to: Target,
+  file: File,
+  meanwhile = async (): Promise<void> => {},
+): Promise<Told> => {
   let answered = false
   const half = file.bytes.byteLength / 2
   const body = Readable.from(
     (async function* () {
       for (let at = 0; at < file.bytes.byteLength && !answered; at += pieceBytes) {
         if (at === half) await meanwhile()
-        // Slowly, so that the answer is read before the sender meets a closed connection.
-        if (at > half) await pause(5)
+        await pause(5)
         yield file.bytes.subarray(at, at + pieceBytes)
       }
     })(),
@@ -127,18 +134,19 @@ forEachEngine((engine) => {
       it(`${door.name} of more than the disk holds is refused, and leaves nothing behind`, async () => {
         const file = fileOf(`file-${++files}`, Buffer.alloc(tooManyBytes, door.name))
         if (door === throughSession) pending.set(file.path, file)
-        assertFull(await door.send(site, file))
+        assertFull(await sendSlowly(door, site, file))
         await readsGoOn()
         await nothingElse()
-        await store(door, nextFile(100_000))
+        await storeOnceThereIsRoom(door, nextFile(100_000))
         await nothingElse()
       })
 
       it(`${door.name} is refused when the disk fills up while it comes, and fits once there is room`, async () => {
+        await storeOnceThereIsRoom(inChunks, nextFile(1_000))
         const file = nextFile(4 * 1024 * 1024)
         if (door === throughSession) pending.set(file.path, file)
         const freeBefore = disk.freeBytes()
-        const told = await sendInHalves(door, site, file, async () => {
+        const told = await sendSlowly(door, site, file, async () => {
           await until('the first half is being staged', () => disk.freeBytes() < freeBefore - 1024 * 1024)
           disk.fill()
         })
@@ -192,7 +200,7 @@ forEachEngine((engine) => {
       await site.live()
       await site.inOrder()
       await readsGoOn()
-      for (const { door, file } of refused) await store(door, file)
+      for (const { door, file } of refused) await storeOnceThereIsRoom(door, file)
       await nothingElse()
     })
 

@@ -9,10 +9,12 @@ export interface Person {
   readonly token: string
 }
 
-const password = 'correct horse battery staple'
+/** What everybody's password is at first. */
+export const password = 'correct horse battery staple'
 
-const signIn = async (service: TestService, name: string): Promise<string> => {
-  const told = await service.ask({ method: 'POST', path: '/api/v1/auth/login', json: { name, password } })
+/** Opens a session; returns its token. */
+export const signIn = async (service: TestService, name: string, secret = password): Promise<string> => {
+  const told = await service.ask({ method: 'POST', path: '/api/v1/auth/login', json: { name, password: secret } })
   assert.equal(told.status, 200, told.text)
   return told.json.token
 }

@@ -11,9 +11,26 @@ import { type Ask, ask, type Told } from './client.ts'
 import type { TestEngine } from './engines.ts'
 import { holdsItsPromises } from './promises.ts'
 
-/** A clock that goes on by itself and can be turned forward. */
+/** A clock that can be turned forward. */
 export interface ManualClock extends Clock {
   advance(milliseconds: number): void
+}
+
+/** What `hands` shows, plus how far the clock was turned. */
+const clockFrom = (hands: () => number): ManualClock => {
+  let offset = 0
+  return {
+    now: () => hands() + offset,
+    advance: (milliseconds) => {
+      offset += milliseconds
+    },
+  }
+}
+
+/** A clock that stands still until it is turned, so that a model knows exactly what time it is. */
+export const stillClock = (): ManualClock => {
+  const start = Date.now()
+  return clockFrom(() => start)
 }
 
 export interface ServiceOptions {
@@ -22,6 +39,8 @@ export interface ServiceOptions {
   readonly reach?: ReachFaultPoint
   /** Starts on the data of another service, such as a reader beside its writer. */
   readonly on?: TestService
+  /** Instead of one that goes on by itself. */
+  readonly clock?: ManualClock
 }
 
 export interface TestService {
@@ -57,13 +76,7 @@ export const startService = async (engine: TestEngine, options: ServiceOptions =
       },
     }),
   )
-  let offset = 0
-  const clock: ManualClock = options.on?.clock ?? {
-    now: () => Date.now() + offset,
-    advance: (milliseconds) => {
-      offset += milliseconds
-    },
-  }
+  const clock = options.clock ?? options.on?.clock ?? clockFrom(Date.now)
   const start = (settings: Readonly<Record<string, string>>): Promise<Running> =>
     run(
       readSettings({

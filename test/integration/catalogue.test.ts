@@ -29,7 +29,12 @@ const forAnyCredential = [
   'logout',
   'getMe',
   'listRepositories',
+  'getPermissions',
+  'listServiceAccounts',
 ]
+
+/** Whoever is signed in may call these for themselves; keys get 403. */
+const forEverySession = ['changePassword', 'listTokens', 'createToken', 'revokeToken']
 
 /** Whoever sees a repository may call these: a grant of read carries every action that they need, so 403 cannot happen. */
 const forEveryReader = [
@@ -51,7 +56,14 @@ const idsOf = (found: readonly Operation[]): string[] => found.map(({ id }) => i
 
 const samples: Readonly<Record<string, string>> = { assetPath: 'folder/file.bin', stage: 'tested', index: '0' }
 
-const pathOf = (operation: Operation, repository = 'releases', others: Readonly<Record<string, string>> = {}): string =>
+/** Ids of things that are there, by operation and name of the path parameter. */
+const present: Record<string, Record<string, string>> = {}
+
+const pathOf = (
+  operation: Operation,
+  repository = 'releases',
+  others: Readonly<Record<string, string>> = present[operation.id] ?? {},
+): string =>
   operation.path.replaceAll(/\{([a-zA-Z]+)\*?\}/g, (_, name: string) =>
     name === 'repository' ? repository : (others[name] ?? samples[name] ?? randomUUID()),
   )
@@ -113,8 +125,9 @@ describe('the catalogue and the specification', () => {
   it('lists exactly the exceptions that there are', () => {
     const ofKind = (kind: string) => operations.filter(({ access }) => access.kind === kind)
     assert.deepEqual(idsOf(ofKind('anyone')), [...open].sort())
-    const any = [...ofKind('credential'), ...ofKind('visible-repositories')]
+    const any = [...ofKind('credential'), ...ofKind('visible')]
     assert.deepEqual(idsOf(any), [...forAnyCredential].sort())
+    assert.deepEqual(idsOf(ofKind('session')), [...forEverySession].sort())
     const readable = ofKind('repository').filter(({ access }) =>
       requiredActions(access).every((action) => readActions.has(action)),
     )
@@ -133,9 +146,8 @@ forEachEngine((engine) => {
   let owner: Person
   let reader: Person
   let stranger: Person
-  /** Ids of things that are there, by the name of a path parameter. */
-  const present: Record<string, Record<string, string>> = {}
-
+  /** Secret of an active key of a service account. */
+  let serviceKey: string
   before(async () => {
     service = await startService(engine)
     owner = await createOwner(service)
@@ -154,9 +166,32 @@ forEachEngine((engine) => {
       json: { name: 'file.bin', size: '3', sha256: '0'.repeat(64) },
     })
     assert.equal(upload.status, 201, upload.text)
-    for (const { id } of operations) {
-      const one = /Upload/.test(id) ? upload.json.id : /Group/.test(id) ? groupId : put.json.artifact.id
-      present[id] = { id: one, userId: reader.id }
+    const recovery = { credential: service.recoveryKey, headers: { 'idempotency-key': 'one' } }
+    const account = await service.ask({
+      ...recovery,
+      path: '/api/v1/service-accounts',
+      json: { name: 'robot', bindings: [] },
+    })
+    assert.equal(account.status, 201, account.text)
+    const key = await service.ask({
+      ...recovery,
+      path: `/api/v1/service-accounts/${account.json.id}/keys`,
+      json: { name: 'robot-key', bindings: [] },
+    })
+    assert.equal(key.status, 201, key.text)
+    serviceKey = key.json.secret
+    const activated = await service.ask({ method: 'POST', path: '/api/v1/auth/activate-key', credential: serviceKey })
+    assert.equal(activated.status, 204, activated.text)
+    for (const { id, path } of operations) {
+      const kinds: [RegExp, string][] = [
+        [/^.api.v1.service-accounts/, account.json.id],
+        [/^.api.v1.api-keys/, key.json.id],
+        [/^.api.v1.users/, reader.id],
+        [/^.api.v1.access-groups/, groupId],
+        [/uploads/, upload.json.id],
+      ]
+      const one = kinds.find(([kind]) => kind.test(path))?.[1] ?? put.json.artifact.id
+      present[id] = { id: one, userId: reader.id, accountId: account.json.id }
     }
   })
   after(() => service.stop())
@@ -172,7 +207,8 @@ forEachEngine((engine) => {
   const allowed = (operation: Operation): string | null => {
     const { kind } = operation.access
     if (kind === 'anyone') return null
-    return kind === 'recovery' || kind === 'administration' ? service.recoveryKey : owner.token
+    if (kind === 'own-key') return serviceKey
+    return kind === 'service-administrator' || kind === 'administration' ? service.recoveryKey : owner.token
   }
 
   const refused = (told: Told, status: number, code: string, what: string): void => {
@@ -236,8 +272,13 @@ forEachEngine((engine) => {
 
   it('answers 403 to a valid credential without the action', async () => {
     const exceptions = [...open, ...forAnyCredential, ...forEveryReader]
-    for (const operation of operations.filter(({ id }) => !exceptions.includes(id)))
-      refused(await service.ask(bare(operation, reader.token)), 403, 'permission_missing', operation.id)
+    for (const operation of operations.filter(({ id }) => !exceptions.includes(id))) {
+      const credential = forEverySession.includes(operation.id) ? service.healthKey : reader.token
+      const told = await service.ask(bare(operation, credential))
+      // A service account is the business of few; to all others none exists.
+      if (operation.access.kind === 'administration') refused(told, 404, 'not_found', operation.id)
+      else refused(told, 403, 'permission_missing', operation.id)
+    }
   })
 
   it('answers to who may not see a repository exactly as if it did not exist', async () => {
@@ -443,7 +484,10 @@ forEachEngine((engine) => {
   })
 
   it('answers 400 to ids that are none', async () => {
-    const withId = operations.filter(({ pathParameters }) => pathParameters.properties['id'] !== undefined)
+    // Service accounts are looked for before the input is looked at: what is no id is none that the caller may see.
+    const withId = operations.filter(
+      ({ pathParameters, access }) => pathParameters.properties['id'] !== undefined && access.kind !== 'administration',
+    )
     assert.ok(withId.length > 0)
     for (const operation of withId)
       for (const id of ['1', 'x'.repeat(36), '%00', '00000000-0000-0000-0000-00000000000G']) {
@@ -464,7 +508,8 @@ forEachEngine((engine) => {
     for (const operation of withId) {
       const headers: Record<string, string> =
         operation.body.kind === 'stream' ? { 'content-type': 'application/octet-stream' } : {}
-      const told = await service.ask({ ...bare(operation, allowed(operation)), headers })
+      const path = pathOf(operation, 'releases', {})
+      const told = await service.ask({ ...bare(operation, allowed(operation)), path, headers })
       refused(told, 404, 'not_found', operation.id)
     }
   })

@@ -3,8 +3,9 @@ import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { setImmediate as immediate } from 'node:timers/promises'
-import { release } from '../../src/content/claims.ts'
+import { release, retire } from '../../src/content/claims.ts'
 import { reclaim } from '../../src/content/reclaim.ts'
+import type { Transaction } from '../../src/database/database.ts'
 import { abandonRawTransfer, openRawTransfer, type RawTransfer } from '../../src/features/uploads/raw-transfer.ts'
 import type { UploadParts } from '../../src/features/uploads/uploads.ts'
 import { timestamp } from '../../src/kernel/clock.ts'
@@ -93,6 +94,12 @@ forEachEngine((engine) => {
     assert.equal(told.status, 200, told.text)
     token = told.json.token
   }
+  /** Ends the claim of what was published, its grace period included. */
+  const letGo = async (tx: Transaction, id: string): Promise<void> => {
+    const now = timestamp(service.clock.now())
+    await retire(tx, id, now)
+    await release(tx, id, now)
+  }
   /** Deletes the file at a path, as deleting will do it: holder and claim go together. */
   const drop = (path: string): Promise<void> =>
     backstage.database.transaction(async (tx) => {
@@ -104,7 +111,7 @@ forEachEngine((engine) => {
       await tx.deleteFrom('assets').where('path', '=', path).execute()
       await tx.deleteFrom('asset_revisions').where('path', '=', path).execute()
       await tx.deleteFrom('artifacts').where('id', '=', artifact_id).execute()
-      await release(tx, artifact_id, timestamp(service.clock.now()))
+      await letGo(tx, artifact_id)
     })
   const reclaimOnce = (): Promise<number> => reclaim(backstage)
   const digestsHeld = async (): Promise<string[]> => {
@@ -447,7 +454,7 @@ forEachEngine((engine) => {
       for (const { artifact_id } of rows)
         await backstage.database.transaction(async (tx) => {
           await tx.deleteFrom('artifacts').where('id', '=', artifact_id).execute()
-          await release(tx, artifact_id, timestamp(service.clock.now()))
+          await letGo(tx, artifact_id)
         })
       assert.ok(await holds())
       await cancelSession(session)
@@ -516,7 +523,7 @@ forEachEngine((engine) => {
           await check(`${base}/artifacts/${id}/content`)
           await backstage.database.transaction(async (tx) => {
             await tx.deleteFrom('artifacts').where('id', '=', id).execute()
-            await release(tx, id, timestamp(service.clock.now()))
+            await letGo(tx, id)
           })
         }
       }

@@ -144,6 +144,7 @@ describe('the command line', { timeout: 240_000 }, () => {
       'SVC_CLEANUP_GRACE_HOURS',
       'SVC_FREE_SPACE_RESERVE_BYTES',
       'SVC_UPLOAD_DEADLINE_SECONDS',
+      'SVC_REQUESTS_PER_SECOND',
       'SVC_TRUSTED_PROXIES',
       'SVC_LOG_LEVEL',
     ])

@@ -4,4 +4,11 @@ export interface CountersTable {
   value: number
 }
 
-export type CounterName = 'reserved_bytes' | 'accounts' | 'groups' | 'memberships' | 'grants' | 'security_audit'
+export type CounterName =
+  | 'reserved_bytes'
+  | 'accounts'
+  | 'groups'
+  | 'memberships'
+  | 'grants'
+  | 'security_audit'
+  | 'service_accounts'

@@ -6,8 +6,10 @@ import type { ClaimsTable } from './claims.ts'
 import type { CountersTable } from './counters.ts'
 import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './groups.ts'
 import type { JournalTable } from './journal.ts'
+import type { PersonalTokensTable } from './personal-tokens.ts'
 import type { RepositoriesTable } from './repositories.ts'
 import type { SecurityAuditTable } from './security-audit.ts'
+import type { DelegationsTable, ServiceAccountsTable, ServiceKeysTable } from './service-accounts.ts'
 import type { ThrottlesTable } from './throttles.ts'
 import type { UploadsTable } from './uploads.ts'
 
@@ -21,12 +23,16 @@ export interface Tables {
   blobs: BlobsTable
   claims: ClaimsTable
   counters: CountersTable
+  delegations: DelegationsTable
   group_grants: GroupGrantsTable
   group_members: GroupMembersTable
   journal: JournalTable
+  personal_tokens: PersonalTokensTable
   reclaim_candidates: ReclaimCandidatesTable
   repositories: RepositoriesTable
   security_audit: SecurityAuditTable
+  service_accounts: ServiceAccountsTable
+  service_keys: ServiceKeysTable
   sessions: SessionsTable
   throttles: ThrottlesTable
   uploads: UploadsTable

@@ -6,4 +6,6 @@ export interface SecurityAuditTable {
   action: string
   subject: string
   client_address: string
+  /** The service account that the row belongs to, whose history is read by itself. */
+  service_account_id: string | null
 }

@@ -14,7 +14,8 @@ const account = (administrator: boolean): AccountCaller => ({
   id: 'a',
   name: 'a',
   administrator,
-  sessionId: 's',
+  scope: 'read-write',
+  credentialId: 's',
 })
 const fileKey = (id: string, administrator: boolean, serviceAdministrator: boolean): FileKeyCaller => ({
   kind: 'file-key',
@@ -38,11 +39,10 @@ const callers = {
 const rules = {
   anyone: { kind: 'anyone', reason: 'a test' },
   credential: { kind: 'credential' },
-  'visible-repositories': { kind: 'visible-repositories', actions: ['repository.read'] },
+  visible: { kind: 'visible', actions: ['repository.read'] },
   session: { kind: 'session' },
   administrator: { kind: 'administrator' },
-  recovery: { kind: 'recovery' },
-  administration: { kind: 'administration', action: 'policy.read' },
+  'service-administrator': { kind: 'service-administrator' },
   system: { kind: 'system', action: 'backup.read' },
 } satisfies Record<string, AccessRule>
 
@@ -50,11 +50,10 @@ const rules = {
 const table: Record<keyof typeof rules, readonly (keyof typeof callers)[]> = {
   anyone: ['nobody', 'person', 'administrator', 'plain key', 'administrator key', 'service key', 'recovery key'],
   credential: ['person', 'administrator', 'plain key', 'administrator key', 'service key', 'recovery key'],
-  'visible-repositories': ['person', 'administrator', 'plain key', 'administrator key', 'service key', 'recovery key'],
+  visible: ['person', 'administrator', 'plain key', 'administrator key', 'service key', 'recovery key'],
   session: ['person', 'administrator'],
   administrator: ['administrator', 'administrator key', 'recovery key'],
-  recovery: ['recovery key'],
-  administration: ['service key', 'recovery key'],
+  'service-administrator': ['service key', 'recovery key'],
   system: ['administrator', 'administrator key', 'recovery key'],
 }
 

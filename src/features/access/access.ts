@@ -1,32 +1,64 @@
 import type { AccessRule } from '../../contract/operation.ts'
 import type { Database } from '../../database/database.ts'
-import { type Access, actionsOf, type RepositoryAction } from '../../kernel/actions.ts'
-import { type Caller, isRecoveryKey } from '../../kernel/caller.ts'
+import { type Access, actionsOf, lookingOnly, type RepositoryAction } from '../../kernel/actions.ts'
+import { type AccountCaller, type Caller, readsOnly } from '../../kernel/caller.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
-import { isRepositoryId } from '../../kernel/names.ts'
+import { isRepositoryId, isUuid } from '../../kernel/names.ts'
 import { secretDigest } from '../accounts/secrets.ts'
 import { callerOfSession, sessionPrefix } from '../accounts/sessions.ts'
 import { accountAccess, accountGrants } from '../groups/groups.ts'
 import { repositoriesAmong, repositoryExists } from '../repositories/repositories.ts'
+import { administrationRefusal } from '../service-accounts/authority.ts'
+import { accountOfKey, callerOfServiceKey, servicePrefix } from '../service-accounts/service-keys.ts'
+import { callerOfToken, rememberUse, tokenPrefix } from '../tokens/tokens.ts'
 import type { FindFileKey } from './file-keys.ts'
 
-/** Who is calling, and what may they do. Everything is read anew on each request: a change holds at the next one. */
+/** Who is calling, and what may they do? Everything is read anew on each request: a change holds at the next one. */
 export interface AccessParts {
   readonly database: Database
   readonly clock: Clock
   readonly findFileKey: FindFileKey
+  readonly report: (message: string, error: unknown) => void
 }
 
 /** The caller of a credential. Throws the 401 that fits. */
 export const authenticate = async (parts: AccessParts, credential: string): Promise<Caller> => {
-  if (credential.startsWith(sessionPrefix)) return callerOfSession(parts.database.reader, credential, parts.clock.now())
+  const { reader } = parts.database
+  if (credential.startsWith(sessionPrefix)) return callerOfSession(reader, credential, parts.clock.now())
+  if (credential.startsWith(servicePrefix)) return callerOfServiceKey(reader, credential, parts.clock.now())
+  if (credential.startsWith(tokenPrefix)) return tokenCaller(parts, credential)
   const key = parts.findFileKey(secretDigest(credential))
   if (key === null) throw new Failure('credential_invalid', 'This credential is not known here.')
   return key
 }
 
+const tokenCaller = async (parts: AccessParts, credential: string): Promise<Caller> => {
+  const { caller, lastUsedIsOld } = await callerOfToken(parts.database.reader, credential, parts.clock.now())
+  if (lastUsedIsOld)
+    rememberUse(parts, caller.credentialId).catch((error: unknown) =>
+      parts.report('the last use of a token could not be remembered', error),
+    )
+  return caller
+}
+
+/** What a caller may do in one repository. */
+export interface Held {
+  readonly repository: string
+  readonly actions: ReadonlySet<RepositoryAction>
+}
+
 const none: ReadonlySet<RepositoryAction> = new Set()
+
+/** Actions of a key per repository, whether or not the repository exists. */
+const keyActions = (caller: Exclude<Caller, { kind: 'account' }>, repository: string): ReadonlySet<RepositoryAction> =>
+  caller.kind === 'service-key'
+    ? (caller.permissions.get(repository) ?? none)
+    : actionsOf(caller.repositories.get(repository) ?? null)
+
+/** What a grant gives to a person's credential: a read token holds nothing that changes something. */
+const accountActions = (caller: AccountCaller, access: Access | null): ReadonlySet<RepositoryAction> =>
+  readsOnly(caller) ? lookingOnly(actionsOf(access)) : actionsOf(access)
 
 /**
  * What the caller may do in a repository. Empty for one that does not exist and for one that the caller may not see:
@@ -37,33 +69,48 @@ export const heldActions = async (
   caller: Caller,
   repository: string,
 ): Promise<ReadonlySet<RepositoryAction>> => {
-  // It comes from the path as it was sent; what cannot be an id never gets to the database.
   if (!isRepositoryId(repository)) return none
-  if (caller.kind === 'account') return actionsOf(await accountAccess(database.reader, caller.id, repository))
-  const access = caller.repositories.get(repository)
-  if (access === undefined || !(await repositoryExists(database.reader, repository))) return none
-  return actionsOf(access)
+  if (caller.kind === 'account')
+    return accountActions(caller, await accountAccess(database.reader, caller.id, repository))
+  const actions = keyActions(caller, repository)
+  return actions.size > 0 && (await repositoryExists(database.reader, repository)) ? actions : none
 }
 
-/** The repositories that the caller has access to, after an id and ordered by id. */
-export const grantsOf = async (
+/**
+ * The repositories in which the caller holds an action, after an id and ordered by id; with `needed`, only those in which
+ * it holds that one.
+ */
+export const heldRepositories = async (
   { database }: Pick<AccessParts, 'database'>,
   caller: Caller,
   after: string,
   limit: number,
-): Promise<{ repository: string; access: Access }[]> => {
-  if (caller.kind === 'account') return accountGrants(database.reader, caller.id, after, limit)
-  const mine = [...caller.repositories.keys()].filter((repository) => repository > after)
+  needed?: RepositoryAction,
+): Promise<Held[]> => {
+  if (caller.kind === 'account')
+    // Both read and write carry repository.read, the only action that a list asks for.
+    return (await accountGrants(database.reader, caller.id, after, limit)).map(({ repository, access }) => ({
+      repository,
+      actions: accountActions(caller, access),
+    }))
+  const all = caller.kind === 'service-key' ? caller.permissions : caller.repositories
+  const mine = [...all.keys()].filter((repository) => {
+    const actions = keyActions(caller, repository)
+    return repository > after && actions.size > 0 && (needed === undefined || actions.has(needed))
+  })
   const existing = await repositoriesAmong(database.reader, mine, limit)
-  return existing.map((repository) => ({ repository, access: caller.repositories.get(repository) ?? 'read' }))
+  return existing.map((repository) => ({ repository, actions: keyActions(caller, repository) }))
 }
 
 const missing = (what: string): Failure => new Failure('permission_missing', `This needs ${what}.`)
 
+const isServiceAdministrator = (caller: Caller): boolean => caller.kind === 'file-key' && caller.serviceAdministrator
+
 /**
  * The one decision: why may this caller not do what the rule protects? Null if it may. `held` is what the caller may do
  * in the repository at hand, empty where there is none. A refusal is 401 without a caller, 404 for a repository that the
- * caller may not see, 403 for anything else that is missing.
+ * caller may not see, 403 for anything else that is missing. Rules about one service account are decided by
+ * `administrationRefusal`, which this cannot know: here they pass for whoever may administrate any.
  */
 export const refusal = (
   caller: Caller | null,
@@ -73,20 +120,23 @@ export const refusal = (
   if (rule.kind === 'anyone') return null
   if (caller === null)
     return new Failure('credential_missing', 'Send a credential in the header Authorization: Bearer <credential>.')
+  if (rule.kind === 'own-key') return caller.kind === 'service-key' ? null : missing('a service key')
+  if (caller.kind === 'service-key' && caller.pending)
+    return new Failure('credential_invalid', 'This key was not activated yet (POST /api/v1/auth/activate-key).')
   switch (rule.kind) {
     case 'credential':
-    case 'visible-repositories':
+    case 'visible':
       return null
     case 'session':
       return caller.credential === 'session' ? null : missing('a signed-in session')
     case 'administrator':
       return caller.administrator ? null : missing('an administrator')
-    case 'recovery':
-      return isRecoveryKey(caller) ? null : missing('the recovery key')
+    case 'service-administrator':
+      return isServiceAdministrator(caller) ? null : missing('the recovery key')
     case 'repository':
       return repositoryRefusal(rule.actions, held)
     case 'administration':
-      return caller.kind === 'file-key' && caller.serviceAdministrator ? null : missing(`the action ${rule.action}`)
+      return isServiceAdministrator(caller) || caller.kind === 'service-key' ? null : notFound('service account')
     case 'system':
       return caller.administrator ? null : missing(`the action ${rule.action}`)
     default:
@@ -105,14 +155,22 @@ const repositoryRefusal = (
   return lacking.length === 0 ? null : missing(`${lacking.join(', ')} on this repository`)
 }
 
-/** Lets the caller pass or throws the refusal. `repository` is the one that the path names. */
+/** Lets the caller pass or throws the refusal. `parameters` are those of the path. */
 export const authorize = async (
   parts: Pick<AccessParts, 'database'>,
   caller: Caller | null,
   rule: AccessRule,
-  repository: string | null,
+  parameters: Readonly<Record<string, string>>,
 ): Promise<void> => {
-  const asked = rule.kind === 'repository' && caller !== null && repository !== null
+  const { repository } = parameters
+  const asked = rule.kind === 'repository' && caller !== null && repository !== undefined
   const refused = refusal(caller, rule, asked ? await heldActions(parts, caller, repository) : none)
   if (refused !== null) throw refused
+  if (rule.kind !== 'administration' || caller === null) return
+  const { reader } = parts.database
+  const id = parameters['id'] ?? ''
+  const accountId = isUuid(id) && rule.of === 'service-key' ? await accountOfKey(reader, id) : id
+  if (accountId === null || !isUuid(id)) throw notFound('service account')
+  const notHere = await administrationRefusal(reader, caller, rule.action, accountId)
+  if (notHere !== null) throw notHere
 }

@@ -7,8 +7,19 @@ export const listAccounts = (q: Queries, limit: number): Promise<AccountsTable[]
 export const findAccountByNameKey = (q: Queries, nameKey: string): Promise<AccountsTable | undefined> =>
   q.selectFrom('accounts').selectAll().where('name_key', '=', nameKey).executeTakeFirst()
 
-export const findAccountById = (q: Queries, id: string): Promise<AccountsTable | undefined> =>
+export const findAccount = (q: Queries, id: string): Promise<AccountsTable | undefined> =>
   q.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+
+/** False when the hash is not the one that was checked. */
+export const replacePasswordHash = async (tx: Transaction, id: string, from: string, to: string): Promise<boolean> => {
+  const result = await tx
+    .updateTable('accounts')
+    .set({ password_hash: to })
+    .where('id', '=', id)
+    .where('password_hash', '=', from)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
 
 /** False when the name is taken. */
 export const insertAccount = async (tx: Transaction, row: AccountsTable): Promise<boolean> => {

@@ -8,11 +8,13 @@ import { newId } from '../../kernel/ids.ts'
 import { accountsMax, selfRegisteredAccountsMax } from '../../kernel/limits.ts'
 import { caseless } from '../../kernel/names.ts'
 import { makeOwner } from '../groups/groups.ts'
+import { revokeTokensOf } from '../tokens/tokens.ts'
 import {
-  findAccountById,
+  findAccount,
   findAccountByNameKey,
   insertAccount,
   listAccounts,
+  replacePasswordHash,
   updateAccount,
 } from './accounts.queries.ts'
 import type { Passwords } from './passwords.ts'
@@ -67,7 +69,7 @@ export const signIn = async (
     throw wrongNameOrPassword()
   }
   await forgiveAccount(database, credentials.name)
-  const session = await database.transaction((tx) => openSession(tx, row.id, row.password_hash, clock.now()))
+  const session = await database.transaction((tx) => openSession(tx, row, clock.now()))
   return { ...session, account: toAccount(row) }
 }
 
@@ -150,7 +152,7 @@ export const register = async (
       { actor: `account:${row.id}`, clientAddress },
       { action: 'account.register', subject: `account:${row.id}`, occurredAt: row.created_at },
     )
-    return { ...(await openSession(tx, row.id, passwordHash, nowMs)), account: toAccount(row) }
+    return { ...(await openSession(tx, row, nowMs)), account: toAccount(row) }
   })
 }
 
@@ -159,7 +161,10 @@ export interface AccountChange {
   readonly password?: string
 }
 
-/** Enables, disables or gives a new password. Disabling and a new password end every session of the account at once. */
+/**
+ * Enables, disables or gives a new password. Both ends every session of the account at once; a new password revokes its
+ * personal tokens too, while those of a disabled account only stop working until it is enabled again.
+ */
 export const changeAccount = async (
   parts: AccountParts,
   id: string,
@@ -169,14 +174,16 @@ export const changeAccount = async (
   const passwordHash = change.password === undefined ? undefined : await parts.passwords.hash(change.password)
   return parts.database.transaction(async (tx) => {
     const occurredAt = timestamp(parts.clock.now())
-    const to: Parameters<typeof updateAccount>[2] = {
-      ...(change.enabled === undefined ? {} : { enabled: change.enabled ? 1 : 0 }),
-      ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
-    }
-    const nothing = Object.keys(to).length === 0
-    const row = await (nothing ? findAccountById(tx, id) : updateAccount(tx, id, to))
+    const nothing = change.enabled === undefined && passwordHash === undefined
+    const row = nothing
+      ? await findAccount(tx, id)
+      : await updateAccount(tx, id, {
+          ...(change.enabled === undefined ? {} : { enabled: change.enabled ? 1 : 0 }),
+          ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
+        })
     if (row === undefined) throw notFound('account')
     if (change.enabled === false || passwordHash !== undefined) await deleteSessionsOf(tx, id)
+    if (passwordHash !== undefined) await revokeTokensOf(tx, id, occurredAt)
     const subject = `account:${id}`
     if (change.enabled !== undefined)
       await appendSecurityAudit(tx, doer, {
@@ -187,5 +194,42 @@ export const changeAccount = async (
     if (passwordHash !== undefined)
       await appendSecurityAudit(tx, doer, { action: 'account.reset-password', subject, occurredAt })
     return toAccount(row)
+  })
+}
+
+/** 404 unless the account exists. */
+export const requireAccount = async (q: Queries, id: string): Promise<void> => {
+  if ((await findAccount(q, id)) === undefined) throw notFound('account')
+}
+
+/**
+ * Changes the password of the account that is signed in; every session and personal token of it ends, this one included.
+ * 401 `current_password_invalid` counts like a wrong try to sign in.
+ */
+export const changeOwnPassword = async (
+  parts: AccountParts,
+  id: string,
+  change: { currentPassword: string; newPassword: string },
+  doer: Doer,
+): Promise<void> => {
+  const { database, clock, passwords } = parts
+  const row = await findAccount(database.reader, id)
+  if (row === undefined) throw notFound('account')
+  const subjects = { name: row.name, address: doer.clientAddress }
+  const refuse = (): Promise<void> => refuseWhileThrottled(database, clock, subjects)
+  await refuse()
+  if (!(await passwords.matches(change.currentPassword, row.password_hash, refuse))) {
+    await recordFailure(database, clock, subjects)
+    throw new Failure('current_password_invalid', 'The current password is wrong.')
+  }
+  const passwordHash = await passwords.hash(change.newPassword)
+  await database.transaction(async (tx) => {
+    const occurredAt = timestamp(clock.now())
+    // Whoever was faster with another password has ended this session.
+    if (!(await replacePasswordHash(tx, id, row.password_hash, passwordHash)))
+      throw new Failure('credential_invalid', 'The password was changed meanwhile. Sign in again.')
+    await deleteSessionsOf(tx, id)
+    await revokeTokensOf(tx, id, occurredAt)
+    await appendSecurityAudit(tx, doer, { action: 'account.change-password', subject: `account:${id}`, occurredAt })
   })
 }

@@ -1,24 +1,40 @@
 import { type BoundOperation, handle } from '../../contract/handler.ts'
-import type { Access } from '../../kernel/actions.ts'
-import { actorOf, type Caller } from '../../kernel/caller.ts'
+import { type Access, lookingOnly, type RepositoryAction } from '../../kernel/actions.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import { doerOf } from '../access/doer.ts'
 import {
   type AccountParts,
   allAccounts,
   changeAccount,
+  changeOwnPassword,
   createAccount,
   register as registerAccount,
   registrationOpen,
   signIn,
   signOut,
 } from './accounts.ts'
-import { createUser, getAuthOptions, getMe, listUsers, login, logout, register, updateUser } from './operations.ts'
+import {
+  changePassword,
+  createUser,
+  getAuthOptions,
+  getMe,
+  listUsers,
+  login,
+  logout,
+  register,
+  updateUser,
+} from './operations.ts'
 
 export interface AccountHandlerParts extends AccountParts {
-  /** All repositories that the caller has a grant on, ordered by id. */
-  readonly grantsOf: (caller: Caller) => Promise<{ repository: string; access: Access }[]>
+  /** All repositories in which the caller may do something, ordered by id. */
+  readonly heldRepositories: (
+    caller: Caller,
+  ) => Promise<{ repository: string; actions: ReadonlySet<RepositoryAction> }[]>
 }
 
-const permissions = (access: Access): Access[] => (access === 'write' ? ['read', 'write'] : ['read'])
+/** In the words of grants: beyond looking, everything is writing. */
+const permissions = (actions: ReadonlySet<RepositoryAction>): Access[] =>
+  actions.isSubsetOf(lookingOnly(actions)) ? ['read'] : ['read', 'write']
 
 export const accountHandlers = (parts: AccountHandlerParts): BoundOperation[] => [
   handle(login, async ({ body, request }) => ({
@@ -31,7 +47,11 @@ export const accountHandlers = (parts: AccountHandlerParts): BoundOperation[] =>
   })),
   handle(getAuthOptions, async () => ({ status: 200, json: { selfRegistration: await registrationOpen(parts) } })),
   handle(logout, async ({ caller }) => {
-    if (caller.kind === 'account') await signOut(parts, caller.sessionId)
+    if (caller.kind === 'account' && caller.credential === 'session') await signOut(parts, caller.credentialId)
+    return { status: 204, json: null }
+  }),
+  handle(changePassword, async (input) => {
+    await changeOwnPassword(parts, input.caller.id, input.body, doerOf(input))
     return { status: 204, json: null }
   }),
   handle(getMe, async ({ caller }) => ({
@@ -40,26 +60,20 @@ export const accountHandlers = (parts: AccountHandlerParts): BoundOperation[] =>
       id: caller.id,
       administrator: caller.administrator,
       credential: caller.credential,
-      grants: (await parts.grantsOf(caller)).map(({ repository, access }) => ({
+      ...(caller.credential === 'personal-token' ? { tokenScope: caller.scope } : {}),
+      grants: (await parts.heldRepositories(caller)).map(({ repository, actions }) => ({
         repository,
-        permissions: permissions(access),
+        permissions: permissions(actions),
       })),
     },
   })),
   handle(listUsers, async () => ({ status: 200, json: { items: await allAccounts(parts) } })),
-  handle(createUser, async ({ body, caller, request }) => ({
+  handle(createUser, async (input) => ({
     status: 201,
-    json: await createAccount(
-      parts,
-      { name: body.name, password: body.password, administrator: body.administrator ?? false },
-      { actor: actorOf(caller), clientAddress: request.clientAddress },
-    ),
+    json: await createAccount(parts, { administrator: false, ...input.body }, doerOf(input)),
   })),
-  handle(updateUser, async ({ path, body, caller, request }) => ({
+  handle(updateUser, async (input) => ({
     status: 200,
-    json: await changeAccount(parts, path.id, body, {
-      actor: actorOf(caller),
-      clientAddress: request.clientAddress,
-    }),
+    json: await changeAccount(parts, input.path.id, input.body, doerOf(input)),
   })),
 ]

@@ -1,13 +1,16 @@
 import type { Database } from '../../database/database.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
-import { endedSessionsKeptMs, throttleForgottenAfterMs, upkeepBatch } from '../../kernel/limits.ts'
+import { endedSessionsKeptMs, endedTokensKeptMs, throttleForgottenAfterMs, upkeepBatch } from '../../kernel/limits.ts'
+import { forgetTokens } from '../tokens/tokens.ts'
 import { deleteSessionsEndedBefore } from './sessions.queries.ts'
 import { deleteForgottenThrottles } from './throttle.queries.ts'
 
-/** Forgets sessions some time after their end (until then their holder is told that they expired), and old throttles. */
+/** Forgets sessions and tokens some time after their end (until then their holder is told that they expired), and old throttles. */
 export const settleSessions = async ({ database, clock }: { database: Database; clock: Clock }): Promise<void> => {
   const ended = timestamp(clock.now() - endedSessionsKeptMs)
   while ((await database.transaction((tx) => deleteSessionsEndedBefore(tx, ended, upkeepBatch))) === upkeepBatch);
+  const endedTokens = timestamp(clock.now() - endedTokensKeptMs)
+  while ((await database.transaction((tx) => forgetTokens(tx, endedTokens, upkeepBatch))) === upkeepBatch);
   const forgotten = timestamp(clock.now() - throttleForgottenAfterMs)
   while ((await database.transaction((tx) => deleteForgottenThrottles(tx, forgotten, upkeepBatch))) === upkeepBatch);
 }

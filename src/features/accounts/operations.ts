@@ -73,7 +73,22 @@ export const logout = defineOperation({
   visibility: 'self',
   access: { kind: 'credential' },
   retry: 'idempotent',
+  openToReadTokens: true,
   responses: { 204: answersNothing('The session has ended; another credential is not touched') },
+})
+
+export const changePassword = defineOperation({
+  id: 'changePassword',
+  method: 'POST',
+  path: '/api/v1/auth/password',
+  summary: 'Change one’s own password, which ends all sessions and tokens',
+  surface: 'identity',
+  visibility: 'self',
+  access: { kind: 'session' },
+  retry: 'never-automatic',
+  body: jsonBody(fields({ currentPassword: Type.String({ minLength: 1, maxLength: 1024 }), newPassword: Password })),
+  responses: { 204: answersNothing('Sign in again, with the new password') },
+  failures: ['current_password_invalid', 'rate_limited', 'busy'],
 })
 
 export const getMe = defineOperation({

@@ -35,6 +35,9 @@ export const deleteSessionsBeyond = async (tx: Transaction, accountId: string, k
   await tx.deleteFrom('sessions').where('account_id', '=', accountId).where('id', 'not in', newest).execute()
 }
 
+export const sessionExists = async (q: Queries, id: string): Promise<boolean> =>
+  (await q.selectFrom('sessions').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+
 export const deleteSession = async (tx: Transaction, id: string): Promise<boolean> => {
   const result = await tx.deleteFrom('sessions').where('id', '=', id).executeTakeFirst()
   return result.numDeletedRows > 0n
@@ -52,4 +55,9 @@ export const deleteSessionsEndedBefore = async (tx: Transaction, before: string,
 
 /** Serialises sign-ins of one account, so that the count of its sessions holds. */
 export const lockAccount = (tx: Transaction, id: string) =>
-  tx.selectFrom('accounts').select(['enabled', 'password_hash']).where('id', '=', id).forUpdate().executeTakeFirst()
+  tx
+    .selectFrom('accounts')
+    .select(['id', 'enabled', 'password_hash'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()

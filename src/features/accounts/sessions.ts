@@ -5,7 +5,13 @@ import { Failure } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { sessionLifetimeMs, sessionsPerAccountMax } from '../../kernel/limits.ts'
 import { newSecret, secretDigest } from './secrets.ts'
-import { deleteSessionsBeyond, findSessionBySecret, insertSession, lockAccount } from './sessions.queries.ts'
+import {
+  deleteSessionsBeyond,
+  findSessionBySecret,
+  insertSession,
+  lockAccount,
+  sessionExists,
+} from './sessions.queries.ts'
 
 /** Sessions last 12 hours, whatever is done with them; an account has the newest 32 (specification, Sessions). */
 export const sessionPrefix = 'dps_'
@@ -16,18 +22,29 @@ export interface OpenedSession {
   readonly expiresAt: string
 }
 
+/** Locks an account's row until the end of the transaction; undefined when there is none. */
+export const lockAccountRow = lockAccount
+
+/** 401 when the session has ended since its request was admitted. Asked with the row of its account locked. */
+export const refuseEndedSession = async (tx: Transaction, id: string): Promise<void> => {
+  if (!(await sessionExists(tx, id))) throw sessionEnded()
+}
+
+const sessionEnded = (): Failure =>
+  new Failure('credential_invalid', 'This session does not exist or has ended. Sign in again.')
+
 /**
- * Opens a session and ends the oldest beyond the limit. `passwordHash` is the one that was found right: throws 401 when
- * the account was disabled or got another password meanwhile, for what that ended must not come back.
+ * Opens a session and ends the oldest beyond the limit. Throws 401 when meanwhile the account was disabled, or got another
+ * password than the one whose hash was checked: nobody comes in by a password that was just taken away.
  */
 export const openSession = async (
   tx: Transaction,
-  accountId: string,
-  passwordHash: string,
+  checked: { id: string; password_hash: string },
   nowMs: number,
 ): Promise<OpenedSession> => {
+  const accountId = checked.id
   const account = await lockAccount(tx, accountId)
-  if (account?.enabled !== 1 || account.password_hash !== passwordHash) throw wrongNameOrPassword()
+  if (account?.enabled !== 1 || account.password_hash !== checked.password_hash) throw wrongNameOrPassword()
   const token = newSecret(sessionPrefix)
   const expiresAt = timestamp(nowMs + sessionLifetimeMs)
   await insertSession(tx, {
@@ -51,8 +68,7 @@ export const wrongNameOrPassword = (): Failure =>
  */
 export const callerOfSession = async (q: Queries, token: string, nowMs: number): Promise<AccountCaller> => {
   const found = await findSessionBySecret(q, secretDigest(token))
-  if (found === undefined || found.enabled !== 1)
-    throw new Failure('credential_invalid', 'This session does not exist or has ended. Sign in again.')
+  if (found === undefined || found.enabled !== 1) throw sessionEnded()
   if (found.expires_at <= timestamp(nowMs))
     throw new Failure('session_expired', 'The session ended 12 hours after sign-in. Sign in again.')
   return {
@@ -61,6 +77,7 @@ export const callerOfSession = async (q: Queries, token: string, nowMs: number):
     id: found.account_id,
     name: found.name,
     administrator: found.administrator === 1,
-    sessionId: found.session_id,
+    scope: 'read-write',
+    credentialId: found.session_id,
   }
 }

@@ -1,9 +1,9 @@
 import { type BoundOperation, handle } from '../../contract/handler.ts'
 import { operationItem, servedOperations } from '../../contract/listing.ts'
 import { openApiDocument } from '../../contract/openapi.ts'
-import type { Operation, Surface } from '../../contract/operation.ts'
+import { changes, type Operation, type Surface } from '../../contract/operation.ts'
 import type { RepositoryAction } from '../../kernel/actions.ts'
-import type { Caller } from '../../kernel/caller.ts'
+import { type Caller, readsOnly } from '../../kernel/caller.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { pageDefault, pageMax, partBytesMax, partBytesMin, partsMax } from '../../kernel/limits.ts'
 import { refusal } from '../access/access.ts'
@@ -62,7 +62,9 @@ export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[
       const held = repository === undefined ? nothingHeld : await parts.heldActions(caller, repository)
       if (repository !== undefined && !held.has('repository.read')) throw notFound('repository')
       const open = served(surface).filter(
-        (operation) => repository === undefined || refusal(caller, operation.access, held) === null,
+        (operation) =>
+          repository === undefined ||
+          (refusal(caller, operation.access, held) === null && !(readsOnly(caller) && changes(operation))),
       )
       const rest = open.filter((operation) => operation.id > after)
       const items = rest.slice(0, limit).map(operationItem)

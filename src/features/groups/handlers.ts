@@ -1,6 +1,5 @@
-import { type BoundOperation, handle, type RequestFacts } from '../../contract/handler.ts'
-import type { Doer } from '../../journal/security-audit.ts'
-import { actorOf, type Caller } from '../../kernel/caller.ts'
+import { type BoundOperation, handle } from '../../contract/handler.ts'
+import { doerOf } from '../access/doer.ts'
 import {
   addMember,
   allGroups,
@@ -23,38 +22,33 @@ import {
   setAccessGroupGrant,
 } from './operations.ts'
 
-const doer = ({ caller, request }: { caller: Caller; request: RequestFacts }): Doer => ({
-  actor: actorOf(caller),
-  clientAddress: request.clientAddress,
-})
-
 const done = { status: 204, json: null } as const
 
 export const groupHandlers = (parts: GroupParts): BoundOperation[] => [
   handle(listAccessGroups, async () => ({ status: 200, json: { items: await allGroups(parts) } })),
   handle(createAccessGroup, async (input) => ({
     status: 201,
-    json: await createGroup(parts, input.body.name, doer(input)),
+    json: await createGroup(parts, input.body.name, doerOf(input)),
   })),
   handle(getAccessGroup, async ({ path }) => ({ status: 200, json: await groupById(parts, path.id) })),
   handle(deleteAccessGroup, async (input) => {
-    await deleteGroup(parts, input.path.id, doer(input))
+    await deleteGroup(parts, input.path.id, doerOf(input))
     return done
   }),
   handle(addAccessGroupMember, async (input) => {
-    await addMember(parts, input.path.id, input.path.userId, doer(input))
+    await addMember(parts, input.path.id, input.path.userId, doerOf(input))
     return done
   }),
   handle(removeAccessGroupMember, async (input) => {
-    await removeMember(parts, input.path.id, input.path.userId, doer(input))
+    await removeMember(parts, input.path.id, input.path.userId, doerOf(input))
     return done
   }),
   handle(setAccessGroupGrant, async (input) => {
-    await setGrant(parts, input.path.id, input.path.repository, input.body.access, doer(input))
+    await setGrant(parts, input.path.id, input.path.repository, input.body.access, doerOf(input))
     return done
   }),
   handle(removeAccessGroupGrant, async (input) => {
-    await removeGrant(parts, input.path.id, input.path.repository, doer(input))
+    await removeGrant(parts, input.path.id, input.path.repository, doerOf(input))
     return done
   }),
 ]

@@ -16,7 +16,7 @@ export const listRepositories = defineOperation({
   summary: 'List the repositories that the caller may see',
   surface: 'catalog',
   visibility: 'repository',
-  access: { kind: 'visible-repositories', actions: ['repository.read'] },
+  access: { kind: 'visible', actions: ['repository.read'] },
   retry: 'read',
   query: fields({ after: Type.Optional(RepositoryId), limit: pageLimit }),
   responses: {

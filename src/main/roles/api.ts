@@ -1,6 +1,7 @@
 import { DatabaseUnavailable } from '../../database/unavailable.ts'
-import { authenticate, authorize, grantsOf, heldActions } from '../../features/access/access.ts'
+import { authenticate, authorize, heldActions, heldRepositories } from '../../features/access/access.ts'
 import { type FileKey, fileKeyFinder } from '../../features/access/file-keys.ts'
+import { accessHandlers } from '../../features/access/handlers.ts'
 import { registrationOpen } from '../../features/accounts/accounts.ts'
 import { accountHandlers } from '../../features/accounts/handlers.ts'
 import { createPasswords } from '../../features/accounts/passwords.ts'
@@ -11,7 +12,11 @@ import { groupHandlers } from '../../features/groups/handlers.ts'
 import { healthHandlers } from '../../features/health/handlers.ts'
 import { watchReadiness } from '../../features/health/readiness.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
+import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
+import { serviceAccountHandlers } from '../../features/service-accounts/handlers.ts'
+import { tokenHandlers } from '../../features/tokens/handlers.ts'
 import { uploadHandlers } from '../../features/uploads/handlers.ts'
+import { createBudget } from '../../http/budget.ts'
 import { createMetrics } from '../../http/metrics.ts'
 import { createHttpServer } from '../../http/server.ts'
 import type { Caller } from '../../kernel/caller.ts'
@@ -50,9 +55,11 @@ export const startGateway = async (
   const operations = catalogue()
   const metrics = createMetrics(Math.floor(clock.now() / 1000))
   let draining = false
-  const access = { database, clock, findFileKey: fileKeyFinder(keys) }
+  const access = { database, clock, report: parts.report, findFileKey: fileKeyFinder(keys) }
   const held = (caller: Caller, repository: string) => heldActions(access, caller, repository)
-  const grants = (caller: Caller, after: string, limit: number) => grantsOf(access, caller, after, limit)
+  const everyHeld = (caller: Caller) => heldRepositories(access, caller, '', grantsMax)
+  const visible = (caller: Caller, after: string, limit: number) =>
+    heldRepositories(access, caller, after, limit, 'repository.read')
   const accountParts = {
     database,
     clock,
@@ -84,9 +91,13 @@ export const startGateway = async (
       selfRegistration: () => registrationOpen(accountParts),
       heldActions: held,
     }),
-    ...accountHandlers({ ...accountParts, grantsOf: (caller) => grants(caller, '', grantsMax) }),
+    ...accountHandlers({ ...accountParts, heldRepositories: everyHeld }),
+    ...tokenHandlers({ database, clock }),
+    ...accessHandlers({ database, heldRepositories: everyHeld }),
+    ...serviceAccountHandlers({ database, clock }),
     ...groupHandlers({ database, clock }),
-    ...repositoryHandlers({ database, clock, heldActions: held, grantsOf: grants }),
+    ...securityAuditHandlers({ database }),
+    ...repositoryHandlers({ database, clock, heldActions: held, visibleRepositories: visible }),
     ...uploadHandlers(uploadParts),
     ...artifactHandlers(parts),
     ...assetHandlers(uploadParts),
@@ -96,9 +107,10 @@ export const startGateway = async (
     operations: bound,
     gate: {
       authenticate: (credential) => authenticate(access, credential),
-      authorize: (caller, rule, repository) => authorize(access, caller, rule, repository),
+      authorize: (caller, rule, parameters) => authorize(access, caller, rule, parameters),
     },
     metrics,
+    budget: createBudget(settings.requestsPerSecond, () => performance.now()),
     readOnly: role === 'reader',
     trustedProxies: settings.trustedProxies,
     baseUrl: settings.baseUrl,

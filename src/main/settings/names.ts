@@ -54,6 +54,11 @@ export const settingNames = [
     meaning: 'Longest time for one request that sends a file.',
   },
   {
+    name: 'SVC_REQUESTS_PER_SECOND',
+    fallback: '20000',
+    meaning: 'Requests that one caller may send a second to one process; health is not counted.',
+  },
+  {
     name: 'SVC_TRUSTED_PROXIES',
     fallback: 'none',
     meaning: 'Networks (CIDR) whose X-Forwarded-* headers are believed, separated by commas.',

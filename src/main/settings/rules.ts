@@ -6,6 +6,7 @@ import {
   cleanupGraceHoursDefault,
   freeSpaceReserveBytesDefault,
   objectBytesMax,
+  requestsPerSecondDefault,
   uploadDeadlineSecondsDefault,
 } from '../../kernel/limits.ts'
 import { type SettingName, settingNames } from './names.ts'
@@ -26,6 +27,7 @@ export interface Settings {
   readonly cleanupGraceMs: number
   readonly freeSpaceReserveBytes: number
   readonly uploadDeadlineSeconds: number
+  readonly requestsPerSecond: number
   readonly trustedProxies: TrustedProxies
   readonly logLevel: (typeof logLevels)[number]
 }
@@ -87,6 +89,7 @@ export const readSettings = (environment: Environment): Settings => {
       wholeNumber(0, Number.MAX_SAFE_INTEGER),
     ),
     uploadDeadlineSeconds: read('SVC_UPLOAD_DEADLINE_SECONDS', uploadDeadlineSecondsDefault, wholeNumber(1, 2_000_000)),
+    requestsPerSecond: read('SVC_REQUESTS_PER_SECOND', requestsPerSecondDefault, wholeNumber(1, 1_000_000)),
     trustedProxies: read<TrustedProxies>('SVC_TRUSTED_PROXIES', [], (text) => parseTrustedProxies(list(text))),
     logLevel: read('SVC_LOG_LEVEL', 'info', logLevel),
   }

@@ -109,6 +109,21 @@ create table counters (
 
 alter table counters add constraint counters_pkey PRIMARY KEY (name);
 
+create table delegations (
+  operator_key_id text collate "C" not null,
+  account_id text collate "C" not null,
+  actions text collate "C" not null,
+  ceiling text collate "C" not null
+);
+
+alter table delegations add constraint delegations_account_id_fkey FOREIGN KEY (account_id) REFERENCES service_accounts(id);
+
+alter table delegations add constraint delegations_key PRIMARY KEY (operator_key_id, account_id);
+
+alter table delegations add constraint delegations_operator_key_id_fkey FOREIGN KEY (operator_key_id) REFERENCES service_keys(id);
+
+CREATE INDEX delegations_by_account ON delegations USING btree (account_id);
+
 create table group_grants (
   group_id text collate "C" not null,
   repository text collate "C" not null,
@@ -150,6 +165,31 @@ alter table journal add constraint journal_key PRIMARY KEY (repository, sequence
 
 alter table journal add constraint journal_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
+create table personal_tokens (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  name text collate "C" not null,
+  prefix text collate "C" not null,
+  secret_sha256 text collate "C" not null,
+  scope text collate "C" not null,
+  created_at text collate "C" not null,
+  expires_at text collate "C" not null,
+  last_used_at text collate "C",
+  revoked_at text collate "C"
+);
+
+alter table personal_tokens add constraint personal_tokens_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
+
+alter table personal_tokens add constraint personal_tokens_pkey PRIMARY KEY (id);
+
+alter table personal_tokens add constraint personal_tokens_secret_sha256_key UNIQUE (secret_sha256);
+
+CREATE INDEX personal_tokens_active ON personal_tokens USING btree (account_id, expires_at) WHERE (revoked_at IS NULL);
+
+CREATE INDEX personal_tokens_by_account ON personal_tokens USING btree (account_id, id);
+
+CREATE INDEX personal_tokens_by_end ON personal_tokens USING btree (expires_at);
+
 create table reclaim_candidates (
   sha256 text collate "C" not null,
   since text collate "C" not null
@@ -182,10 +222,52 @@ create table security_audit (
   actor text collate "C" not null,
   action text collate "C" not null,
   subject text collate "C" not null,
-  client_address text collate "C" not null
+  client_address text collate "C" not null,
+  service_account_id text collate "C"
 );
 
 alter table security_audit add constraint security_audit_pkey PRIMARY KEY (sequence);
+
+CREATE INDEX security_audit_by_service_account ON security_audit USING btree (service_account_id, sequence) WHERE (service_account_id IS NOT NULL);
+
+create table service_accounts (
+  id text collate "C" not null,
+  name text collate "C" not null,
+  name_key text collate "C" not null,
+  enabled bigint not null,
+  revision bigint not null,
+  bindings text collate "C" not null,
+  created_at text collate "C" not null
+);
+
+alter table service_accounts add constraint service_accounts_name_key_key UNIQUE (name_key);
+
+alter table service_accounts add constraint service_accounts_pkey PRIMARY KEY (id);
+
+create table service_keys (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  name text collate "C" not null,
+  state text collate "C" not null,
+  secret_sha256 text collate "C" not null,
+  bindings text collate "C" not null,
+  created_at text collate "C" not null,
+  expires_at text collate "C" not null,
+  activation_expires_at text collate "C" not null,
+  rotated_from text collate "C",
+  superseded_at text collate "C",
+  requested_by text collate "C" not null,
+  idempotency_key text collate "C" not null,
+  request_sha256 text collate "C" not null
+);
+
+alter table service_keys add constraint service_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES service_accounts(id);
+
+alter table service_keys add constraint service_keys_by_request UNIQUE (requested_by, idempotency_key);
+
+alter table service_keys add constraint service_keys_pkey PRIMARY KEY (id);
+
+CREATE INDEX service_keys_by_account ON service_keys USING btree (account_id, id);
 
 create table sessions (
   id text collate "C" not null,

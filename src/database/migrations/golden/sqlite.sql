@@ -87,6 +87,18 @@ CREATE TABLE "counters" (
   "value" integer not null
 ) strict;
 
+CREATE TABLE "delegations" (
+  "operator_key_id" text not null references "service_keys" ("id"),
+  "account_id" text not null references "service_accounts" ("id"),
+  "actions" text not null,
+  "ceiling" text not null,
+  constraint "delegations_key" primary key ("operator_key_id", "account_id")
+) strict;
+
+CREATE INDEX "delegations_by_account" on "delegations" (
+  "account_id"
+);
+
 CREATE TABLE "group_grants" (
   "group_id" text not null references "access_groups" ("id"),
   "repository" text not null references "repositories" ("id"),
@@ -119,6 +131,33 @@ CREATE TABLE "journal" (
   constraint "journal_key" primary key ("repository", "sequence")
 ) strict;
 
+CREATE TABLE "personal_tokens" (
+  "id" text primary key,
+  "account_id" text not null references "accounts" ("id"),
+  "name" text not null,
+  "prefix" text not null,
+  "secret_sha256" text not null unique,
+  "scope" text not null,
+  "created_at" text not null,
+  "expires_at" text not null,
+  "last_used_at" text,
+  "revoked_at" text
+) strict;
+
+CREATE INDEX "personal_tokens_active" on "personal_tokens" (
+  "account_id",
+  "expires_at"
+) where "revoked_at" is null;
+
+CREATE INDEX "personal_tokens_by_account" on "personal_tokens" (
+  "account_id",
+  "id"
+);
+
+CREATE INDEX "personal_tokens_by_end" on "personal_tokens" (
+  "expires_at"
+);
+
 CREATE TABLE "reclaim_candidates" (
   "sha256" text primary key,
   "since" text not null
@@ -148,8 +187,47 @@ CREATE TABLE "security_audit" (
   "actor" text not null,
   "action" text not null,
   "subject" text not null,
-  "client_address" text not null
+  "client_address" text not null,
+  "service_account_id" text
 ) strict;
+
+CREATE INDEX "security_audit_by_service_account" on "security_audit" (
+  "service_account_id",
+  "sequence"
+) where "service_account_id" is not null;
+
+CREATE TABLE "service_accounts" (
+  "id" text primary key,
+  "name" text not null,
+  "name_key" text not null unique,
+  "enabled" integer not null,
+  "revision" integer not null,
+  "bindings" text not null,
+  "created_at" text not null
+) strict;
+
+CREATE TABLE "service_keys" (
+  "id" text primary key,
+  "account_id" text not null references "service_accounts" ("id"),
+  "name" text not null,
+  "state" text not null,
+  "secret_sha256" text not null,
+  "bindings" text not null,
+  "created_at" text not null,
+  "expires_at" text not null,
+  "activation_expires_at" text not null,
+  "rotated_from" text,
+  "superseded_at" text,
+  "requested_by" text not null,
+  "idempotency_key" text not null,
+  "request_sha256" text not null,
+  constraint "service_keys_by_request" unique ("requested_by", "idempotency_key")
+) strict;
+
+CREATE INDEX "service_keys_by_account" on "service_keys" (
+  "account_id",
+  "id"
+);
 
 CREATE TABLE "sessions" (
   "id" text primary key,

@@ -1,0 +1,82 @@
+import type { Queries } from '../../database/database.ts'
+import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
+import type { AdministrationAction } from '../../kernel/actions.ts'
+import { timestamp } from '../../kernel/clock.ts'
+import { Failure, notFound } from '../../kernel/failure.ts'
+import { delegationsPerKeyMax } from '../../kernel/limits.ts'
+import { parseActions } from './authority.ts'
+import { type Binding, parseBindings } from './bindings.ts'
+import {
+  deleteDelegationRow,
+  findServiceAccountRow,
+  listDelegationRows,
+  putDelegationRow,
+} from './service-accounts.queries.ts'
+import type { ServiceAccountParts } from './service-accounts.ts'
+import { lockServiceKey } from './service-keys.queries.ts'
+
+export interface Delegation {
+  readonly accountId: string
+  readonly actions: AdministrationAction[]
+  readonly ceiling: Binding[]
+}
+
+export const delegationsOf = async (q: Queries, operatorKeyId: string): Promise<Delegation[]> =>
+  (await listDelegationRows(q, operatorKeyId)).map((row) => ({
+    accountId: row.account_id,
+    actions: parseActions(row.actions),
+    ceiling: parseBindings(row.ceiling),
+  }))
+
+/**
+ * Lets an operator key administrate a service account, or replaces what it may. Never its own account (403
+ * `ceiling_exceeded`); 507 `delegation_limit` at 64 a key.
+ */
+export const putDelegation = (
+  parts: ServiceAccountParts,
+  operatorKeyId: string,
+  delegation: Delegation,
+  doer: Doer,
+): Promise<Delegation> =>
+  parts.database.transaction(async (tx) => {
+    const { accountId, actions, ceiling } = delegation
+    const key = await lockServiceKey(tx, operatorKeyId)
+    if (key === undefined) throw notFound('service key')
+    if ((await findServiceAccountRow(tx, accountId)) === undefined) throw notFound('service account')
+    if (key.account_id === accountId)
+      throw new Failure('ceiling_exceeded', 'An operator key never administrates its own account.')
+    const known = await listDelegationRows(tx, operatorKeyId)
+    if (known.length >= delegationsPerKeyMax && !known.some((row) => row.account_id === accountId))
+      throw new Failure('delegation_limit', `A key has at most ${delegationsPerKeyMax} delegations.`)
+    await putDelegationRow(tx, {
+      operator_key_id: operatorKeyId,
+      account_id: accountId,
+      actions: JSON.stringify(actions),
+      ceiling: JSON.stringify(ceiling),
+    })
+    await appendSecurityAudit(tx, doer, {
+      action: 'delegation.set',
+      subject: `service-account:${accountId} operator-key:${operatorKeyId}`,
+      serviceAccountId: accountId,
+      occurredAt: timestamp(parts.clock.now()),
+    })
+    return delegation
+  })
+
+/** Ends a delegation; keys that were activated by it stay valid. Harmless when there is none. */
+export const endDelegation = (
+  parts: ServiceAccountParts,
+  operatorKeyId: string,
+  accountId: string,
+  doer: Doer,
+): Promise<void> =>
+  parts.database.transaction(async (tx) => {
+    if ((await lockServiceKey(tx, operatorKeyId)) === undefined) throw notFound('service key')
+    if (!(await deleteDelegationRow(tx, operatorKeyId, accountId))) return
+    await appendSecurityAudit(tx, doer, {
+      action: 'delegation.end',
+      subject: `service-account:${accountId} operator-key:${operatorKeyId}`,
+      serviceAccountId: accountId,
+      occurredAt: timestamp(parts.clock.now()),
+    })
+  })

@@ -1,0 +1,48 @@
+import { Failure } from '../kernel/failure.ts'
+import { budgetCallersMax, budgetSeconds } from '../kernel/limits.ts'
+
+/**
+ * A request budget per caller: a bucket that holds some seconds' worth of requests and refills all the time. In memory,
+ * per process: it keeps one runaway script from taking the service from everyone else, and is no security measure.
+ */
+export interface Budget {
+  /** Takes one request from the caller's bucket. Throws 429 `rate_limited` when it is empty. */
+  spend(caller: string): void
+}
+
+interface Bucket {
+  tokens: number
+  atMs: number
+}
+
+/** `nowMs` is any clock that only goes forward. */
+export const createBudget = (perSecond: number, nowMs: () => number): Budget => {
+  const capacity = perSecond * budgetSeconds
+  // A map keeps the order of insertion: the first is the one that was refilled longest ago.
+  const buckets = new Map<string, Bucket>()
+  const forget = (): void => {
+    for (const [caller] of buckets) {
+      if (buckets.size <= budgetCallersMax) return
+      buckets.delete(caller)
+    }
+  }
+  return {
+    spend(caller) {
+      const now = nowMs()
+      const known = buckets.get(caller)
+      const bucket = known ?? { tokens: capacity, atMs: now }
+      bucket.tokens = Math.min(capacity, bucket.tokens + ((now - bucket.atMs) / 1000) * perSecond)
+      bucket.atMs = now
+      if (known === undefined) {
+        buckets.set(caller, bucket)
+        forget()
+      }
+      if (bucket.tokens < 1) {
+        const retryAfterSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond))
+        const detail = `More than ${perSecond} requests a second (SVC_REQUESTS_PER_SECOND). Wait ${retryAfterSeconds} s.`
+        throw new Failure('rate_limited', detail, { retryAfterSeconds })
+      }
+      bucket.tokens -= 1
+    },
+  }
+}

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, it } from 'node:test'
+import { reads } from '../../src/contract/operation.ts'
+import { catalogue } from '../../src/main/catalogue.ts'
+import { type Ask, closeConnections, type Told } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { expectAnswer } from '../harness/expect.ts'
+import { addFileKeys } from '../harness/file-keys.ts'
+import { createOwner, createPerson, grant, type Person } from '../harness/people.ts'
+import { probeOf } from '../harness/probe.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { activeKey, binding, createServiceAccount, issueKey, revocation } from '../harness/service-keys.ts'
+
+after(closeConnections)
+
+/** Who may call what, in the groups of the specification. An operation that stands in no group fails the test. */
+const groups = {
+  anyone: 'getLiveness getHealthStatus login register getAuthOptions',
+  credential:
+    'getReadiness getMetrics getCapabilities getOpenApi listOperations getPermissions getMe logout listRepositories listServiceAccounts',
+  session: 'changePassword createToken listTokens revokeToken',
+  administrator:
+    'createUser listUsers updateUser listUserTokens revokeUserToken addAccessGroupMember createAccessGroup deleteAccessGroup getAccessGroup listAccessGroups removeAccessGroupGrant removeAccessGroupMember setAccessGroupGrant listSecurityAudit createRepository deleteRepository',
+  recovery: 'createServiceAccount listDelegations putDelegation deleteDelegation',
+  delegated:
+    'getServiceAccount getServicePolicy getServiceAudit listServiceKeys getServiceKey updateServiceAccount putServicePolicy issueServiceKey rotateServiceKey revokeServiceKey',
+  'own key': 'activateServiceKey',
+  'read access':
+    'getRepository getArtifact getArtifactContent listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets',
+  'write access': 'getUpload createUpload cancelUpload putUploadContent putAsset putRaw',
+} as const
+type Group = keyof typeof groups
+
+/** What each credential is told, group by group in the order above; 200 stands for being let through. */
+const table: Record<string, readonly number[]> = {
+  //                        any  cred sess adm  reco dele own  read write
+  'no credential': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'too short': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'too long': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'another scheme': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'unknown key': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'unknown session': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'unknown token': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'unknown service key': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  session: [200, 200, 200, 403, 403, 404, 403, 200, 403],
+  'administrator session': [200, 200, 200, 200, 403, 404, 403, 404, 404],
+  'read token': [200, 200, 403, 403, 403, 404, 403, 200, 200],
+  'read-write token': [200, 200, 403, 403, 403, 404, 403, 200, 200],
+  'ended session': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'revoked token': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'expired token': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'pending service key': [200, 401, 401, 401, 401, 401, 200, 401, 401],
+  'active service key': [200, 200, 403, 403, 403, 404, 200, 200, 403],
+  'revoked service key': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'expired service key': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'disabled service key': [200, 401, 401, 401, 401, 401, 401, 401, 401],
+  'recovery key': [200, 200, 403, 200, 200, 200, 403, 200, 200],
+  'file key with read': [200, 200, 403, 403, 403, 404, 403, 200, 403],
+  'file key with write': [200, 200, 403, 403, 403, 404, 403, 200, 200],
+  'health key': [200, 200, 403, 403, 403, 404, 403, 404, 404],
+}
+
+/** Reasons of 401 that are not simply "invalid". */
+const reasons: Readonly<Record<string, string>> = {
+  'no credential': 'credential_missing',
+  'expired token': 'token_expired',
+  'expired service key': 'token_expired',
+}
+
+const groupOf = (id: string): Group => {
+  const found = Object.entries(groups).flatMap(([group, ids]) => (ids.split(' ').includes(id) ? [group as Group] : []))
+  assert.equal(found.length, 1, `${id} must stand in one group of this file: say who may call it`)
+  return found[0] ?? 'anyone'
+}
+
+const expected = (kind: string, group: Group, changes: boolean, id: string): number => {
+  // The one rule that no column can say: a read token changes nothing, whatever else it may do, and may log out.
+  if (kind === 'read token' && changes && id !== 'logout' && group !== 'anyone') return 403
+  return table[kind]?.[Object.keys(groups).indexOf(group)] ?? 0
+}
+
+forEachEngine((engine) => {
+  let service: TestService
+  let reader: Person
+  let target: string
+  let targetKey: string
+  let headersOf: Record<string, Record<string, string>>
+
+  before(async () => {
+    service = await startService(engine)
+    const keys = await addFileKeys(service, [
+      { id: 'read', repositories: [{ repository: 'releases', permissions: ['read'] }] },
+      { id: 'write', repositories: [{ repository: 'releases', permissions: ['write'] }] },
+    ])
+    const owner = await createOwner(service)
+    reader = await createPerson(service, 'reader')
+    await grant(service, reader, 'releases', 'read')
+    const writer = await createPerson(service, 'writer')
+    await grant(service, writer, 'releases', 'write')
+    const administrator = await createPerson(service, 'admin', true)
+    const gone = await createPerson(service, 'gone')
+    await expectAnswer(service, { method: 'POST', path: '/api/v1/auth/logout', credential: gone.token }, 204)
+
+    const soon = new Date(service.clock.now() + 1_000).toISOString()
+    const newToken = async (json: object): Promise<{ id: string; token: string }> =>
+      (
+        await expectAnswer(
+          service,
+          { path: '/api/v1/auth/tokens', credential: writer.token, json: { name: 'x', ...json } },
+          201,
+        )
+      ).json
+    const revokedToken = await newToken({})
+    const path = `/api/v1/auth/tokens/${revokedToken.id}`
+    await expectAnswer(service, { method: 'DELETE', path, credential: writer.token }, 204)
+
+    const looking = ['repository.read', 'artifact.read', 'artifact.list', 'content.read', 'asset.read'] as const
+    const wish = { bindings: [binding('releases', ...looking)] }
+    const robot = await createServiceAccount(service, wish.bindings)
+    const [active, revoked] = [await activeKey(service, robot.id, wish), await activeKey(service, robot.id, wish)]
+    await expectAnswer(service, revocation(revoked.id, service.recoveryKey), 200)
+    const off = await createServiceAccount(service, wish.bindings)
+    const disabled = await activeKey(service, off.id, wish)
+    const patch = { method: 'PATCH', path: `/api/v1/service-accounts/${off.id}`, credential: service.recoveryKey }
+    await expectAnswer(service, { ...patch, json: { expectedRevision: 1, enabled: false } }, 200)
+    const other = await createServiceAccount(service, wish.bindings)
+    target = other.id
+    targetKey = (await issueKey(service, target, wish)).id
+
+    const credentials: Record<string, string> = {
+      'too short': 'a'.repeat(31),
+      'too long': 'a'.repeat(513),
+      'unknown key': randomBytes(32).toString('hex'),
+      'unknown session': `dps_${randomBytes(32).toString('base64url')}`,
+      'unknown token': `pat_${randomBytes(32).toString('base64url')}`,
+      'unknown service key': `svc_${active.id}.${randomBytes(32).toString('base64url')}`,
+      session: reader.token,
+      'administrator session': administrator.token,
+      'read token': (await newToken({ scope: 'read' })).token,
+      'read-write token': (await newToken({})).token,
+      'ended session': gone.token,
+      'revoked token': revokedToken.token,
+      'expired token': (await newToken({ expiresAt: soon })).token,
+      'pending service key': (await issueKey(service, robot.id, wish)).secret,
+      'active service key': active.secret,
+      'revoked service key': revoked.secret,
+      'expired service key': (await activeKey(service, robot.id, { ...wish, expiresAt: soon })).secret,
+      'disabled service key': disabled.secret,
+      'recovery key': service.recoveryKey,
+      'file key with read': keys['read'] ?? '',
+      'file key with write': keys['write'] ?? '',
+      'health key': service.healthKey,
+    }
+    headersOf = { 'no credential': {}, 'another scheme': { authorization: `Basic ${btoa(`owner:${owner.token}`)}` } }
+    for (const [kind, credential] of Object.entries(credentials))
+      headersOf[kind] = { authorization: `Bearer ${credential}` }
+    service.clock.advance(1_500)
+  })
+  after(() => service.stop())
+
+  const requestOf = (operation: { method: string; path: string }): Ask & { method: string } => {
+    const id = operation.path.startsWith('/api/v1/api-keys/') ? targetKey : target
+    return probeOf({ method: operation.method as 'GET', path: operation.path }, { repository: 'releases', id })
+  }
+  const checkAnswer = (what: string, kind: string, told: Told, status: number): void => {
+    assert.equal(told.headers['set-cookie'], undefined, `${what}: no cookies`)
+    const got = told.status === 400 ? 200 : told.status
+    assert.equal(got, status, `${what}: ${told.text}`)
+    if (status !== 401) {
+      assert.equal(told.headers['www-authenticate'], undefined, what)
+      return
+    }
+    const reason = reasons[kind] ?? 'credential_invalid'
+    assert.match(String(told.headers['www-authenticate']), new RegExp(`^Bearer .*error="${reason}"`), what)
+    if (told.text !== '') assert.equal(told.json.code, reason, what)
+  }
+
+  it('knows who may call each operation', () => {
+    const known = Object.values(groups).flatMap((ids) => ids.split(' '))
+    assert.deepEqual(
+      known.toSorted(),
+      catalogue()
+        .map(({ id }) => id)
+        .toSorted(),
+    )
+  })
+
+  it('has a way to make each kind of credential', () => {
+    assert.deepEqual(Object.keys(headersOf).toSorted(), Object.keys(table).toSorted())
+  })
+
+  for (const kind of Object.keys(table))
+    it(`answers ${kind} as the table says, on every operation`, async () => {
+      for (const operation of catalogue()) {
+        const request = { ...requestOf(operation), headers: headersOf[kind] ?? {} }
+        const status = expected(kind, groupOf(operation.id), !reads(operation), operation.id)
+        const told = await service.ask(request)
+        checkAnswer(`${operation.id} with ${kind}`, kind, told, status)
+        if (kind === 'read token' && status === 403 && !reads(operation))
+          assert.equal(told.json.code, 'read_only_token')
+        if (!reads(operation)) continue
+        const head = await service.ask({ ...request, method: 'HEAD' })
+        checkAnswer(`HEAD ${operation.id} with ${kind}`, kind, head, status)
+      }
+    })
+
+  it('is what the header says, whatever a cookie or the query says', async () => {
+    const path = '/api/v1/auth/me'
+    for (const headers of [{ cookie: `token=${reader.token}; session=${reader.token}` }, { 'x-api-key': reader.token }])
+      await expectAnswer(service, { path, headers: headers as Record<string, string> }, 401, 'credential_missing')
+    await expectAnswer(service, { path: `${path}?token=${reader.token}` }, 401, 'credential_missing')
+    await expectAnswer(service, { path, headers: { authorization: reader.token } }, 401, 'credential_invalid')
+    await expectAnswer(service, { path, headers: { authorization: `bearer ${reader.token}` } }, 200)
+    const told = await expectAnswer(service, { path, credential: reader.token }, 200)
+    assert.equal(told.headers['set-cookie'], undefined)
+  })
+
+  it('of a session that is over is told apart only by its holder', async () => {
+    const late = await createPerson(service, 'late')
+    service.clock.advance(12 * 3_600_000 - 5_000)
+    await expectAnswer(service, { path: '/api/v1/auth/me', credential: late.token }, 200)
+    service.clock.advance(6_000)
+    const told = await expectAnswer(
+      service,
+      { path: '/api/v1/auth/me', credential: late.token },
+      401,
+      'session_expired',
+    )
+    assert.match(String(told.headers['www-authenticate']), /error="session_expired"/)
+    const near = `${late.token.slice(0, -4)}AAAA`
+    await expectAnswer(service, { path: '/api/v1/auth/me', credential: near }, 401, 'credential_invalid')
+  })
+})
