@@ -47,7 +47,8 @@ onPostgres((engine) => {
           await sql`update notes set body = 'x' where id = ${second}`.execute(tx)
         })
       await Promise.all([crossing(1, 2), crossing(2, 1)])
-      assert.equal(runs, 3)
+      // The one that gave way ran again; on a slow machine it may have to give way more than once.
+      assert.ok(runs >= 3, String(runs))
     })
   })
 
