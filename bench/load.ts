@@ -1,25 +1,16 @@
-import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { cpuSeconds } from './processes.ts'
-import type { Bench } from './servers.ts'
+import { run } from './processes.ts'
+import { type Bench, person } from './servers.ts'
 
 type Headers = Readonly<Record<string, string>>
 
 const headerFlags = (headers: Headers): string[] =>
   Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
-
-const run = async (command: string, args: readonly string[]): Promise<string> => {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  if (code !== 0) throw new Error(`${command} ended with ${code}: ${err.slice(-500)}`)
-  return out
-}
 
 /** Seconds until `clients` curls have each fetched the whole file. Fails unless each got all its bytes. */
 export const downloadSeconds = async (
@@ -53,24 +44,22 @@ export const uploadSeconds = async (
   return (performance.now() - began) / 1000
 }
 
-/** Requests per second of one small GET over keep-alive connections, and the server's CPU microseconds for each. */
+/** One small file fetched again and again over 32 connections: how many answers in how many seconds. All must be 200. */
 export const smallGets = async (
   server: Bench,
   name: string,
   sha256: string,
   seconds: number,
-): Promise<{ perSecond: number; cpuMicros: number }> => {
+): Promise<{ count: number; seconds: number }> => {
   const { url, headers } = server.download(name, sha256)
-  const pid = server.process.pid ?? 0
-  const before = cpuSeconds(pid)
   const out = await run('wrk', ['-t1', '-c32', `-d${seconds}s`, ...headerFlags(headers), url])
-  const used = cpuSeconds(pid) - before
-  const total = Number(/(\d+) requests in/.exec(out)?.[1])
-  if (/Non-2xx|Socket errors/.test(out)) throw new Error(`${server.name}: ${out}`)
-  return { perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(out)?.[1]), cpuMicros: (used / total) * 1e6 }
+  const count = Number(/(\d+) requests in/.exec(out)?.[1])
+  const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(out)?.[1])
+  if (!(count > 0) || /Non-2xx|Socket errors/.test(out)) throw new Error(`${server.name}: ${out}`)
+  return { count, seconds: count / perSecond }
 }
 
-/** Stores per second of distinct small files, `connections` at a time. The client is the same for every server. */
+/** Seconds until distinct small files are stored, `connections` at a time. The client is the same for every server. */
 export const smallPuts = async (
   server: Bench,
   bytes: number,
@@ -94,7 +83,7 @@ export const smallPuts = async (
   await Promise.all(Array.from({ length: connections }, worker))
   const seconds = (performance.now() - began) / 1000
   agent.destroy()
-  return count / seconds
+  return seconds
 }
 
 const send = (agent: Agent, url: string, headers: Headers, body: Uint8Array): Promise<void> =>
@@ -115,20 +104,37 @@ const send = (agent: Agent, url: string, headers: Headers, body: Uint8Array): Pr
     outgoing.end(body)
   })
 
-/** Milliseconds of many probes one after the other, sorted, while something else goes on. */
-export const probeWhile = async (url: string, work: Promise<unknown>): Promise<number[]> => {
-  const took: number[] = []
-  let done = false
-  const finished = work.finally(() => {
-    done = true
+const signIn = async (base: string): Promise<void> => {
+  const answer = await fetch(`${base}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(person),
   })
-  while (!done) {
-    const began = performance.now()
-    await (await fetch(url)).arrayBuffer()
-    took.push(performance.now() - began)
+  if (answer.status !== 200) throw new Error(`sign-in: ${answer.status}`)
+  await answer.arrayBuffer()
+}
+
+/** Milliseconds of probes one after the other, sorted, for as long as `count` sign-ins take, `atOnce` at a time. */
+export const probesDuringSignIns = async (base: string, count: number, atOnce: number): Promise<number[]> => {
+  let left = count
+  let busy = true
+  const worker = async (): Promise<void> => {
+    while (left-- > 0) await signIn(base)
   }
-  await finished
-  return took.sort((a, b) => a - b)
+  const probes = async (): Promise<number[]> => {
+    const took: number[] = []
+    while (busy) {
+      const began = performance.now()
+      await (await fetch(`${base}/health/live`)).arrayBuffer()
+      took.push(performance.now() - began)
+    }
+    return took.sort((a, b) => a - b)
+  }
+  const signIns = Promise.all(Array.from({ length: atOnce }, worker)).finally(() => {
+    busy = false
+  })
+  const [took] = await Promise.all([probes(), signIns])
+  return took
 }
 
 /**

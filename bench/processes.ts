@@ -1,41 +1,79 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Processes that the benchmark started. It ends these and no others. */
+/** Everything that the benchmark has started and made. It ends and removes these and nothing else. */
 const started = new Set<ChildProcess>()
+const folders = new Set<string>()
+let tidying = false
 
+const startedChild = (child: ChildProcess): ChildProcess => {
+  if (tidying) child.kill('SIGKILL')
+  started.add(child)
+  child.on('exit', () => started.delete(child))
+  return child
+}
+
+/** Starts a server. What it says last is shown if it ends by itself. */
 export const start = (
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): ChildProcess => {
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } })
+  const child = startedChild(
+    spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } }),
+  )
   let said = ''
-  child.stderr?.on('data', (text) => {
-    said = `${said}${text}`.slice(-2_000)
+  child.stderr?.on('data', (piece) => {
+    said = `${said}${piece}`.slice(-2_000)
   })
   child.on('exit', (code) => {
-    if (started.delete(child) && code !== 0 && code !== null) console.error(`${command} ended with ${code}: ${said}`)
+    if (!tidying) console.error(`${command} ended with ${code}: ${said}`)
   })
-  started.add(child)
   return child
 }
 
-export const stop = async (child: ChildProcess): Promise<void> => {
-  if (!started.delete(child) || child.exitCode !== null) return
+/** Runs a client to its end and returns what it printed. */
+export const run = async (command: string, args: readonly string[]): Promise<string> => {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  startedChild(child)
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  if (code !== 0) throw new Error(`${command} ended with ${code}: ${err.slice(-500)}`)
+  return out
+}
+
+/** A new folder for temporary data, on the disk that holds the system's temporary files. */
+export const makeFolder = async (name: string): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), `bench-${name}-`))
+  folders.add(folder)
+  return folder
+}
+
+export const removeFolder = async (folder: string): Promise<void> => {
+  await rm(folder, { recursive: true, force: true })
+  folders.delete(folder)
+}
+
+/** Ends what still runs, first asking (nginx would leave its workers behind if killed), and removes all folders. */
+export const tidyUp = async (): Promise<void> => {
+  tidying = true
+  await Promise.all([...started].map(stop))
+  await Promise.all([...folders].map(removeFolder))
+}
+
+const stop = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
   child.kill('SIGTERM')
   const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
   await ended
   clearTimeout(timer)
-}
-
-export const stopAll = (): void => {
-  for (const child of started) child.kill('SIGKILL')
-  started.clear()
 }
 
 export const installed = (command: string): boolean => spawnSync('which', [command]).status === 0
@@ -53,7 +91,7 @@ export const freePort = async (): Promise<number> => {
 export const answers = async (url: string): Promise<void> => {
   for (let attempt = 0; attempt < 150; attempt++) {
     try {
-      await fetch(url)
+      await (await fetch(url)).arrayBuffer()
       return
     } catch {
       await pause(100)
@@ -62,31 +100,38 @@ export const answers = async (url: string): Promise<void> => {
   throw new Error(`${url} does not answer`)
 }
 
-const childrenOf = (pid: number): number[] => {
-  try {
-    const direct = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-      .trim()
-      .split(' ')
-      .filter(Boolean)
-      .map(Number)
-    return [pid, ...direct.flatMap(childrenOf)]
-  } catch {
-    return []
-  }
+/** A process and its children: nginx works in a child. */
+const treeOf = (pid: number): number[] => {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
+  return [pid, ...children.map(Number).flatMap(treeOf)]
 }
 
-/** CPU seconds that a process and its children have used. */
-export const cpuSeconds = (pid: number): number =>
-  childrenOf(pid).reduce((sum, each) => {
-    const fields = readFileSync(`/proc/${each}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ')
-    return sum + (Number(fields[11]) + Number(fields[12])) / 100
-  }, 0)
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
 
-/** Largest resident memory so far, in MiB, summed over a process and its children. */
+/** Linux counts CPU time in this many ticks a second for every program, whatever the kernel's own clock (USER_HZ). */
+const ticksPerSecond = 100
+
+/** CPU seconds that a process and its children have used, in the kernel too. */
+export const cpuSeconds = (pid: number): number =>
+  sum(
+    treeOf(pid).map((each) => {
+      const fields = readFileSync(`/proc/${each}/stat`, 'utf8')
+        .replace(/^.*\) /, '')
+        .split(' ')
+      return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+    }),
+  )
+
+/** Largest resident memory since {@link forgetPeak}, in MiB, of a process and its children. */
 export const peakMiB = (pid: number): number =>
-  childrenOf(pid).reduce((sum, each) => {
-    const status = readFileSync(`/proc/${each}/status`, 'utf8')
-    return sum + Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
-  }, 0)
+  sum(
+    treeOf(pid).map((each) => {
+      const status = readFileSync(`/proc/${each}/status`, 'utf8')
+      return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024
+    }),
+  )
+
+/** From now on the peak is counted anew (proc_pid_clear_refs(5)). */
+export const forgetPeak = (pid: number): void => {
+  for (const each of treeOf(pid)) writeFileSync(`/proc/${each}/clear_refs`, '5')
+}

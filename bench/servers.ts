@@ -1,8 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { answers, freePort, installed, start, stop } from './processes.ts'
+import { answers, freePort, installed, makeFolder, start } from './processes.ts'
 
 export interface Upload {
   readonly method: 'PUT'
@@ -16,15 +15,10 @@ export interface Bench {
   readonly process: ChildProcess
   download(name: string, sha256: string): { url: string; headers: Readonly<Record<string, string>> }
   upload(name: string, sha256: string): Promise<Upload>
-  stop(): Promise<void>
 }
 
-const folder = (name: string): Promise<string> => mkdtemp(join(tmpdir(), `bench-${name}-`))
-
-const finish = (child: ChildProcess, data: string) => async (): Promise<void> => {
-  await stop(child)
-  await rm(data, { recursive: true, force: true })
-}
+/** The account that signs in, and may write to `releases`. */
+export const person = { name: 'bench', password: 'correct horse battery staple' }
 
 const post = async (url: string, credential: string | null, body: unknown): Promise<Record<string, string>> => {
   const answer = await fetch(url, {
@@ -43,7 +37,7 @@ const post = async (url: string, credential: string | null, body: unknown): Prom
 
 /** This service on SQLite and a directory, called with a session of an account that may write to `releases`. */
 export const startSvc = async (nodeFlags: readonly string[] = []): Promise<Bench> => {
-  const data = await folder('svc')
+  const data = await makeFolder('svc')
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
   const program = resolve(import.meta.dirname, '../src/main/svc.ts')
@@ -55,7 +49,6 @@ export const startSvc = async (nodeFlags: readonly string[] = []): Promise<Bench
   })
   await answers(`${base}/health/live`)
   const key = (await readFile(join(data, 'config', 'bootstrap-token.txt'), 'utf8')).trim()
-  const person = { name: 'bench', password: 'correct horse battery staple' }
   await post(`${base}/api/v1/users`, key, person)
   const { token } = await post(`${base}/api/v1/auth/login`, null, person)
   const headers = { authorization: `Bearer ${token}` }
@@ -69,13 +62,12 @@ export const startSvc = async (nodeFlags: readonly string[] = []): Promise<Bench
       url: raw(name),
       headers: { ...headers, 'x-checksum-sha256': sha256 },
     }),
-    stop: finish(child, data),
   }
 }
 
 /** Debian's nginx: sendfile for downloads, WebDAV PUT for uploads. It neither verifies nor syncs what it stores. */
 const startNginx = async (): Promise<Bench> => {
-  const data = await folder('nginx')
+  const data = await makeFolder('nginx')
   const port = await freePort()
   for (const name of ['files', 'tmp']) {
     await mkdir(join(data, name))
@@ -103,13 +95,12 @@ http {
     process: child,
     download: (name) => ({ url: url(name), headers: {} }),
     upload: async (name) => ({ method: 'PUT', url: url(name), headers: {} }),
-    stop: finish(child, data),
   }
 }
 
-/** Debian's docker-registry with files: a push is POST for a session and one PUT; it verifies SHA-256 and does not sync. */
+/** Debian's docker-registry with files: a push is POST for a session and one PUT; it verifies SHA-256 and syncs files, not their folders. */
 const startRegistry = async (): Promise<Bench> => {
-  const data = await folder('registry')
+  const data = await makeFolder('registry')
   const port = await freePort()
   const config = join(data, 'config.yml')
   await writeFile(
@@ -137,15 +128,20 @@ http: { addr: "127.0.0.1:${port}" }
         headers: { 'content-type': 'application/octet-stream' },
       }
     },
-    stop: finish(child, data),
   }
 }
 
+/** The peers by their commands, which are also their names. */
+const peers: Readonly<Record<string, () => Promise<Bench>>> = { nginx: startNginx, 'docker-registry': startRegistry }
+
+export const peerNames: readonly string[] = Object.keys(peers)
+
 /** Starts us and whatever peers this machine has, and names those that are missing. */
-export const startServers = async (servers: Bench[]): Promise<void> => {
-  servers.push(await startSvc())
-  if (installed('nginx')) servers.push(await startNginx())
-  else console.log('nginx is not installed (apt-get install nginx): left out')
-  if (installed('docker-registry')) servers.push(await startRegistry())
-  else console.log('docker-registry is not installed (apt-get install docker-registry): left out')
+export const startServers = async (): Promise<Bench[]> => {
+  const servers = [await startSvc()]
+  for (const [name, startPeer] of Object.entries(peers)) {
+    if (installed(name)) servers.push(await startPeer())
+    else console.log(`${name} is not installed (apt-get install ${name}): left out`)
+  }
+  return servers
 }

@@ -43,12 +43,17 @@ export const repositorySums = (q: Queries) =>
 export const counterValue = async (q: Queries, name: 'reserved_bytes'): Promise<number> =>
   (await q.selectFrom('counters').select('value').where('name', '=', name).executeTakeFirstOrThrow()).value
 
-/** Live claims whose bytes no row calls stored. */
+/** Live claims whose bytes, as many as they claim, no row calls stored. */
 export const claimsWithoutBlob = (q: Queries, limit: number) =>
   q
     .selectFrom('claims')
-    .leftJoin('blobs', (join) => join.onRef('blobs.sha256', '=', 'claims.sha256').on('blobs.state', '=', 'stored'))
-    .select(['claims.id', 'claims.repository', 'claims.sha256'])
+    .leftJoin('blobs', (join) =>
+      join
+        .onRef('blobs.sha256', '=', 'claims.sha256')
+        .onRef('blobs.size', '=', 'claims.size')
+        .on('blobs.state', '=', 'stored'),
+    )
+    .select(['claims.id', 'claims.repository', 'claims.sha256', 'claims.size'])
     .where('claims.state', '=', 'live')
     .where('blobs.sha256', 'is', null)
     .limit(limit)

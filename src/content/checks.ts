@@ -47,7 +47,7 @@ const checkCounters = async (q: Queries): Promise<Finding[]> => {
 async function* checkClaims(q: Queries): AsyncGenerator<Finding> {
   for (const claim of await claimsWithoutBlob(q, findingsMax))
     yield damage(
-      `repository ${claim.repository}: ${claim.id} is published, but no row says that ${claim.sha256} is stored`,
+      `repository ${claim.repository}: ${claim.id} is published, but no row says that ${claim.sha256} is stored with ${claim.size} bytes`,
     )
   for (const { sha256 } of await forgottenBlobs(q, findingsMax))
     yield damage(`blob ${sha256} is claimed by nobody and not queued for reclaim`)

@@ -87,9 +87,18 @@ export const markStored = prepareQuery((q, p: Parameters<{ digest: string; size:
     .where('state', '=', 'expected'),
 )
 
-export const insertCandidate = prepareQuery((q, p: Parameters<{ digest: string; now: string }>) =>
+const insertIntoQueue = prepareQuery((q, p: Parameters<{ digest: string; now: string }>) =>
   q
     .insertInto('reclaim_candidates')
     .values({ sha256: p('digest'), since: p('now') })
     .onConflict((conflict) => conflict.column('sha256').doNothing()),
 )
+
+/**
+ * Queues a digest. Under the blob's lock, which reclaim takes for its look: else it could still see the claim that just
+ * went, and drop the very entry that we find there already.
+ */
+export const insertCandidate = async (tx: Transaction, digest: string, now: string): Promise<void> => {
+  await blobForUpdate(tx, { digest })
+  await insertIntoQueue(tx, { digest, now })
+}

@@ -21,7 +21,7 @@ import {
  * deleted or cancelled, and goes when the grace period is over. Every step moves the counters of the repository and of
  * the server in the same transaction (I4), so that quota, usage, reclaim and doctor need to read nothing else.
  *
- * Locks are taken in one order everywhere: claim, repository, server.
+ * Locks are taken in one order everywhere: claim, repository, server, blob.
  */
 type ClaimState = ClaimsTable['state']
 
@@ -143,5 +143,11 @@ export const release = async (tx: Transaction, id: string, now: string): Promise
   if (claim.state === 'live') throw new Error(`claim ${id} is live and must be retired before it is released`)
   await count(tx, claim.repository, deltas(claim.state, null, claim.size, 0), Number.POSITIVE_INFINITY)
   await deleteClaim(tx, { id })
-  if (claim.sha256 !== null) await insertCandidate(tx, { digest: claim.sha256, now })
+  if (claim.sha256 !== null) await insertCandidate(tx, claim.sha256, now)
+}
+
+/** Lets reclaim look at bytes that have their final name although nobody may be holding them. */
+export const queueForReclaim = async (tx: Transaction, digest: Sha256, bytes: number, now: string): Promise<void> => {
+  await announce(tx, digest, bytes)
+  await insertCandidate(tx, digest, now)
 }

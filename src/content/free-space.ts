@@ -11,7 +11,7 @@ export interface FreeSpace {
   refuseUnlessRoomFor(bytes: number): Promise<void>
 }
 
-export const watchFreeSpace = (store: BlobStore, clock: Clock, reserveBytes: number): FreeSpace => {
+export const watchFreeSpace = (store: Pick<BlobStore, 'space'>, clock: Clock, reserveBytes: number): FreeSpace => {
   let seen: { atMs: number; freeBytes: number | null } | null = null
   const freeBytes = async (): Promise<number | null> => {
     const now = clock.now()

@@ -6,9 +6,9 @@ import { timestamp } from '../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
 import type { ReachFaultPoint } from '../kernel/fault-points.ts'
-import { reclaimWaitMs, reclaimWaitsMax, undeclaredReservationBytes } from '../kernel/limits.ts'
+import { reclaimWaitMs, reclaimWaitsMax, roomLookEveryBytes, undeclaredReservationBytes } from '../kernel/limits.ts'
 import type { BlobStore, StagedBlob } from '../ports/blob-store.ts'
-import { adjust, BlobBeingReclaimed, publish } from './claims.ts'
+import { adjust, BlobBeingReclaimed, publish, queueForReclaim } from './claims.ts'
 import type { FreeSpace } from './free-space.ts'
 
 /**
@@ -19,7 +19,8 @@ import type { FreeSpace } from './free-space.ts'
  *
  * A crash leaves either nothing visible or all of it: before the last transaction there is a pending claim (which lapses
  * and is released), perhaps a staging place (found and removed by its id) and perhaps bytes that no row calls stored
- * (reclaimed, because their claim was released). After it, everything the answer promises is durable (I1, I3, I4).
+ * (reclaimed, because their claim was released or they were queued when publishing failed). After it, everything the
+ * answer promises is durable (I1, I3, I4).
  */
 export interface IngestParts {
   readonly database: Database
@@ -73,9 +74,13 @@ export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: 
     await staged.publish(content.digest)
     parts.reach('publish.placed')
     const now = timestamp(parts.clock.now())
-    const result = await parts.database.transaction(async (tx) => {
+    const publishing = parts.database.transaction(async (tx) => {
       await publish(tx, transfer.claimId, content.digest, content.bytes, now)
       return finish.commit(tx, content, now)
+    })
+    const result = await publishing.catch(async (error: unknown) => {
+      await leaveToReclaim(parts, content, now)
+      throw error
     })
     parts.reach('publish.committed')
     return result
@@ -84,14 +89,31 @@ export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: 
   }
 }
 
+/**
+ * The bytes have their final name and nobody holds them. While the claim lives, its end will queue them; but it may have
+ * ended before they got their name (its lease lapsed while the database was away), and their row with it.
+ */
+const leaveToReclaim = async (parts: IngestParts, { digest, bytes }: Content, now: string): Promise<void> => {
+  const queue = () =>
+    parts.database.transaction((tx) => queueForReclaim(tx, digest, bytes, now), { durability: 'relaxed' })
+  // What failed before is the answer. If this fails as well, the claim is most likely still there and does it.
+  await whenNotReclaimed(queue).catch(() => {})
+}
+
 const receive = async (parts: IngestParts, transfer: Transfer, staged: StagedBlob): Promise<Content> => {
   const hash = createHash('sha256')
   const limit = transfer.expected.bytes ?? transfer.maxBytes
   let { reservedBytes } = transfer
   let bytes = 0
+  let roomSeenAtBytes = 0
   for await (const piece of transfer.pieces) {
     bytes += piece.byteLength
     if (bytes > limit) throw tooLong(transfer)
+    // There was room for this file when it began; others that came in meanwhile had room then, too.
+    if (bytes - roomSeenAtBytes >= roomLookEveryBytes) {
+      await parts.freeSpace.refuseUnlessRoomFor(0)
+      roomSeenAtBytes = bytes
+    }
     if (bytes > reservedBytes) {
       reservedBytes = Math.min(Math.max(reservedBytes * 2, bytes, undeclaredReservationBytes), transfer.maxBytes)
       await parts.freeSpace.refuseUnlessRoomFor(reservedBytes - bytes)

@@ -23,7 +23,11 @@ export const isYounger = async (tx: Transaction, digest: string, than: string): 
 
 export const markReclaiming = async (tx: Transaction, digest: string, now: string): Promise<void> => {
   await tx.updateTable('blobs').set({ state: 'reclaiming' }).where('sha256', '=', digest).execute()
-  await tx.updateTable('reclaim_candidates').set({ since: now }).where('sha256', '=', digest).execute()
+  await tx
+    .insertInto('reclaim_candidates')
+    .values({ sha256: digest, since: now })
+    .onConflict((conflict) => conflict.column('sha256').doUpdateSet({ since: now }))
+    .execute()
 }
 
 export const deleteBlob = async (tx: Transaction, digest: string): Promise<void> => {
@@ -32,4 +36,14 @@ export const deleteBlob = async (tx: Transaction, digest: string): Promise<void>
 
 export const deleteCandidate = async (tx: Transaction, digest: string): Promise<void> => {
   await tx.deleteFrom('reclaim_candidates').where('sha256', '=', digest).execute()
+}
+
+/** Takes a digest from the queue if this mark is still the one that stands. */
+export const deleteMarked = async (tx: Transaction, digest: string, mark: string): Promise<boolean> => {
+  const { numDeletedRows } = await tx
+    .deleteFrom('reclaim_candidates')
+    .where('sha256', '=', digest)
+    .where('since', '=', mark)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
 }

@@ -6,6 +6,7 @@ import type { BlobStore } from '../ports/blob-store.ts'
 import {
   deleteBlob,
   deleteCandidate,
+  deleteMarked,
   isClaimed,
   isYounger,
   lockBlob,
@@ -27,7 +28,8 @@ export interface ReclaimParts {
  * left. Whoever wants to store the same bytes meanwhile waits until the row is gone.
  *
  * Several processes may run this at once. The mark is a lease: until it lapses only its holder goes on, and a holder that
- * was held up for half of it leaves the bytes alone. Otherwise the second to remove them could meet a later upload.
+ * was held up for half of it leaves the bytes alone; the row goes with the mark of whoever set it last. Otherwise the
+ * second to remove them could meet a later upload.
  *
  * Returns how many blobs went; call again while it returns a full batch.
  */
@@ -37,23 +39,24 @@ export const reclaim = async (parts: ReclaimParts): Promise<number> => {
   let removed = 0
   for (const digest of candidates) {
     const begunAt = performance.now()
-    const marked = await database.transaction(async (tx) => {
+    const mark = await database.transaction(async (tx) => {
       const blob = await lockBlob(tx, digest)
       if (blob === undefined || (await isClaimed(tx, digest))) {
         await deleteCandidate(tx, digest)
-        return false
+        return null
       }
       const nowMs = clock.now()
       const leased = blob.state === 'reclaiming' && (await isYounger(tx, digest, timestamp(nowMs - reclaimLeaseMs)))
-      if (leased) return false
+      if (leased) return null
       await markReclaiming(tx, digest, timestamp(nowMs))
-      return true
+      return timestamp(nowMs)
     })
-    if (!marked || performance.now() - begunAt > reclaimLeaseMs / 2) continue
+    if (mark === null || performance.now() - begunAt > reclaimLeaseMs / 2) continue
     await store.delete(toSha256(digest))
     await database.transaction(async (tx) => {
-      await deleteBlob(tx, digest)
-      await deleteCandidate(tx, digest)
+      await lockBlob(tx, digest)
+      // Whose mark it is decides, however long the removal took: another may be about to remove them once more.
+      if (await deleteMarked(tx, digest, mark)) await deleteBlob(tx, digest)
     })
     removed += 1
   }

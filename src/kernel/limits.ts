@@ -112,6 +112,8 @@ export const freeSpaceReserveBytesDefault = GiB // spec
 export const cleanupGraceHoursDefault = 24 // spec
 /** How long one look at the disk's free space is believed. */
 export const freeSpaceBelievedMs = second
+/** Received bytes after which a transfer looks again whether the disk keeps its reserve. */
+export const roomLookEveryBytes = 16 * MiB
 
 /** Memory per transfer: two buffers of this size when sending (measured best between 256 KiB and 1 MiB). */
 export const readAheadBytes = 512 * KiB

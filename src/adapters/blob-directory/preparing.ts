@@ -5,6 +5,7 @@ import { BlobStoreFull } from '../../ports/blob-store.ts'
 import { errorCode, storeFailure } from './failures.ts'
 import { fsyncDirectory, rename, unlink } from './files.ts'
 import { type Layout, shardNames } from './layout.ts'
+import { unlinkIfThere } from './staged-file.ts'
 
 /**
  * Makes what is missing of the layout, durably: when it resolves, a power cut leaves every shard in its place.
@@ -46,19 +47,19 @@ const syncUpwards = async (from: string, to: string): Promise<void> => {
 /**
  * Publishes an empty file under a name that no blob has, and removes it: proves that both directories are there, can be
  * written to and lie on one device. That the shard is there tells the store from the bare mount point of a lost disk.
- * A full disk passes: it answers, and serves what it has.
+ * A full disk passes: it answers, and serves what it has. The name in the shard is always the same, so that crashes leave
+ * at most one such file; several that try at once take each other's away, which proves as much.
  */
 export const tryOut = async (layout: Layout): Promise<void> => {
-  const name = randomUUID()
-  const staged = layout.staged(name)
-  const published = `${layout.root}/${shardNames[0]}/${name}`
+  const staged = layout.staged(randomUUID())
+  const published = `${layout.root}/${shardNames[0]}/probe`
   try {
     await writeFile(staged, '', { flag: 'wx', mode: 0o600 })
     await rename(staged, published).catch(async (error: unknown) => {
       await unlink(staged)
       throw error
     })
-    await unlink(published)
+    await unlinkIfThere(published)
   } catch (error) {
     if (!(storeFailure(error) instanceof BlobStoreFull)) throw error
   }

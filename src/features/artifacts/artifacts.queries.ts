@@ -42,6 +42,7 @@ export const artifactsWithoutClaim = (q: Queries, limit: number) =>
     .limit(limit)
     .execute()
 
+/** What is live is held by an artifact; what is not yet or no longer, by the upload it came by. */
 export const claimsWithoutHolder = (q: Queries, limit: number) =>
   q
     .selectFrom('claims')
@@ -49,6 +50,6 @@ export const claimsWithoutHolder = (q: Queries, limit: number) =>
     .leftJoin('uploads', 'uploads.id', 'claims.id')
     .select(['claims.id', 'claims.repository'])
     .where('artifacts.id', 'is', null)
-    .where('uploads.id', 'is', null)
+    .where((eb) => eb.or([eb('uploads.id', 'is', null), eb('claims.state', '=', 'live')]))
     .limit(limit)
     .execute()

@@ -8,5 +8,7 @@ export async function* checkArtifacts(q: Queries): AsyncGenerator<Finding> {
   for (const { id, repository } of await artifactsWithoutClaim(q, findingsMax))
     yield damage(`repository ${repository}: artifact ${id} is published without a live claim on its bytes`)
   for (const { id, repository } of await claimsWithoutHolder(q, findingsMax))
-    yield damage(`repository ${repository}: the claim ${id} has neither an artifact nor an upload`)
+    yield damage(
+      `repository ${repository}: the claim ${id} has no holder: neither an artifact nor an upload that is under way`,
+    )
 }

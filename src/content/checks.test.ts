@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { type Backstage, openBackstage } from '../../test/harness/backstage.ts'
+import { closeConnections } from '../../test/harness/client.ts'
+import { forEachEngine } from '../../test/harness/engines.ts'
+import { startService, type TestService } from '../../test/harness/service.ts'
+import type { Transaction } from '../database/database.ts'
+
+after(closeConnections)
+
+const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+/** What doctor must see. Each test plants one damage, sees it named, and undoes it; nothing else may be found. */
+forEachEngine((engine) => {
+  let service: TestService
+  let backstage: Backstage
+  const bytes = randomBytes(1000)
+  const digest = digestOf(bytes)
+  let artifactId: string
+  before(async () => {
+    // Without a worker: upkeep shall not clear away what is planted.
+    service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+    backstage = await openBackstage(service)
+    const path = '/api/v1/repositories/releases/raw/a/b.txt'
+    const put = await service.ask({ method: 'PUT', path, credential: service.recoveryKey, body: bytes })
+    artifactId = put.json.artifact.id
+  })
+  after(async () => {
+    await backstage.close()
+    await service.stop()
+  })
+
+  const blobPath = (name: string): string => join(service.dataDir, 'blobs', name.slice(0, 2), name)
+  const change = (work: (tx: Transaction) => Promise<unknown>): Promise<unknown> => backstage.database.transaction(work)
+
+  const sees = async (damage: RegExp[], waiting: RegExp[] = []): Promise<void> => {
+    const found = await backstage.findings()
+    for (const kind of ['damage', 'waiting'] as const) {
+      const expected = kind === 'damage' ? damage : waiting
+      assert.equal(found[kind].length, expected.length, `${kind}: ${found[kind].join('\n')}`)
+      expected.forEach((pattern, index) => {
+        assert.match(found[kind][index] ?? '', pattern)
+      })
+    }
+  }
+
+  /** One damage: how it is done, what is said of it, how it is undone. */
+  const plant = (
+    what: string,
+    seen: { damage?: () => RegExp[]; waiting?: () => RegExp[] },
+    harm: () => Promise<unknown>,
+    undo: () => Promise<unknown>,
+  ): void => {
+    it(what, async () => {
+      await sees([])
+      await harm()
+      try {
+        await sees(seen.damage?.() ?? [], seen.waiting?.() ?? [])
+      } finally {
+        await undo()
+      }
+      await sees([])
+    })
+  }
+
+  describe('doctor names', () => {
+    for (const [column, name] of [
+      ['published_bytes', 'published'],
+      ['pending_bytes', 'pending'],
+      ['retired_bytes', 'retired'],
+    ] as const) {
+      const move = (by: number) => () =>
+        change((tx) =>
+          tx
+            .updateTable('repositories')
+            .set((eb) => ({ [column]: eb(column, '+', by) }))
+            .where('id', '=', 'releases')
+            .execute(),
+        )
+      plant(
+        `a wrong counter of ${name} bytes`,
+        {
+          damage: () => [
+            new RegExp(`repository releases: the counter of ${name} bytes says \\d+, the claims say \\d+`),
+          ],
+        },
+        move(7),
+        move(-7),
+      )
+    }
+
+    const moveReserved = (by: number) => () =>
+      change((tx) =>
+        tx
+          .updateTable('counters')
+          .set((eb) => ({ value: eb('value', '+', by) }))
+          .where('name', '=', 'reserved_bytes')
+          .execute(),
+      )
+    plant(
+      "a wrong counter of the server's bytes",
+      { damage: () => [/counter of reserved bytes says 1007, the claims say 1000/] },
+      moveReserved(7),
+      moveReserved(-7),
+    )
+
+    plant(
+      'stored bytes that are gone',
+      { damage: () => [new RegExp(`${digest} should have 1000 bytes; its bytes are missing`)] },
+      () => rm(blobPath(digest)),
+      () => writeFile(blobPath(digest), bytes),
+    )
+
+    plant(
+      'stored bytes that are fewer',
+      { damage: () => [new RegExp(`${digest} should have 1000 bytes; the store has 999 bytes`)] },
+      () => truncate(blobPath(digest), 999),
+      () => writeFile(blobPath(digest), bytes),
+    )
+
+    const orphan = digestOf(Buffer.from('orphan'))
+    plant(
+      'bytes that no row knows',
+      { damage: () => [new RegExp(`the store holds ${orphan}, which no row knows`)] },
+      () => writeFile(blobPath(orphan), 'orphan'),
+      () => rm(blobPath(orphan)),
+    )
+
+    plant(
+      'a blob that is neither claimed nor queued',
+      { damage: () => [new RegExp(`blob ${orphan} is claimed by nobody and not queued`)] },
+      () =>
+        change((tx) =>
+          tx.insertInto('blobs').values({ sha256: orphan, size: 6, state: 'expected', stored_at: null }).execute(),
+        ),
+      () => change((tx) => tx.deleteFrom('blobs').where('sha256', '=', orphan).execute()),
+    )
+
+    plant(
+      'a published file whose bytes are not called stored',
+      { damage: () => [new RegExp(`${artifactId} is published, but no row says that ${digest} is stored`)] },
+      () => change((tx) => tx.updateTable('blobs').set({ state: 'expected' }).execute()),
+      () => change((tx) => tx.updateTable('blobs').set({ state: 'stored' }).execute()),
+    )
+
+    // The row agrees with the store, and both differ from what was published.
+    plant(
+      'a published file that claims another size than is stored',
+      {
+        damage: () => [
+          new RegExp(`${artifactId} is published, but no row says that ${digest} is stored with 1000 bytes`),
+        ],
+      },
+      async () => {
+        await truncate(blobPath(digest), 999)
+        await change((tx) => tx.updateTable('blobs').set({ size: 999 }).execute())
+      },
+      async () => {
+        await writeFile(blobPath(digest), bytes)
+        await change((tx) => tx.updateTable('blobs').set({ size: 1000 }).execute())
+      },
+    )
+
+    const claim = {
+      id: '00000000-0000-7000-8000-000000000000',
+      repository: 'releases',
+      holder: 'artifact',
+      sha256: digest,
+      size: 0,
+      retired_at: null,
+    } as const
+    plant(
+      'a claim without a holder',
+      { damage: () => [new RegExp(`the claim ${claim.id} has no holder`)] },
+      () =>
+        change((tx) =>
+          tx
+            .insertInto('claims')
+            .values({ ...claim, state: 'pending' })
+            .execute(),
+        ),
+      () => change((tx) => tx.deleteFrom('claims').where('id', '=', claim.id).execute()),
+    )
+
+    plant(
+      'a published file without a live claim',
+      { damage: () => [new RegExp(`artifact ${artifactId} is published without a live claim`)] },
+      () =>
+        change((tx) =>
+          Promise.all([
+            tx.updateTable('claims').set({ state: 'retired' }).execute(),
+            tx.updateTable('repositories').set({ published_bytes: 0, retired_bytes: 1000 }).execute(),
+          ]),
+        ),
+      () =>
+        change((tx) =>
+          Promise.all([
+            tx.updateTable('claims').set({ state: 'live' }).execute(),
+            tx.updateTable('repositories').set({ published_bytes: 1000, retired_bytes: 0 }).execute(),
+          ]),
+        ),
+    )
+
+    plant(
+      'a path that does not show the newest revision of its history',
+      { damage: () => [/"a\/b.txt" does not show the newest revision/] },
+      () => change((tx) => tx.updateTable('asset_revisions').set({ revision: 2 }).execute()),
+      () => change((tx) => tx.updateTable('asset_revisions').set({ revision: 1 }).execute()),
+    )
+
+    plant(
+      'and what waits for upkeep, which is no damage',
+      { waiting: () => [/1 digests wait for reclaim/, /1 staging places are in use or wait/] },
+      async () => {
+        await change((tx) =>
+          tx
+            .insertInto('reclaim_candidates')
+            .values({ sha256: orphan, since: new Date(0).toISOString() })
+            .execute(),
+        )
+        await writeFile(join(service.dataDir, 'staging', 'left-behind'), '')
+      },
+      async () => {
+        await change((tx) => tx.deleteFrom('reclaim_candidates').execute())
+        await rm(join(service.dataDir, 'staging', 'left-behind'))
+      },
+    )
+
+    it('a live claim of an upload whose artifact is gone', async () => {
+      const session = await service.ask({
+        path: '/api/v1/repositories/releases/uploads',
+        credential: service.recoveryKey,
+        headers: { 'idempotency-key': 'once' },
+        json: { name: 'x', size: '1000', sha256: digest },
+      })
+      const sent = await service.ask({
+        method: 'PUT',
+        path: `/api/v1/repositories/releases/uploads/${session.json.id}/content`,
+        credential: service.recoveryKey,
+        headers: { 'content-type': 'application/octet-stream' },
+        body: bytes,
+      })
+      assert.equal(sent.status, 200, sent.text)
+      await sees([])
+      await change((tx) => tx.deleteFrom('artifacts').where('id', '=', session.json.id).execute())
+      await sees([new RegExp(`the claim ${session.json.id} has no holder`)])
+    })
+  })
+})
