@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { toSha256 } from '../kernel/digest.ts'
-import type { BlobStore } from '../ports/blob-store.ts'
+import type { BlobStore, FinishedPart } from '../ports/blob-store.ts'
 import { guardBlobStore } from './blob-guarded.ts'
 
 const digest = toSha256('a'.repeat(64))
 const whole = { start: 0, end: 2 }
+
+const plan = { digest, bytes: 2 }
+const inParts = { digest, bytes: 2, partBytes: 1 }
+
+async function* onePiece(): AsyncGenerator<Uint8Array, undefined> {
+  yield Uint8Array.of(1)
+}
+
+async function* noParts(): AsyncGenerator<FinishedPart> {}
 
 /** A store that only notes what reaches it. */
 const noting = (calls: string[]): BlobStore => {
@@ -14,12 +23,24 @@ const noting = (calls: string[]): BlobStore => {
     return answer
   }
   return {
+    readsParts: true,
     stage: (id) =>
       note(`stage ${id}`, {
         write: (piece) => note(`write ${piece.byteLength}`, undefined),
         publish: (name) => note(`publish ${name}`, undefined),
         discard: () => note('discard', undefined),
       }),
+    beginAssembly: (id) => note(`beginAssembly ${id}`, `place of ${id}`),
+    assembly: (place) => ({
+      writePart: (index) =>
+        note(`writePart ${index} of ${place}`, {
+          write: (piece) => note(`write ${piece.byteLength}`, undefined),
+          finish: () => note('finish', 'receipt'),
+          discard: () => note('discard', undefined),
+        }),
+      readPart: ({ index, receipt }) => note(`readPart ${index} ${receipt}`, onePiece()),
+      publish: () => note(`publish ${place}`, undefined),
+    }),
     open: (name, range, blobBytes) =>
       note(
         `open ${name} ${range.start}-${range.end} of ${blobBytes}`,
@@ -39,7 +60,7 @@ const noting = (calls: string[]): BlobStore => {
       yield await note('list on', { digest, bytes: 2 })
     },
     listStaged: async function* () {
-      yield await note('listStaged', { id: 'a', bytes: 1, modifiedAtMs: 0 })
+      yield await note('listStaged', { place: 'a', digest: null, modifiedAtMs: 0 })
     },
     discardStaged: (id) => note(`discardStaged ${id}`, undefined),
     space: () => note('space', { freeBytes: 1, totalBytes: 2 }),
@@ -60,10 +81,17 @@ const refusal = (call: string): RegExp =>
 describe('guardBlobStore', () => {
   it('changes nothing outside a transaction', async () => {
     const { store, calls } = guarded()
-    const staged = await store.stage('a')
+    const staged = await store.stage('a', plan)
     await staged.write(new Uint8Array(3))
     await staged.publish(digest)
     await staged.discard()
+    const assembly = store.assembly(await store.beginAssembly('c', inParts), inParts)
+    const part = await assembly.writePart(1, { readBack: false })
+    await part.write(new Uint8Array(1))
+    assert.equal(await part.finish(), 'receipt')
+    await part.discard()
+    assert.equal((await Array.fromAsync(await assembly.readPart({ index: 1, receipt: 'receipt' }))).length, 1)
+    await assembly.publish(noParts())
     assert.deepEqual(await Array.fromAsync(await store.open(digest, whole, 2)), [Uint8Array.of(1), Uint8Array.of(2)])
     assert.equal(await store.size(digest), 2)
     assert.equal(await store.delete(digest), true)
@@ -73,13 +101,17 @@ describe('guardBlobStore', () => {
     assert.deepEqual(await store.space(), { freeBytes: 1, totalBytes: 2 })
     await store.probe()
     assert.deepEqual(calls, [
-      ...['stage a', 'write 3', `publish ${digest}`, 'discard', `open ${digest} 0-2 of 2`, 'closed'],
+      ...['stage a', 'write 3', `publish ${digest}`, 'discard'],
+      ...['beginAssembly c', 'writePart 1 of place of c', 'write 1', 'finish', 'discard', 'readPart 1 receipt'],
+      ...['publish place of c', `open ${digest} 0-2 of 2`, 'closed'],
       ...[`size ${digest}`, `delete ${digest}`, 'list', 'list on', 'listStaged', 'discardStaged b', 'space', 'probe'],
     ])
   })
 
-  const calls: Readonly<Record<keyof BlobStore, (store: BlobStore) => Promise<unknown>>> = {
-    stage: (store) => store.stage('a'),
+  type Call = Exclude<keyof BlobStore, 'readsParts' | 'assembly'>
+  const calls: Readonly<Record<Call, (store: BlobStore) => Promise<unknown>>> = {
+    beginAssembly: (store) => store.beginAssembly('a', inParts),
+    stage: (store) => store.stage('a', plan),
     open: (store) => store.open(digest, whole),
     size: (store) => store.size(digest),
     delete: (store) => store.delete(digest),
@@ -100,7 +132,9 @@ describe('guardBlobStore', () => {
 
   it('refuses to go on with what was begun outside', async () => {
     const { store, calls, transaction } = guarded()
-    const staged = await store.stage('a')
+    const staged = await store.stage('a', plan)
+    const assembly = store.assembly('c', inParts)
+    const part = await assembly.writePart(0, { readBack: false })
     const pieces = await store.open(digest, whole)
     const listing = store.list()[Symbol.asyncIterator]()
     const begun = store.list()[Symbol.asyncIterator]()
@@ -111,6 +145,12 @@ describe('guardBlobStore', () => {
     await assert.rejects(staged.write(new Uint8Array(1)), refusal('write'))
     await assert.rejects(staged.publish(digest), refusal('publish'))
     await assert.rejects(staged.discard(), refusal('discard'))
+    await assert.rejects(part.write(new Uint8Array(1)), refusal('write'))
+    await assert.rejects(part.finish(), refusal('finish'))
+    await assert.rejects(part.discard(), refusal('discard'))
+    await assert.rejects(assembly.writePart(0, { readBack: false }), refusal('writePart'))
+    await assert.rejects(assembly.readPart({ index: 0, receipt: '' }), refusal('readPart'))
+    await assert.rejects(assembly.publish(noParts()), refusal('publish'))
     await assert.rejects(pieces.next(), refusal('reading'))
     await assert.rejects(listing.next(), refusal('list'))
     await assert.rejects(begun.next(), refusal('list'))

@@ -1,4 +1,4 @@
-import type { BlobStore, StagedBlob } from '../ports/blob-store.ts'
+import type { Assembly, BlobStore, StagedBlob, StagedPart } from '../ports/blob-store.ts'
 
 /**
  * The same store, for whoever must not wait for it inside a database transaction (I5): while `forbidden()` is true, every
@@ -10,10 +10,16 @@ export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): Blob
     if (forbidden()) throw new Error(`${call} of the blob store was called inside a database transaction (I5)`)
   }
   return {
-    stage: async (id) => {
+    readsParts: store.readsParts,
+    stage: async (id, plan) => {
       allow('stage')
-      return guardStaged(await store.stage(id), allow)
+      return guardStaged(await store.stage(id, plan), allow)
     },
+    beginAssembly: async (id, plan) => {
+      allow('beginAssembly')
+      return store.beginAssembly(id, plan)
+    },
+    assembly: (place, plan) => guardAssembly(store.assembly(place, plan), allow),
     open: async (digest, range, blobBytes) => {
       allow('open')
       return guardPieces(await store.open(digest, range, blobBytes), allow)
@@ -34,9 +40,9 @@ export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): Blob
       allow('listStaged')
       return guardListing(store.listStaged(), 'listStaged', allow)
     },
-    discardStaged: async (id) => {
+    discardStaged: async (place) => {
       allow('discardStaged')
-      return store.discardStaged(id)
+      return store.discardStaged(place)
     },
     space: async () => {
       allow('space')
@@ -63,6 +69,36 @@ const guardStaged = (staged: StagedBlob, allow: Allow): StagedBlob => ({
   discard: async () => {
     allow('discard')
     return staged.discard()
+  },
+})
+
+const guardAssembly = (assembly: Assembly, allow: Allow): Assembly => ({
+  writePart: async (index, options) => {
+    allow('writePart')
+    return guardPart(await assembly.writePart(index, options), allow)
+  },
+  readPart: async (part) => {
+    allow('readPart')
+    return guardPieces(await assembly.readPart(part), allow)
+  },
+  publish: async (parts) => {
+    allow('publish')
+    return assembly.publish(parts)
+  },
+})
+
+const guardPart = (part: StagedPart, allow: Allow): StagedPart => ({
+  write: async (piece) => {
+    allow('write')
+    return part.write(piece)
+  },
+  finish: async () => {
+    allow('finish')
+    return part.finish()
+  },
+  discard: async () => {
+    allow('discard')
+    return part.discard()
   },
 })
 

@@ -14,7 +14,7 @@ import { capacityBytesDefault, objectBytesMax, roomLookEveryBytes } from '../ker
 import { createLog } from '../main/log.ts'
 import { openParts, type Parts, realStage } from '../main/parts.ts'
 import { readSettings } from '../main/settings/rules.ts'
-import type { BlobStore, StagedBlob } from '../ports/blob-store.ts'
+import { type BlobStore, type StagedBlob, unplanned } from '../ports/blob-store.ts'
 import { checkContent } from './checks.ts'
 import { release, reserve } from './claims.ts'
 import { type IngestParts, ingest, type Transfer } from './ingest.ts'
@@ -34,7 +34,7 @@ const watchStore = (store: BlobStore, events: string[], failAt?: string): BlobSt
     publish: (digest) => step('publish', () => staged.publish(digest)),
     discard: () => step('discard', () => staged.discard()),
   })
-  return { ...store, stage: (id) => step('stage', async () => watchStaged(await store.stage(id))) }
+  return { ...store, stage: (id, plan) => step('stage', async () => watchStaged(await store.stage(id, plan))) }
 }
 
 const watchDatabase = (database: Database, events: string[]): Database => ({
@@ -154,7 +154,7 @@ forEachEngine((engine) => {
       const store: BlobStore = {
         ...parts.store,
         stage: async (id) => {
-          const place = await parts.store.stage(id)
+          const place = await parts.store.stage(id, unplanned)
           return {
             write: (piece) => place.write(piece),
             publish: async (digest) => {
@@ -218,7 +218,7 @@ forEachEngine((engine) => {
         const store: BlobStore = {
           ...parts.store,
           stage: async (id) => {
-            const place = await parts.store.stage(id)
+            const place = await parts.store.stage(id, unplanned)
             return {
               write: (piece) => place.write(piece),
               publish: async (digest) => {

@@ -62,7 +62,7 @@ interface Finish<T> {
  * caller's to release or to keep for another try.
  */
 export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: Finish<T>): Promise<T> => {
-  const staged = await parts.store.stage(transfer.stagingId)
+  const staged = await parts.store.stage(transfer.stagingId, transfer.expected)
   try {
     const content = await receive(parts, transfer, staged)
     verify(content, transfer.expected)

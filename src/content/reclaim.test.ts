@@ -10,7 +10,7 @@ import type { Transaction } from '../database/database.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { toSha256 } from '../kernel/digest.ts'
 import { reclaimLeaseMs } from '../kernel/limits.ts'
-import type { BlobStore } from '../ports/blob-store.ts'
+import { type BlobStore, unplanned } from '../ports/blob-store.ts'
 import { queueForReclaim, release, retire } from './claims.ts'
 import { reclaim } from './reclaim.ts'
 
@@ -77,7 +77,7 @@ forEachEngine((engine) => {
       const text = 'contested'
       const digest = toSha256(digestOf(text))
       const path = '/api/v1/repositories/releases/raw/contested'
-      const place = await backstage.store.stage('forgotten')
+      const place = await backstage.store.stage('forgotten', unplanned)
       await place.write(Buffer.from(text))
       await place.publish(digest)
       await backstage.database.transaction((tx) => queueForReclaim(tx, digest, text.length, new Date().toISOString()))

@@ -14,8 +14,8 @@ export interface StagingParts {
 export const sweepStaging = async ({ store, clock }: StagingParts, live: ReadonlySet<string>): Promise<number> => {
   let swept = 0
   for await (const remains of store.listStaged()) {
-    if (live.has(remains.id) || clock.now() - remains.modifiedAtMs < stagingGraceMs) continue
-    await store.discardStaged(remains.id)
+    if (live.has(remains.place) || clock.now() - remains.modifiedAtMs < stagingGraceMs) continue
+    await store.discardStaged(remains.place)
     swept += 1
   }
   return swept

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
-import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import * as limits from '../kernel/limits.ts'
-import type { ByteRange } from '../kernel/range.ts'
-import { BlobMissing, type BlobStore } from './blob-store.ts'
+import { BlobMissing, type BlobStore, unplanned } from './blob-store.ts'
+import { all, digestOf, get, put, rest, same, stagedIds } from './storing.suite.ts'
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -19,42 +18,6 @@ const sizes = [
   ...[ahead - 1, ahead, ahead + 1, 2 * ahead - 1, 2 * ahead, 2 * ahead + 1, 3 * ahead, 5 * ahead + 7],
   ...[8 * MiB, 64 * MiB + 12_345],
 ]
-
-const digestOf = (bytes: Uint8Array): Sha256 => toSha256(createHash('sha256').update(bytes).digest('hex'))
-
-const inPieces = function* (bytes: Uint8Array, pieceBytes: number): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.byteLength; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
-}
-
-/** Stores the bytes under their digest, the way that `content/` does. */
-export const put = async (store: BlobStore, bytes: Uint8Array, pieceBytes = 64 * KiB): Promise<Sha256> => {
-  const staged = await store.stage(randomUUID())
-  for (const piece of inPieces(bytes, pieceBytes)) await staged.write(piece)
-  const digest = digestOf(bytes)
-  await staged.publish(digest)
-  return digest
-}
-
-/** The rest of an open blob, each piece copied while it is valid. */
-export const rest = async (pieces: AsyncIterable<Uint8Array>): Promise<Buffer> => {
-  const copies: Uint8Array[] = []
-  for await (const piece of pieces) {
-    assert.ok(piece.byteLength > 0 && piece.byteLength <= ahead, `a piece of ${piece.byteLength} bytes`)
-    copies.push(Uint8Array.from(piece))
-  }
-  return Buffer.concat(copies)
-}
-
-export const get = async (store: BlobStore, digest: Sha256, range: ByteRange, blobBytes?: number): Promise<Buffer> =>
-  rest(await store.open(digest, range, blobBytes))
-
-const same = (actual: Uint8Array, expected: Uint8Array): void =>
-  assert.ok(Buffer.compare(actual, expected) === 0, `${actual.byteLength} bytes differ from ${expected.byteLength}`)
-
-const all = async <T>(entries: AsyncIterable<T>): Promise<T[]> => Array.fromAsync(entries)
-
-const stagedIds = async (store: BlobStore): Promise<string[]> =>
-  (await all(store.listStaged())).map(({ id }) => id).sort()
 
 /**
  * What every blob store has to prove. `makeStore` gives an empty one and undoes it with `t.after`.
@@ -73,6 +36,18 @@ export const blobStoreSuite = (name: string, makeStore: (t: TestContext) => Prom
         same(await get(store, digest, { start: 0, end: size }), bytes)
         same(await get(store, digest, { start: 0, end: size }, size), bytes)
       }
+    })
+
+    test('takes what is known beforehand as it takes the rest', async (store) => {
+      for (const size of [0, 1, 100_000, 8 * MiB, 20 * MiB + 1]) {
+        for (const known of ['digest', 'bytes', 'both'] as const) {
+          const bytes = randomBytes(size)
+          const digest = known === 'bytes' ? null : digestOf(bytes)
+          await put(store, bytes, 300_001, { digest, bytes: known === 'digest' ? null : size })
+          same(await get(store, digestOf(bytes), { start: 0, end: size }, size), bytes)
+        }
+      }
+      assert.deepEqual(await stagedIds(store), [])
     })
 
     test('gives any range', async (store) => {
@@ -122,7 +97,7 @@ export const blobStoreSuite = (name: string, makeStore: (t: TestContext) => Prom
     test('shows nothing before it is published, and the stage no more after', async (store) => {
       const bytes = randomBytes(100_000)
       const id = randomUUID()
-      const staged = await store.stage(id)
+      const staged = await store.stage(id, unplanned)
       await staged.write(bytes)
       assert.equal(await store.size(digestOf(bytes)), null)
       await assert.rejects(store.open(digestOf(bytes), { start: 0, end: 1 }), BlobMissing)
@@ -135,7 +110,7 @@ export const blobStoreSuite = (name: string, makeStore: (t: TestContext) => Prom
     })
 
     test('forgets what is discarded, however often and late', async (store) => {
-      const staged = await store.stage(randomUUID())
+      const staged = await store.stage(randomUUID(), unplanned)
       await staged.write(randomBytes(200_000))
       await Promise.all([staged.discard(), staged.discard()])
       await staged.discard()
@@ -146,7 +121,7 @@ export const blobStoreSuite = (name: string, makeStore: (t: TestContext) => Prom
     })
 
     test('keeps a blob whose stage is discarded after it was published', async (store) => {
-      const staged = await store.stage(randomUUID())
+      const staged = await store.stage(randomUUID(), unplanned)
       const bytes = randomBytes(1000)
       await staged.write(bytes)
       await staged.publish(digestOf(bytes))
@@ -209,20 +184,20 @@ export const blobStoreSuite = (name: string, makeStore: (t: TestContext) => Prom
 
     test('shows an abandoned stage and removes it', async (store) => {
       const ids = [randomUUID(), randomUUID()].sort()
-      for (const id of ids) await (await store.stage(id)).write(randomBytes(1000))
+      for (const id of ids) await (await store.stage(id, unplanned)).write(randomBytes(1000))
       const remains = await all(store.listStaged())
-      assert.deepEqual(remains.map(({ id }) => id).sort(), ids)
-      for (const { bytes, modifiedAtMs } of remains) {
-        assert.ok(Number.isSafeInteger(bytes) && bytes >= 0)
+      assert.deepEqual(remains.map(({ place }) => place).sort(), ids)
+      for (const { modifiedAtMs } of remains)
         assert.ok(Math.abs(Date.now() - modifiedAtMs) < 3_600_000, `modified at ${modifiedAtMs}`)
-      }
       for (const id of [...ids, ...ids]) await store.discardStaged(id)
       assert.deepEqual(await stagedIds(store), [])
     })
 
     test('refuses ids that are none', async (store) => {
+      const inParts = { digest: digestOf(randomBytes(1)), bytes: 1, partBytes: 8 * MiB }
       for (const id of ['', '.', '..', '../x', 'a/b', 'a\\b', 'A', 'a\0', 'a.b', '-a', 'a-', 'é', 'a'.repeat(65)]) {
-        await assert.rejects(store.stage(id), RangeError, id)
+        await assert.rejects(store.stage(id, unplanned), RangeError, id)
+        await assert.rejects(store.beginAssembly(id, inParts), RangeError, id)
         await assert.rejects(store.discardStaged(id), RangeError, id)
       }
     })
@@ -252,7 +227,7 @@ export const blobStoreSuite = (name: string, makeStore: (t: TestContext) => Prom
     test('holds back a sender that is faster than the store', async (store) => {
       setFlagsFromString('--expose-gc')
       const collect: () => void = runInNewContext('gc')
-      const staged = await store.stage(randomUUID())
+      const staged = await store.stage(randomUUID(), unplanned)
       collect()
       const before = process.memoryUsage().arrayBuffers
       for (let written = 0; written < 256; written++) {

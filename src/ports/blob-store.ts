@@ -12,11 +12,27 @@ import type { ByteRange } from '../kernel/range.ts'
 export interface BlobStore {
   /**
    * Opens a private place to write to. Nothing that is written there can be read under any digest before `publish`.
-   * The id names the place: after a crash {@link listStaged} shows it and {@link discardStaged} removes it.
+   * After a crash {@link listStaged} shows the place and {@link discardStaged} removes it.
    * Ids are UUIDs or alike, each used once: up to 64 lower-case letters, digits and inner hyphens. Throws a RangeError
-   * for anything else.
+   * for anything else. What the plan says, the bytes will keep to, or `publish` is never called: a store may put them
+   * where they are to stay.
    */
-  stage(id: string): Promise<StagedBlob>
+  stage(id: string, plan: StagingPlan): Promise<StagedBlob>
+
+  /**
+   * Whether every part of an assembly can be read back before it is published. Where not, only those can that were
+   * written with `readBack`, and the others have to be hashed while they come.
+   */
+  readonly readsParts: boolean
+
+  /**
+   * Begins a blob that comes in parts, over days, in any order, through any process. Answers the name of its place, which
+   * the caller keeps: it is how {@link assembly} and {@link discardStaged} find it. Ids as for {@link stage}.
+   */
+  beginAssembly(id: string, plan: AssemblyPlan): Promise<string>
+
+  /** The place of an assembly that was begun. Asks nobody. */
+  assembly(place: string, plan: AssemblyPlan): Assembly
 
   /**
    * The stored bytes of a range, in pieces of at most `limits.readAheadBytes`, read ahead of the consumer by one piece.
@@ -38,11 +54,14 @@ export interface BlobStore {
   /** Every stored blob, in no promised order, without keeping them all in memory. */
   list(): AsyncIterable<StoredBlob>
 
-  /** Every place opened by {@link stage} and neither published nor discarded, also those of processes long dead. */
+  /**
+   * Every place opened by {@link stage} or {@link beginAssembly} and neither published nor discarded, also those of
+   * processes long dead.
+   */
   listStaged(): AsyncIterable<StagedRemains>
 
-  /** Removes a staged place. Harmless when it is gone. */
-  discardStaged(id: string): Promise<void>
+  /** Removes a staged place by the name that {@link listStaged} or {@link beginAssembly} gave it. Harmless when it is gone. */
+  discardStaged(place: string): Promise<void>
 
   /** Room on the device, or null where the store has no such notion. */
   space(): Promise<Space | null>
@@ -69,14 +88,69 @@ export interface StagedBlob {
   discard(): Promise<void>
 }
 
+/** What is known of the bytes before they come. */
+export interface StagingPlan {
+  readonly digest: Sha256 | null
+  readonly bytes: number | null
+}
+
+export const unplanned: StagingPlan = { digest: null, bytes: null }
+
+/** A blob in parts: all of `partBytes`, but for the last one, which is what remains. Never without bytes. */
+export interface AssemblyPlan {
+  readonly digest: Sha256
+  readonly bytes: number
+  readonly partBytes: number
+}
+
+/**
+ * A blob that is put together from parts. Whoever uses it keeps others from doing so at the same time, and remembers the
+ * receipts of parts that are finished: an assembly knows nothing of parts itself.
+ */
+export interface Assembly {
+  /**
+   * Opens a part to be written from its beginning, again if it was begun before. `readBack` asks for one that
+   * {@link readPart} can give.
+   */
+  writePart(index: number, options: { readonly readBack: boolean }): Promise<StagedPart>
+  /** The bytes of a finished part, as `open` gives those of a blob. */
+  readPart(part: FinishedPart): Promise<AsyncIterableIterator<Uint8Array>>
+  /**
+   * Makes the whole durable and gives it its final name, as {@link StagedBlob.publish} does. All parts are finished; they
+   * come in order. The caller has verified that together they have the digest of the plan (I3).
+   * A failure leaves the assembly as it was, unless the store says {@link AssemblyLost}.
+   */
+  publish(parts: AsyncIterable<FinishedPart>): Promise<void>
+}
+
+/** A part being written, by one caller, in order: writes, then finish or discard. */
+export interface StagedPart {
+  /** As {@link StagedBlob.write}. */
+  write(piece: Uint8Array): Promise<void>
+  /**
+   * Resolves when the part survives a power cut. Gives what the store wants to be told again when the part is read or
+   * published: up to 200 characters.
+   */
+  finish(): Promise<string>
+  /** Gives up. Harmless after finish, which it does not undo. */
+  discard(): Promise<void>
+}
+
+export interface FinishedPart {
+  readonly index: number
+  readonly receipt: string
+}
+
 export interface StoredBlob {
   readonly digest: Sha256
   readonly bytes: number
 }
 
 export interface StagedRemains {
-  readonly id: string
-  readonly bytes: number
+  /** What {@link BlobStore.discardStaged} takes: the id that the place was opened with, unless the store made a name. */
+  readonly place: string
+  /** The digest under which it would be published, where the store knows it. */
+  readonly digest: Sha256 | null
   readonly modifiedAtMs: number
 }
 
@@ -88,6 +162,11 @@ interface Space {
 /** The store does not hold the blob that was asked for. */
 export class BlobMissing extends Error {
   override readonly name = 'BlobMissing'
+}
+
+/** The place of an assembly, or one of its parts, is gone: somebody else has published or removed it. */
+export class AssemblyLost extends Error {
+  override readonly name = 'AssemblyLost'
 }
 
 /** The store does not answer, or answers that it cannot now. */

@@ -20,6 +20,7 @@ import {
   uploadLifetimeMs,
   uploadTurnMs,
 } from '../../src/kernel/limits.ts'
+import { unplanned } from '../../src/ports/blob-store.ts'
 import { type Backstage, chunked, digestOf, openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
@@ -137,7 +138,7 @@ forEachEngine((engine) => {
     return transfer
   }
   const plantPlace = async (id: string): Promise<void> => {
-    const place = await backstage.store.stage(id)
+    const place = await backstage.store.stage(id, unplanned)
     await place.write(Buffer.from('half of it'))
     engine.use({ [Symbol.asyncDispose]: () => place.discard() })
     const [name = ''] = await until('the place is there', async () => {

@@ -4,12 +4,15 @@ import fs from 'node:fs'
 import { describe, it } from 'node:test'
 import { toSha256 } from '../../kernel/digest.ts'
 import * as limits from '../../kernel/limits.ts'
-import { blobStoreSuite, get, put, rest } from '../../ports/blob-store.suite.ts'
-import { BlobMissing, BlobStoreFull, BlobStoreUnavailable } from '../../ports/blob-store.ts'
+import { assemblySuite } from '../../ports/assembly.suite.ts'
+import { blobStoreSuite } from '../../ports/blob-store.suite.ts'
+import { BlobMissing, BlobStoreFull, BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
+import { get, put, rest } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
 import { mayMount, mount, openFilesUnder, scratch, smallDisk, until } from './scratch.suite.ts'
 
 blobStoreSuite('a directory', async (t) => openBlobDirectory(scratch(t)))
+assemblySuite('a directory', async (t) => openBlobDirectory(scratch(t)))
 
 const skip = mayMount ? false : 'mounting needs CAP_SYS_ADMIN'
 
@@ -86,7 +89,7 @@ describe('a blob directory', () => {
     }
     for await (const _ of await store.open(digest, { start: 0, end: size })) break
     for await (const _ of store.list()) break
-    await (await store.stage(randomUUID())).discard()
+    await (await store.stage(randomUUID(), unplanned)).discard()
     await store.probe()
     await until(
       () => openFilesUnder(place).length === 0,
@@ -97,8 +100,8 @@ describe('a blob directory', () => {
   it('refuses an id that is in use, and leaves its bytes alone', async (t) => {
     const store = await openBlobDirectory(scratch(t))
     const id = randomUUID()
-    const staged = await store.stage(id)
-    await assert.rejects(store.stage(id), /EEXIST/)
+    const staged = await store.stage(id, unplanned)
+    await assert.rejects(store.stage(id, unplanned), /EEXIST/)
     await staged.discard()
   })
 
@@ -115,7 +118,7 @@ describe('a blob directory', () => {
     await assert.rejects(store.probe(), BlobStoreUnavailable)
     await assert.rejects(put(store, randomBytes(10)), BlobStoreUnavailable)
     fs.rmSync(place.staging, { recursive: true })
-    await assert.rejects(store.stage(randomUUID()), BlobStoreUnavailable)
+    await assert.rejects(store.stage(randomUUID(), unplanned), BlobStoreUnavailable)
     await assert.rejects(store.probe(), BlobStoreUnavailable)
   })
 
@@ -127,7 +130,7 @@ describe('a blob directory', () => {
     mount(place, `${base}/disk`, smallDisk('4m'))
     const store = await openBlobDirectory(place)
     const small = await put(store, randomBytes(1000))
-    const staged = await store.stage(randomUUID())
+    const staged = await store.stage(randomUUID(), unplanned)
     const fill = async (): Promise<void> => {
       for (let piece = 0; piece < 200; piece++) await staged.write(randomBytes(64 * 1024))
       await staged.publish(toSha256('0'.repeat(64)))

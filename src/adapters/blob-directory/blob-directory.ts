@@ -2,6 +2,7 @@ import { stat, statfs } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Sha256 } from '../../kernel/digest.ts'
 import { BlobMissing, type BlobStore } from '../../ports/blob-store.ts'
+import { assembledFile, beginAssembledFile } from './assembled-file.ts'
 import { shareDirectorySyncs } from './directory-syncs.ts'
 import { errorCode, guarded, storeFailure } from './failures.ts'
 import { fileBytes } from './files.ts'
@@ -23,6 +24,7 @@ export const openBlobDirectory = async (place: { root: string; staging: string }
 
 const storeIn = (layout: Layout): BlobStore => {
   const syncDirectory = shareDirectorySyncs()
+  const publishing = { layout, syncDirectory }
 
   /** A blob that is not there is missing only if its shard is there: a lost disk must not look like an empty one. */
   const mustHaveShard = async (digest: Sha256): Promise<void> => {
@@ -30,7 +32,17 @@ const storeIn = (layout: Layout): BlobStore => {
   }
 
   return {
-    stage: (id) => guarded(() => stageFile({ layout, syncDirectory }, id)),
+    stage: (id) => guarded(() => stageFile(publishing, id)),
+
+    readsParts: true,
+
+    beginAssembly: (id, plan) =>
+      guarded(async () => {
+        await beginAssembledFile(publishing, id, plan)
+        return id
+      }),
+
+    assembly: (place, plan) => assembledFile(publishing, place, plan),
 
     open: async (digest, range, blobBytes) => {
       try {
@@ -60,9 +72,9 @@ const storeIn = (layout: Layout): BlobStore => {
     list: () => storedBlobs(layout),
     listStaged: () => stagedRemains(layout),
 
-    discardStaged: (id) =>
+    discardStaged: (place) =>
       guarded(async () => {
-        await unlinkIfThere(layout.staged(id))
+        await unlinkIfThere(layout.staged(place))
       }),
 
     space: () =>

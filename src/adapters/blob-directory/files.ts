@@ -20,6 +20,9 @@ const opened = (path: string, flags: number): Promise<number> =>
 
 export const openToRead = (path: string): Promise<number> => opened(path, constants.O_RDONLY)
 
+/** A file that is there, to be written at offsets. */
+export const openToWrite = (path: string): Promise<number> => opened(path, constants.O_WRONLY)
+
 /** Fails with EEXIST where the file is there. */
 export const create = (path: string): Promise<number> =>
   opened(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL)

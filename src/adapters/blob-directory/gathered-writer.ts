@@ -2,7 +2,7 @@ import * as limits from '../../kernel/limits.ts'
 import { fdatasync, writeFully } from './files.ts'
 
 /**
- * Appends to an open file without copying: pieces that arrive while a write is under way are gathered and go out with
+ * Writes on in an open file without copying: pieces that arrive while a write is under way are gathered and go out with
  * the next one, so that a fast sender costs few calls and a slow disk slows the sender (backpressure).
  *
  * Assumes: pieces are not changed until they are written; one caller at a time; `settled` before the file is closed.
@@ -14,14 +14,17 @@ export class GatheredWriter {
   #gathered: Uint8Array[] = []
   /** Gathered, and in the write under way. */
   #waitingBytes = 0
-  #writtenBytes = 0
-  #syncedFromBytes = 0
+  /** Where in the file the next write goes. */
+  #position: number
+  #syncedFrom: number
   #draining: Promise<void> | undefined
   #syncing: Promise<void> | undefined
   #failure: { readonly error: unknown } | undefined
 
-  constructor(descriptor: number) {
+  constructor(descriptor: number, position = 0) {
     this.#descriptor = descriptor
+    this.#position = position
+    this.#syncedFrom = position
   }
 
   /** Resolves when at most `receiveBufferBytes` wait: mostly at once. */
@@ -38,6 +41,12 @@ export class GatheredWriter {
   async flush(): Promise<void> {
     await this.settled()
     this.#throwFailure()
+  }
+
+  /** Resolves when everything is written and durable. */
+  async finish(): Promise<void> {
+    await this.flush()
+    await fdatasync(this.#descriptor)
   }
 
   /** Resolves when no background work is left, whatever became of it. */
@@ -75,8 +84,8 @@ export class GatheredWriter {
     const pieces = this.#gathered
     const bytes = this.#waitingBytes
     this.#gathered = []
-    await writeFully(this.#descriptor, pieces, this.#writtenBytes)
-    this.#writtenBytes += bytes
+    await writeFully(this.#descriptor, pieces, this.#position)
+    this.#position += bytes
     this.#waitingBytes -= bytes
     this.#syncBeside()
     if (this.#waitingBytes <= limits.receiveBufferBytes) this.#roomMade?.()
@@ -84,8 +93,8 @@ export class GatheredWriter {
 
   /** Starts a sync beside the transfer once enough is written, so that the one that publishing waits for is short. */
   #syncBeside(): void {
-    if (this.#syncing !== undefined || this.#writtenBytes - this.#syncedFromBytes < limits.receiveSyncEveryBytes) return
-    this.#syncedFromBytes = this.#writtenBytes
+    if (this.#syncing !== undefined || this.#position - this.#syncedFrom < limits.receiveSyncEveryBytes) return
+    this.#syncedFrom = this.#position
     this.#syncing = fdatasync(this.#descriptor)
       .catch((error: unknown) => {
         this.#failure ??= { error }

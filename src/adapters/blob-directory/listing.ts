@@ -39,6 +39,6 @@ export async function* storedBlobs(layout: Layout): AsyncGenerator<StoredBlob> {
 export async function* stagedRemains(layout: Layout): AsyncGenerator<StagedRemains> {
   for await (const file of filesIn(layout.staging, isStagedId)) {
     if (!file?.stats.isFile()) continue
-    yield { id: file.name, bytes: file.stats.size, modifiedAtMs: file.stats.mtimeMs }
+    yield { place: file.name, digest: null, modifiedAtMs: file.stats.mtimeMs }
   }
 }

@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { basename } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { put } from '../../ports/blob-store.suite.ts'
-import { BlobStoreUnavailable } from '../../ports/blob-store.ts'
+import { BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
+import { put } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
 import { digestInShard, failure, openFilesUnder, scratch, until } from './scratch.suite.ts'
 
@@ -52,7 +52,7 @@ describe('publishing', () => {
   it('syncs the bytes, renames, syncs the shard, and only then resolves', async (t) => {
     const store = await openBlobDirectory(scratch(t))
     const id = randomUUID()
-    const staged = await store.stage(id)
+    const staged = await store.stage(id, unplanned)
     const events = trace(t)
     const digest = digestInShard('ab')
     await staged.write(randomBytes(1000))
@@ -69,7 +69,7 @@ describe('publishing', () => {
   it('shares the sync of a shard, but only one that began after the rename', async (t) => {
     const store = await openBlobDirectory(scratch(t))
     const digests = Array.from({ length: 40 }, () => digestInShard('cd'))
-    const stages = await Promise.all(digests.map(() => store.stage(randomUUID())))
+    const stages = await Promise.all(digests.map(() => store.stage(randomUUID(), unplanned)))
     const events = trace(t)
     await Promise.all(
       stages.map(async (staged, n) => {
@@ -92,7 +92,7 @@ describe('publishing', () => {
   it('fails for good when the bytes cannot be synced, and shows nothing', async (t) => {
     const place = scratch(t)
     const store = await openBlobDirectory(place)
-    const staged = await store.stage(randomUUID())
+    const staged = await store.stage(randomUUID(), unplanned)
     await staged.write(randomBytes(1000))
     const digest = digestInShard('01')
     const broken = t.mock.method(fs, 'fsync', (_: number, done: Done) => done(failure('EIO')))
@@ -110,7 +110,7 @@ describe('publishing', () => {
 
   it('fails for everyone who shared or awaited a sync of the shard that failed', async (t) => {
     const store = await openBlobDirectory(scratch(t))
-    const stages = await Promise.all(Array.from({ length: 6 }, () => store.stage(randomUUID())))
+    const stages = await Promise.all(Array.from({ length: 6 }, () => store.stage(randomUUID(), unplanned)))
     const fsync = fs.fsync
     let held: (() => void) | undefined
     const broken = t.mock.method(fs, 'fsync', (descriptor: number, done: Done) => {

@@ -4,15 +4,15 @@ import fs from 'node:fs'
 import { describe, it } from 'node:test'
 import { toSha256 } from '../../kernel/digest.ts'
 import * as limits from '../../kernel/limits.ts'
-import { get, put } from '../../ports/blob-store.suite.ts'
-import { BlobStoreFull, BlobStoreUnavailable } from '../../ports/blob-store.ts'
+import { BlobStoreFull, BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
+import { get, put } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
 import { digestInShard, failure, scratch } from './scratch.suite.ts'
 
 describe('writing', () => {
   it('gathers without copying, and holds the sender back beyond the bound', async (t) => {
     const store = await openBlobDirectory(scratch(t))
-    const staged = await store.stage(randomUUID())
+    const staged = await store.stage(randomUUID(), unplanned)
     const write = fs.write
     let release: (() => void) | undefined
     t.mock.method(fs, 'write', (...call: Parameters<typeof write>) => {
@@ -58,7 +58,7 @@ describe('writing', () => {
 
   it('syncs beside a long transfer', async (t) => {
     const store = await openBlobDirectory(scratch(t))
-    const staged = await store.stage(randomUUID())
+    const staged = await store.stage(randomUUID(), unplanned)
     const syncs = t.mock.method(fs, 'fdatasync')
     const piece = Buffer.alloc(1024 * 1024)
     const pieces = (2.5 * limits.receiveSyncEveryBytes) / piece.byteLength
@@ -75,7 +75,7 @@ describe('writing', () => {
       ['write', 'EIO', BlobStoreUnavailable],
       ['fdatasync', 'EIO', BlobStoreUnavailable],
     ] as const) {
-      const staged = await store.stage(randomUUID())
+      const staged = await store.stage(randomUUID(), unplanned)
       const broken = t.mock.method(fs, call, (...given: unknown[]) => {
         const done = given.at(-1)
         if (typeof done === 'function') process.nextTick(done, failure(code), 0)
@@ -97,7 +97,7 @@ describe('writing', () => {
 
   it('ends a write that waits when the stage is discarded', async (t) => {
     const store = await openBlobDirectory(scratch(t))
-    const staged = await store.stage(randomUUID())
+    const staged = await store.stage(randomUUID(), unplanned)
     const waiting = assert.rejects(
       staged.write(Buffer.alloc(4 * 1024 * 1024)).then(() => staged.write(Buffer.alloc(1))),
     )

@@ -1,0 +1,133 @@
+import { truncate } from 'node:fs/promises'
+import type { Sha256 } from '../../kernel/digest.ts'
+import { type Assembly, AssemblyLost, type AssemblyPlan, type StagedPart } from '../../ports/blob-store.ts'
+import { errorCode, guarded } from './failures.ts'
+import { close, closeLater, create, fileBytes, fsync, fsyncDirectory, openToWrite, rename } from './files.ts'
+import { GatheredWriter } from './gathered-writer.ts'
+import { openRange } from './reading.ts'
+import type { Publishing } from './staged-file.ts'
+
+/*
+ * A blob in parts is one file of its final length from the start, every part written at its offset: nothing is ever put
+ * together. Holes take no room.
+ *
+ * Promise: a part that is finished survives a power cut, and so does the file that it is in. Order: make the file, give
+ * it its length, fsync it and its directory -> for each part: write, fdatasync -> rename into its shard, fsync the shard.
+ * A crash leaves a staged file with the finished parts in place. One after the rename leaves the complete blob: publishing
+ * again finds it and is done.
+ */
+
+export const beginAssembledFile = async ({ layout }: Publishing, id: string, plan: AssemblyPlan): Promise<void> => {
+  const path = layout.staged(id)
+  const descriptor = await create(path)
+  try {
+    await truncate(path, plan.bytes)
+    await fsync(descriptor)
+  } finally {
+    await close(descriptor)
+  }
+  await fsyncDirectory(layout.staging)
+}
+
+export const assembledFile = (publishing: Publishing, id: string, plan: AssemblyPlan): Assembly => {
+  const { layout, syncDirectory } = publishing
+  const path = layout.staged(id)
+
+  const offsetsOf = (index: number): { start: number; end: number } => {
+    const start = index * plan.partBytes
+    if (!Number.isSafeInteger(index) || index < 0 || start >= plan.bytes) throw new RangeError(`no part ${index}`)
+    return { start, end: Math.min(start + plan.partBytes, plan.bytes) }
+  }
+
+  return {
+    writePart: (index) =>
+      guarded(() => {
+        const { start, end } = offsetsOf(index)
+        return whereThere(async () => new PartOfFile(await openToWrite(path), start, end))
+      }),
+
+    readPart: ({ index }) => guarded(() => whereThere(() => openRange(path, offsetsOf(index), undefined))),
+
+    publish: () =>
+      guarded(async () => {
+        try {
+          const descriptor = await openToWrite(path)
+          try {
+            await fsync(descriptor)
+          } finally {
+            await close(descriptor)
+          }
+          await rename(path, layout.blob(plan.digest))
+        } catch (error) {
+          if (errorCode(error) !== 'ENOENT' || !(await isPublished(plan.digest))) throw lostIfGone(error)
+        }
+        await syncDirectory(layout.shard(plan.digest))
+      }),
+  }
+
+  async function isPublished(digest: Sha256): Promise<boolean> {
+    return (await fileBytes(layout.blob(digest))) === plan.bytes
+  }
+}
+
+const lostIfGone = (error: unknown): unknown =>
+  errorCode(error) === 'ENOENT' ? new AssemblyLost('the file of this assembly is gone', { cause: error }) : error
+
+const whereThere = async <T>(run: () => Promise<T>): Promise<T> => {
+  try {
+    return await run()
+  } catch (error) {
+    throw lostIfGone(error)
+  }
+}
+
+class PartOfFile implements StagedPart {
+  readonly #writer: GatheredWriter
+  readonly #bytes: number
+  #descriptor: number | undefined
+  #writtenBytes = 0
+  #state: 'writing' | 'ended' = 'writing'
+
+  constructor(descriptor: number, start: number, end: number) {
+    this.#descriptor = descriptor
+    this.#writer = new GatheredWriter(descriptor, start)
+    this.#bytes = end - start
+  }
+
+  write(piece: Uint8Array): Promise<void> {
+    return guarded(async () => {
+      this.#mustBeWriting()
+      // The next byte belongs to the next part, which may be finished.
+      this.#writtenBytes += piece.byteLength
+      if (this.#writtenBytes > this.#bytes) throw new RangeError(`a part of ${this.#bytes} bytes takes no more`)
+      await this.#writer.write(piece)
+    })
+  }
+
+  finish(): Promise<string> {
+    return guarded(async () => {
+      this.#mustBeWriting()
+      this.#state = 'ended'
+      if (this.#writtenBytes !== this.#bytes) throw new RangeError(`a part of ${this.#bytes} bytes is not complete`)
+      await this.#writer.finish()
+      const descriptor = this.#descriptor
+      this.#descriptor = undefined
+      if (descriptor !== undefined) await close(descriptor)
+      return ''
+    })
+  }
+
+  discard(): Promise<void> {
+    return guarded(async () => {
+      this.#state = 'ended'
+      this.#writer.drop()
+      await this.#writer.settled()
+      if (this.#descriptor !== undefined) closeLater(this.#descriptor)
+      this.#descriptor = undefined
+    })
+  }
+
+  #mustBeWriting(): void {
+    if (this.#state !== 'writing') throw new Error('this part is finished or given back')
+  }
+}
