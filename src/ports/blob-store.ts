@@ -56,7 +56,8 @@ export interface BlobStore {
 
   /**
    * Every place opened by {@link stage} or {@link beginAssembly} and neither published nor discarded, also those of
-   * processes long dead.
+   * processes long dead. Everything that belongs to an assembly is listed under the place that {@link beginAssembly}
+   * answered, and under no other, perhaps more than once: whoever sweeps keeps what somebody still works on by that name.
    */
   listStaged(): AsyncIterable<StagedRemains>
 
