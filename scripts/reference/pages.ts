@@ -43,6 +43,8 @@ const who = (access: AccessRule): string => {
       return `any valid credential; shows what it holds ${access.actions.join(', ')} on`
     case 'administration':
       return `${access.action} on the service account`
+    case 'own-job':
+      return `${access.action} on its repository, for who asked for the job`
     case 'system':
       return access.action
     default:

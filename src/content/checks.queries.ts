@@ -40,9 +40,6 @@ export const repositorySums = (q: Queries) =>
     .orderBy('repositories.id')
     .execute()
 
-export const counterValue = async (q: Queries, name: 'reserved_bytes'): Promise<number> =>
-  (await q.selectFrom('counters').select('value').where('name', '=', name).executeTakeFirstOrThrow()).value
-
 /** Live claims whose bytes, as many as they claim, no row calls stored. */
 export const claimsWithoutBlob = (q: Queries, limit: number) =>
   q

@@ -1,3 +1,4 @@
+import { totalOf } from '../database/counters.queries.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { isSha256, toSha256 } from '../kernel/digest.ts'
 import { damage, type Finding, waiting } from '../kernel/finding.ts'
@@ -7,7 +8,6 @@ import {
   blobPage,
   candidateCount,
   claimsWithoutBlob,
-  counterValue,
   findBlob,
   forgottenBlobs,
   repositorySums,
@@ -38,7 +38,7 @@ const checkCounters = async (q: Queries): Promise<Finding[]> => {
         )
     }
   }
-  const reserved = await counterValue(q, 'reserved_bytes')
+  const reserved = await totalOf(q, 'reserved_bytes')
   if (reserved !== total)
     findings.push(damage(`the server's counter of reserved bytes says ${reserved}, the claims say ${total}`))
   return findings

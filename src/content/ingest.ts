@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
-import type { Database, Transaction } from '../database/database.ts'
-import type { Clock } from '../kernel/clock.ts'
-import { timestamp } from '../kernel/clock.ts'
+import type { Transaction } from '../database/database.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
-import type { ReachFaultPoint } from '../kernel/fault-points.ts'
-import { reclaimWaitMs, reclaimWaitsMax, roomLookEveryBytes, undeclaredReservationBytes } from '../kernel/limits.ts'
+import { roomLookEveryBytes, undeclaredReservationBytes } from '../kernel/limits.ts'
 import type { BlobStore, StagedBlob } from '../ports/blob-store.ts'
-import { adjust, BlobBeingReclaimed, publish, queueForReclaim } from './claims.ts'
+import { adjust } from './claims.ts'
 import type { FreeSpace } from './free-space.ts'
+import { type Content, type PublishingParts, publishContent } from './publishing.ts'
+import { whenNotReclaimed } from './reclaim-wait.ts'
 
 /**
  * The one door for bytes into the store, whatever the protocol.
@@ -22,13 +20,10 @@ import type { FreeSpace } from './free-space.ts'
  * (reclaimed, because their claim was released or they were queued when publishing failed). After it, everything the
  * answer promises is durable (I1, I3, I4).
  */
-export interface IngestParts {
-  readonly database: Database
+export interface IngestParts extends PublishingParts {
   readonly store: BlobStore
-  readonly clock: Clock
   readonly freeSpace: FreeSpace
   readonly capacityBytes: number
-  readonly reach: ReachFaultPoint
 }
 
 export interface Transfer {
@@ -42,11 +37,6 @@ export interface Transfer {
   /** What was reserved; grows for bodies of unknown length. */
   readonly reservedBytes: number
   readonly maxBytes: number
-}
-
-interface Content {
-  readonly digest: Sha256
-  readonly bytes: number
 }
 
 interface Finish<T> {
@@ -70,34 +60,10 @@ export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: 
     const early = await finish.early?.(content)
     if (early !== null && early !== undefined) return early
     if (transfer.expected.digest === null) await announce(parts, transfer.claimId, content)
-    parts.reach('publish.announced')
-    await staged.publish(content.digest)
-    parts.reach('publish.placed')
-    const now = timestamp(parts.clock.now())
-    const publishing = parts.database.transaction(async (tx) => {
-      await publish(tx, transfer.claimId, content.digest, content.bytes, now)
-      return finish.commit(tx, content, now)
-    })
-    const result = await publishing.catch(async (error: unknown) => {
-      await leaveToReclaim(parts, content, now)
-      throw error
-    })
-    parts.reach('publish.committed')
-    return result
+    return await publishContent(parts, transfer.claimId, content, () => staged.publish(content.digest), finish.commit)
   } finally {
     await staged.discard()
   }
-}
-
-/**
- * The bytes have their final name and nobody holds them. While the claim lives, its end will queue them; but it may have
- * ended before they got their name (its lease lapsed while the database was away), and their row with it.
- */
-const leaveToReclaim = async (parts: IngestParts, { digest, bytes }: Content, now: string): Promise<void> => {
-  const queue = () =>
-    parts.database.transaction((tx) => queueForReclaim(tx, digest, bytes, now), { durability: 'relaxed' })
-  // What failed before is the answer. If this fails as well, the claim is most likely still there and does it.
-  await whenNotReclaimed(queue).catch(() => {})
 }
 
 const receive = async (parts: IngestParts, transfer: Transfer, staged: StagedBlob): Promise<Content> => {
@@ -147,17 +113,3 @@ const announce = (parts: IngestParts, claimId: string, content: Content): Promis
       { durability: 'relaxed' },
     ),
   )
-
-/** Runs a transaction that announces a digest; waits while that digest is just being removed. 503 when it takes long. */
-export const whenNotReclaimed = async <T>(announcing: () => Promise<T>): Promise<T> => {
-  for (let waits = 0; ; waits++) {
-    try {
-      return await announcing()
-    } catch (error) {
-      if (!(error instanceof BlobBeingReclaimed)) throw error
-      if (waits === reclaimWaitsMax)
-        throw new Failure('busy', 'The same content is being cleaned up right now; try again.', { cause: error })
-      await pause(reclaimWaitMs)
-    }
-  }
-}

@@ -1,22 +1,57 @@
+import type { Database } from '../database/database.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { stagingGraceMs } from '../kernel/limits.ts'
-import type { BlobStore } from '../ports/blob-store.ts'
+import { stagingGraceMs, upkeepBatch } from '../kernel/limits.ts'
+import type { BlobStore, StagedRemains } from '../ports/blob-store.ts'
+import { deleteAssembly, endedAssemblies, knownPlaces } from './assembly.queries.ts'
 
 export interface StagingParts {
+  readonly database: Database
   readonly store: BlobStore
   readonly clock: Clock
 }
 
 /**
- * Removes staging places that nobody writes to: those of dead processes. `live` names the places of transfers that are
- * under way; young ones are left alone too, because their row may not have been visible yet. Returns how many went.
+ * Removes staging places that nobody writes to: those of dead processes. `inUse` says which of some places a transfer is
+ * writing to; assemblies are known here. Young ones are left alone, because their row may not have been visible yet.
+ * Returns how many went.
  */
-export const sweepStaging = async ({ store, clock }: StagingParts, live: ReadonlySet<string>): Promise<number> => {
+export const sweepStaging = async (
+  parts: StagingParts,
+  inUse: (remains: readonly StagedRemains[]) => Promise<ReadonlySet<string>>,
+): Promise<number> => {
+  const { database, store, clock } = parts
   let swept = 0
-  for await (const remains of store.listStaged()) {
-    if (live.has(remains.place) || clock.now() - remains.modifiedAtMs < stagingGraceMs) continue
-    await store.discardStaged(remains.place)
-    swept += 1
+  const sweep = async (old: readonly StagedRemains[]): Promise<void> => {
+    if (old.length === 0) return
+    const used = await inUse(old)
+    const places = old.map(({ place }) => place).filter((place) => !used.has(place))
+    const assemblies = new Set(places.length === 0 ? [] : await knownPlaces(database.reader, places))
+    for (const place of new Set(places)) {
+      if (assemblies.has(place)) continue
+      await store.discardStaged(place)
+      swept += 1
+    }
   }
+  let batch: StagedRemains[] = []
+  for await (const remains of store.listStaged()) {
+    if (clock.now() - remains.modifiedAtMs < stagingGraceMs) continue
+    batch.push(remains)
+    if (batch.length < upkeepBatch) continue
+    await sweep(batch)
+    batch = []
+  }
+  await sweep(batch)
   return swept
+}
+
+/** Gives back the places of uploads that were cancelled, whose parts nobody will ask for. The row goes last. */
+export const discardEndedAssemblies = async ({ database, store }: StagingParts): Promise<void> => {
+  for (;;) {
+    const ended = await endedAssemblies(database.reader, upkeepBatch)
+    for (const { claim_id, place } of ended) {
+      await store.discardStaged(place)
+      await database.transaction((tx) => deleteAssembly(tx, claim_id), { durability: 'relaxed' })
+    }
+    if (ended.length < upkeepBatch) return
+  }
 }

@@ -99,7 +99,8 @@ export const failureCodes = (operation: Operation): FailureCode[] => {
     ] as const)
       codes.add(code)
   if (changes(operation)) codes.add('read_only_token')
-  if (operation.pathParameters.properties['repository'] !== undefined) codes.add('not_found')
+  const hidden = operation.access.kind === 'own-job' || operation.pathParameters.properties['repository'] !== undefined
+  if (hidden) codes.add('not_found')
   if (operation.body.kind === 'json') codes.add('body_too_large').add('unsupported_media_type').add('upload_deadline')
   if (operation.body.kind === 'stream') codes.add('body_too_large').add('upload_deadline')
   if (operation.download) codes.add('range_not_satisfiable')

@@ -92,6 +92,8 @@ export type AccessRule =
       readonly action: AdministrationAction
       readonly of: 'service-account' | 'service-key'
     }
+  /** An action in the repository of the job that the path's `id` names, for who asked for the job. */
+  | { readonly kind: 'own-job'; readonly action: RepositoryAction }
   | { readonly kind: 'system'; readonly action: SystemAction }
 
 export type BodyKind =
@@ -121,6 +123,7 @@ export const requiredActions = (access: AccessRule): readonly Action[] => {
     case 'visible':
       return access.actions
     case 'administration':
+    case 'own-job':
     case 'system':
       return [access.action]
     default:

@@ -1,4 +1,4 @@
-import type { Transaction } from './database.ts'
+import type { Queries, Transaction } from './database.ts'
 import { type Parameters, prepareQuery } from './prepared.ts'
 import type { CounterName } from './tables/counters.ts'
 
@@ -9,6 +9,10 @@ const addTo = prepareQuery((q, p: Parameters<{ name: CounterName; by: number }>)
     .where('name', '=', p('name'))
     .returning('value'),
 )
+
+/** What a server-wide total says. */
+export const totalOf = async (q: Queries, name: CounterName): Promise<number> =>
+  (await q.selectFrom('counters').select('value').where('name', '=', name).executeTakeFirstOrThrow()).value
 
 /** Adds to a server-wide total and returns the new value; holds its row lock until the end of the transaction. */
 export const moveCounter = async (tx: Transaction, name: CounterName, by: number): Promise<number> => {

@@ -103,6 +103,30 @@ export const partsMax = 10_000 // spec
 export const uploadTurnMs = 30 * second
 /** A body that sends nothing for this long is given up. */
 export const transferIdleMs = 60 * second
+/** Running hashes of uploads in parts that a process keeps; the hash of one that fell out is made again from its bytes. */
+export const runningHashesMax = 1_000
+/** Rows of parts that are looked at together. */
+export const partsPage = 1_000
+/** What completing an upload may read within the request that asks for it (a second or so); the worker reads more. */
+export const completionInlineBytesMax = 256 * MiB
+/** How long such a request waits for the worker before it answers that it takes longer. */
+export const completionWaitMs = 20 * second
+
+/** Jobs. */
+export const openJobsPerCallerMax = 100 // spec
+export const openJobsMax = 10_000 // spec
+export const jobAttemptsMax = 5 // spec
+/** Pauses between attempts triple from the first: some three minutes in all, enough for a restart of what failed. */
+export const jobFirstPauseMs = 5 * second
+/** How long a worker may be silent before another takes its job over. Renewed at a third of it. */
+export const jobLeaseMs = 30 * second
+/** Workers look for jobs this often; whoever makes one in the same process wakes them. */
+export const jobsEveryMs = second
+/** Jobs of one kind that a process runs at once: they read disks and hash. */
+export const jobsAtOnce = 2
+/** How long the record of an ended job can be read. */
+export const endedJobsKeptMs = 7 * day
+
 /** Reserved ahead for a body whose length is not declared; grows by doubling, so that 10 TB needs some 20 steps. */
 export const undeclaredReservationBytes = 16 * MiB
 

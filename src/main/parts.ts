@@ -1,11 +1,13 @@
 import { openBlobDirectory } from '../adapters/blob-directory/blob-directory.ts'
 import { guardBlobStore } from '../adapters/blob-guarded.ts'
 import { type FreeSpace, watchFreeSpace } from '../content/free-space.ts'
+import { createRunningHashes, type RunningHashes } from '../content/running-hash.ts'
 import type { Database } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
 import { migrations } from '../database/migrations/index.ts'
 import { openDatabase } from '../database/open.ts'
 import { insideTransaction } from '../database/scope.ts'
+import { createSignal, type Signal } from '../jobs/signal.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { noFaults, type ReachFaultPoint } from '../kernel/fault-points.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
@@ -27,6 +29,10 @@ export interface Parts extends Stage {
   readonly database: Database
   readonly store: BlobStore
   readonly freeSpace: FreeSpace
+  /** Where the hashes of uploads in parts stand, as far as this process saw them. */
+  readonly hashes: RunningHashes
+  /** Raised when a job waits for a worker, who may be in this process. */
+  readonly jobsWaiting: Signal
   readonly report: (message: string, error: unknown) => void
 }
 
@@ -43,5 +49,6 @@ export const openParts = async (
   const directory = await openBlobDirectory({ root: settings.blobStore.root, staging: settings.blobStore.staging })
   const store = guardBlobStore(directory, insideTransaction)
   const freeSpace = watchFreeSpace(store, stage.clock, settings.freeSpaceReserveBytes)
-  return { ...stage, settings, log, database, store, freeSpace, report }
+  const hashes = createRunningHashes(store.readsParts)
+  return { ...stage, settings, log, database, store, freeSpace, hashes, jobsWaiting: createSignal(), report }
 }

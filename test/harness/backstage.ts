@@ -4,17 +4,13 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { openBlobDirectory } from '../../src/adapters/blob-directory/blob-directory.ts'
-import { checkContent } from '../../src/content/checks.ts'
 import { reclaim } from '../../src/content/reclaim.ts'
 import type { Database, Queries } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
-import { checkAccounts } from '../../src/features/accounts/checks.ts'
-import { checkArtifacts } from '../../src/features/artifacts/checks.ts'
-import { checkAssets } from '../../src/features/assets/checks.ts'
 import { settleUploads, sweepUploads } from '../../src/features/uploads/jobs.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
-import type { Finding } from '../../src/kernel/finding.ts'
 import { cleanupGraceHoursDefault } from '../../src/kernel/limits.ts'
+import { everyCheck } from '../../src/main/every-check.ts'
 import type { BlobStore } from '../../src/ports/blob-store.ts'
 import type { TestService } from './service.ts'
 
@@ -54,13 +50,6 @@ interface Sums {
   readonly retired: number
 }
 
-const everyCheck = async function* (database: Database, store: BlobStore): AsyncGenerator<Finding> {
-  yield* checkContent({ database, store })
-  yield* checkArtifacts(database.reader)
-  yield* checkAssets(database.reader)
-  yield* checkAccounts(database.reader)
-}
-
 /** Recomputed here in plain sums, so that an error in the doctor's queries would show as well. */
 const sumsOf = async (q: Queries): Promise<Sums> => {
   const claims = await q.selectFrom('claims').select(['repository', 'state', 'size']).execute()
@@ -91,7 +80,7 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
   const { clock } = service
   const findings = async () => {
     const found = { damage: [] as string[], waiting: [] as string[] }
-    for await (const { kind, text } of everyCheck(database, store)) found[kind].push(text)
+    for await (const { kind, text } of everyCheck({ database, store })) found[kind].push(text)
     return found
   }
   const sums = () => database.snapshot(sumsOf)

@@ -6,11 +6,6 @@ const artifact = `${repository}/artifacts/{id}`
 export const endpointsToCome: readonly string[] = [
   'GET /api/v1/mirrors',
   `GET ${repository}/mirror`,
-  `GET ${repository}/uploads/{id}/parts`,
-  `PUT ${repository}/uploads/{id}/parts/{index}`,
-  `POST ${repository}/uploads/{id}/complete`,
-  `POST ${repository}/uploads/{id}/complete-async`,
-  'GET /api/v1/jobs/{id}',
   `GET ${repository}/asset/history`,
   `GET ${repository}/asset/revision`,
   `POST ${repository}/asset/restore`,

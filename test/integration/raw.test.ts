@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Database } from '../../src/database/database.ts'
 import { putRaw } from '../../src/features/assets/raw.ts'
-import type { UploadParts } from '../../src/features/uploads/uploads.ts'
+import type { TransferParts } from '../../src/features/uploads/uploads.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'
 import { capacityBytesDefault, revisionMax } from '../../src/kernel/limits.ts'
@@ -402,7 +402,7 @@ forEachEngine((engine) => {
         },
         [Symbol.asyncDispose]: async () => {},
       }
-      const parts: UploadParts = {
+      const parts: TransferParts = {
         database: interrupted,
         store,
         clock: service.clock,

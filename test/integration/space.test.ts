@@ -7,7 +7,7 @@ import { release, retire } from '../../src/content/claims.ts'
 import { reclaim } from '../../src/content/reclaim.ts'
 import type { Transaction } from '../../src/database/database.ts'
 import { abandonRawTransfer, openRawTransfer, type RawTransfer } from '../../src/features/uploads/raw-transfer.ts'
-import type { UploadParts } from '../../src/features/uploads/uploads.ts'
+import type { TransferParts } from '../../src/features/uploads/uploads.ts'
 import { timestamp } from '../../src/kernel/clock.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'
@@ -119,7 +119,7 @@ forEachEngine((engine) => {
     const rows = await backstage.database.reader.selectFrom('artifacts').select('sha256').distinct().execute()
     return rows.map(({ sha256 }) => sha256).sort()
   }
-  const uploadParts = (): UploadParts => ({
+  const uploadParts = (): TransferParts => ({
     database: backstage.database,
     store: backstage.store,
     clock: service.clock,

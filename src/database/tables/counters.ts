@@ -12,3 +12,4 @@ export type CounterName =
   | 'grants'
   | 'security_audit'
   | 'service_accounts'
+  | 'open_jobs'

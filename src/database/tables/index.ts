@@ -1,10 +1,12 @@
 import type { AccountsTable, SessionsTable } from './accounts.ts'
 import type { ArtifactsTable } from './artifacts.ts'
+import type { AssembliesTable, AssemblyPartsTable } from './assemblies.ts'
 import type { AssetRevisionsTable, AssetsTable } from './assets.ts'
 import type { BlobsTable, ReclaimCandidatesTable } from './blobs.ts'
 import type { ClaimsTable } from './claims.ts'
 import type { CountersTable } from './counters.ts'
 import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './groups.ts'
+import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
 import type { RepositoriesTable } from './repositories.ts'
@@ -19,6 +21,8 @@ export interface Tables {
   accounts: AccountsTable
   artifacts: ArtifactsTable
   asset_revisions: AssetRevisionsTable
+  assemblies: AssembliesTable
+  assembly_parts: AssemblyPartsTable
   assets: AssetsTable
   blobs: BlobsTable
   claims: ClaimsTable
@@ -26,6 +30,7 @@ export interface Tables {
   delegations: DelegationsTable
   group_grants: GroupGrantsTable
   group_members: GroupMembersTable
+  jobs: JobsTable
   journal: JournalTable
   personal_tokens: PersonalTokensTable
   reclaim_candidates: ReclaimCandidatesTable

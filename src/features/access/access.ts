@@ -1,7 +1,8 @@
 import type { AccessRule } from '../../contract/operation.ts'
 import type { Database } from '../../database/database.ts'
+import { readJob } from '../../jobs/enqueue.ts'
 import { type Access, actionsOf, lookingOnly, type RepositoryAction } from '../../kernel/actions.ts'
-import { type AccountCaller, type Caller, readsOnly } from '../../kernel/caller.ts'
+import { type AccountCaller, actorOf, type Caller, readsOnly } from '../../kernel/caller.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { isRepositoryId, isUuid } from '../../kernel/names.ts'
@@ -135,6 +136,8 @@ export const refusal = (
       return isServiceAdministrator(caller) ? null : missing('the recovery key')
     case 'repository':
       return repositoryRefusal(rule.actions, held)
+    case 'own-job':
+      return held.size === 0 ? notFound('job') : repositoryRefusal([rule.action], held)
     case 'administration':
       return isServiceAdministrator(caller) || caller.kind === 'service-key' ? null : notFound('service account')
     case 'system':
@@ -162,15 +165,29 @@ export const authorize = async (
   rule: AccessRule,
   parameters: Readonly<Record<string, string>>,
 ): Promise<void> => {
-  const { repository } = parameters
-  const asked = rule.kind === 'repository' && caller !== null && repository !== undefined
-  const refused = refusal(caller, rule, asked ? await heldActions(parts, caller, repository) : none)
+  const id = parameters['id'] ?? ''
+  const repository = caller === null ? undefined : await repositoryAtHand(parts, caller, rule, parameters)
+  const held = caller === null || repository === undefined ? none : await heldActions(parts, caller, repository)
+  const refused = refusal(caller, rule, held)
   if (refused !== null) throw refused
   if (rule.kind !== 'administration' || caller === null) return
   const { reader } = parts.database
-  const id = parameters['id'] ?? ''
   const accountId = isUuid(id) && rule.of === 'service-key' ? await accountOfKey(reader, id) : id
   if (accountId === null || !isUuid(id)) throw notFound('service account')
   const notHere = await administrationRefusal(reader, caller, rule.action, accountId)
   if (notHere !== null) throw notHere
+}
+
+/** The repository that a rule is about: the one in the path, or that of the caller's own job. Others' jobs do not exist. */
+const repositoryAtHand = async (
+  parts: Pick<AccessParts, 'database'>,
+  caller: Caller,
+  rule: AccessRule,
+  parameters: Readonly<Record<string, string>>,
+): Promise<string | undefined> => {
+  if (rule.kind === 'repository') return parameters['repository']
+  const id = parameters['id'] ?? ''
+  if (rule.kind !== 'own-job' || !isUuid(id)) return undefined
+  const job = await readJob(parts.database.reader, id)
+  return job?.owner === actorOf(caller) ? job.repository : undefined
 }

@@ -5,12 +5,12 @@ import { actorOf } from '../../kernel/caller.ts'
 import { toSha256 } from '../../kernel/digest.ts'
 import { appliedClass } from '../../kernel/download-class.ts'
 import { pageDefault } from '../../kernel/limits.ts'
-import type { UploadParts } from '../uploads/uploads.ts'
+import type { TransferParts } from '../uploads/uploads.ts'
 import { assetPage, assetsUnder, currentAsset, currentContent, parsePath, setAsset } from './assets.ts'
 import { getAsset, getAssetContent, getRaw, listAssetPage, listAssets, putAsset, putRaw } from './operations.ts'
 import { putRaw as storeRaw } from './raw.ts'
 
-export const assetHandlers = (parts: UploadParts): BoundOperation[] => {
+export const assetHandlers = (parts: TransferParts): BoundOperation[] => {
   const { reader } = parts.database
   const send = async (repository: string, path: string, request: ServeRequest) => {
     const { artifact_id, name, size, sha256 } = await currentContent(reader, repository, path)

@@ -4,9 +4,11 @@ import type { Sha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { artifactNameMaxCharacters } from '../../kernel/limits.ts'
 import { lastCharacters } from '../../kernel/names.ts'
+import { publishArtifact } from '../uploads/artifact.ts'
 import { abandonRawTransfer, closeRawTransfer, openRawTransfer, type RawTransfer } from '../uploads/raw-transfer.ts'
+import type { UploadScope } from '../uploads/session.ts'
 import { whileRenewing } from '../uploads/turn.ts'
-import { publishArtifact, type UploadParts, type UploadScope } from '../uploads/uploads.ts'
+import type { TransferParts } from '../uploads/uploads.ts'
 import { findAssetContent } from './assets.queries.ts'
 import { addRevision, otherRevision } from './assets.ts'
 
@@ -44,7 +46,7 @@ type Current = Awaited<ReturnType<typeof findAssetContent>>
  * Stores a file under a path in one request. A checksum or length that differs is 422 and stores nothing, a writer who
  * was faster with other bytes 409 `revision_mismatch`. Bytes equal to the current revision change nothing.
  */
-export const putRaw = async (parts: UploadParts, scope: UploadScope, file: RawFile): Promise<RawResult> => {
+export const putRaw = async (parts: TransferParts, scope: UploadScope, file: RawFile): Promise<RawResult> => {
   const { database } = parts
   const before = await findAssetContent(database.reader, scope.repository, file.path)
   if (file.onlyNew && before !== undefined) throw exists(file.path)
@@ -72,7 +74,7 @@ export const putRaw = async (parts: UploadParts, scope: UploadScope, file: RawFi
 const exists = (path: string): Failure =>
   new Failure('already_exists', `${JSON.stringify(path)} exists, and If-None-Match: * asks for a new one.`)
 
-const receive = (parts: UploadParts, transfer: RawTransfer, file: RawFile, before: Current): Promise<RawResult> =>
+const receive = (parts: TransferParts, transfer: RawTransfer, file: RawFile, before: Current): Promise<RawResult> =>
   ingest(
     parts,
     {

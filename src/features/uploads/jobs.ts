@@ -1,5 +1,5 @@
 import { release } from '../../content/claims.ts'
-import { type StagingParts, sweepStaging } from '../../content/staging.ts'
+import { discardEndedAssemblies, type StagingParts, sweepStaging } from '../../content/staging.ts'
 import type { Database } from '../../database/database.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { upkeepBatch, uploadLifetimeMs } from '../../kernel/limits.ts'
@@ -9,8 +9,8 @@ import {
   expiredSessions,
   forgottenUploads,
   lapsedTransfers,
-  liveTurns,
   lockUpload,
+  placesInUse,
 } from './uploads.queries.ts'
 import { cancel } from './uploads.ts'
 
@@ -68,6 +68,9 @@ export const settleUploads = async (parts: UploadUpkeepParts): Promise<void> => 
   )
 }
 
-/** Removes what dead transfers left in staging. */
-export const sweepUploads = async (parts: UploadUpkeepParts): Promise<number> =>
-  sweepStaging(parts, await liveTurns(parts.database.reader, timestamp(parts.clock.now())))
+/** Removes what dead transfers and ended sessions left in staging. */
+export const sweepUploads = async (parts: UploadUpkeepParts): Promise<number> => {
+  await discardEndedAssemblies(parts)
+  const now = timestamp(parts.clock.now())
+  return sweepStaging(parts, (remains) => placesInUse(parts.database.reader, remains, now))
+}

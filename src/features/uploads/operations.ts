@@ -1,7 +1,9 @@
 import Type from 'typebox'
-import { answers, defineOperation, jsonBody } from '../../contract/define.ts'
-import { fields, IdempotencyKey, inRepository, Uuid } from '../../contract/schemas.ts'
+import { answers, answersNothing, defineOperation, jsonBody } from '../../contract/define.ts'
+import { fields, IdempotencyKey, inRepository, Sha256Text, Uuid } from '../../contract/schemas.ts'
+import { partBytesMax, partBytesMin, partsMax } from '../../kernel/limits.ts'
 import { ArtifactRecord, NewDescriptor } from './descriptor.ts'
+import { CompletionJob } from './job-record.ts'
 
 const base = '/api/v1/repositories/{repository}/uploads'
 const one = fields({ repository: Type.String(), id: Uuid })
@@ -75,4 +77,100 @@ export const putUploadContent = defineOperation({
     'busy',
     'insufficient_space',
   ],
+})
+
+const Part = fields({
+  index: Type.Integer({ minimum: 0, maximum: partsMax - 1 }),
+  size: Type.Integer({ minimum: 1, maximum: partBytesMax }),
+  sha256: Sha256Text,
+})
+
+const Parts = fields({
+  partBytes: Type.Integer({ minimum: partBytesMin, maximum: partBytesMax }),
+  items: Type.Array(Part, { maxItems: partsMax }),
+})
+
+const PartIndex = Type.String({ pattern: '^(0|[1-9][0-9]{0,3})$', description: 'a whole number from 0 to 9999' })
+
+export const listUploadParts = defineOperation({
+  id: 'listUploadParts',
+  method: 'GET',
+  path: `${base}/{id}/parts`,
+  summary: 'List the stored parts of an upload session',
+  surface: 'transfers',
+  visibility: 'owned-resource',
+  access: { kind: 'repository', actions: ['upload.read'] },
+  retry: 'read',
+  conditions: ['upload-owner'],
+  pathParameters: one,
+  responses: { 200: answers('How the file is cut, and what is stored of it', Parts) },
+})
+
+export const putUploadPart = defineOperation({
+  id: 'putUploadPart',
+  method: 'PUT',
+  path: `${base}/{id}/parts/{index}`,
+  summary: 'Send one part of the file',
+  surface: 'transfers',
+  visibility: 'owned-resource',
+  access: { kind: 'repository', actions: ['upload.write'] },
+  retry: 'reconcile-upload',
+  conditions: ['upload-owner', 'resource-state'],
+  pathParameters: fields({ repository: Type.String(), id: Uuid, index: PartIndex }),
+  headers: fields({ 'x-content-sha256': Sha256Text }),
+  body: { kind: 'stream', mediaTypes: ['application/octet-stream'] },
+  responses: { 204: answersNothing('The part is stored') },
+  failures: [
+    'upload_state',
+    'part_mismatch',
+    'size_mismatch',
+    'checksum_mismatch',
+    'unsupported_media_type',
+    'busy',
+    'insufficient_space',
+  ],
+})
+
+export const completeUpload = defineOperation({
+  id: 'completeUpload',
+  method: 'POST',
+  path: `${base}/{id}/complete`,
+  summary: 'Publish a file whose parts are all stored',
+  surface: 'transfers',
+  visibility: 'owned-resource',
+  access: { kind: 'repository', actions: ['upload.complete'] },
+  retry: 'reconcile-upload',
+  conditions: ['upload-owner', 'resource-state'],
+  pathParameters: one,
+  responses: { 200: answers('The published upload', ArtifactRecord) },
+  failures: ['upload_state', 'parts_incomplete', 'checksum_mismatch', 'busy', 'queue_full', 'insufficient_space'],
+})
+
+export const completeUploadAsync = defineOperation({
+  id: 'completeUploadAsync',
+  method: 'POST',
+  path: `${base}/{id}/complete-async`,
+  summary: 'Have a file published whose parts are all stored',
+  surface: 'transfers',
+  visibility: 'owned-resource',
+  access: { kind: 'repository', actions: ['upload.complete'] },
+  retry: 'reconcile-job',
+  conditions: ['upload-owner', 'resource-state'],
+  pathParameters: one,
+  responses: { 202: answers('The job, which may have ended already', CompletionJob, { Location: 'Path of the job' }) },
+  failures: ['upload_state', 'parts_incomplete', 'queue_full'],
+})
+
+export const getJob = defineOperation({
+  id: 'getJob',
+  method: 'GET',
+  path: '/api/v1/jobs/{id}',
+  summary: 'Read a completion job',
+  surface: 'transfers',
+  visibility: 'owned-resource',
+  access: { kind: 'own-job', action: 'job.read' },
+  retry: 'read',
+  conditions: ['job-owner'],
+  pathParameters: fields({ id: Uuid }),
+  responses: { 200: answers('The job', CompletionJob) },
 })

@@ -1,14 +1,15 @@
 import { release, reserve } from '../../content/claims.ts'
-import { whenNotReclaimed } from '../../content/ingest.ts'
+import { whenNotReclaimed } from '../../content/reclaim-wait.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { UploadsTable } from '../../database/tables/uploads.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import type { Sha256 } from '../../kernel/digest.ts'
 import { newId } from '../../kernel/ids.ts'
 import { uploadLifetimeMs } from '../../kernel/limits.ts'
+import type { UploadScope } from './session.ts'
 import { turnEnd } from './turn.ts'
 import { deleteUpload, insertUpload, lockUpload } from './uploads.queries.ts'
-import type { UploadParts, UploadScope } from './uploads.ts'
+import type { TransferParts } from './uploads.ts'
 
 /** A file that comes in one request without a session: reserved like one, gone when the request is. */
 export interface RawTransfer {
@@ -18,7 +19,7 @@ export interface RawTransfer {
 
 /** Reserves what was declared, or nothing yet for a body of unknown length. */
 export const openRawTransfer = async (
-  parts: UploadParts,
+  parts: TransferParts,
   scope: UploadScope,
   file: { name: string; bytes: number | null; digest: Sha256 | null },
 ): Promise<RawTransfer> => {
@@ -65,7 +66,7 @@ export const closeRawTransfer = (tx: Transaction, transfer: RawTransfer): Promis
  * Gives the reservation of a transfer back that published nothing. Looks first: when the news of a commit was lost, the
  * transfer has published and its reservation is held by its artifact.
  */
-export const abandonRawTransfer = (parts: UploadParts, transfer: RawTransfer): Promise<void> =>
+export const abandonRawTransfer = (parts: TransferParts, transfer: RawTransfer): Promise<void> =>
   parts.database.transaction(
     async (tx) => {
       if ((await lockUpload(tx, transfer.row.id)) === undefined) return

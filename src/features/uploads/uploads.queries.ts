@@ -81,13 +81,15 @@ export const renewTurn = async (tx: Transaction, id: string, holder: string, unt
   return result.numUpdatedRows > 0n
 }
 
-export const endTurn = async (tx: Transaction, id: string, holder: string): Promise<void> => {
-  await tx
+/** Gives a turn back. False when it was lost before. */
+export const endTurn = async (tx: Transaction, id: string, holder: string): Promise<boolean> => {
+  const result = await tx
     .updateTable('uploads')
     .set({ turn_holder: null, turn_until: null })
     .where('id', '=', id)
     .where('turn_holder', '=', holder)
-    .execute()
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
 }
 
 export const insertArtifact = prepareQuery((q, p: Parameters<ArtifactsTable>) =>
@@ -143,8 +145,35 @@ export const forgottenUploads = (q: Queries, before: string, limit: number) =>
     .limit(limit)
     .execute()
 
-/** Staging places that are being written to right now. */
-export const liveTurns = async (q: Queries, now: string): Promise<Set<string>> => {
-  const rows = await q.selectFrom('uploads').select('turn_holder').where('turn_until', '>', now).execute()
-  return new Set(rows.flatMap((row) => (row.turn_holder === null ? [] : [row.turn_holder])))
+/**
+ * Which staging places a request is writing to right now: those that its turn names, and those on their way to the digest
+ * of its upload.
+ */
+export const placesInUse = async (
+  q: Queries,
+  remains: readonly { readonly place: string; readonly digest: string | null }[],
+  now: string,
+): Promise<Set<string>> => {
+  const digests = remains.flatMap(({ digest }) => (digest === null ? [] : [digest]))
+  const rows = await q
+    .selectFrom('uploads')
+    .select(['turn_holder', 'sha256'])
+    .where('turn_until', '>', now)
+    .where((eb) =>
+      eb.or([
+        eb(
+          'turn_holder',
+          'in',
+          remains.map(({ place }) => place),
+        ),
+        ...(digests.length === 0 ? [] : [eb('sha256', 'in', digests)]),
+      ]),
+    )
+    .execute()
+  const live = new Set(rows.flatMap(({ turn_holder, sha256 }) => [turn_holder, sha256]))
+  return new Set(
+    remains
+      .filter(({ place, digest }) => live.has(place) || (digest !== null && live.has(digest)))
+      .map(({ place }) => place),
+  )
 }

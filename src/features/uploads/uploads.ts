@@ -1,42 +1,29 @@
+import type { AssemblyParts } from '../../content/assembly.ts'
 import { reserve, retire } from '../../content/claims.ts'
-import { type IngestParts, ingest, whenNotReclaimed } from '../../content/ingest.ts'
+import type { IngestParts } from '../../content/ingest.ts'
+import { whenNotReclaimed } from '../../content/reclaim-wait.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { UploadsTable } from '../../database/tables/uploads.ts'
-import { appendJournal } from '../../journal/journal.ts'
+import { endJobOf } from '../../jobs/enqueue.ts'
 import { timestamp } from '../../kernel/clock.ts'
-import { type Sha256, toSha256 } from '../../kernel/digest.ts'
+import { toSha256 } from '../../kernel/digest.ts'
 import { Failure, invalid, notFound } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { uploadLifetimeMs } from '../../kernel/limits.ts'
-import { type ArtifactRecord, labelsText, metadataText, type NewDescriptor, toRecord } from './descriptor.ts'
-import { leaveTurn, type TurnParts, turnEnd, whileRenewing } from './turn.ts'
-import {
-  findByIdempotencyKey,
-  findUpload,
-  insertArtifact,
-  insertUpload,
-  lockUpload,
-  updateUpload,
-} from './uploads.queries.ts'
+import { type ArtifactRecord, labelsText, metadataText, type NewDescriptor } from './descriptor.ts'
+import { lockOwn, recordOf, type UploadScope } from './session.ts'
+import type { TurnParts } from './turn.ts'
+import { findByIdempotencyKey, findUpload, insertUpload, updateUpload } from './uploads.queries.ts'
 
-export interface UploadParts extends IngestParts, TurnParts {
+/** What it takes to receive a file in one request. */
+export interface TransferParts extends IngestParts, TurnParts {
   readonly maxObjectBytes: number
 }
 
-/** Whose upload, and where. */
-export interface UploadScope {
-  readonly repository: string
-  readonly owner: string
+export interface UploadParts extends TransferParts, AssemblyParts {
+  /** Raised when a job is waiting for a worker. */
+  readonly jobsWaiting: { raise(): void }
 }
-
-/** A session declares size and digest; only raw transfers lack them. */
-const declared = (row: UploadsTable): UploadsTable & { size: number; sha256: string } => {
-  const { size, sha256 } = row
-  if (size === null || sha256 === null) throw new Error(`upload ${row.id} is no session`)
-  return { ...row, size, sha256 }
-}
-
-const recordOf = (row: UploadsTable): ArtifactRecord => toRecord(declared(row), row.status)
 
 const sameDescription = (row: UploadsTable, wanted: NewDescriptor): boolean =>
   row.name === wanted.name &&
@@ -116,13 +103,6 @@ export const getUpload = async (parts: UploadParts, scope: UploadScope, id: stri
   return recordOf(row)
 }
 
-const lockOwn = async (tx: Transaction, scope: UploadScope, id: string): Promise<UploadsTable> => {
-  const row = await lockUpload(tx, id)
-  if (row?.repository !== scope.repository || row.owner !== scope.owner || row.kind !== 'session')
-    throw notFound('upload')
-  return row
-}
-
 /** Cancels a pending session; cancelling again changes nothing. 409 `upload_state` for a published one. */
 export const cancelUpload = (parts: UploadParts, scope: UploadScope, id: string): Promise<ArtifactRecord> =>
   parts.database.transaction(async (tx) => {
@@ -137,107 +117,5 @@ export const cancelUpload = (parts: UploadParts, scope: UploadScope, id: string)
 export const cancel = async (tx: Transaction, id: string, now: string): Promise<void> => {
   await retire(tx, id, now)
   await updateUpload(tx, id, { status: 'cancelled', ended_at: now, turn_holder: null, turn_until: null })
-}
-
-/**
- * Takes the whole file in one request and publishes it under the session's id. 422 when size or digest differ, 409
- * `upload_state` when the session is not pending, 503 `busy` while another request sends to it. After a failure the
- * session is as before and takes another try.
- */
-export const putContent = async (
-  parts: UploadParts,
-  scope: UploadScope,
-  id: string,
-  body: { declaredBytes: number | null; pieces: AsyncIterable<Uint8Array> },
-): Promise<ArtifactRecord> => {
-  const holder = newId(parts.clock.now())
-  const row = await takeTurn(parts, scope, id, holder)
-  try {
-    if (body.declaredBytes !== null && body.declaredBytes !== row.size)
-      throw new Failure('size_mismatch', `Content-Length is ${body.declaredBytes}; the session declares ${row.size}.`)
-    await parts.freeSpace.refuseUnlessRoomFor(row.size)
-    const digest = toSha256(row.sha256)
-    await whileRenewing(parts, id, holder, () => receiveWhole(parts, row, holder, digest, body.pieces))
-    return { ...recordOf(row), status: 'available' }
-  } catch (error) {
-    await leaveTurn(parts, id, holder).catch((second: unknown) =>
-      parts.report('the turn of an upload could not be given back; it lapses by itself', second),
-    )
-    throw error
-  }
-}
-
-const takeTurn = (parts: UploadParts, scope: UploadScope, id: string, holder: string) =>
-  parts.database.transaction(
-    async (tx) => {
-      const row = await lockOwn(tx, scope, id)
-      const nowMs = parts.clock.now()
-      const now = timestamp(nowMs)
-      if (row.status !== 'pending')
-        throw new Failure('upload_state', `The upload is ${row.status}; it takes no content.`)
-      if (row.expires_at <= now) throw new Failure('upload_state', 'The upload session has expired; start a new one.')
-      if (row.turn_until !== null && row.turn_until > now)
-        throw new Failure('busy', 'Another request is sending to this upload.', { retryAfterSeconds: 5 })
-      await updateUpload(tx, id, { turn_holder: holder, turn_until: turnEnd(nowMs) })
-      return declared(row)
-    },
-    { durability: 'relaxed' },
-  )
-
-const receiveWhole = (
-  parts: UploadParts,
-  row: UploadsTable & { size: number; sha256: string },
-  holder: string,
-  digest: Sha256,
-  pieces: AsyncIterable<Uint8Array>,
-): Promise<void> =>
-  ingest(
-    parts,
-    {
-      claimId: row.id,
-      stagingId: holder,
-      pieces,
-      expected: { bytes: row.size, digest },
-      reservedBytes: row.size,
-      maxBytes: parts.maxObjectBytes,
-    },
-    {
-      commit: async (tx, content, now) => {
-        await publishArtifact(tx, { ...row, sha256: content.digest, size: content.bytes }, row.owner, now)
-        await updateUpload(tx, row.id, { status: 'available', ended_at: now, turn_holder: null, turn_until: null })
-      },
-    },
-  )
-
-/** The row of a published file and its line in the journal (I4). */
-export const publishArtifact = async (
-  tx: Transaction,
-  row: Pick<UploadsTable, 'id' | 'repository' | 'name' | 'labels' | 'metadata' | 'created_at' | 'expires_at'> & {
-    size: number
-    sha256: string
-  },
-  actor: string,
-  now: string,
-): Promise<void> => {
-  const { id, repository, name, size, sha256, labels, metadata, created_at, expires_at } = row
-  await insertArtifact(tx, {
-    id,
-    repository,
-    name,
-    size,
-    sha256,
-    labels,
-    metadata,
-    created_at,
-    expires_at,
-    published_at: now,
-  })
-  await appendJournal(tx, {
-    repository,
-    action: 'artifact.publish',
-    artifactId: id,
-    detail: null,
-    actor,
-    occurredAt: now,
-  })
+  await endJobOf(tx, 'completion', id, now, { errorCode: 'upload_state', lastingly: true })
 }

@@ -1,17 +1,5 @@
-import { checkContent } from '../../content/checks.ts'
-import { checkAccounts } from '../../features/accounts/checks.ts'
-import { checkArtifacts } from '../../features/artifacts/checks.ts'
-import { checkAssets } from '../../features/assets/checks.ts'
-import type { Finding } from '../../kernel/finding.ts'
-import type { Parts } from '../parts.ts'
+import { everyCheck } from '../every-check.ts'
 import { withParts } from './offline.ts'
-
-async function* everyCheck({ database, store }: Parts): AsyncGenerator<Finding> {
-  yield* checkContent({ database, store })
-  yield* checkArtifacts(database.reader)
-  yield* checkAssets(database.reader)
-  yield* checkAccounts(database.reader)
-}
 
 /** Checks every invariant of a live or stopped store and says in words what it found. Ends with 1 when something is damaged. */
 export const doctor = (): Promise<void> =>

@@ -1,4 +1,3 @@
-import { DatabaseUnavailable } from '../../database/unavailable.ts'
 import { authenticate, authorize, heldActions, heldRepositories } from '../../features/access/access.ts'
 import { type FileKey, fileKeyFinder } from '../../features/access/file-keys.ts'
 import { accessHandlers } from '../../features/access/handlers.ts'
@@ -20,11 +19,10 @@ import { createBudget } from '../../http/budget.ts'
 import { createMetrics } from '../../http/metrics.ts'
 import { createHttpServer } from '../../http/server.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { Failure } from '../../kernel/failure.ts'
 import { grantsMax } from '../../kernel/limits.ts'
-import { BlobStoreFull, BlobStoreUnavailable } from '../../ports/blob-store.ts'
 import { catalogue, checkComplete } from '../catalogue.ts'
 import type { Parts } from '../parts.ts'
+import { translate } from '../translate.ts'
 import { programVersion } from '../version.ts'
 
 export interface Gateway {
@@ -32,17 +30,6 @@ export interface Gateway {
   readonly address: string
   /** Answers 503 `draining`, waits for transfers within the bound, then closes. */
   close(): Promise<void>
-}
-
-/** Known conditions of what we depend on, as answers. */
-const translate = (error: unknown): Failure | null => {
-  if (error instanceof BlobStoreFull || (error instanceof DatabaseUnavailable && error.diskFull))
-    return new Failure('insufficient_space', 'The disk is full. Stored files stay readable.', { cause: error })
-  if (error instanceof DatabaseUnavailable)
-    return new Failure('unavailable', 'The database does not answer.', { cause: error, retryAfterSeconds: 5 })
-  if (error instanceof BlobStoreUnavailable)
-    return new Failure('unavailable', 'The blob store does not answer.', { cause: error, retryAfterSeconds: 5 })
-  return null
 }
 
 /** Serves HTTP: everything as `api`, GET and HEAD as `reader`. Resolves once it listens. */

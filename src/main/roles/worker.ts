@@ -1,15 +1,33 @@
 import { reclaim } from '../../content/reclaim.ts'
 import { settleSessions } from '../../features/accounts/jobs.ts'
+import { judgeCompletion, runCompletion } from '../../features/uploads/completion.ts'
 import { settleUploads, sweepUploads } from '../../features/uploads/jobs.ts'
+import { forgetJobs } from '../../jobs/leases.ts'
 import { startReconciler } from '../../jobs/reconciler.ts'
-import { upkeepBatch, upkeepEveryMs } from '../../kernel/limits.ts'
+import { type JobKind, runDueJobs } from '../../jobs/runner.ts'
+import { jobsEveryMs, upkeepBatch, upkeepEveryMs } from '../../kernel/limits.ts'
 import type { Parts } from '../parts.ts'
+import { translate } from '../translate.ts'
 
 /** Upkeep: what has to happen although nobody asks for it. Any number of workers may run on one database. */
 export const startWorker = (parts: Parts): { stop(): Promise<void> } => {
-  const { database, clock, store, report } = parts
-  const uploads = { database, clock, store, cleanupGraceMs: parts.settings.cleanupGraceMs }
+  const { database, clock, store, report, settings } = parts
+  const uploads = { database, clock, store, cleanupGraceMs: settings.cleanupGraceMs }
+  const transfers = { ...parts, maxObjectBytes: settings.maxObjectBytes, capacityBytes: settings.capacityBytes }
+  const completion: JobKind = {
+    kind: 'completion',
+    run: (job) => runCompletion(transfers, job),
+    judge: (error) => judgeCompletion(translate(error) ?? error),
+  }
+  let stopping = false
+  const completions = startReconciler({
+    name: 'the completion of uploads',
+    everyMs: jobsEveryMs,
+    report,
+    run: () => runDueJobs(parts, completion, () => stopping),
+  })
   const reconcilers = [
+    completions,
     startReconciler({
       name: 'the upkeep of uploads',
       everyMs: upkeepEveryMs,
@@ -21,14 +39,20 @@ export const startWorker = (parts: Parts): { stop(): Promise<void> } => {
       },
     }),
     startReconciler({
-      name: 'the upkeep of sessions',
+      name: 'the upkeep of sessions and jobs',
       everyMs: upkeepEveryMs,
       report,
-      run: () => settleSessions({ database, clock }),
+      run: async () => {
+        await settleSessions({ database, clock })
+        await forgetJobs({ database, clock })
+      },
     }),
   ]
+  const deaf = parts.jobsWaiting.listen(() => completions.wake())
   return {
     async stop() {
+      stopping = true
+      deaf()
       await Promise.all(reconcilers.map((reconciler) => reconciler.stop()))
     },
   }

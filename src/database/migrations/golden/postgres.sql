@@ -44,6 +44,28 @@ alter table artifacts add constraint artifacts_sha256_fkey FOREIGN KEY (sha256) 
 
 CREATE INDEX artifacts_by_repository ON artifacts USING btree (repository, id);
 
+create table assemblies (
+  claim_id text collate "C" not null,
+  place text collate "C" not null,
+  hashed_parts bigint not null,
+  hash_state text collate "C"
+);
+
+alter table assemblies add constraint assemblies_pkey PRIMARY KEY (claim_id);
+
+alter table assemblies add constraint assemblies_place_key UNIQUE (place);
+
+create table assembly_parts (
+  claim_id text collate "C" not null,
+  part_index bigint not null,
+  sha256 text collate "C" not null,
+  receipt text collate "C" not null
+);
+
+alter table assembly_parts add constraint assembly_parts_claim_id_fkey FOREIGN KEY (claim_id) REFERENCES assemblies(claim_id);
+
+alter table assembly_parts add constraint assembly_parts_key PRIMARY KEY (claim_id, part_index);
+
 create table asset_revisions (
   repository text collate "C" not null,
   path text collate "C" not null,
@@ -150,6 +172,36 @@ alter table group_members add constraint group_members_group_id_fkey FOREIGN KEY
 alter table group_members add constraint group_members_key PRIMARY KEY (group_id, account_id);
 
 CREATE INDEX group_members_by_account ON group_members USING btree (account_id);
+
+create table jobs (
+  id text collate "C" not null,
+  kind text collate "C" not null,
+  subject text collate "C" not null,
+  repository text collate "C" not null,
+  owner text collate "C" not null,
+  credential_id text collate "C",
+  status text collate "C" not null,
+  generation bigint not null,
+  attempts bigint not null,
+  error_code text collate "C",
+  lasting bigint not null,
+  created_at text collate "C" not null,
+  due_at text collate "C",
+  holder text collate "C",
+  ended_at text collate "C"
+);
+
+alter table jobs add constraint jobs_by_subject UNIQUE (kind, subject);
+
+alter table jobs add constraint jobs_pkey PRIMARY KEY (id);
+
+alter table jobs add constraint jobs_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX jobs_due ON jobs USING btree (kind, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX jobs_ended ON jobs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX jobs_open_by_owner ON jobs USING btree (owner) WHERE (ended_at IS NULL);
 
 create table journal (
   repository text collate "C" not null,

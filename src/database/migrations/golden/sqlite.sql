@@ -33,6 +33,21 @@ CREATE INDEX "artifacts_by_repository" on "artifacts" (
   "id"
 );
 
+CREATE TABLE "assemblies" (
+  "claim_id" text primary key,
+  "place" text not null unique,
+  "hashed_parts" integer not null,
+  "hash_state" text
+) strict;
+
+CREATE TABLE "assembly_parts" (
+  "claim_id" text not null references "assemblies" ("claim_id"),
+  "part_index" integer not null,
+  "sha256" text not null,
+  "receipt" text not null,
+  constraint "assembly_parts_key" primary key ("claim_id", "part_index")
+) strict;
+
 CREATE TABLE "asset_revisions" (
   "repository" text not null references "repositories" ("id"),
   "path" text not null,
@@ -119,6 +134,38 @@ CREATE TABLE "group_members" (
 CREATE INDEX "group_members_by_account" on "group_members" (
   "account_id"
 );
+
+CREATE TABLE "jobs" (
+  "id" text primary key,
+  "kind" text not null,
+  "subject" text not null,
+  "repository" text not null references "repositories" ("id"),
+  "owner" text not null,
+  "credential_id" text,
+  "status" text not null,
+  "generation" integer not null,
+  "attempts" integer not null,
+  "error_code" text,
+  "lasting" integer not null,
+  "created_at" text not null,
+  "due_at" text,
+  "holder" text,
+  "ended_at" text,
+  constraint "jobs_by_subject" unique ("kind", "subject")
+) strict;
+
+CREATE INDEX "jobs_due" on "jobs" (
+  "kind",
+  "due_at"
+) where "due_at" is not null;
+
+CREATE INDEX "jobs_ended" on "jobs" (
+  "ended_at"
+) where "ended_at" is not null;
+
+CREATE INDEX "jobs_open_by_owner" on "jobs" (
+  "owner"
+) where "ended_at" is null;
 
 CREATE TABLE "journal" (
   "repository" text not null references "repositories" ("id"),

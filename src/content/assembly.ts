@@ -1,0 +1,265 @@
+import { createHash } from 'node:crypto'
+import type { Queries, Transaction } from '../database/database.ts'
+import type { AssembliesTable } from '../database/tables/assemblies.ts'
+import { type Sha256, toSha256 } from '../kernel/digest.ts'
+import { Failure } from '../kernel/failure.ts'
+import { newId } from '../kernel/ids.ts'
+import { partsPage } from '../kernel/limits.ts'
+import { type Assembly, AssemblyLost, type FinishedPart } from '../ports/blob-store.ts'
+import {
+  countParts,
+  deleteAssembly,
+  findAssembly,
+  findPart,
+  insertAssembly,
+  insertPart,
+  partPage,
+  saveHash,
+} from './assembly.queries.ts'
+import type { IngestParts } from './ingest.ts'
+import { type Plan, partCount, partLength } from './part-plan.ts'
+import { type Content, publishContent } from './publishing.ts'
+import type { RunningHash, RunningHashes } from './running-hash.ts'
+
+/**
+ * Bytes that come in parts, over days, through any process: the second half of the one door into the store.
+ *
+ * Order for a part: write it in place while hashing -> verify -> make durable -> one transaction with its row (I1). Order
+ * for the whole: all parts have rows -> the running hash, or reading what it has not seen -> verify -> final name (I3) ->
+ * the transaction of `publishContent`.
+ *
+ * A crash in a part leaves bytes in place that no row counts: the next try writes over them. One between the final name
+ * and the transaction leaves a complete blob and the rows of its parts: completing again finds that it is published.
+ *
+ * Whoever calls holds the upload's turn, so that one works on it at a time; `turn` throws once it is lost, and is asked
+ * before every write: two must not write to one place.
+ */
+export interface AssemblyParts extends IngestParts {
+  readonly hashes: RunningHashes
+}
+
+/** Stored parts are gone from the store: it was emptied behind our back, or by a rule for old uploads. 409 `upload_state`. */
+const partsLost = (cause: AssemblyLost): Failure =>
+  new Failure('upload_state', 'Stored parts of this upload are gone from the blob store. Cancel it and send it anew.', {
+    cause,
+  })
+
+const saidIfLost = (error: unknown): never => {
+  throw error instanceof AssemblyLost ? partsLost(error) : error
+}
+
+/** True for the failure that lost parts bring: asking again changes nothing. */
+export const meansPartsLost = (error: unknown): boolean =>
+  error instanceof Failure && error.cause instanceof AssemblyLost
+
+/** A blob in parts under the claim that reserves its room. */
+export interface PlannedBlob extends Plan {
+  readonly claimId: string
+  readonly digest: Sha256
+}
+
+interface Turn {
+  assertHeld(): void
+}
+
+interface IncomingPart {
+  readonly index: number
+  readonly digest: Sha256
+  readonly pieces: AsyncIterable<Uint8Array>
+}
+
+const opened = (parts: AssemblyParts, blob: PlannedBlob, row: AssembliesTable): Assembly =>
+  parts.store.assembly(row.place, blob)
+
+const savedHash = (row: AssembliesTable) => ({ parts: row.hashed_parts, state: row.hash_state })
+
+/**
+ * Takes one part in. When it resolves the part survives a power cut; `alongside` runs in the transaction that records it.
+ * 422 when size or digest differ, 409 `part_mismatch` when another content is stored under the index. The same content
+ * again is verified and changes nothing.
+ */
+export const receivePart = async (
+  parts: AssemblyParts,
+  blob: PlannedBlob,
+  incoming: IncomingPart,
+  turn: Turn,
+  alongside: (tx: Transaction) => Promise<void>,
+): Promise<void> => {
+  const known = await findPart(parts.database.reader, blob.claimId, incoming.index)
+  if (known !== undefined) return confirmPart(parts, blob, incoming, known.sha256, alongside)
+  await parts.freeSpace.refuseUnlessRoomFor(partLength(blob, incoming.index))
+  const row = await assemblyOf(parts, blob)
+  const before = await parts.hashes.resume(blob.claimId, savedHash(row))
+  const running = before.parts === incoming.index ? await before.fork() : null
+  turn.assertHeld()
+  const part = await opened(parts, blob, row)
+    .writePart(incoming.index, { readBack: running === null })
+    .catch(saidIfLost)
+  try {
+    await verified(blob, incoming, async (piece) => {
+      turn.assertHeld()
+      running?.update(piece)
+      await part.write(piece).catch(saidIfLost)
+    })
+    parts.reach('part.verified')
+    const receipt = await part.finish().catch(saidIfLost)
+    parts.reach('part.placed')
+    const after = running?.advanced()
+    await parts.database.transaction(async (tx) => {
+      await alongside(tx)
+      await insertPart(tx, { claim_id: blob.claimId, part_index: incoming.index, sha256: incoming.digest, receipt })
+      if (after !== undefined && after.save() !== null) await saveHash(tx, blob.claimId, after.parts, after.save())
+    })
+    if (after !== undefined) parts.hashes.keep(blob.claimId, after)
+    parts.reach('part.recorded')
+  } finally {
+    await part.discard()
+  }
+}
+
+/** The part is stored. What is sent again under its index must be the same, and is only looked at. */
+const confirmPart = async (
+  parts: AssemblyParts,
+  blob: PlannedBlob,
+  incoming: IncomingPart,
+  stored: string,
+  alongside: (tx: Transaction) => Promise<void>,
+): Promise<void> => {
+  if (stored !== incoming.digest)
+    throw new Failure(
+      'part_mismatch',
+      `Part ${incoming.index} is stored with the SHA-256 ${stored}; parts never change. Cancel the upload to begin anew.`,
+    )
+  await verified(blob, incoming, async () => {})
+  await parts.database.transaction(alongside)
+}
+
+/** Hands every piece on, and throws 422 unless together they are the part that was announced. */
+const verified = async (
+  blob: PlannedBlob,
+  incoming: IncomingPart,
+  take: (piece: Uint8Array) => Promise<void>,
+): Promise<void> => {
+  const length = partLength(blob, incoming.index)
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const piece of incoming.pieces) {
+    bytes += piece.byteLength
+    if (bytes > length) break
+    hash.update(piece)
+    await take(piece)
+  }
+  if (bytes !== length)
+    throw new Failure(
+      'size_mismatch',
+      `Part ${incoming.index} has ${length} bytes; the body has ${bytes > length ? 'more' : bytes}.`,
+    )
+  const digest = toSha256(hash.digest('hex'))
+  if (digest !== incoming.digest)
+    throw new Failure('checksum_mismatch', `The body's SHA-256 is ${digest}; X-Content-SHA256 says ${incoming.digest}.`)
+}
+
+/** The row of the assembly; begins it with the first part. Whoever dies in between leaves a place for the sweep. */
+const assemblyOf = async (parts: AssemblyParts, blob: PlannedBlob): Promise<AssembliesTable> => {
+  const known = await findAssembly(parts.database.reader, blob.claimId)
+  if (known !== undefined) return known
+  const place = await parts.store.beginAssembly(newId(parts.clock.now()), blob)
+  const row = { claim_id: blob.claimId, place, hashed_parts: 0, hash_state: null }
+  await parts.database.transaction((tx) => insertAssembly(tx, row), { durability: 'relaxed' })
+  return row
+}
+
+/** Stored parts in order, a page at a time, from an index on. */
+export async function* storedParts(
+  q: Queries,
+  claimId: string,
+  from = 0,
+): AsyncGenerator<FinishedPart & { readonly digest: Sha256 }> {
+  for (let next = from; ; ) {
+    const page = await partPage(q, claimId, next, partsPage)
+    for (const row of page) yield { index: row.part_index, receipt: row.receipt, digest: toSha256(row.sha256) }
+    const last = page.at(-1)
+    if (last === undefined || page.length < partsPage) return
+    next = last.part_index + 1
+  }
+}
+
+export const hasParts = async (q: Queries, claimId: string): Promise<boolean> => (await countParts(q, claimId)) > 0
+
+/** The first part that is not stored, or null when all are. */
+export const firstMissingPart = async (q: Queries, claimId: string, plan: Plan): Promise<number | null> => {
+  const expected = partCount(plan)
+  if ((await countParts(q, claimId)) === expected) return null
+  let next = 0
+  for await (const { index } of storedParts(q, claimId)) {
+    if (index !== next) return next
+    next += 1
+  }
+  return next < expected ? next : null
+}
+
+/** Bytes that completing would have to read, because no running hash has seen them. */
+export const bytesToRead = async (parts: AssemblyParts, blob: PlannedBlob): Promise<number> => {
+  const row = await findAssembly(parts.database.reader, blob.claimId)
+  if (row === undefined) return 0
+  const { parts: hashed } = await parts.hashes.resume(blob.claimId, savedHash(row))
+  return Math.max(0, blob.bytes - hashed * blob.partBytes)
+}
+
+/**
+ * Verifies that all parts together are the blob, and publishes it with the caller's rows. 422 `checksum_mismatch` when
+ * they are not: their bytes are what was sent, so that trying again changes nothing.
+ */
+export const publishAssembly = async <T>(
+  parts: AssemblyParts,
+  blob: PlannedBlob,
+  turn: Turn,
+  commit: (tx: Transaction, content: Content, now: string) => Promise<T>,
+): Promise<T> => {
+  const row = await findAssembly(parts.database.reader, blob.claimId)
+  if (row === undefined) throw partsLost(new AssemblyLost(`upload ${blob.claimId} has no assembly`))
+  const assembly = opened(parts, blob, row)
+  const digest = await digestOf(parts, blob, row, assembly, turn)
+  // Null: its file got the final name before somebody died, and nothing unverified ever does. Publishing finds it or throws.
+  if (digest !== null && digest !== blob.digest)
+    throw new Failure(
+      'checksum_mismatch',
+      `The parts together have the SHA-256 ${digest}; ${blob.digest} was declared. Cancel the upload and send it anew.`,
+    )
+  parts.reach('publish.staged')
+  turn.assertHeld()
+  const result = await publishContent(
+    parts,
+    blob.claimId,
+    blob,
+    () => assembly.publish(storedParts(parts.database.reader, blob.claimId)).catch(saidIfLost),
+    async (tx, content, now) => {
+      await deleteAssembly(tx, blob.claimId)
+      return commit(tx, content, now)
+    },
+  )
+  parts.hashes.forget(blob.claimId)
+  return result
+}
+
+const digestOf = async (
+  parts: AssemblyParts,
+  blob: PlannedBlob,
+  row: AssembliesTable,
+  assembly: Assembly,
+  turn: Turn,
+): Promise<Sha256 | null> => {
+  const seen = await parts.hashes.resume(blob.claimId, savedHash(row))
+  const hash: RunningHash = await seen.fork()
+  try {
+    for await (const part of storedParts(parts.database.reader, blob.claimId, seen.parts))
+      for await (const piece of await assembly.readPart(part)) {
+        turn.assertHeld()
+        hash.update(piece)
+      }
+  } catch (error) {
+    if (error instanceof AssemblyLost) return null
+    throw error
+  }
+  return hash.digest()
+}

@@ -1,0 +1,55 @@
+import type { Database, Transaction } from '../database/database.ts'
+import { type Clock, timestamp } from '../kernel/clock.ts'
+import type { Sha256 } from '../kernel/digest.ts'
+import type { ReachFaultPoint } from '../kernel/fault-points.ts'
+import { publish, queueForReclaim } from './claims.ts'
+import { whenNotReclaimed } from './reclaim-wait.ts'
+
+export interface PublishingParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly reach: ReachFaultPoint
+}
+
+export interface Content {
+  readonly digest: Sha256
+  readonly bytes: number
+}
+
+/**
+ * How verified bytes become visible, whatever the door they came through: durable under their final name, then one
+ * transaction with blob, claim, counters and the caller's rows (I1, I4). Their digest was announced before.
+ */
+export const publishContent = async <T>(
+  parts: PublishingParts,
+  claimId: string,
+  content: Content,
+  place: () => Promise<void>,
+  commit: (tx: Transaction, content: Content, now: string) => Promise<T>,
+): Promise<T> => {
+  parts.reach('publish.announced')
+  await place()
+  parts.reach('publish.placed')
+  const now = timestamp(parts.clock.now())
+  const publishing = parts.database.transaction(async (tx) => {
+    await publish(tx, claimId, content.digest, content.bytes, now)
+    return commit(tx, content, now)
+  })
+  const result = await publishing.catch(async (error: unknown) => {
+    await leaveToReclaim(parts, content, now)
+    throw error
+  })
+  parts.reach('publish.committed')
+  return result
+}
+
+/**
+ * The bytes have their final name and nobody holds them. While the claim lives, its end will queue them; but it may have
+ * ended before they got their name (its lease lapsed while the database was away), and their row with it.
+ */
+const leaveToReclaim = async (parts: PublishingParts, { digest, bytes }: Content, now: string): Promise<void> => {
+  const queue = () =>
+    parts.database.transaction((tx) => queueForReclaim(tx, digest, bytes, now), { durability: 'relaxed' })
+  // What failed before is the answer. If this fails as well, the claim is most likely still there and does it.
+  await whenNotReclaimed(queue).catch(() => {})
+}

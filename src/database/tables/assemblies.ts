@@ -1,0 +1,20 @@
+/** Where the parts of an upload lie until it is published or cancelled. */
+export interface AssembliesTable {
+  /** The claim that its bytes are reserved by: the id of the upload. */
+  claim_id: string
+  /** What the blob store calls it. */
+  place: string
+  /** Parts from the beginning that `hash_state` has seen. */
+  hashed_parts: number
+  /** Where the running hash stands, for stores whose parts cannot be read back; else null. */
+  hash_state: string | null
+}
+
+/** A part that is stored: its bytes survive a power cut (I1). It never changes. */
+export interface AssemblyPartsTable {
+  claim_id: string
+  part_index: number
+  sha256: string
+  /** What the store wants to hear when the part is read or published. */
+  receipt: string
+}
