@@ -5,8 +5,13 @@ import type { AssembliesTable, AssemblyPartsTable } from '../database/tables/ass
 export const findAssembly = (q: Queries, claimId: string): Promise<AssembliesTable | undefined> =>
   q.selectFrom('assemblies').selectAll().where('claim_id', '=', claimId).executeTakeFirst()
 
+/** Unless there is one already. */
 export const insertAssembly = async (tx: Transaction, row: AssembliesTable): Promise<void> => {
-  await tx.insertInto('assemblies').values(row).execute()
+  await tx
+    .insertInto('assemblies')
+    .values(row)
+    .onConflict((conflict) => conflict.column('claim_id').doNothing())
+    .execute()
 }
 
 export const saveHash = async (

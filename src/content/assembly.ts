@@ -164,8 +164,16 @@ const assemblyOf = async (parts: AssemblyParts, blob: PlannedBlob): Promise<Asse
   const known = await findAssembly(parts.database.reader, blob.claimId)
   if (known !== undefined) return known
   const place = await parts.store.beginAssembly(newId(parts.clock.now()), blob)
-  const row = { claim_id: blob.claimId, place, hashed_parts: 0, hash_state: null }
-  await parts.database.transaction((tx) => insertAssembly(tx, row), { durability: 'relaxed' })
+  const row = await parts.database.transaction(
+    async (tx) => {
+      await insertAssembly(tx, { claim_id: blob.claimId, place, hashed_parts: 0, hash_state: null })
+      return findAssembly(tx, blob.claimId)
+    },
+    { durability: 'relaxed' },
+  )
+  // Whoever took our turn over has begun one meanwhile, or the upload has ended.
+  if (row?.place !== place) await parts.store.discardStaged(place)
+  if (row === undefined) throw partsLost(new AssemblyLost(`the assembly of ${blob.claimId} is gone`))
   return row
 }
 

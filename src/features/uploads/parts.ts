@@ -41,6 +41,8 @@ export const listParts = async (
   if (row === undefined) throw notFound('upload')
   const blob = blobOf(sessionOf(row))
   const items = async function* () {
+    // Of what has ended no part is left, or will be soon.
+    if (row.status !== 'pending') return
     for await (const { index, digest } of storedParts(parts.database.reader, id))
       yield { index, size: partLength(blob, index), sha256: digest }
   }

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { forEachEngine } from '../../test/harness/engines.ts'
+import { type Sha256, toSha256 } from '../kernel/digest.ts'
+import { newId } from '../kernel/ids.ts'
+import { capacityBytesDefault, partBytesMin } from '../kernel/limits.ts'
+import { createLog } from '../main/log.ts'
+import { openParts, type Parts, realStage } from '../main/parts.ts'
+import { readSettings } from '../main/settings/rules.ts'
+import type { Assembly, BlobStore } from '../ports/blob-store.ts'
+import { type AssemblyParts, bytesToRead, publishAssembly, receivePart } from './assembly.ts'
+import { reserve } from './claims.ts'
+import { planParts } from './part-plan.ts'
+import { createRunningHashes } from './running-hash.ts'
+
+const digestOf = (bytes: Uint8Array): Sha256 => toSha256(createHash('sha256').update(bytes).digest('hex'))
+
+const always = { assertHeld: (): void => {} }
+
+/** A store that notes which parts are read back, and gives only those that were written for it unless it `readsParts`. */
+const watching = (store: BlobStore, readsParts: boolean, read: number[]): BlobStore => {
+  const readable = new Set<string>()
+  const watched = (assembly: Assembly, place: string): Assembly => ({
+    ...assembly,
+    writePart: (index, options) => {
+      if (options.readBack) readable.add(`${place} ${index}`)
+      return assembly.writePart(index, options)
+    },
+    readPart: (part) => {
+      assert.ok(readsParts || readable.has(`${place} ${part.index}`), `part ${part.index} cannot be read back`)
+      read.push(part.index)
+      return assembly.readPart(part)
+    },
+  })
+  return { ...store, readsParts, assembly: (place, plan) => watched(store.assembly(place, plan), place) }
+}
+
+forEachEngine((engine) => {
+  const open = async (): Promise<Parts> => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-assembly-'))
+    const stack = engine.use(new AsyncDisposableStack())
+    stack.defer(() => rm(folder, { recursive: true, force: true }))
+    const settings = readSettings({
+      SVC_DATA_DIR: folder,
+      SVC_DATABASE_URL: await engine.freshDatabaseUrl(),
+      SVC_FREE_SPACE_RESERVE_BYTES: '0',
+    })
+    return openParts(settings, createLog('error'), realStage, stack)
+  }
+
+  /** An upload of some parts; `send` them, `finish`, and see which were read back. */
+  const scene = async (readsParts: boolean, bytes: Uint8Array) => {
+    const { database, clock, store, freeSpace, reach } = await open()
+    const read: number[] = []
+    const watched = watching(store, readsParts, read)
+    const parts = { database, clock, store: watched, freeSpace, reach, capacityBytes: capacityBytesDefault }
+    let process: AssemblyParts = { ...parts, hashes: createRunningHashes(readsParts) }
+    const blob = { ...planParts(bytes.byteLength), claimId: newId(clock.now()), digest: digestOf(bytes) }
+    const claim = { id: blob.claimId, repository: 'releases', digest: blob.digest, bytes: blob.bytes }
+    await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
+    const sliceOf = (index: number): Uint8Array => bytes.subarray(index * partBytesMin, (index + 1) * partBytesMin)
+    return {
+      read,
+      stored: () => store.size(blob.digest),
+      toRead: () => bytesToRead(process, blob),
+      /** Everything that was in memory is lost. */
+      restart: () => {
+        process = { ...parts, hashes: createRunningHashes(readsParts) }
+      },
+      send: async (index: number): Promise<void> => {
+        const slice = sliceOf(index)
+        const pieces = async function* () {
+          for (let at = 0; at < slice.byteLength; at += 1_000_003) yield slice.slice(at, at + 1_000_003)
+        }
+        const incoming = { index, digest: digestOf(slice), pieces: pieces() }
+        await receivePart(process, blob, incoming, always, async () => {})
+      },
+      finish: () => publishAssembly(process, blob, always, async () => 'published'),
+    }
+  }
+
+  for (const readsParts of [true, false])
+    describe(`in front of a store that ${readsParts ? 'reads' : 'does not read'} parts back`, () => {
+      it('reads nothing when the parts came in order, again or not', async () => {
+        const bytes = randomBytes(2 * partBytesMin + 1)
+        const { read, toRead, send, finish, stored } = await scene(readsParts, bytes)
+        for (const index of [0, 0, 1, 0, 2, 2]) await send(index)
+        assert.equal(await toRead(), 0)
+        assert.equal(await finish(), 'published')
+        assert.deepEqual(read, [])
+        assert.equal(await stored(), bytes.byteLength)
+      })
+
+      it('reads what came out of order, and no more', async () => {
+        const { read, toRead, send, finish } = await scene(readsParts, randomBytes(3 * partBytesMin + 1))
+        for (const index of [0, 3, 1, 2]) await send(index)
+        assert.equal(await toRead(), 1)
+        await finish()
+        assert.deepEqual(read, [3])
+      })
+
+      it('puts together whatever order they come in, with restarts in between', async () => {
+        const bytes = randomBytes(3 * partBytesMin + 7)
+        const order = fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 })
+        await fc.assert(
+          fc.asyncProperty(order, fc.nat(3), async (indexes, restartBefore) => {
+            const upload = await scene(readsParts, bytes)
+            for (const [n, index] of indexes.entries()) {
+              if (n === restartBefore) upload.restart()
+              await upload.send(index)
+            }
+            await upload.finish()
+            assert.equal(await upload.stored(), bytes.byteLength)
+          }),
+          { numRuns: 4 },
+        )
+      })
+    })
+
+  describe('after a restart', () => {
+    it('reads all of it again where the hash was in memory', async () => {
+      const { read, restart, send, finish } = await scene(true, randomBytes(partBytesMin + 1))
+      for (const index of [0, 1]) await send(index)
+      restart()
+      await finish()
+      assert.deepEqual(read, [0, 1])
+    })
+
+    it('reads nothing where the hash was kept with the parts', async () => {
+      const { read, restart, send, finish } = await scene(false, randomBytes(2 * partBytesMin + 1))
+      await send(0)
+      restart()
+      await send(1)
+      restart()
+      await send(2)
+      restart()
+      await finish()
+      assert.deepEqual(read, [])
+    })
+  })
+})

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { partBytesMin } from '../../src/kernel/limits.ts'
+import { digestOf } from './backstage.ts'
+import type { Told } from './client.ts'
+import { expectAnswer } from './expect.ts'
+import { type NewFile, newFile, openUpload } from './publishing.ts'
+import type { TestService } from './service.ts'
+
+/** A file of some whole parts and a short last one. */
+export const fileOfParts = (name: string, wholeParts: number, restBytes = 5): NewFile =>
+  newFile(name, randomBytes(wholeParts * partBytesMin + restBytes))
+
+export const partOf = (file: NewFile, index: number): Uint8Array =>
+  file.bytes.subarray(index * partBytesMin, (index + 1) * partBytesMin)
+
+export const partsIn = (file: NewFile): number => Math.ceil(file.bytes.byteLength / partBytesMin)
+
+/** Opens a session; its path. */
+export const openSession = async (
+  service: TestService,
+  credential: string,
+  repository: string,
+  file: Pick<NewFile, 'descriptor'>,
+): Promise<string> => {
+  const told = await openUpload(service, credential, repository, file.descriptor)
+  assert.equal(told.status, 201, told.text)
+  return String(told.headers.location)
+}
+
+/** Sends a body as a part; by default with the digest that it has. */
+export const sendPart = (
+  service: TestService,
+  credential: string,
+  upload: string,
+  index: number | string,
+  body: Uint8Array | Readable,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Told> =>
+  service.ask({
+    method: 'PUT',
+    path: `${upload}/parts/${index}`,
+    credential,
+    headers: {
+      'content-type': 'application/octet-stream',
+      ...(body instanceof Uint8Array ? { 'x-content-sha256': digestOf(body) } : {}),
+      ...headers,
+    },
+    body,
+  })
+
+/** Sends parts of a file in this order, and insists on success. */
+export const sendParts = async (
+  service: TestService,
+  credential: string,
+  upload: string,
+  file: NewFile,
+  order: readonly number[] = [...new Array(partsIn(file)).keys()],
+): Promise<void> => {
+  for (const index of order) {
+    const told = await sendPart(service, credential, upload, index, partOf(file, index))
+    assert.equal(told.status, 204, told.text)
+  }
+}
+
+/** Fails unless the artifact of the upload is downloaded as exactly these bytes. */
+export const assertPublished = async (
+  service: TestService,
+  credential: string,
+  upload: string,
+  file: NewFile,
+): Promise<void> => {
+  const session = await expectAnswer(service, { path: upload, credential }, 200)
+  assert.equal(session.json.status, 'available')
+  const path = `${upload.replace('/uploads/', '/artifacts/')}/content`
+  const got = await expectAnswer(service, { path, credential }, 200)
+  assert.equal(digestOf(got.bytes), file.descriptor.sha256)
+}
