@@ -4,6 +4,7 @@ import { isSha256, toSha256 } from '../kernel/digest.ts'
 import { damage, type Finding, waiting } from '../kernel/finding.ts'
 import { checkPage, findingsMax } from '../kernel/limits.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
+import { knownPlaces } from './assembly.queries.ts'
 import {
   blobPage,
   candidateCount,
@@ -81,7 +82,18 @@ async function* checkBytes(q: Queries, store: BlobStore): AsyncGenerator<Finding
     if (!isSha256(blob.digest) || (await findBlob(q, blob.digest)) !== undefined) continue
     if ((await store.size(blob.digest)) !== null) yield damage(`the store holds ${blob.digest}, which no row knows`)
   }
+  const places = new Set<string>()
   let remains = 0
-  for await (const _ of store.listStaged()) remains += 1
+  for await (const { place } of store.listStaged()) {
+    places.add(place)
+    if (places.size < checkPage) continue
+    remains += await withoutAssembly(q, places)
+    places.clear()
+  }
+  remains += await withoutAssembly(q, places)
   if (remains > 0) yield waiting(`${remains} staging places are in use or wait for the sweep`)
 }
+
+/** How many of these places hold no parts of an upload that goes on. */
+const withoutAssembly = async (q: Queries, places: ReadonlySet<string>): Promise<number> =>
+  places.size === 0 ? 0 : places.size - (await knownPlaces(q, [...places])).length

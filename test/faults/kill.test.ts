@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { faultPoints } from '../../src/kernel/fault-points.ts'
+import { partBytesMin } from '../../src/kernel/limits.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { endProgramsAfterTests } from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
 import { Site } from './site.ts'
 import {
   answerOrNone,
+  askForCompletion,
   bytesOf,
   type Door,
   doors,
@@ -18,6 +21,7 @@ import {
   fetchBytes,
   fileOf,
   inChunks,
+  inParts,
   openSession,
   published,
   rawPlace,
@@ -30,6 +34,15 @@ const rounds = 3
 const clients = 6
 const filesPerClient = 3
 const seed = process.env['SVC_TEST_SEED'] ?? 'kill'
+
+/** Where a death leaves the parts of a session in their place, to be gone on with. */
+const partsAreStaged: ReadonlySet<string> = new Set([
+  'part.verified',
+  'part.placed',
+  'part.recorded',
+  'publish.staged',
+  'publish.announced',
+])
 
 endProgramsAfterTests()
 after(closeConnections)
@@ -47,6 +60,9 @@ forEachEngine((engine) => {
     const name = `file-${++files}`
     return fileOf(name, bytes ?? bytesOf(`${engine.name} ${name}`, 100_000 + files))
   }
+
+  /** Two parts, of which the first is whole. */
+  const nextFileOfParts = (): File => nextFile(Buffer.alloc(partBytesMin + 100_000, `${engine.name} ${files}`))
 
   before(async () => {
     site = new Site(await mkdtemp(join(tmpdir(), 'svc-kill-')), await engine.freshDatabaseUrl())
@@ -67,13 +83,13 @@ forEachEngine((engine) => {
   const nothingElse = (): Promise<void> => site.holdsOnlyWhatIsPublished({ bytes: 0, digests: [] })
 
   describe('killed during', () => {
-    for (const door of doors) {
-      for (const point of faultPoints) {
+    for (const door of [...doors, inParts]) {
+      for (const point of faultPoints.filter((point) => door === inParts || !point.startsWith('part.'))) {
         it(`${door.name} at ${point}: all of it is there or nothing, and it can be sent again`, async () => {
           await site.live()
           await store(withChecksum, nextFile())
           await store(throughSession, nextFile())
-          const file = nextFile()
+          const file = door === inParts ? nextFileOfParts() : nextFile()
           await site.dieAt(point)
           assert.equal(await answerOrNone(door.send(site, file)), null)
           await site.died()
@@ -84,8 +100,9 @@ forEachEngine((engine) => {
           const committed = point === 'publish.committed'
           const listed = (await published(site)).filter(({ sha256 }) => sha256 === file.sha256)
           assert.equal(listed.length, committed ? 1 : 0)
-          if (door === throughSession) {
-            const reserved = { bytes: file.bytes.byteLength, digests: [file.sha256] }
+          if (door === throughSession || door === inParts) {
+            const places = door === inParts && partsAreStaged.has(point) ? 1 : 0
+            const reserved = { bytes: file.bytes.byteLength, digests: [file.sha256], places }
             await site.holdsOnlyWhatIsPublished(committed ? { bytes: 0, digests: [] } : reserved)
             const session = await openSession(site, file)
             assert.deepEqual([session.status, session.json.status], [200, committed ? 'available' : 'pending'])
@@ -100,6 +117,28 @@ forEachEngine((engine) => {
           await nothingElse()
         })
       }
+    }
+
+    for (const point of ['publish.staged', 'publish.announced', 'publish.placed', 'publish.committed'] as const) {
+      it(`the work of a completion job at ${point}: the next process completes it, and nobody needs to ask`, async () => {
+        await site.live()
+        await store(withChecksum, nextFile())
+        const file = nextFileOfParts()
+        await site.dieAt(point)
+        const told = await answerOrNone(askForCompletion(site, file))
+        await site.died()
+
+        await site.live()
+        const session = await until('the upload is published', async () => {
+          const { json } = await openSession(site, file)
+          return json.status === 'available' ? json : null
+        })
+        if (told !== null) assert.equal(told.json.uploadId, session.id)
+        site.acknowledged.set(`/api/v1/repositories/releases/artifacts/${session.id}/content`, file.bytes)
+        await site.inOrder()
+        await site.keepsWhatItAcknowledged()
+        await nothingElse()
+      })
     }
 
     for (const point of ['publish.announced', 'publish.placed'] as const) {

@@ -81,6 +81,36 @@ export const throughSession: Door = {
   place: (_, answer) => `${releases}/artifacts/${answer.json.id}/content`,
 }
 
+/** Opens the session and sends the parts that are not stored, as a client does that goes on. Then asks for the end. */
+const sendInParts = async (to: Target, file: File, end: 'complete' | 'complete-async'): Promise<Told> => {
+  const session = await openSession(to, file)
+  if (session.status >= 300 || session.json.status !== 'pending') return session
+  const upload = `${releases}/uploads/${session.json.id}`
+  const { credential } = to
+  const { json } = await ask(to.url, { path: `${upload}/parts`, credential })
+  const stored = new Set(json.items.map(({ index }: { index: number }) => index))
+  for (let index = 0; index * json.partBytes < file.bytes.byteLength; index++) {
+    if (stored.has(index)) continue
+    const body = file.bytes.subarray(index * json.partBytes, (index + 1) * json.partBytes)
+    const headers = {
+      'content-type': 'application/octet-stream',
+      'x-content-sha256': createHash('sha256').update(body).digest('hex'),
+    }
+    const told = await ask(to.url, { method: 'PUT', path: `${upload}/parts/${index}`, credential, headers, body })
+    if (told.status !== 204) return told
+  }
+  return ask(to.url, { method: 'POST', path: `${upload}/${end}`, credential })
+}
+
+export const inParts: Door = {
+  name: 'a session in parts',
+  send: (to, file) => sendInParts(to, file, 'complete'),
+  place: throughSession.place,
+}
+
+/** Answers the job, with `uploadId`, that is to publish the file. */
+export const askForCompletion = (to: Target, file: File): Promise<Told> => sendInParts(to, file, 'complete-async')
+
 export const openSession = (to: Target, file: File): Promise<Told> =>
   ask(to.url, {
     path: `${releases}/uploads`,
