@@ -34,6 +34,14 @@ export const personalTokenPrefixCharacters = 12
 export const lastUsedEveryMs = 10 * minute
 /** Ended tokens are listed this long. */
 export const endedTokensKeptMs = 30 * day
+/** Download links. */
+export const linkTtlSecondsMin = 60 // spec
+export const linkTtlSecondsMax = 86_400 // spec
+export const linkTtlSecondsDefault = 3_600 // spec
+/** A process signs with one key this long; then it makes another, while the links of the old one live out. */
+export const linkKeySignsMs = 7 * day
+/** How long the holder of an expired link is told so, before its key is forgotten. */
+export const endedLinkKeysKeptMs = 7 * day
 export const accountsMax = 1_000 // spec
 export const selfRegisteredAccountsMax = 900 // spec
 export const groupsMax = 100 // spec

@@ -49,6 +49,7 @@ const tables = {
   group_grants: true,
   group_members: true,
   journal: true,
+  link_keys: true,
   personal_tokens: true,
   reclaim_candidates: true,
   repositories: true,

@@ -42,6 +42,7 @@ const forEveryReader = [
   'listArtifacts',
   'getArtifact',
   'getArtifactContent',
+  'createLink',
   'listAssets',
   'listAssetPage',
   'getAsset',

@@ -27,7 +27,7 @@ const groups = {
     'getServiceAccount getServicePolicy getServiceAudit listServiceKeys getServiceKey updateServiceAccount putServicePolicy issueServiceKey rotateServiceKey revokeServiceKey',
   'own key': 'activateServiceKey',
   'read access':
-    'getRepository getArtifact getArtifactContent listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets',
+    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets',
   'write access': 'getUpload createUpload cancelUpload putUploadContent putAsset putRaw',
 } as const
 type Group = keyof typeof groups

@@ -6,6 +6,7 @@ import type { ClaimsTable } from './claims.ts'
 import type { CountersTable } from './counters.ts'
 import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './groups.ts'
 import type { JournalTable } from './journal.ts'
+import type { LinkKeysTable } from './link-keys.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
 import type { RepositoriesTable } from './repositories.ts'
 import type { SecurityAuditTable } from './security-audit.ts'
@@ -27,6 +28,7 @@ export interface Tables {
   group_grants: GroupGrantsTable
   group_members: GroupMembersTable
   journal: JournalTable
+  link_keys: LinkKeysTable
   personal_tokens: PersonalTokensTable
   reclaim_candidates: ReclaimCandidatesTable
   repositories: RepositoriesTable

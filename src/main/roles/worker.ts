@@ -1,5 +1,6 @@
 import { reclaim } from '../../content/reclaim.ts'
 import { settleSessions } from '../../features/accounts/jobs.ts'
+import { settleLinkKeys } from '../../features/links/jobs.ts'
 import { settleUploads, sweepUploads } from '../../features/uploads/jobs.ts'
 import { startReconciler } from '../../jobs/reconciler.ts'
 import { upkeepBatch, upkeepEveryMs } from '../../kernel/limits.ts'
@@ -19,6 +20,12 @@ export const startWorker = (parts: Parts): { stop(): Promise<void> } => {
         await sweepUploads(uploads)
         while ((await reclaim({ database, store, clock })) === upkeepBatch);
       },
+    }),
+    startReconciler({
+      name: 'the upkeep of link keys',
+      everyMs: upkeepEveryMs,
+      report,
+      run: () => settleLinkKeys({ database, clock }),
     }),
     startReconciler({
       name: 'the upkeep of sessions',
