@@ -4,6 +4,7 @@ import { type Operation, reads } from '../contract/operation.ts'
 import { actorOf } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits.ts'
+import { networkOf } from '../kernel/networks.ts'
 import { clientFacts } from './client-address.ts'
 import { exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'
@@ -56,7 +57,8 @@ export const bindOperation = (
       const sent = { authorization: request.headers.authorization, queryText: queryTextOf(request) }
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
       const caller = await admit(parts.gate, operation, sent, paramsOf(request, rest), (found) => {
-        if (!operation.whileDraining) parts.budget.spend(found === null ? facts.clientAddress : actorOf(found))
+        if (!operation.whileDraining)
+          parts.budget.spend(found === null ? networkOf(facts.clientAddress) : actorOf(found))
       })
       exchange.arrival = { caller, requestId: exchange.requestId, ...facts }
       if (operation.body.kind !== 'json') return
