@@ -74,6 +74,8 @@ export const throttleForgottenAfterMs = 24 * hour
 /** Service accounts and keys. */
 export const serviceAccountsMax = 1_000 // spec
 export const bindingsMax = 64 // spec
+/** Policies and bindings whose meaning a process remembers, in characters of their text; the largest pair has 60,000. */
+export const bindingsRememberedCharacters = 4 * MiB
 export const delegationsPerKeyMax = 64 // spec
 export const activeKeysMax = 3 // spec
 export const pendingKeysMax = 2 // spec

@@ -17,7 +17,7 @@ import {
 } from '../../kernel/limits.ts'
 import { newSecret, secretDigest } from '../accounts/secrets.ts'
 import { type Authority, grantedAuthority, refuseBeyondCeiling } from './authority.ts'
-import { type Binding, intersection, parseBindings, permissionsOf, within } from './bindings.ts'
+import { type Binding, effectivePermissions, parseBindings, permissionsOf, within } from './bindings.ts'
 import { lockServiceAccount } from './service-accounts.queries.ts'
 import type { ServiceAccountParts } from './service-accounts.ts'
 import {
@@ -299,6 +299,6 @@ export const callerOfServiceKey = async (q: Queries, secret: string, nowMs: numb
     administrator: false,
     pending,
     expiresAt: found.expires_at,
-    permissions: intersection(permissionsOf(parseBindings(found.policy)), permissionsOf(parseBindings(found.bindings))),
+    permissions: effectivePermissions(found.policy, found.bindings),
   }
 }

@@ -21,6 +21,7 @@ import { linkHandlers } from '../../features/links/handlers.ts'
 import { createLinkSigner } from '../../features/links/links.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
 import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
+import { administeredActions } from '../../features/service-accounts/delegations.ts'
 import { serviceAccountHandlers } from '../../features/service-accounts/handlers.ts'
 import { tokenHandlers } from '../../features/tokens/handlers.ts'
 import { uploadHandlers } from '../../features/uploads/handlers.ts'
@@ -98,6 +99,7 @@ export const startGateway = async (
       maxObjectBytes: settings.maxObjectBytes,
       selfRegistration: () => registrationOpen(accountParts),
       heldActions: held,
+      administrationActions: (caller) => administeredActions(database.reader, caller),
     }),
     ...accountHandlers({ ...accountParts, heldRepositories: everyHeld }),
     ...tokenHandlers({ database, clock }),
