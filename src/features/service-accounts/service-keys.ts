@@ -169,7 +169,7 @@ const add = async (
   }
   if (rotatedFrom !== null && (rotatedFrom.state !== 'active' || rotatedFrom.expires_at <= timestamp(nowMs)))
     throw new Failure('key_state', 'Only an active key that has not expired can be rotated.')
-  const authority = await grantedAuthority(tx, request.caller, account.id)
+  const authority = await authorityNow(tx, request.caller, account.id, nowMs)
   const permissions = permissionsOf(wanted.bindings)
   if (!within(permissions, bound.permissions))
     throw new Failure('policy_exceeded', `The bindings go beyond ${bound.what}.`)
@@ -202,6 +202,20 @@ const add = async (
   if (!(await insertServiceKey(tx, row))) throw usedForAnother()
   await audit(tx, request.doer, rotatedFrom === null ? 'key.issue' : 'key.rotate', row, row.created_at)
   return { key: toServiceKey(row), secret }
+}
+
+/**
+ * The caller's authority once more, with the row of its key locked: what was revoked, disabled or cut short since the
+ * request was let in hands out no more keys.
+ */
+const authorityNow = async (tx: Transaction, caller: Caller, accountId: string, nowMs: number): Promise<Authority> => {
+  const authority = await grantedAuthority(tx, caller, accountId)
+  if (caller.kind !== 'service-key') return authority
+  const own = await lockServiceKey(tx, caller.keyId)
+  const enabled = (await findKeyWithAccount(tx, caller.keyId))?.enabled === 1
+  if (own?.state !== 'active' || own.expires_at <= timestamp(nowMs) || !enabled)
+    throw new Failure('credential_invalid', 'Your key has ended or was disabled meanwhile.')
+  return { ...authority, expiresAt: own.expires_at }
 }
 
 const usedForAnother = (): Failure =>
