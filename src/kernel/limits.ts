@@ -58,7 +58,7 @@ export const keysFileBytesMax = 16 * MiB
 export const passwordHashMemoryKiB = 19 * 1024
 export const passwordHashPasses = 2
 export const passwordHashBytes = 32
-/** At once: each takes 19 MiB and one thread of the pool; two leave the pool free for files. */
+/** At once at most, and one core is left alone: each takes 19 MiB and one thread of the pool; two leave it free for files. */
 export const passwordHashesAtOnce = 2
 /** Waiting for their turn; beyond it sign-in answers 503 rather than queueing for minutes. */
 export const passwordHashesWaitingMax = 200
