@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { makeCredentials, makeLinks, randomRequests, type Said } from './credentials.ts'
 import { durableFilesPerSecond, durableWriteSeconds } from './floor.ts'
 import {
   downloadSeconds,
@@ -53,6 +54,7 @@ export interface Setting {
 const smallBytes = 4096
 const connections = 32
 const parallel = 32
+const signInsAtOnce = 50
 
 const pidOf = (server: Bench): number => server.process.pid ?? Number.NaN
 
@@ -276,12 +278,70 @@ const signIn = async ({ servers, sizes }: Setting): Promise<Row[]> => {
   const svc = servers.find((server) => server.name === 'svc')
   if (svc === undefined) return []
   const base = new URL(svc.download('any', '').url).origin
-  const took = await probesDuringSignIns(base, sizes.signIns, 8)
+  const took = await probesDuringSignIns(base, sizes.signIns, signInsAtOnce)
   const at = (share: number) => new Map([['svc', took[Math.floor(took.length * share)] ?? Number.NaN]])
-  const meaning = `${took.length} probes of /health/live, one after the other, while 8 people at a time sign in (argon2id).`
+  const meaning = `${took.length} probes of /health/live, one after the other, while ${signInsAtOnce} people at a time sign in (argon2id).`
   return [
     { what: 'probe during sign-ins, p50', unit: 'ms', figures: at(0.5), better: 'less', meaning },
     { what: 'probe during sign-ins, p99', unit: 'ms', figures: at(0.99), better: 'less', meaning: 'the same.' },
+  ]
+}
+
+/** What does it cost to know who asks? Each kind beside the cheapest operation that anyone may call. */
+const authentication = async ({ servers, sizes, scratch }: Setting): Promise<Row[]> => {
+  const svc = servers.find((server) => server.name === 'svc')
+  if (svc?.recoveryKey === undefined) return []
+  const base = new URL(svc.download('any', '').url).origin
+  const open: Said = { path: '/api/v1/auth/options', credential: null }
+  const asked = new Map<string, readonly Said[]>([['nobody', [open]]])
+  const credentials = await makeCredentials(base, svc.recoveryKey)
+  for (const [kind, all] of credentials)
+    asked.set(
+      kind,
+      all.map((credential) => ({ path: '/api/v1/capabilities', credential })),
+    )
+  const { links, content } = await makeLinks(base, svc.recoveryKey)
+  const keys = credentials.get('service key') ?? []
+  asked.set(
+    'file, by key',
+    keys.map((credential) => ({ path: content, credential })),
+  )
+  asked.set(
+    'file, by link',
+    links.map((path) => ({ path, credential: null })),
+  )
+  // Code that ran little is slow: what comes first must not look dear.
+  for (const said of asked.values()) await randomRequests(svc, base, scratch, said, 1)
+  const micros = new Map<string, number[]>()
+  for (let round = 0; round < sizes.rounds; round++)
+    for (const [kind, said] of asked) {
+      const before = cpuSeconds(pidOf(svc))
+      const count = await randomRequests(svc, base, scratch, said, sizes.getSeconds / 2)
+      micros.set(kind, [...(micros.get(kind) ?? []), ((cpuSeconds(pidOf(svc)) - before) / count) * 1e6])
+    }
+  const of = (kind: string): number => median(micros.get(kind) ?? [])
+  const row = (what: string, figure: number, meaning: string): Row => ({
+    what,
+    unit: 'µs CPU',
+    figures: new Map([['svc', figure]]),
+    better: 'less',
+    meaning,
+  })
+  return [
+    row('GET without credential', of('nobody'), 'of /auth/options: all that a request costs before anyone is known.'),
+    ...[...credentials.keys()].map((kind) =>
+      row(
+        `  ${kind}, on top`,
+        of(kind) - of('nobody'),
+        'GET of /capabilities with a credential drawn at random, less the above; its larger answer counts as well.',
+      ),
+    ),
+    row('GET of a file by key', of('file, by key'), 'a dozen bytes, by a service key.'),
+    row(
+      'GET of a file by link',
+      of('file, by link'),
+      'the same by a download link, whose signature is checked each time.',
+    ),
   ]
 }
 
@@ -291,5 +351,6 @@ export const scenarios: Readonly<Record<string, (setting: Setting) => Promise<Ro
   'small-get': smallGet,
   'small-put': smallPut,
   memory,
+  authentication,
   'sign-in': signIn,
 }

@@ -13,6 +13,8 @@ export interface Upload {
 export interface Bench {
   readonly name: string
   readonly process: ChildProcess
+  /** Of this service alone. */
+  readonly recoveryKey?: string
   download(name: string, sha256: string): { url: string; headers: Readonly<Record<string, string>> }
   upload(name: string, sha256: string): Promise<Upload>
 }
@@ -46,6 +48,8 @@ export const startSvc = async (nodeFlags: readonly string[] = []): Promise<Bench
     SVC_LISTEN: `127.0.0.1:${port}`,
     SVC_FREE_SPACE_RESERVE_BYTES: '0',
     SVC_LOG_LEVEL: 'warn',
+    // One caller asks for all that the machine gives.
+    SVC_REQUESTS_PER_SECOND: '1000000',
   })
   await answers(`${base}/health/live`)
   const key = (await readFile(join(data, 'config', 'bootstrap-token.txt'), 'utf8')).trim()
@@ -56,6 +60,7 @@ export const startSvc = async (nodeFlags: readonly string[] = []): Promise<Bench
   return {
     name: 'svc',
     process: child,
+    recoveryKey: key,
     download: (name) => ({ url: raw(name), headers }),
     upload: async (name, sha256) => ({
       method: 'PUT',

@@ -53,7 +53,7 @@ const who = (access: AccessRule): string => {
 }
 
 const describe = (operation: Operation): string[] => {
-  const { id, method, path, summary, access, retry } = operation
+  const { id, method, path, summary, access, retry, linkable } = operation
   const codes = failureCodes(operation)
     .filter((code) => operation.failures.includes(code))
     .map((code) => `${failures[code][0]} \`${code}\``)
@@ -64,7 +64,7 @@ const describe = (operation: Operation): string[] => {
     '',
     `${summary}.`,
     '',
-    `- Who: ${who(access)}`,
+    `- Who: ${who(access)}${linkable ? ', or whoever has a download link to it' : ''}`,
     `- Repeating: ${retry}`,
     `- Answers: ${Object.entries(operation.responses)
       .map(([status, { description }]) => `${status} ${description}`)

@@ -14,6 +14,7 @@ type Optional =
   | 'conditions'
   | 'failures'
   | 'download'
+  | 'linkable'
   | 'openToReadTokens'
   | 'whileDraining'
 
@@ -52,6 +53,10 @@ export const defineOperation = <
     throw new Error(`${id}: access by repository needs {repository} in the path ${path}`)
   if (method === 'GET' && declaration.body !== undefined && declaration.body.kind !== 'none')
     throw new Error(`${id}: a GET has no body`)
+  if (declaration.linkable === true && !('token' in (declaration.query?.properties ?? {}) && inPath.includes('id')))
+    throw new Error(`${id}: what a link opens needs {id} in its path and token in its query`)
+  if (declaration.linkable === true && access.kind !== 'repository')
+    throw new Error(`${id}: a link opens only what belongs to a repository`)
   // The defaults are the type parameters' defaults: where a part is left out, its parameter is the empty one.
   const defaults = { pathParameters: noFields, query: noFields, headers: noFields, body: { kind: 'none' } }
   return {
@@ -59,6 +64,7 @@ export const defineOperation = <
     conditions: [],
     failures: [],
     download: false,
+    linkable: false,
     openToReadTokens: false,
     whileDraining: false,
     ...declaration,

@@ -1,8 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
-import type { Caller } from '../kernel/caller.ts'
+import type { Caller, LinkCaller } from '../kernel/caller.ts'
 import type { AccessRule, BodyKind, BodyOf, Operation, ResponseTable } from './operation.ts'
 
-/** The caller as the handler sees it: present unless anyone may call. */
 export interface RequestFacts {
   /** Also in the header `X-Request-Id` and in every problem answer. */
   readonly requestId: string
@@ -24,12 +23,19 @@ export interface IncomingBody {
   readonly pieces: AsyncIterable<Uint8Array>
 }
 
+/** The caller as the handler sees it: present unless anyone may call. A link opens artifacts, which only access by repository can. */
+type CallerOf<Rule extends AccessRule> = Rule extends { kind: 'anyone' }
+  ? Caller | null
+  : Rule extends { kind: 'repository' }
+    ? Caller
+    : Exclude<Caller, LinkCaller>
+
 export interface Input<O extends Operation> {
   readonly path: Static<O['pathParameters']>
   readonly query: Static<O['query']>
   readonly headers: Static<O['headers']>
   readonly body: O['body'] extends { kind: 'stream' } ? IncomingBody : BodyOf<O['body']>
-  readonly caller: O['access'] extends { kind: 'anyone' } ? Caller | null : Caller
+  readonly caller: CallerOf<O['access']>
   readonly request: RequestFacts
 }
 

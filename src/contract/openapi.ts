@@ -148,6 +148,7 @@ const pathItem = (operation: Operation): Json => ({
   summary: operation.summary,
   tags: [operation.surface],
   ...(operation.access.kind === 'anyone' ? { security: [] } : {}),
+  ...(operation.linkable ? { security: [{ bearer: [] }, { link: [] }] } : {}),
   parameters: [
     ...parameters(operation.pathParameters, 'path'),
     ...parameters(operation.query, 'query'),
@@ -162,6 +163,7 @@ const pathItem = (operation: Operation): Json => ({
   'x-svc-visibility': operation.visibility,
   'x-svc-access': operation.access.kind,
   'x-svc-required-actions': [...requiredActions(operation.access)],
+  'x-svc-link': operation.linkable,
   'x-svc-retry': operation.retry,
   'x-svc-conditions': [...operation.conditions],
   'x-svc-reader': reads(operation),
@@ -180,7 +182,15 @@ export const openApiDocument = (operations: readonly Operation[], version: strin
     security: [{ bearer: [] }],
     paths,
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        link: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'token',
+          description: 'A download link; looked at only when there is no Authorization header',
+        },
+      },
       schemas: { Problem: problem },
     },
   }

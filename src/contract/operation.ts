@@ -34,6 +34,11 @@ export interface Operation<
   readonly failures: readonly FailureCode[]
   /** True where stored bytes are sent: all download rules apply, and answers are made by `content/serve.ts`. */
   readonly download: boolean
+  /**
+   * True where a download link in the query parameter `token` may stand instead of a credential in the header. The path
+   * names what the link is bound to: `repository` and `id`.
+   */
+  readonly linkable: boolean
   /** A read token may call it although it is no GET. */
   readonly openToReadTokens: boolean
   /** Health operations answer while the service drains. */

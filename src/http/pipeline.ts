@@ -3,7 +3,7 @@ import type { AnyAnswer, BoundOperation, ByteAnswer, IncomingBody, Input } from 
 import { type AccessRule, changes, type Operation } from '../contract/operation.ts'
 import { type Caller, readsOnly } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
-import { bearerCredential } from './credential.ts'
+import { bearerCredential, linkCredential } from './credential.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { decodeQuery } from './query.ts'
 import { incomingBody } from './request-body.ts'
@@ -13,6 +13,8 @@ import { compileValidator, type Validator } from './validation.ts'
 export interface Gate {
   /** The caller of a credential. Throws the 401 that fits. */
   authenticate(credential: string): Promise<Caller>
+  /** The caller of a download link to what the parameters of the path name. Throws the 401 that fits. */
+  authenticateLink(token: string, parameters: Params): Promise<Caller>
   /**
    * Returns when the rule lets the caller pass, on what the parameters of the path name. Throws 401, 403 or, for what the
    * caller may not see, 404.
@@ -29,6 +31,12 @@ export interface Arrival {
 }
 
 export type Params = Readonly<Record<string, string>>
+
+/** Where a request may carry a credential. */
+export interface Sent {
+  readonly authorization: string | undefined
+  readonly queryText: string
+}
 
 export interface Checked {
   readonly path: Validator
@@ -47,19 +55,43 @@ export const compileOperation = (operation: Operation): Checked => ({
   headerNames: Object.keys(operation.headers.properties),
 })
 
-/** Authenticate (401), refuse changes by read tokens (403), then authorize (401, 403, 404). Nothing of the body has been read yet. */
+/**
+ * Authenticate (401), take the request from the budget of who it turned out to be (429), refuse changes by read tokens
+ * (403), then authorize (401, 403, 404). Nothing of the body has been read yet. `spend` gets null for nobody we know:
+ * whoever tries credentials pays for it, too.
+ */
 export const admit = async (
   gate: Gate,
   operation: Operation,
-  authorization: string | undefined,
+  sent: Sent,
   params: Params,
+  spend: (caller: Caller | null) => void,
 ): Promise<Caller | null> => {
-  const credential = operation.access.kind === 'anyone' ? null : bearerCredential(authorization)
-  const caller = credential === null ? null : await gate.authenticate(credential)
+  const caller = operation.access.kind === 'anyone' ? null : await callerOf(gate, operation, sent, params, spend)
+  spend(caller)
   if (caller !== null && readsOnly(caller) && changes(operation))
     throw new Failure('read_only_token', 'This token can only read; create one with the scope read-write.')
   await gate.authorize(caller, operation.access, params)
   return caller
+}
+
+/** The header wins: whatever stands in it, a link beside it is not looked at. */
+const callerOf = async (
+  gate: Gate,
+  operation: Operation,
+  sent: Sent,
+  params: Params,
+  spend: (caller: null) => void,
+): Promise<Caller | null> => {
+  try {
+    const credential = bearerCredential(sent.authorization)
+    if (credential !== null) return await gate.authenticate(credential)
+    const token = operation.linkable ? linkCredential(sent.queryText) : null
+    return token === null ? null : await gate.authenticateLink(token, params)
+  } catch (error) {
+    spend(null)
+    throw error
+  }
 }
 
 const pickHeaders = (names: readonly string[], request: IncomingMessage): Record<string, string> => {

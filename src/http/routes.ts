@@ -4,6 +4,7 @@ import { type Operation, reads } from '../contract/operation.ts'
 import { actorOf } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits.ts'
+import { networkOf } from '../kernel/networks.ts'
 import { clientFacts } from './client-address.ts'
 import { exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'
@@ -53,9 +54,12 @@ export const bindOperation = (
       if (isDraining() && !operation.whileDraining)
         throw new Failure('draining', 'The service is shutting down; try again in a moment.', { retryAfterSeconds: 5 })
       const exchange = exchangeOf(request)
-      const caller = await admit(parts.gate, operation, request.headers.authorization, paramsOf(request, rest))
+      const sent = { authorization: request.headers.authorization, queryText: queryTextOf(request) }
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
-      if (!operation.whileDraining) parts.budget.spend(caller === null ? facts.clientAddress : actorOf(caller))
+      const caller = await admit(parts.gate, operation, sent, paramsOf(request, rest), (found) => {
+        if (!operation.whileDraining)
+          parts.budget.spend(found === null ? networkOf(facts.clientAddress) : actorOf(found))
+      })
       exchange.arrival = { caller, requestId: exchange.requestId, ...facts }
       if (operation.body.kind !== 'json') return
       continueBody(request.raw, reply.raw)

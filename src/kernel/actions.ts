@@ -28,8 +28,9 @@ export const repositoryActions = [
 ] as const
 export type RepositoryAction = (typeof repositoryActions)[number]
 
-export const isRepositoryAction = (text: unknown): text is RepositoryAction =>
-  repositoryActions.some((action) => action === text)
+const knownActions: ReadonlySet<unknown> = new Set(repositoryActions)
+
+export const isRepositoryAction = (text: unknown): text is RepositoryAction => knownActions.has(text)
 
 export const administrationActions = [
   'service-account.read',

@@ -1,7 +1,7 @@
 import type { Access, RepositoryAction } from './actions.ts'
 
 /** Who is calling, once the credential was found good. */
-export type Caller = AccountCaller | ServiceKeyCaller | FileKeyCaller
+export type Caller = AccountCaller | ServiceKeyCaller | FileKeyCaller | LinkCaller
 
 /** A person, with a session or a personal token. */
 export interface AccountCaller {
@@ -50,6 +50,16 @@ export interface FileKeyCaller {
   readonly repositories: ReadonlyMap<string, Access>
 }
 
+/** Whoever has the link to one artifact: it may fetch its bytes and nothing else. */
+export interface LinkCaller {
+  readonly kind: 'link'
+  readonly credential: 'download-link'
+  /** Tells links apart, for the request budget. No secret, and stored nowhere. */
+  readonly id: string
+  readonly administrator: false
+  readonly repository: string
+}
+
 /** The entry of the keys file that is the recovery key (specification, Recovery key). */
 export const recoveryKeyId = 'bootstrap-owner'
 
@@ -62,6 +72,8 @@ export const actorOf = (caller: Caller): string => {
       return `service-account:${caller.id}`
     case 'file-key':
       return `key:${caller.id}`
+    case 'link':
+      return `link:${caller.id}`
     default:
       return caller satisfies never
   }

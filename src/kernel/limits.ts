@@ -34,6 +34,16 @@ export const personalTokenPrefixCharacters = 12
 export const lastUsedEveryMs = 10 * minute
 /** Ended tokens are listed this long. */
 export const endedTokensKeptMs = 30 * day
+/** Download links. */
+export const linkTtlSecondsMin = 60 // spec
+export const linkTtlSecondsMax = 86_400 // spec
+export const linkTtlSecondsDefault = 3_600 // spec
+/** A process signs with one key this long; then it makes another, while the links of the old one live out. */
+export const linkKeySignsMs = 7 * day
+/** Signatures of links that a process remembers as good; some 300 bytes each. */
+export const linkSignaturesKeptMax = 4_096
+/** How long the holder of an expired link is told so, before its key is forgotten. */
+export const endedLinkKeysKeptMs = 7 * day
 export const accountsMax = 1_000 // spec
 export const selfRegisteredAccountsMax = 900 // spec
 export const groupsMax = 100 // spec
@@ -48,7 +58,7 @@ export const keysFileBytesMax = 16 * MiB
 export const passwordHashMemoryKiB = 19 * 1024
 export const passwordHashPasses = 2
 export const passwordHashBytes = 32
-/** At once: each takes 19 MiB and one thread of the pool; two leave the pool free for files. */
+/** At once at most, and one core is left alone: each takes 19 MiB and one thread of the pool; two leave it free for files. */
 export const passwordHashesAtOnce = 2
 /** Waiting for their turn; beyond it sign-in answers 503 rather than queueing for minutes. */
 export const passwordHashesWaitingMax = 200
@@ -64,6 +74,8 @@ export const throttleForgottenAfterMs = 24 * hour
 /** Service accounts and keys. */
 export const serviceAccountsMax = 1_000 // spec
 export const bindingsMax = 64 // spec
+/** Policies and bindings whose meaning a process remembers, in characters of their text; the largest pair has 60,000. */
+export const bindingsRememberedCharacters = 4 * MiB
 export const delegationsPerKeyMax = 64 // spec
 export const activeKeysMax = 3 // spec
 export const pendingKeysMax = 2 // spec

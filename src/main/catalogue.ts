@@ -7,6 +7,7 @@ import * as assets from '../features/assets/operations.ts'
 import * as discovery from '../features/discovery/operations.ts'
 import * as groups from '../features/groups/operations.ts'
 import * as health from '../features/health/operations.ts'
+import * as links from '../features/links/operations.ts'
 import * as repositories from '../features/repositories/operations.ts'
 import * as securityAudit from '../features/security-audit/operations.ts'
 import * as serviceAccounts from '../features/service-accounts/operations.ts'
@@ -32,6 +33,7 @@ export const catalogue = (): Operation[] =>
     repositories,
     uploads,
     artifacts,
+    links,
     assets,
   )
 

@@ -52,6 +52,7 @@ const tables = {
   group_members: true,
   jobs: true,
   journal: true,
+  link_keys: true,
   personal_tokens: true,
   reclaim_candidates: true,
   repositories: true,

@@ -43,6 +43,7 @@ const forEveryReader = [
   'listArtifacts',
   'getArtifact',
   'getArtifactContent',
+  'createLink',
   'listAssets',
   'listAssetPage',
   'getAsset',

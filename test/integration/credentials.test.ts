@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, it } from 'node:test'
 import { reads } from '../../src/contract/operation.ts'
+import { administrationActions } from '../../src/kernel/actions.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { addFileKeys } from '../harness/file-keys.ts'
-import { createOwner, createPerson, grant, type Person } from '../harness/people.ts'
+import { createOwner, createPerson, grant, type Person, password } from '../harness/people.ts'
 import { probeOf } from '../harness/probe.ts'
+import { newFile, publish } from '../harness/publishing.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount, issueKey, revocation } from '../harness/service-keys.ts'
 
@@ -28,7 +30,7 @@ const groups = {
   'own key': 'activateServiceKey',
   'own job': 'getJob',
   'read access':
-    'getRepository getArtifact getArtifactContent listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets',
+    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets',
   'write access':
     'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw',
 } as const
@@ -49,24 +51,34 @@ const table: Record<string, readonly number[]> = {
   'administrator session': [200, 200, 200, 200, 403, 404, 403, 404, 404, 404],
   'read token': [200, 200, 403, 403, 403, 404, 403, 404, 200, 200],
   'read-write token': [200, 200, 403, 403, 403, 404, 403, 404, 200, 200],
+  'expired session': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
+  'session of a disabled account': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
+  'token of a disabled account': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
+  'token of a changed password': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
   'ended session': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
   'revoked token': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
   'expired token': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
+  'service key never activated': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
   'pending service key': [200, 401, 401, 401, 401, 401, 200, 401, 401, 401],
   'active service key': [200, 200, 403, 403, 403, 404, 200, 404, 200, 403],
+  'operator key': [200, 200, 403, 403, 403, 200, 200, 404, 200, 403],
+  'key beyond its policy': [200, 200, 403, 403, 403, 404, 200, 404, 404, 404],
   'revoked service key': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
   'expired service key': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
   'disabled service key': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
   'recovery key': [200, 200, 403, 200, 200, 200, 403, 404, 200, 200],
   'file key with read': [200, 200, 403, 403, 403, 404, 403, 404, 200, 403],
   'file key with write': [200, 200, 403, 403, 403, 404, 403, 404, 200, 200],
+  'download link': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401],
   'health key': [200, 200, 403, 403, 403, 404, 403, 404, 404, 404],
 }
 
 /** Reasons of 401 that are not simply "invalid". */
 const reasons: Readonly<Record<string, string>> = {
   'no credential': 'credential_missing',
+  'expired session': 'session_expired',
   'expired token': 'token_expired',
+  'service key never activated': 'token_expired',
   'expired service key': 'token_expired',
 }
 
@@ -96,6 +108,13 @@ forEachEngine((engine) => {
       { id: 'write', repositories: [{ repository: 'releases', permissions: ['write'] }] },
     ])
     const owner = await createOwner(service)
+    const looking = ['repository.read', 'artifact.read', 'artifact.list', 'content.read', 'asset.read'] as const
+    const wish = { bindings: [binding('releases', ...looking)] }
+    // What takes long to expire comes first.
+    const early = await createPerson(service, 'early')
+    const slow = await createServiceAccount(service, wish.bindings)
+    const neverActivated = await issueKey(service, slow.id, wish)
+    service.clock.advance(12 * 3_600_000)
     reader = await createPerson(service, 'reader')
     await grant(service, reader, 'releases', 'read')
     const writer = await createPerson(service, 'writer')
@@ -105,20 +124,12 @@ forEachEngine((engine) => {
     await expectAnswer(service, { method: 'POST', path: '/api/v1/auth/logout', credential: gone.token }, 204)
 
     const soon = new Date(service.clock.now() + 1_000).toISOString()
-    const newToken = async (json: object): Promise<{ id: string; token: string }> =>
-      (
-        await expectAnswer(
-          service,
-          { path: '/api/v1/auth/tokens', credential: writer.token, json: { name: 'x', ...json } },
-          201,
-        )
-      ).json
+    const newToken = async (json: object, credential = writer.token): Promise<{ id: string; token: string }> =>
+      (await expectAnswer(service, { path: '/api/v1/auth/tokens', credential, json: { name: 'x', ...json } }, 201)).json
     const revokedToken = await newToken({})
     const path = `/api/v1/auth/tokens/${revokedToken.id}`
     await expectAnswer(service, { method: 'DELETE', path, credential: writer.token }, 204)
 
-    const looking = ['repository.read', 'artifact.read', 'artifact.list', 'content.read', 'asset.read'] as const
-    const wish = { bindings: [binding('releases', ...looking)] }
     const robot = await createServiceAccount(service, wish.bindings)
     const [active, revoked] = [await activeKey(service, robot.id, wish), await activeKey(service, robot.id, wish)]
     await expectAnswer(service, revocation(revoked.id, service.recoveryKey), 200)
@@ -130,7 +141,38 @@ forEachEngine((engine) => {
     target = other.id
     targetKey = (await issueKey(service, target, wish)).id
 
+    const banned = await createPerson(service, 'banned')
+    const bannedToken = await newToken({}, banned.token)
+    const patchBanned = { method: 'PATCH', path: `/api/v1/users/${banned.id}`, credential: service.recoveryKey }
+    await expectAnswer(service, { ...patchBanned, json: { enabled: false } }, 200)
+    const changed = await createPerson(service, 'changed')
+    const changedToken = await newToken({}, changed.token)
+    const change = { currentPassword: password, newPassword: 'another long password' }
+    await expectAnswer(service, { path: '/api/v1/auth/password', credential: changed.token, json: change }, 204)
+
+    const operator = await activeKey(service, (await createServiceAccount(service, wish.bindings)).id, wish)
+    const delegation = { actions: administrationActions, ceiling: wish.bindings }
+    const delegations = `/api/v1/api-keys/${operator.id}/delegations/${target}`
+    const put = { method: 'PUT', path: delegations, credential: service.recoveryKey, json: delegation }
+    await expectAnswer(service, put, 200)
+    const narrowed = await createServiceAccount(service, wish.bindings)
+    const beyond = await activeKey(service, narrowed.id, wish)
+    const policy = { method: 'PUT', path: `/api/v1/service-accounts/${narrowed.id}/policy`, credential: put.credential }
+    await expectAnswer(service, { ...policy, json: { expectedRevision: 1, bindings: [] } }, 200)
+
+    const file = await publish(service, writer.token, 'releases', newFile('file', 'x'))
+    const links = `/api/v1/repositories/releases/artifacts/${file}/links`
+    const link = (await expectAnswer(service, { path: links, credential: writer.token, json: {} }, 201)).json.token
+
     const credentials: Record<string, string> = {
+      'expired session': early.token,
+      'session of a disabled account': banned.token,
+      'token of a disabled account': bannedToken.token,
+      'token of a changed password': changedToken.token,
+      'service key never activated': neverActivated.secret,
+      'operator key': operator.secret,
+      'key beyond its policy': beyond.secret,
+      'download link': link,
       'too short': 'a'.repeat(31),
       'too long': 'a'.repeat(513),
       'unknown key': randomBytes(32).toString('hex'),

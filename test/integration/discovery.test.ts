@@ -103,7 +103,10 @@ forEachEngine((engine) => {
       assert.equal(item['x-svc-retry'], operation.retry)
       assert.deepEqual(item['x-svc-conditions'], operation.conditions)
       assert.equal(item['x-svc-reader'], reads(operation))
-      assert.deepEqual(item.security, operation.access.kind === 'anyone' ? [] : undefined, operation.id)
+      const security =
+        operation.access.kind === 'anyone' ? [] : operation.linkable ? [{ bearer: [] }, { link: [] }] : undefined
+      assert.deepEqual(item.security, security, operation.id)
+      assert.equal(item['x-svc-link'], operation.linkable)
       for (const status of Object.keys(operation.responses))
         assert.ok(item.responses[status], `${operation.id} ${status}`)
       assert.equal(item.requestBody !== undefined, operation.body.kind !== 'none', operation.id)

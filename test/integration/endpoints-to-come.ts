@@ -11,7 +11,6 @@ export const endpointsToCome: readonly string[] = [
   `POST ${repository}/asset/restore`,
   `DELETE ${artifact}`,
   `GET ${artifact}/deletion`,
-  `POST ${artifact}/links`,
   `GET ${artifact}/annotations`,
   `PUT ${artifact}/annotations`,
   `POST ${artifact}/package`,

@@ -55,6 +55,16 @@ forEachEngine((engine) => {
         if (told.status === 200) break
         assert.equal(told.status, 429)
       }
+
+      // What is refused counts as well: looking for what one may not see, and trying credentials.
+      const rushOf = (path: string, credential: (index: number) => string) =>
+        Promise.all(Array.from({ length: 100 }, (_, index) => service.ask({ path, credential: credential(index) })))
+      const statuses = (told: readonly { status: number }[]): Set<number> => new Set(told.map(({ status }) => status))
+      const looking = await rushOf('/api/v1/repositories/missing', () => service.healthKey)
+      assert.deepEqual(statuses(looking), new Set([404, 429]))
+      const guessing = await rushOf(me, (index) => `pat_${String(index).padStart(43, 'x')}`)
+      assert.deepEqual(statuses(guessing), new Set([401, 429]))
+      await expectAnswer(service, { path: me, credential: service.recoveryKey }, 200)
     } finally {
       await service.stop()
     }

@@ -10,6 +10,7 @@ import { forEachEngine, type TestEngine } from '../harness/engines.ts'
 import { assertAnswer } from '../harness/expect.ts'
 import { addFileKeys } from '../harness/file-keys.ts'
 import { createOwner, createPerson, password } from '../harness/people.ts'
+import { newFile, publish } from '../harness/publishing.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import {
   activation,
@@ -70,7 +71,7 @@ forEachEngine((engine) => {
     assert.ok(secret.length >= 12, what)
     secrets.set(what, secret)
     // What is left without the part that everybody knows.
-    const own = secret.replace(/^(?:dps_|pat_|svc_[0-9a-f-]{36}\.)/, '')
+    const own = secret.replace(/^(?:dps_|pat_|dtl_|svc_[0-9a-f-]{36}\.)/, '')
     if (own !== secret) secrets.set(`${what}, its random part`, own)
     return secret
   }
@@ -147,6 +148,25 @@ forEachEngine((engine) => {
       await quiet({ path, credential: service.recoveryKey }, 200)
     await abuse(issued.secret)
     await quiet(revocation(issued.id, service.recoveryKey), 200)
+
+    const file = await publish(service, owner.token, 'releases', newFile('a file', 'some bytes'))
+    const artifact = `/api/v1/repositories/releases/artifacts/${file}`
+    const links = { path: `${artifact}/links`, credential: owner.token, json: {} }
+    const link = keep('a download link', (await telling(links, 201)).json.token)
+    // Id of its key, end and what tells it apart are no secret; the signature is all that opens.
+    keep('the signature of a link', link.slice('dtl_'.length + 43))
+    const content = `${artifact}/content`
+    await quiet({ path: `${content}?token=${link}` }, 200)
+    await quiet({ path: `${content}?token=${link}`, headers: { range: 'bytes=99-' } }, 416)
+    await quiet({ path: `${content}?token=${link}`, headers: { 'svc-download-id': link } }, 400)
+    await quiet({ path: `${content}?token=${link}&token=${link}` }, 401)
+    await quiet({ path: `${content}?token=${link}&limit=1` }, 400)
+    await quiet({ path: `${content}?token=${link}`, credential: ann.token }, 404)
+    await quiet({ path: `${content}?token=${link}`, method: 'DELETE' }, 405)
+    await quiet({ path: `${content}/nothing?token=${link}` }, 404)
+    await quiet({ path: `${artifact}x/content?token=${link}` }, 401)
+    await quiet({ path: `${content}?token=${link}`, headers: { origin: 'https://evil.example.org' } }, 403)
+    await abuse(link)
 
     const change = { path: '/api/v1/auth/password', credential: ann.token }
     const wrong = keep('a wrong password', 'no password of anybody at all')

@@ -46,7 +46,8 @@ const step = fc.record({
   ),
   pick: fc.nat(),
   side: fc.nat(1),
-  waitMs: fc.constantFrom(minute, 14 * minute, 15 * minute, hour, 23 * hour, day, 30 * day, 60 * day),
+  /** The hands of a clock are also put back. */
+  waitMs: fc.constantFrom(-hour, minute, 14 * minute, 15 * minute, hour, 23 * hour, day, 30 * day, 60 * day),
   days: fc.constantFrom(1, 30, 90, 365),
 })
 

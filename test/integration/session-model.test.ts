@@ -37,7 +37,8 @@ const step = fc.record({
   ),
   pick: fc.nat(),
   side: fc.nat(1),
-  waitMs: fc.constantFrom(hour, 6 * hour, 12 * hour, day, 20 * day, 90 * day),
+  /** The hands of a clock are also put back. */
+  waitMs: fc.constantFrom(-hour, hour, 6 * hour, 12 * hour, day, 20 * day, 90 * day),
   days: fc.constantFrom(1, 30, 90, 365),
 })
 

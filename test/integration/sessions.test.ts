@@ -202,6 +202,16 @@ forEachEngine((engine) => {
       assert.equal((await signIn(service, owner.name, password, from)).status, 200)
     })
 
+    it('lead to a pause for the whole network of an IPv6 address, which one client has to itself', async () => {
+      let told = await signIn(service, 'victim-v6', wrong, '2001:db8:0:7::1')
+      let tries = 1
+      for (; told.status !== 429 && tries < 150; tries++)
+        told = await signIn(service, `victim-v6-${tries}`, wrong, `2001:db8:0:7::${tries.toString(16)}`)
+      assert.ok(tries > 20 && tries <= 100, `${tries} tries`)
+      assert.equal((await signIn(service, owner.name, password, '2001:db8:0:7:1:2:3:4')).status, 429)
+      assert.equal((await signIn(service, owner.name, password, '2001:db8:0:8::1')).status, 200)
+    })
+
     it('count for every gateway on the database', async () => {
       const { name } = await createPerson(service, 'two-doors')
       const from = freshAddress()

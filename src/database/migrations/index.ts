@@ -3,6 +3,7 @@ import { foundation } from './0001-foundation.ts'
 import { personalTokens } from './0002-personal-tokens.ts'
 import { serviceAccounts } from './0003-service-accounts.ts'
 import { partsAndJobs } from './0004-parts-and-jobs.ts'
+import { linkKeys } from './0005-link-keys.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
-export const migrations: readonly Migration[] = [foundation, personalTokens, serviceAccounts, partsAndJobs]
+export const migrations: readonly Migration[] = [foundation, personalTokens, serviceAccounts, partsAndJobs, linkKeys]

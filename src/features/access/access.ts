@@ -9,6 +9,7 @@ import { isRepositoryId, isUuid } from '../../kernel/names.ts'
 import { secretDigest } from '../accounts/secrets.ts'
 import { callerOfSession, sessionPrefix } from '../accounts/sessions.ts'
 import { accountAccess, accountGrants } from '../groups/groups.ts'
+import { callerOfLink } from '../links/links.ts'
 import { repositoriesAmong, repositoryExists } from '../repositories/repositories.ts'
 import { administrationRefusal } from '../service-accounts/authority.ts'
 import { accountOfKey, callerOfServiceKey, servicePrefix } from '../service-accounts/service-keys.ts'
@@ -50,12 +51,25 @@ export interface Held {
 }
 
 const none: ReadonlySet<RepositoryAction> = new Set()
+const contentOnly: ReadonlySet<RepositoryAction> = new Set(['content.read'])
+
+/** The caller of a download link to what the parameters of the path name. Throws the 401 that fits. */
+export const authenticateLink = (
+  { database, clock }: Pick<AccessParts, 'database' | 'clock'>,
+  token: string,
+  { repository = '', id = '' }: Readonly<Record<string, string>>,
+): Promise<Caller> => callerOfLink(database.reader, token, { repository, artifactId: id }, clock.now())
 
 /** Actions of a key per repository, whether or not the repository exists. */
-const keyActions = (caller: Exclude<Caller, { kind: 'account' }>, repository: string): ReadonlySet<RepositoryAction> =>
-  caller.kind === 'service-key'
+const keyActions = (
+  caller: Exclude<Caller, { kind: 'account' }>,
+  repository: string,
+): ReadonlySet<RepositoryAction> => {
+  if (caller.kind === 'link') return caller.repository === repository ? contentOnly : none
+  return caller.kind === 'service-key'
     ? (caller.permissions.get(repository) ?? none)
     : actionsOf(caller.repositories.get(repository) ?? null)
+}
 
 /** What a grant gives to a person's credential: a read token holds nothing that changes something. */
 const accountActions = (caller: AccountCaller, access: Access | null): ReadonlySet<RepositoryAction> =>
@@ -94,6 +108,7 @@ export const heldRepositories = async (
       repository,
       actions: accountActions(caller, access),
     }))
+  if (caller.kind === 'link') return []
   const all = caller.kind === 'service-key' ? caller.permissions : caller.repositories
   const mine = [...all.keys()].filter((repository) => {
     const actions = keyActions(caller, repository)
@@ -121,6 +136,8 @@ export const refusal = (
   if (rule.kind === 'anyone') return null
   if (caller === null)
     return new Failure('credential_missing', 'Send a credential in the header Authorization: Bearer <credential>.')
+  // A link is let in at one door only; should another be opened to it by mistake, it stands there without rights.
+  if (caller.kind === 'link' && rule.kind !== 'repository') return missing('another credential than a link')
   if (rule.kind === 'own-key') return caller.kind === 'service-key' ? null : missing('a service key')
   if (caller.kind === 'service-key' && caller.pending)
     return new Failure('credential_invalid', 'This key was not activated yet (POST /api/v1/auth/activate-key).')

@@ -45,6 +45,7 @@ export const countsAndCounters = async (q: Queries): Promise<{ name: string; cou
     ['groups', 'access_groups'],
     ['memberships', 'group_members'],
     ['grants', 'group_grants'],
+    ['service_accounts', 'service_accounts'],
   ] as const
   const found: { name: string; counted: number; actual: number }[] = []
   for (const [name, table] of tables) {

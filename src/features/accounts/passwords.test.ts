@@ -62,7 +62,7 @@ describe('passwords', () => {
   })
 
   it('are looked at a few at a time, and the line has an end', async () => {
-    const line = createPasswords()
+    const line = createPasswords(passwordHashesAtOnce)
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
     let atTurn = 0
     let most = 0

@@ -1,4 +1,5 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { Failure } from '../../kernel/failure.ts'
 import {
@@ -47,12 +48,15 @@ const parse = (phc: string) => {
   }
 }
 
-export const createPasswords = (): Passwords => {
+/** Leaves a core to everything else: hashes on all of them made others wait for 30 ms where it is 6 now. */
+const coresToSpare = (): number => Math.max(1, Math.min(passwordHashesAtOnce, availableParallelism() - 1))
+
+export const createPasswords = (atOnce = coresToSpare()): Passwords => {
   const queue: (() => void)[] = []
   let running = 0
   /** Each hash takes 19 MiB and a thread: the rest waits in line, and beyond the line is told to come back. */
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running < passwordHashesAtOnce) running += 1
+    if (running < atOnce) running += 1
     else {
       if (queue.length >= passwordHashesWaitingMax)
         throw new Failure('busy', 'Too many people are signing in at this moment; try again.', { retryAfterSeconds: 5 })

@@ -10,9 +10,10 @@ import {
   throttleForgottenAfterMs,
 } from '../../kernel/limits.ts'
 import { caseless } from '../../kernel/names.ts'
+import { networkOf } from '../../kernel/networks.ts'
 import { clearThrottle, countFailure, findThrottles, setBlocked } from './throttle.queries.ts'
 
-/** Backoff after wrong tries, per account name and per client address, kept in the database for all processes. */
+/** Backoff after wrong tries, per account name and per client address (of IPv6 its network), kept in the database for all processes. */
 export interface Subjects {
   readonly name: string | null
   readonly address: string
@@ -20,7 +21,7 @@ export interface Subjects {
 
 const keysOf = ({ name, address }: Subjects): { key: string; free: number }[] => [
   ...(name === null ? [] : [{ key: `account:${caseless(name)}`, free: signInFreeFailuresPerAccount }]),
-  { key: `address:${address}`, free: signInFreeFailuresPerAddress },
+  { key: `address:${networkOf(address)}`, free: signInFreeFailuresPerAddress },
 ]
 
 /** Throws 429 `rate_limited` while one of the subjects has to wait. Asked before a password is looked at. */

@@ -40,7 +40,9 @@ export const getArtifactContent = defineOperation({
   surface: 'transfers',
   access: { kind: 'repository', actions: ['content.read'] },
   download: true,
+  linkable: true,
   pathParameters: one,
+  query: fields({ token: Type.Optional(Type.String({ description: 'a download link instead of Authorization' })) }),
   headers: DownloadHeaders,
   responses: downloadResponses,
 })

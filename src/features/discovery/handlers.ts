@@ -2,7 +2,7 @@ import { type BoundOperation, handle } from '../../contract/handler.ts'
 import { operationItem, servedOperations } from '../../contract/listing.ts'
 import { openApiDocument } from '../../contract/openapi.ts'
 import { changes, type Operation, type Surface } from '../../contract/operation.ts'
-import type { RepositoryAction } from '../../kernel/actions.ts'
+import type { AdministrationAction, RepositoryAction } from '../../kernel/actions.ts'
 import { type Caller, readsOnly } from '../../kernel/caller.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { pageDefault, pageMax, partBytesMax, partBytesMin, partsMax } from '../../kernel/limits.ts'
@@ -17,6 +17,8 @@ export interface DiscoveryHandlerParts {
   readonly maxObjectBytes: number
   readonly selfRegistration: () => Promise<boolean>
   readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
+  /** What the caller may do with some service account. */
+  readonly administrationActions: (caller: Caller) => Promise<ReadonlySet<AdministrationAction>>
 }
 
 const nothingHeld: ReadonlySet<RepositoryAction> = new Set()
@@ -61,11 +63,12 @@ export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[
       const { repository, surface, after = '', limit = pageDefault } = query
       const held = repository === undefined ? nothingHeld : await parts.heldActions(caller, repository)
       if (repository !== undefined && !held.has('repository.read')) throw notFound('repository')
-      const open = served(surface).filter(
-        (operation) =>
-          repository === undefined ||
-          (refusal(caller, operation.access, held) === null && !(readsOnly(caller) && changes(operation))),
-      )
+      const administered = repository === undefined ? null : await parts.administrationActions(caller)
+      const mayCall = (operation: Operation): boolean =>
+        refusal(caller, operation.access, held) === null &&
+        !(readsOnly(caller) && changes(operation)) &&
+        (operation.access.kind !== 'administration' || administered?.has(operation.access.action) === true)
+      const open = served(surface).filter((operation) => repository === undefined || mayCall(operation))
       const rest = open.filter((operation) => operation.id > after)
       const items = rest.slice(0, limit).map(operationItem)
       return {

@@ -1,6 +1,7 @@
 import type { RepositoryAction } from '../../kernel/actions.ts'
 import { isRepositoryAction } from '../../kernel/actions.ts'
 import type { RepositoryPermissions } from '../../kernel/caller.ts'
+import { bindingsRememberedCharacters } from '../../kernel/limits.ts'
 
 /** What may be done in one repository, as it stands in policies, keys and ceilings. */
 export interface Binding {
@@ -20,7 +21,7 @@ export const permissionsOf = (bindings: readonly Binding[]): RepositoryPermissio
 }
 
 /** What both allow: a key may do what its account's policy and its own bindings say, per repository and action. */
-export const intersection = (a: RepositoryPermissions, b: RepositoryPermissions): RepositoryPermissions => {
+const intersection = (a: RepositoryPermissions, b: RepositoryPermissions): RepositoryPermissions => {
   const both = new Map<string, ReadonlySet<RepositoryAction>>()
   for (const [repository, actions] of a) {
     const common = actions.intersection(b.get(repository) ?? new Set())
@@ -45,4 +46,26 @@ export const parseBindings = (json: string): Binding[] => {
       throw new Error('a stored binding has another form')
     return { resource: { kind: 'repository', id: String(resource.id) }, actions: actions.filter(isRepositoryAction) }
   })
+}
+
+/** What came of pairs of texts, which are read from their rows each time. At best it forgets. */
+const remembered = new Map<string, RepositoryPermissions>()
+let rememberedCharacters = 0
+
+/**
+ * What a key may do at this moment: what its account's policy and its own bindings both allow, as both are stored. The
+ * largest ones take more than half a millisecond to read, which each request of their keys would pay.
+ */
+export const effectivePermissions = (policy: string, bindings: string): RepositoryPermissions => {
+  const pair = `${policy}\0${bindings}`
+  const known = remembered.get(pair)
+  if (known !== undefined) return known
+  const made = intersection(permissionsOf(parseBindings(policy)), permissionsOf(parseBindings(bindings)))
+  rememberedCharacters += pair.length
+  if (rememberedCharacters > bindingsRememberedCharacters) {
+    remembered.clear()
+    rememberedCharacters = pair.length
+  }
+  remembered.set(pair, made)
+  return made
 }

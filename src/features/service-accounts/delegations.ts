@@ -1,6 +1,7 @@
 import type { Queries } from '../../database/database.ts'
 import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
-import type { AdministrationAction } from '../../kernel/actions.ts'
+import { type AdministrationAction, administrationActions } from '../../kernel/actions.ts'
+import type { Caller } from '../../kernel/caller.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { delegationsPerKeyMax } from '../../kernel/limits.ts'
@@ -27,6 +28,13 @@ export const delegationsOf = async (q: Queries, operatorKeyId: string): Promise<
     actions: parseActions(row.actions),
     ceiling: parseBindings(row.ceiling),
   }))
+
+/** What a caller may do with at least one service account. */
+export const administeredActions = async (q: Queries, caller: Caller): Promise<ReadonlySet<AdministrationAction>> => {
+  if (caller.kind === 'file-key') return new Set(caller.serviceAdministrator ? administrationActions : [])
+  if (caller.kind !== 'service-key') return new Set()
+  return new Set((await listDelegationRows(q, caller.keyId)).flatMap((row) => parseActions(row.actions)))
+}
 
 /**
  * Lets an operator key administrate a service account, or replaces what it may. Never its own account (403

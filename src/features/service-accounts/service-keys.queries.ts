@@ -1,11 +1,11 @@
 import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { ServiceKeysTable } from '../../database/tables/service-accounts.ts'
 
 export const findServiceKeyRow = (q: Queries, id: string): Promise<ServiceKeysTable | undefined> =>
   q.selectFrom('service_keys').selectAll().where('id', '=', id).executeTakeFirst()
 
-/** A key with what its account allows at this moment. */
-export const findKeyWithAccount = (q: Queries, id: string) =>
+const keyWithAccount = prepareQuery((q, p: Parameters<{ id: string }>) =>
   q
     .selectFrom('service_keys')
     .innerJoin('service_accounts', 'service_accounts.id', 'service_keys.account_id')
@@ -20,8 +20,11 @@ export const findKeyWithAccount = (q: Queries, id: string) =>
       'service_accounts.enabled',
       'service_accounts.bindings as policy',
     ])
-    .where('service_keys.id', '=', id)
-    .executeTakeFirst()
+    .where('service_keys.id', '=', p('id')),
+)
+
+/** A key with what its account allows at this moment. */
+export const findKeyWithAccount = async (q: Queries, id: string) => (await keyWithAccount(q, { id }))[0]
 
 export const lockServiceKey = (tx: Transaction, id: string): Promise<ServiceKeysTable | undefined> =>
   tx.selectFrom('service_keys').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()

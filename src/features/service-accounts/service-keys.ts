@@ -17,7 +17,7 @@ import {
 } from '../../kernel/limits.ts'
 import { newSecret, secretDigest } from '../accounts/secrets.ts'
 import { type Authority, grantedAuthority, refuseBeyondCeiling } from './authority.ts'
-import { type Binding, intersection, parseBindings, permissionsOf, within } from './bindings.ts'
+import { type Binding, effectivePermissions, parseBindings, permissionsOf, within } from './bindings.ts'
 import { lockServiceAccount } from './service-accounts.queries.ts'
 import type { ServiceAccountParts } from './service-accounts.ts'
 import {
@@ -169,7 +169,7 @@ const add = async (
   }
   if (rotatedFrom !== null && (rotatedFrom.state !== 'active' || rotatedFrom.expires_at <= timestamp(nowMs)))
     throw new Failure('key_state', 'Only an active key that has not expired can be rotated.')
-  const authority = await grantedAuthority(tx, request.caller, account.id)
+  const authority = await authorityNow(tx, request.caller, account.id, nowMs)
   const permissions = permissionsOf(wanted.bindings)
   if (!within(permissions, bound.permissions))
     throw new Failure('policy_exceeded', `The bindings go beyond ${bound.what}.`)
@@ -202,6 +202,20 @@ const add = async (
   if (!(await insertServiceKey(tx, row))) throw usedForAnother()
   await audit(tx, request.doer, rotatedFrom === null ? 'key.issue' : 'key.rotate', row, row.created_at)
   return { key: toServiceKey(row), secret }
+}
+
+/**
+ * The caller's authority once more, with the row of its key locked: what was revoked, disabled or cut short since the
+ * request was let in hands out no more keys.
+ */
+const authorityNow = async (tx: Transaction, caller: Caller, accountId: string, nowMs: number): Promise<Authority> => {
+  const authority = await grantedAuthority(tx, caller, accountId)
+  if (caller.kind !== 'service-key') return authority
+  const own = await lockServiceKey(tx, caller.keyId)
+  const enabled = (await findKeyWithAccount(tx, caller.keyId))?.enabled === 1
+  if (own?.state !== 'active' || own.expires_at <= timestamp(nowMs) || !enabled)
+    throw new Failure('credential_invalid', 'Your key has ended or was disabled meanwhile.')
+  return { ...authority, expiresAt: own.expires_at }
 }
 
 const usedForAnother = (): Failure =>
@@ -299,6 +313,6 @@ export const callerOfServiceKey = async (q: Queries, secret: string, nowMs: numb
     administrator: false,
     pending,
     expiresAt: found.expires_at,
-    permissions: intersection(permissionsOf(parseBindings(found.policy)), permissionsOf(parseBindings(found.bindings))),
+    permissions: effectivePermissions(found.policy, found.bindings),
   }
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { PersonalTokensTable } from '../../database/tables/personal-tokens.ts'
 
 /** Active tokens first, then ended ones; the newest first in both. */
@@ -33,8 +34,7 @@ export const insertToken = async (tx: Transaction, row: PersonalTokensTable): Pr
   await tx.insertInto('personal_tokens').values(row).execute()
 }
 
-/** The token of a secret with its account, whatever state both are in. */
-export const findTokenBySecret = (q: Queries, digest: string) =>
+const tokenBySecret = prepareQuery((q, p: Parameters<{ digest: string }>) =>
   q
     .selectFrom('personal_tokens')
     .innerJoin('accounts', 'accounts.id', 'personal_tokens.account_id')
@@ -48,8 +48,11 @@ export const findTokenBySecret = (q: Queries, digest: string) =>
       'accounts.name',
       'accounts.enabled',
     ])
-    .where('personal_tokens.secret_sha256', '=', digest)
-    .executeTakeFirst()
+    .where('personal_tokens.secret_sha256', '=', p('digest')),
+)
+
+/** The token of a secret with its account, whatever state both are in. */
+export const findTokenBySecret = async (q: Queries, digest: string) => (await tokenBySecret(q, { digest }))[0]
 
 export const findTokenRow = (tx: Transaction, accountId: string, id: string) =>
   tx

@@ -1,4 +1,10 @@
-import { authenticate, authorize, heldActions, heldRepositories } from '../../features/access/access.ts'
+import {
+  authenticate,
+  authenticateLink,
+  authorize,
+  heldActions,
+  heldRepositories,
+} from '../../features/access/access.ts'
 import { type FileKey, fileKeyFinder } from '../../features/access/file-keys.ts'
 import { accessHandlers } from '../../features/access/handlers.ts'
 import { registrationOpen } from '../../features/accounts/accounts.ts'
@@ -10,8 +16,11 @@ import { discoveryHandlers } from '../../features/discovery/handlers.ts'
 import { groupHandlers } from '../../features/groups/handlers.ts'
 import { healthHandlers } from '../../features/health/handlers.ts'
 import { watchReadiness } from '../../features/health/readiness.ts'
+import { linkHandlers } from '../../features/links/handlers.ts'
+import { createLinkSigner } from '../../features/links/links.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
 import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
+import { administeredActions } from '../../features/service-accounts/delegations.ts'
 import { serviceAccountHandlers } from '../../features/service-accounts/handlers.ts'
 import { tokenHandlers } from '../../features/tokens/handlers.ts'
 import { uploadHandlers } from '../../features/uploads/handlers.ts'
@@ -77,6 +86,7 @@ export const startGateway = async (
       maxObjectBytes: settings.maxObjectBytes,
       selfRegistration: () => registrationOpen(accountParts),
       heldActions: held,
+      administrationActions: (caller) => administeredActions(database.reader, caller),
     }),
     ...accountHandlers({ ...accountParts, heldRepositories: everyHeld }),
     ...tokenHandlers({ database, clock }),
@@ -87,6 +97,7 @@ export const startGateway = async (
     ...repositoryHandlers({ database, clock, heldActions: held, visibleRepositories: visible }),
     ...uploadHandlers(uploadParts),
     ...artifactHandlers(parts),
+    ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers(uploadParts),
   ]
   checkComplete(operations, bound)
@@ -94,6 +105,7 @@ export const startGateway = async (
     operations: bound,
     gate: {
       authenticate: (credential) => authenticate(access, credential),
+      authenticateLink: (token, parameters) => authenticateLink(access, token, parameters),
       authorize: (caller, rule, parameters) => authorize(access, caller, rule, parameters),
     },
     metrics,

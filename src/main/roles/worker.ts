@@ -1,5 +1,6 @@
 import { reclaim } from '../../content/reclaim.ts'
 import { settleSessions } from '../../features/accounts/jobs.ts'
+import { settleLinkKeys } from '../../features/links/jobs.ts'
 import { judgeCompletion, runCompletion } from '../../features/uploads/completion.ts'
 import { settleUploads, sweepUploads } from '../../features/uploads/jobs.ts'
 import { forgetJobs } from '../../jobs/leases.ts'
@@ -37,6 +38,12 @@ export const startWorker = (parts: Parts): { stop(): Promise<void> } => {
         await sweepUploads(uploads)
         while ((await reclaim({ database, store, clock })) === upkeepBatch);
       },
+    }),
+    startReconciler({
+      name: 'the upkeep of link keys',
+      everyMs: upkeepEveryMs,
+      report,
+      run: () => settleLinkKeys({ database, clock }),
     }),
     startReconciler({
       name: 'the upkeep of sessions and jobs',

@@ -217,6 +217,17 @@ alter table journal add constraint journal_key PRIMARY KEY (repository, sequence
 
 alter table journal add constraint journal_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
+create table link_keys (
+  id text collate "C" not null,
+  public_key text collate "C" not null,
+  created_at text collate "C" not null,
+  ends_at text collate "C" not null
+);
+
+alter table link_keys add constraint link_keys_pkey PRIMARY KEY (id);
+
+CREATE INDEX link_keys_by_end ON link_keys USING btree (ends_at);
+
 create table personal_tokens (
   id text collate "C" not null,
   account_id text collate "C" not null,

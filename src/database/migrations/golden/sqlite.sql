@@ -178,6 +178,17 @@ CREATE TABLE "journal" (
   constraint "journal_key" primary key ("repository", "sequence")
 ) strict;
 
+CREATE TABLE "link_keys" (
+  "id" text primary key,
+  "public_key" text not null,
+  "created_at" text not null,
+  "ends_at" text not null
+) strict;
+
+CREATE INDEX "link_keys_by_end" on "link_keys" (
+  "ends_at"
+);
+
 CREATE TABLE "personal_tokens" (
   "id" text primary key,
   "account_id" text not null references "accounts" ("id"),

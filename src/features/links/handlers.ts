@@ -1,0 +1,19 @@
+import { type BoundOperation, handle } from '../../contract/handler.ts'
+import { linkTtlSecondsDefault } from '../../kernel/limits.ts'
+import { publishedArtifact } from '../artifacts/artifacts.ts'
+import type { LinkParts, LinkSigner } from './links.ts'
+import { createLink } from './operations.ts'
+
+export interface LinkHandlerParts extends LinkParts {
+  readonly signer: LinkSigner
+}
+
+export const linkHandlers = ({ database, signer }: LinkHandlerParts): BoundOperation[] => [
+  handle(createLink, async ({ path, body, request }) => {
+    const { repository, id } = path
+    await publishedArtifact(database.reader, repository, id)
+    const token = await signer.sign({ repository, artifactId: id }, body.ttlSeconds ?? linkTtlSecondsDefault)
+    const url = `${request.baseUrl}/api/v1/repositories/${repository}/artifacts/${id}/content?token=${token}`
+    return { status: 201, json: { token, url } }
+  }),
+]
