@@ -68,6 +68,10 @@ export const forgottenBlobs = (q: Queries, limit: number) =>
     .limit(limit)
     .execute()
 
+/** Digests whose removal is said to have begun after that moment. */
+export const futureMarks = (q: Queries, after: string, limit: number) =>
+  q.selectFrom('reclaim_candidates').select(['sha256', 'since']).where('since', '>', after).limit(limit).execute()
+
 export const candidateCount = async (q: Queries): Promise<number> =>
   Number(
     (

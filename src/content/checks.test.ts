@@ -249,4 +249,107 @@ forEachEngine((engine) => {
       await sees([new RegExp(`the claim ${session.json.id} has no holder`)])
     })
   })
+
+  describe('repair', () => {
+    /** One damage, and that it is gone without a person's doing. `upkeep` follows where reclaim does the rest. */
+    const mends = (what: string, said: RegExp, harm: () => Promise<unknown>) => {
+      it(`mends ${what}`, async () => {
+        const sums = await backstage.sums()
+        await harm()
+        const mended = await backstage.mend()
+        assert.ok(
+          mended.some((text) => said.test(text)),
+          mended.join('\n'),
+        )
+        await backstage.upkeep()
+        assert.deepEqual(
+          (await backstage.findings()).damage.filter((text) => said.test(text)),
+          [],
+        )
+        assert.deepEqual(await backstage.sums(), sums)
+      })
+    }
+    const now = (aheadMs = 0): string => new Date(service.clock.now() + aheadMs).toISOString()
+    const day = 86_400_000
+    const nobody = '00000000-0000-7000-8000-000000000001'
+
+    mends('the counters of a repository', /counter of \w+ bytes/, () =>
+      change((tx) =>
+        tx.updateTable('repositories').set({ published_bytes: 1, pending_bytes: 2, retired_bytes: 3 }).execute(),
+      ),
+    )
+    for (const name of ['reserved_bytes', 'accounts', 'open_jobs'] as const)
+      mends(`the counter of ${name}`, /counter of/, () =>
+        change((tx) => tx.updateTable('counters').set({ value: 77 }).where('name', '=', name).execute()),
+      )
+    const orphan = digestOf(Buffer.from('orphan'))
+    mends('bytes that no row knows: reclaim removes them', /which no row knows/, () =>
+      writeFile(blobPath(orphan), 'orphan'),
+    )
+    mends('a blob that is neither claimed nor queued', /claimed by nobody/, () =>
+      change((tx) =>
+        tx.insertInto('blobs').values({ sha256: orphan, size: 6, state: 'expected', stored_at: null }).execute(),
+      ),
+    )
+    mends('a reservation without a holder', /claim 00000000-0000-7000-8000-000000000001 has no holder/, async () => {
+      const claim = { id: nobody, repository: 'releases', holder: 'artifact', sha256: null, retired_at: null } as const
+      await change((tx) =>
+        tx
+          .insertInto('claims')
+          .values({ ...claim, size: 0, state: 'pending' })
+          .execute(),
+      )
+    })
+    mends('a turn that lasts for ever, as after a clock that ran ahead', /is taken until/, async () => {
+      const opened = await service.ask({
+        path: '/api/v1/repositories/releases/uploads',
+        credential: service.recoveryKey,
+        headers: { 'idempotency-key': 'stuck' },
+        json: { name: 'x', size: '0', sha256: digestOf(Buffer.from('')) },
+      })
+      const { id } = opened.json
+      await change((tx) =>
+        tx
+          .updateTable('uploads')
+          .set({ turn_holder: nobody, turn_until: now(day) })
+          .where('id', '=', id)
+          .execute(),
+      )
+      const busy = await service.ask({
+        method: 'POST',
+        path: `${opened.headers.location}/complete`,
+        credential: service.recoveryKey,
+      })
+      assert.equal(busy.status, 503, busy.text)
+    })
+    mends('a job that waits for ever', /waits until/, async () => {
+      const job = { id: nobody, kind: 'completion', subject: nobody, repository: 'releases', owner: 'key:x' } as const
+      const state = { status: 'queued', generation: 0, attempts: 0, lasting: 0 } as const
+      const rest = { credential_id: null, error_code: null, holder: null, ended_at: null }
+      await change(async (tx) => {
+        const times = { created_at: now(), due_at: now(day) }
+        await tx
+          .insertInto('jobs')
+          .values({ ...job, ...state, ...rest, ...times })
+          .execute()
+        await tx.updateTable('counters').set({ value: 1 }).where('name', '=', 'open_jobs').execute()
+      })
+    })
+    mends('a mark of reclaim from the future', /still to come/, () =>
+      change(async (tx) => {
+        await tx.insertInto('blobs').values({ sha256: orphan, size: 6, state: 'reclaiming', stored_at: null }).execute()
+        await tx
+          .insertInto('reclaim_candidates')
+          .values({ sha256: orphan, since: now(day) })
+          .execute()
+      }),
+    )
+
+    it('leaves what only a person can decide', async () => {
+      await rm(blobPath(digest))
+      assert.ok(!(await backstage.mend()).some((text) => text.includes(digest)))
+      assert.match((await backstage.findings()).damage.join('\n'), new RegExp(`${digest} should have 1000 bytes`))
+      await writeFile(blobPath(digest), bytes)
+    })
+  })
 })

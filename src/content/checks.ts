@@ -1,8 +1,9 @@
 import { totalOf } from '../database/counters.queries.ts'
 import type { Database, Queries } from '../database/database.ts'
+import { type Clock, timestamp } from '../kernel/clock.ts'
 import { isSha256, toSha256 } from '../kernel/digest.ts'
 import { damage, type Finding, waiting } from '../kernel/finding.ts'
-import { checkPage, findingsMax } from '../kernel/limits.ts'
+import { checkPage, findingsMax, leaseToleranceMs } from '../kernel/limits.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 import { knownPlaces } from './assembly.queries.ts'
 import {
@@ -11,18 +12,28 @@ import {
   claimsWithoutBlob,
   findBlob,
   forgottenBlobs,
+  futureMarks,
   repositorySums,
 } from './checks.queries.ts'
+import { recountRepository, recountServer } from './claims.ts'
+import { queueBytes, queueForgotten, resetMark } from './reclaim-queue.ts'
 
-/** Proves what sections "Bytes" promises: every claimed byte is there, no byte is forgotten, every counter is its sum. */
-export async function* checkContent(parts: { database: Database; store: BlobStore }): AsyncGenerator<Finding> {
-  yield* await parts.database.snapshot(checkCounters)
-  yield* checkClaims(parts.database.reader)
-  yield* checkRows(parts.database.reader, parts.store)
-  yield* checkBytes(parts.database.reader, parts.store)
+export interface CheckedParts {
+  readonly database: Database
+  readonly store: BlobStore
+  readonly clock: Clock
 }
 
-const checkCounters = async (q: Queries): Promise<Finding[]> => {
+/** Proves what sections "Bytes" promises: every claimed byte is there, no byte is forgotten, every counter is its sum. */
+export async function* checkContent(parts: CheckedParts): AsyncGenerator<Finding> {
+  yield* await parts.database.snapshot((q) => checkCounters(q, parts.database))
+  yield* checkClaims(parts)
+  yield* checkMarks(parts)
+  yield* checkRows(parts.database.reader, parts.store)
+  yield* checkBytes(parts)
+}
+
+const checkCounters = async (q: Queries, database: Database): Promise<Finding[]> => {
   const findings: Finding[] = []
   let total = 0
   for (const row of await repositorySums(q)) {
@@ -35,25 +46,43 @@ const checkCounters = async (q: Queries): Promise<Finding[]> => {
       total += summed
       if (counted !== summed)
         findings.push(
-          damage(`repository ${row.id}: the counter of ${name} bytes says ${counted}, the claims say ${summed}`),
+          damage(`repository ${row.id}: the counter of ${name} bytes says ${counted}, the claims say ${summed}`, () =>
+            database.transaction((tx) => recountRepository(tx, row.id)),
+          ),
         )
     }
   }
   const reserved = await totalOf(q, 'reserved_bytes')
   if (reserved !== total)
-    findings.push(damage(`the server's counter of reserved bytes says ${reserved}, the claims say ${total}`))
+    findings.push(
+      damage(`the server's counter of reserved bytes says ${reserved}, the claims say ${total}`, () =>
+        database.transaction(recountServer),
+      ),
+    )
   return findings
 }
 
-async function* checkClaims(q: Queries): AsyncGenerator<Finding> {
+async function* checkClaims({ database, clock }: CheckedParts): AsyncGenerator<Finding> {
+  const q = database.reader
   for (const claim of await claimsWithoutBlob(q, findingsMax))
     yield damage(
       `repository ${claim.repository}: ${claim.id} is published, but no row says that ${claim.sha256} is stored with ${claim.size} bytes`,
     )
   for (const { sha256 } of await forgottenBlobs(q, findingsMax))
-    yield damage(`blob ${sha256} is claimed by nobody and not queued for reclaim`)
+    yield damage(`blob ${sha256} is claimed by nobody and not queued for reclaim`, () =>
+      database.transaction((tx) => queueForgotten(tx, sha256, timestamp(clock.now()))),
+    )
   const queued = await candidateCount(q)
   if (queued > 0) yield waiting(`${queued} digests wait for reclaim to look at them`)
+}
+
+/** A mark from the future, made before the clock was put right, would keep its digest from reclaim and from publishers. */
+async function* checkMarks({ database, clock }: CheckedParts): AsyncGenerator<Finding> {
+  const latest = timestamp(clock.now() + leaseToleranceMs)
+  for (const { sha256, since } of await futureMarks(database.reader, latest, findingsMax))
+    yield damage(`blob ${sha256} is marked for removal at ${since}, which is still to come`, () =>
+      database.transaction((tx) => resetMark(tx, sha256, timestamp(0))),
+    )
 }
 
 /** Row to bytes: what is called stored is there, with its size. */
@@ -77,10 +106,15 @@ async function* checkRows(q: Queries, store: BlobStore): AsyncGenerator<Finding>
 }
 
 /** Bytes to row: nothing lies in the store, or half-written beside it, that no row knows. */
-async function* checkBytes(q: Queries, store: BlobStore): AsyncGenerator<Finding> {
-  for await (const blob of store.list()) {
-    if (!isSha256(blob.digest) || (await findBlob(q, blob.digest)) !== undefined) continue
-    if ((await store.size(blob.digest)) !== null) yield damage(`the store holds ${blob.digest}, which no row knows`)
+async function* checkBytes({ database, store, clock }: CheckedParts): AsyncGenerator<Finding> {
+  const q = database.reader
+  for await (const { digest, bytes } of store.list()) {
+    if (!isSha256(digest) || (await findBlob(q, digest)) !== undefined) continue
+    if ((await store.size(digest)) === null) continue
+    // Reclaim looks again whether nobody wants them, and removes them.
+    yield damage(`the store holds ${digest}, which no row knows`, () =>
+      database.transaction((tx) => queueBytes(tx, digest, bytes, timestamp(clock.now()))),
+    )
   }
   const places = new Set<string>()
   let remains = 0

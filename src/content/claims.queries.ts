@@ -1,4 +1,4 @@
-import type { Transaction } from '../database/database.ts'
+import type { Queries, Transaction } from '../database/database.ts'
 import { type Parameters, prepareQuery } from '../database/prepared.ts'
 import type { BlobsTable } from '../database/tables/blobs.ts'
 import type { ClaimsTable } from '../database/tables/claims.ts'
@@ -26,6 +26,31 @@ const moveBytes = prepareQuery((q, p: Parameters<ByteDeltas & { repository: stri
 /** Moves the counters of a repository; takes its row lock. False when there is no such repository. */
 export const moveRepositoryBytes = async (tx: Transaction, repository: string, by: ByteDeltas): Promise<boolean> =>
   (await moveBytes(tx, { repository, ...by })).length > 0
+
+/** Sets the counters of a repository to the sums of its claims. */
+export const setRepositoryBytes = async (tx: Transaction, repository: string): Promise<void> => {
+  const sums = await tx
+    .selectFrom('claims')
+    .select((eb) => ['state', eb.fn.sum<number | string>('size').as('bytes')])
+    .where('repository', '=', repository)
+    .groupBy('state')
+    .execute()
+  const of = (state: ClaimsTable['state']): number => Number(sums.find((sum) => sum.state === state)?.bytes ?? 0)
+  await tx
+    .updateTable('repositories')
+    .set({ published_bytes: of('live'), pending_bytes: of('pending'), retired_bytes: of('retired') })
+    .where('id', '=', repository)
+    .execute()
+}
+
+/** What all claims reserve together. */
+export const claimedBytes = async (q: Queries): Promise<number> => {
+  const { bytes } = await q
+    .selectFrom('claims')
+    .select((eb) => eb.fn.sum<number | string | null>('size').as('bytes'))
+    .executeTakeFirstOrThrow()
+  return Number(bytes ?? 0)
+}
 
 export const insertClaim = prepareQuery((q, p: Parameters<ClaimsTable>) =>
   q.insertInto('claims').values({

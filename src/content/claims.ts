@@ -4,6 +4,7 @@ import type { ClaimsTable } from '../database/tables/claims.ts'
 import type { Sha256 } from '../kernel/digest.ts'
 import { Failure, notFound } from '../kernel/failure.ts'
 import {
+  claimedBytes,
   deleteClaim,
   expectBlob,
   insertCandidate,
@@ -11,6 +12,7 @@ import {
   lockClaim,
   markStored,
   moveRepositoryBytes,
+  setRepositoryBytes,
   updateClaim,
 } from './claims.queries.ts'
 
@@ -34,7 +36,7 @@ export class BlobBeingReclaimed extends Error {
  * Announces bytes before they get their final name. The lock of the blob's row makes this and the mark of reclaim
  * exclude each other: either reclaim sees the claim and leaves the bytes alone, or we see the mark and wait.
  */
-const announce = async (tx: Transaction, digest: Sha256, bytes: number): Promise<void> => {
+export const announce = async (tx: Transaction, digest: Sha256, bytes: number): Promise<void> => {
   if ((await expectBlob(tx, digest, bytes)) === 'reclaiming')
     throw new BlobBeingReclaimed(`blob ${digest} is being removed`)
 }
@@ -146,8 +148,14 @@ export const release = async (tx: Transaction, id: string, now: string): Promise
   if (claim.sha256 !== null) await insertCandidate(tx, claim.sha256, now)
 }
 
-/** Lets reclaim look at bytes that have their final name although nobody may be holding them. */
-export const queueForReclaim = async (tx: Transaction, digest: Sha256, bytes: number, now: string): Promise<void> => {
-  await announce(tx, digest, bytes)
-  await insertCandidate(tx, digest, now)
+/** Sets the counters of a repository to what its claims add up to. Every change of a claim takes the same lock first. */
+export const recountRepository = async (tx: Transaction, repository: string): Promise<void> => {
+  await moveRepositoryBytes(tx, repository, { published: 0, pending: 0, retired: 0 })
+  await setRepositoryBytes(tx, repository)
+}
+
+/** Sets the server's counter to what all claims add up to. */
+export const recountServer = async (tx: Transaction): Promise<void> => {
+  const counted = await moveCounter(tx, 'reserved_bytes', 0)
+  await moveCounter(tx, 'reserved_bytes', (await claimedBytes(tx)) - counted)
 }

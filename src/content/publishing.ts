@@ -2,7 +2,8 @@ import type { Database, Transaction } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
 import type { Sha256 } from '../kernel/digest.ts'
 import type { ReachFaultPoint } from '../kernel/fault-points.ts'
-import { publish, queueForReclaim } from './claims.ts'
+import { publish } from './claims.ts'
+import { queueBytes } from './reclaim-queue.ts'
 import { whenNotReclaimed } from './reclaim-wait.ts'
 
 export interface PublishingParts {
@@ -48,8 +49,7 @@ export const publishContent = async <T>(
  * ended before they got their name (its lease lapsed while the database was away), and their row with it.
  */
 const leaveToReclaim = async (parts: PublishingParts, { digest, bytes }: Content, now: string): Promise<void> => {
-  const queue = () =>
-    parts.database.transaction((tx) => queueForReclaim(tx, digest, bytes, now), { durability: 'relaxed' })
+  const queue = () => parts.database.transaction((tx) => queueBytes(tx, digest, bytes, now), { durability: 'relaxed' })
   // What failed before is the answer. If this fails as well, the claim is most likely still there and does it.
   await whenNotReclaimed(queue).catch(() => {})
 }

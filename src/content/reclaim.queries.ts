@@ -47,3 +47,7 @@ export const deleteMarked = async (tx: Transaction, digest: string, mark: string
     .executeTakeFirstOrThrow()
   return numDeletedRows > 0n
 }
+
+export const setMark = async (tx: Transaction, digest: string, since: string): Promise<void> => {
+  await tx.updateTable('reclaim_candidates').set({ since }).where('sha256', '=', digest).execute()
+}

@@ -11,8 +11,9 @@ import type { Clock } from '../kernel/clock.ts'
 import { toSha256 } from '../kernel/digest.ts'
 import { reclaimLeaseMs } from '../kernel/limits.ts'
 import { type BlobStore, unplanned } from '../ports/blob-store.ts'
-import { queueForReclaim, release, retire } from './claims.ts'
+import { release, retire } from './claims.ts'
 import { reclaim } from './reclaim.ts'
+import { queueBytes } from './reclaim-queue.ts'
 
 after(closeConnections)
 
@@ -80,7 +81,7 @@ forEachEngine((engine) => {
       const place = await backstage.store.stage('forgotten', unplanned)
       await place.write(Buffer.from(text))
       await place.publish(digest)
-      await backstage.database.transaction((tx) => queueForReclaim(tx, digest, text.length, new Date().toISOString()))
+      await backstage.database.transaction((tx) => queueBytes(tx, digest, text.length, new Date().toISOString()))
 
       const { promise: firstRemoved, resolve: tellRemoved } = Promise.withResolvers<void>()
       const { promise: secondMarked, resolve: tellMarked } = Promise.withResolvers<void>()

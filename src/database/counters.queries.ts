@@ -20,3 +20,9 @@ export const moveCounter = async (tx: Transaction, name: CounterName, by: number
   if (row === undefined) throw new Error(`there is no counter ${name}`)
   return row.value
 }
+
+/** Sets a total to what is counted anew, under the lock that everyone takes who changes it. */
+export const recount = async (tx: Transaction, name: CounterName, count: () => Promise<number>): Promise<void> => {
+  const said = await moveCounter(tx, name, 0)
+  await moveCounter(tx, name, (await count()) - said)
+}

@@ -72,3 +72,7 @@ export const openJobs = async (q: Queries): Promise<number> =>
       .where('ended_at', 'is', null)
       .executeTakeFirstOrThrow()
   ).jobs
+
+/** Jobs that nobody may take before that moment. */
+export const jobsDueAfter = (q: Queries, moment: string, limit: number): Promise<Pick<JobsTable, 'id' | 'due_at'>[]> =>
+  q.selectFrom('jobs').select(['id', 'due_at']).where('due_at', '>', moment).limit(limit).execute()

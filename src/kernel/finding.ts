@@ -5,7 +5,13 @@
 export interface Finding {
   readonly kind: 'damage' | 'waiting'
   readonly text: string
+  /** Puts it right where that can lose nothing: what is derived is derived again, what is forgotten is queued. */
+  readonly mend: (() => Promise<void>) | null
 }
 
-export const damage = (text: string): Finding => ({ kind: 'damage', text })
-export const waiting = (text: string): Finding => ({ kind: 'waiting', text })
+export const damage = (text: string, mend: (() => Promise<void>) | null = null): Finding => ({
+  kind: 'damage',
+  text,
+  mend,
+})
+export const waiting = (text: string): Finding => ({ kind: 'waiting', text, mend: null })

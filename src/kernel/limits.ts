@@ -139,6 +139,11 @@ export const jobsAtOnce = 2
 /** How long the record of an ended job can be read. */
 export const endedJobsKeptMs = 7 * day
 
+/** How far clocks may be apart before a lease that ends later than it could is called stuck. */
+export const leaseToleranceMs = 5 * minute
+/** What scrubbing reads a second unless told otherwise: a disk's fraction, and a terabyte in six hours. */
+export const scrubMiBPerSecondDefault = 50
+
 /** Reserved ahead for a body whose length is not declared; grows by doubling, so that 10 TB needs some 20 steps. */
 export const undeclaredReservationBytes = 16 * MiB
 

@@ -1,18 +1,17 @@
-import { checkContent } from '../content/checks.ts'
-import type { Database } from '../database/database.ts'
+import { type CheckedParts, checkContent } from '../content/checks.ts'
 import { checkAccounts } from '../features/accounts/checks.ts'
 import { checkArtifacts } from '../features/artifacts/checks.ts'
 import { checkAssets } from '../features/assets/checks.ts'
+import { checkUploads } from '../features/uploads/checks.ts'
 import { checkJobs } from '../jobs/checks.ts'
 import type { Finding } from '../kernel/finding.ts'
-import type { BlobStore } from '../ports/blob-store.ts'
 
 /** Everything that `svc doctor` proves of a store. */
-export async function* everyCheck(parts: { database: Database; store: BlobStore }): AsyncGenerator<Finding> {
-  const { reader } = parts.database
+export async function* everyCheck(parts: CheckedParts): AsyncGenerator<Finding> {
   yield* checkContent(parts)
-  yield* checkArtifacts(reader)
-  yield* checkAssets(reader)
-  yield* checkAccounts(reader)
-  yield* checkJobs(reader)
+  yield* checkArtifacts(parts)
+  yield* checkAssets(parts.database.reader)
+  yield* checkUploads(parts)
+  yield* checkAccounts(parts.database)
+  yield* checkJobs(parts)
 }

@@ -35,6 +35,8 @@ export interface Backstage {
   stored(): Promise<string[]>
   /** What `svc doctor` would say. */
   findings(): Promise<{ damage: string[]; waiting: string[] }>
+  /** What `svc doctor --repair` does: puts right what can be, and answers what it mended. */
+  mend(): Promise<string[]>
   /** Fails unless every counter is the sum of its claims, each of which has its holder. Returns the sums. */
   sums(): Promise<Sums>
   /** Nothing damaged, every counter right. */
@@ -80,7 +82,7 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
   const { clock } = service
   const findings = async () => {
     const found = { damage: [] as string[], waiting: [] as string[] }
-    for await (const { kind, text } of everyCheck({ database, store })) found[kind].push(text)
+    for await (const { kind, text } of everyCheck({ database, store, clock })) found[kind].push(text)
     return found
   }
   const sums = () => database.snapshot(sumsOf)
@@ -95,6 +97,14 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
       return digests.sort()
     },
     findings,
+    async mend() {
+      const mended: string[] = []
+      for await (const { text, mend } of everyCheck({ database, store, clock })) {
+        await mend?.()
+        if (mend !== null) mended.push(text)
+      }
+      return mended
+    },
     sums,
     async inOrder() {
       await sums()

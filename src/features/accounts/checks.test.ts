@@ -11,7 +11,7 @@ forEachEngine((engine) => {
     const url = await engine.freshDatabaseUrl()
     const database = engine.use(await openDatabase({ url, report: () => {} }))
     await migrate(database, migrations)
-    const findings = () => Array.fromAsync(checkAccounts(database.reader), ({ text }) => text)
+    const findings = () => Array.fromAsync(checkAccounts(database), ({ text }) => text)
     assert.deepEqual(await findings(), [])
     for (const name of ['accounts', 'groups', 'memberships', 'grants', 'service_accounts'] as const) {
       const set = (value: number) =>

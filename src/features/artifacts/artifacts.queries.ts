@@ -48,7 +48,7 @@ export const claimsWithoutHolder = (q: Queries, limit: number) =>
     .selectFrom('claims')
     .leftJoin('artifacts', 'artifacts.id', 'claims.id')
     .leftJoin('uploads', 'uploads.id', 'claims.id')
-    .select(['claims.id', 'claims.repository'])
+    .select(['claims.id', 'claims.repository', 'claims.state'])
     .where('artifacts.id', 'is', null)
     .where((eb) => eb.or([eb('uploads.id', 'is', null), eb('claims.state', '=', 'live')]))
     .limit(limit)

@@ -1,14 +1,19 @@
-import type { Queries } from '../../database/database.ts'
+import { release } from '../../content/claims.ts'
+import type { Database } from '../../database/database.ts'
+import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { damage, type Finding } from '../../kernel/finding.ts'
 import { findingsMax } from '../../kernel/limits.ts'
 import { artifactsWithoutClaim, claimsWithoutHolder } from './artifacts.queries.ts'
 
 /** Proves that published files and their claims are the same set. */
-export async function* checkArtifacts(q: Queries): AsyncGenerator<Finding> {
-  for (const { id, repository } of await artifactsWithoutClaim(q, findingsMax))
+export async function* checkArtifacts(parts: { database: Database; clock: Clock }): AsyncGenerator<Finding> {
+  const { database, clock } = parts
+  for (const { id, repository } of await artifactsWithoutClaim(database.reader, findingsMax))
     yield damage(`repository ${repository}: artifact ${id} is published without a live claim on its bytes`)
-  for (const { id, repository } of await claimsWithoutHolder(q, findingsMax))
-    yield damage(
-      `repository ${repository}: the claim ${id} has no holder: neither an artifact nor an upload that is under way`,
-    )
+  for (const { id, repository, state } of await claimsWithoutHolder(database.reader, findingsMax)) {
+    // What is live may be all that is left of a file: that is for a person to decide.
+    const mend = state === 'live' ? null : () => database.transaction((tx) => release(tx, id, timestamp(clock.now())))
+    const text = `the claim ${id} has no holder: neither an artifact nor an upload that is under way`
+    yield damage(`repository ${repository}: ${text}`, mend)
+  }
 }

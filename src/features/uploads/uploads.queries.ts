@@ -145,6 +145,10 @@ export const forgottenUploads = (q: Queries, before: string, limit: number) =>
     .limit(limit)
     .execute()
 
+/** Turns that last beyond that moment. */
+export const turnsAfter = (q: Queries, moment: string, limit: number) =>
+  q.selectFrom('uploads').select(['id', 'turn_until']).where('turn_until', '>', moment).limit(limit).execute()
+
 /**
  * Which staging places a request is writing to right now: those that its turn names, and those on their way to the digest
  * of its upload.

@@ -1,14 +1,25 @@
 import { everyCheck } from '../every-check.ts'
 import { withParts } from './offline.ts'
 
-/** Checks every invariant of a live or stopped store and says in words what it found. Ends with 1 when something is damaged. */
-export const doctor = (): Promise<void> =>
+/**
+ * Checks every invariant of a live or stopped store and says in words what it found. `repair` puts right what can be put
+ * right without losing anything. Ends with 1 when something is damaged and stays so.
+ */
+export const doctor = ({ repair = false }: { readonly repair?: boolean }): Promise<void> =>
   withParts(async (parts) => {
     let damaged = 0
-    for await (const { kind, text } of everyCheck(parts)) {
+    let mendable = 0
+    for await (const { kind, text, mend } of everyCheck(parts)) {
+      if (kind === 'damage' && repair && mend !== null) {
+        await mend()
+        console.log(`mended: ${text}`)
+        continue
+      }
       if (kind === 'damage') damaged += 1
+      if (mend !== null) mendable += 1
       console.log(`${kind}: ${text}`)
     }
     console.log(damaged === 0 ? 'Everything is in order.' : `${damaged} things are damaged.`)
+    if (mendable > 0) console.log(`${mendable} of them can be put right without losing anything: svc doctor --repair`)
     if (damaged > 0) process.exitCode = 1
   })

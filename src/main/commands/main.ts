@@ -1,11 +1,18 @@
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { Failure } from '../../kernel/failure.ts'
+import { scrubMiBPerSecondDefault } from '../../kernel/limits.ts'
 import { SettingsInvalid } from '../settings/rules.ts'
 import { programVersion } from '../version.ts'
 import { doctor } from './doctor.ts'
 import { createRepositoryCommand, deleteRepositoryCommand, listRepositoriesCommand } from './repository.ts'
+import { scrub } from './scrub.ts'
 import { serve } from './serve.ts'
 import { showSettings } from './settings.ts'
+
+const wholeNumber = (text: string): number => {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1 to 999999.')
+  return Number(text)
+}
 
 /** The command line. Everything it does is a function of settings and arguments; it ends with a sentence, not a trace. */
 export const main = async (argv: readonly string[]): Promise<void> => {
@@ -31,7 +38,17 @@ export const main = async (argv: readonly string[]): Promise<void> => {
     .description('run the upkeep only')
     .action(() => serve({ gateway: null, worker: true }))
   program.command('settings').description('print every setting, its value and where it comes from').action(showSettings)
-  program.command('doctor').description('check every invariant of the store and say what is wrong').action(doctor)
+  program
+    .command('doctor')
+    .description('check every invariant of the store and say what is wrong')
+    .option('--repair', 'put right what can be put right without losing anything')
+    .action(doctor)
+  program
+    .command('scrub')
+    .description('read every stored file again and say whose content has changed')
+    .option('--rate <MiB>', 'how much to read a second', wholeNumber, scrubMiBPerSecondDefault)
+    .option('--after <digest>', 'go on behind this digest, as an interrupted run says')
+    .action(scrub)
   const repository = program.command('repository').description('create, list and delete repositories')
   repository.command('create <id>').description('create a repository').action(createRepositoryCommand)
   repository.command('list').description('list repositories and the bytes they hold').action(listRepositoriesCommand)

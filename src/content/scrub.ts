@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Database } from '../database/database.ts'
+import { type Sha256, toSha256 } from '../kernel/digest.ts'
+import { checkPage } from '../kernel/limits.ts'
+import { BlobMissing, type BlobStore } from '../ports/blob-store.ts'
+import { blobPage, findBlob } from './checks.queries.ts'
+
+export interface ScrubParts {
+  readonly database: Database
+  readonly store: BlobStore
+  /** How much is read a second, so that others are served meanwhile. */
+  readonly bytesPerSecond: number
+}
+
+export interface Scrubbed {
+  readonly digest: Sha256
+  readonly bytes: number
+  /** What is wrong with it, or null. */
+  readonly rot: string | null
+}
+
+/**
+ * Reads every stored blob again, in the order of digests and behind `after`, and says of each whether its bytes still have
+ * the digest that they are named by. Beside a running service: what is reclaimed meanwhile is left out.
+ */
+export async function* scrub(parts: ScrubParts, after: string): AsyncGenerator<Scrubbed> {
+  const rate = bounded(parts.bytesPerSecond)
+  for (let last = after; ; ) {
+    const page = await blobPage(parts.database.reader, last, checkPage)
+    for (const { sha256, size, state } of page) {
+      if (state !== 'stored') continue
+      const digest = toSha256(sha256)
+      const rot = await rotOf(parts.store, digest, size, rate)
+      if (rot === null || (await findBlob(parts.database.reader, sha256))?.state === 'stored')
+        yield { digest, bytes: size, rot }
+    }
+    const end = page.at(-1)
+    if (end === undefined || page.length < checkPage) return
+    last = end.sha256
+  }
+}
+
+/** Resolves when so many bytes more may have been read. */
+const bounded = (bytesPerSecond: number): ((bytes: number) => Promise<void>) => {
+  const begunAt = performance.now()
+  let read = 0
+  return async (bytes) => {
+    read += bytes
+    const aheadMs = (read / bytesPerSecond) * 1000 - (performance.now() - begunAt)
+    if (aheadMs > 1) await pause(aheadMs)
+  }
+}
+
+const rotOf = async (
+  store: BlobStore,
+  digest: Sha256,
+  bytes: number,
+  slowly: (bytes: number) => Promise<void>,
+): Promise<string | null> => {
+  const stored = await store.size(digest)
+  if (stored === null) return 'its bytes are missing'
+  if (stored !== bytes) return `it has ${stored} bytes instead of ${bytes}`
+  const hash = createHash('sha256')
+  try {
+    for await (const piece of await store.open(digest, { start: 0, end: bytes })) {
+      hash.update(piece)
+      await slowly(piece.byteLength)
+    }
+  } catch (error) {
+    if (error instanceof BlobMissing) return 'its bytes are missing'
+    throw error
+  }
+  const found = hash.digest('hex')
+  return found === digest ? null : `its content has the SHA-256 ${found}`
+}
