@@ -20,12 +20,19 @@ const moveBytes = prepareQuery((q, p: Parameters<ByteDeltas & { repository: stri
     }))
     .where('id', '=', p('repository'))
     .where('deleted_at', 'is', null)
-    .returning('id'),
+    .returning(['published_bytes', 'pending_bytes', 'retired_bytes', 'quota_bytes']),
 )
 
-/** Moves the counters of a repository; takes its row lock. False when there is no such repository. */
-export const moveRepositoryBytes = async (tx: Transaction, repository: string, by: ByteDeltas): Promise<boolean> =>
-  (await moveBytes(tx, { repository, ...by })).length > 0
+/** Moves the counters of a repository and takes its row lock. What is reserved now, or undefined without a repository. */
+export const moveRepositoryBytes = async (
+  tx: Transaction,
+  repository: string,
+  by: ByteDeltas,
+): Promise<{ reservedBytes: number; quotaBytes: number | null } | undefined> => {
+  const [row] = await moveBytes(tx, { repository, ...by })
+  if (row === undefined) return undefined
+  return { reservedBytes: row.published_bytes + row.pending_bytes + row.retired_bytes, quotaBytes: row.quota_bytes }
+}
 
 /** Sets the counters of a repository to the sums of its claims. */
 export const setRepositoryBytes = async (tx: Transaction, repository: string): Promise<void> => {

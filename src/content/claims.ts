@@ -48,7 +48,7 @@ const deltas = (from: ClaimState | null, to: ClaimState | null, fromSize: number
   return { published: by.live, pending: by.pending, retired: by.retired }
 }
 
-/** Moves both levels of counters. Growing beyond the capacity is refused with 507, before anything is written. */
+/** Moves both levels of counters. Growing beyond the quota or the capacity is refused with 507, before anything is written. */
 const count = async (
   tx: Transaction,
   repository: string,
@@ -56,8 +56,15 @@ const count = async (
   capacityBytes: number,
 ): Promise<void> => {
   const total = change.published + change.pending + change.retired
-  if (!(await moveRepositoryBytes(tx, repository, change))) throw notFound('repository')
+  const moved = await moveRepositoryBytes(tx, repository, change)
+  if (moved === undefined) throw notFound('repository')
   if (total === 0) return
+  const { reservedBytes, quotaBytes } = moved
+  if (total > 0 && quotaBytes !== null && reservedBytes > quotaBytes)
+    throw new Failure(
+      'storage_quota',
+      `The repository's quota of ${quotaBytes} bytes does not suffice for ${total} more (${reservedBytes - total} are reserved).`,
+    )
   const reserved = await moveCounter(tx, 'reserved_bytes', total)
   if (total > 0 && reserved > capacityBytes)
     throw new Failure(
@@ -135,17 +142,31 @@ export const retire = async (tx: Transaction, id: string, now: string): Promise<
   await updateClaim(tx, { ...claim, state: 'retired', retired_at: now })
 }
 
-/**
- * Gives the room back, and the bytes to reclaim unless others hold them. Harmless when that was done already. What is
- * published is retired first: releasing a live claim would take the bytes from under its holder.
- */
-export const release = async (tx: Transaction, id: string, now: string): Promise<void> => {
+/** Whether the claim is live; locks it, which comes before every other lock. */
+export const lockLive = async (tx: Transaction, id: string): Promise<boolean> =>
+  (await lockClaim(tx, id))?.state === 'live'
+
+/** Undoes {@link retire}: the holder is back. False when the grace period is over and the claim was released. */
+export const revive = async (tx: Transaction, id: string): Promise<boolean> => {
   const claim = await lockClaim(tx, id)
-  if (claim === undefined) return
+  if (claim?.state !== 'retired') return false
+  await count(tx, claim.repository, deltas('retired', 'live', claim.size, claim.size), Number.POSITIVE_INFINITY)
+  await updateClaim(tx, { ...claim, state: 'live', retired_at: null })
+  return true
+}
+
+/**
+ * Gives the room back, and the bytes to reclaim unless others hold them. Harmless when that was done already: then it
+ * answers false. What is published is retired first: releasing a live claim would take the bytes from under its holder.
+ */
+export const release = async (tx: Transaction, id: string, now: string): Promise<boolean> => {
+  const claim = await lockClaim(tx, id)
+  if (claim === undefined) return false
   if (claim.state === 'live') throw new Error(`claim ${id} is live and must be retired before it is released`)
   await count(tx, claim.repository, deltas(claim.state, null, claim.size, 0), Number.POSITIVE_INFINITY)
   await deleteClaim(tx, { id })
   if (claim.sha256 !== null) await insertCandidate(tx, claim.sha256, now)
+  return true
 }
 
 /** Sets the counters of a repository to what its claims add up to. Every change of a claim takes the same lock first. */

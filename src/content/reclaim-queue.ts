@@ -2,7 +2,7 @@ import type { Transaction } from '../database/database.ts'
 import type { Sha256 } from '../kernel/digest.ts'
 import { insertCandidate } from './claims.queries.ts'
 import { announce } from './claims.ts'
-import { setMark } from './reclaim.queries.ts'
+import { insertNote, setMark } from './reclaim.queries.ts'
 
 /** Lets reclaim look at bytes that have their final name although nobody may be holding them. */
 export const queueBytes = async (tx: Transaction, digest: Sha256, bytes: number, now: string): Promise<void> => {
@@ -16,3 +16,7 @@ export const queueForgotten = (tx: Transaction, digest: string, now: string): Pr
 
 /** Says anew when the removal of a digest began: earlier, so that another may go on with it. */
 export const resetMark = (tx: Transaction, digest: string, since: string): Promise<void> => setMark(tx, digest, since)
+
+/** When the bytes of this digest go, the journal of the repository tells so of this file. */
+export const noteHolder = (tx: Transaction, digest: string, repository: string, artifactId: string): Promise<void> =>
+  insertNote(tx, { sha256: digest, repository, artifact_id: artifactId })

@@ -1,13 +1,31 @@
 import type { Queries, Transaction } from '../database/database.ts'
-import type { BlobsTable } from '../database/tables/blobs.ts'
+import type { BlobsTable, ReclaimNotesTable } from '../database/tables/blobs.ts'
 
-export const nextCandidates = async (q: Queries, limit: number): Promise<string[]> =>
-  (await q.selectFrom('reclaim_candidates').select('sha256').orderBy('sha256').limit(limit).execute()).map(
-    (row) => row.sha256,
+/** Queued digests behind one, in order. */
+export const nextCandidates = async (q: Queries, after: string, limit: number): Promise<string[]> =>
+  (
+    await q
+      .selectFrom('reclaim_candidates')
+      .select('sha256')
+      .where('sha256', '>', after)
+      .orderBy('sha256')
+      .limit(limit)
+      .execute()
+  ).map((row) => row.sha256)
+
+/** How many digests are queued, counted up to a bound. */
+export const queueLength = async (q: Queries, bound: number): Promise<number> =>
+  Number(
+    (
+      await q
+        .selectFrom(q.selectFrom('reclaim_candidates').select('sha256').limit(bound).as('queued'))
+        .select((eb) => eb.fn.countAll().as('n'))
+        .executeTakeFirstOrThrow()
+    ).n,
   )
 
-export const lockBlob = (tx: Transaction, digest: string): Promise<Pick<BlobsTable, 'state'> | undefined> =>
-  tx.selectFrom('blobs').select('state').where('sha256', '=', digest).forUpdate().executeTakeFirst()
+export const lockBlob = (tx: Transaction, digest: string): Promise<Pick<BlobsTable, 'state' | 'size'> | undefined> =>
+  tx.selectFrom('blobs').select(['state', 'size']).where('sha256', '=', digest).forUpdate().executeTakeFirst()
 
 export const isClaimed = async (tx: Transaction, digest: string): Promise<boolean> =>
   (await tx.selectFrom('claims').select('id').where('sha256', '=', digest).limit(1).executeTakeFirst()) !== undefined
@@ -34,8 +52,10 @@ export const deleteBlob = async (tx: Transaction, digest: string): Promise<void>
   await tx.deleteFrom('blobs').where('sha256', '=', digest).execute()
 }
 
+/** Takes a digest from the queue, with what was to be told of it. */
 export const deleteCandidate = async (tx: Transaction, digest: string): Promise<void> => {
   await tx.deleteFrom('reclaim_candidates').where('sha256', '=', digest).execute()
+  await deleteNotes(tx, digest)
 }
 
 /** Takes a digest from the queue if this mark is still the one that stands. */
@@ -50,4 +70,27 @@ export const deleteMarked = async (tx: Transaction, digest: string, mark: string
 
 export const setMark = async (tx: Transaction, digest: string, since: string): Promise<void> => {
   await tx.updateTable('reclaim_candidates').set({ since }).where('sha256', '=', digest).execute()
+}
+
+export const insertNote = async (tx: Transaction, note: ReclaimNotesTable): Promise<void> => {
+  await tx
+    .insertInto('reclaim_notes')
+    .values(note)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** What is to be told of these digests, in the order in which repositories are locked. */
+export const notesOf = (tx: Transaction, digests: readonly string[]): Promise<ReclaimNotesTable[]> =>
+  tx
+    .selectFrom('reclaim_notes')
+    .selectAll()
+    .where('sha256', 'in', digests)
+    .orderBy('repository')
+    .orderBy('sha256')
+    .orderBy('artifact_id')
+    .execute()
+
+export const deleteNotes = async (tx: Transaction, digest: string): Promise<void> => {
+  await tx.deleteFrom('reclaim_notes').where('sha256', '=', digest).execute()
 }

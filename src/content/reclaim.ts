@@ -1,64 +1,144 @@
-import type { Database } from '../database/database.ts'
+import type { Database, Transaction } from '../database/database.ts'
+import { appendJournal } from '../journal/journal.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
-import { toSha256 } from '../kernel/digest.ts'
-import { reclaimLeaseMs, upkeepBatch } from '../kernel/limits.ts'
+import { type Sha256, toSha256 } from '../kernel/digest.ts'
+import type { ReachFaultPoint } from '../kernel/fault-points.ts'
+import { reclaimBatch, reclaimLeaseMs, reclaimRemovalsAtOnce } from '../kernel/limits.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 import {
   deleteBlob,
   deleteCandidate,
   deleteMarked,
+  deleteNotes,
   isClaimed,
   isYounger,
   lockBlob,
   markReclaiming,
   nextCandidates,
+  notesOf,
 } from './reclaim.queries.ts'
+import type { ReclaimMeter } from './reclaim-meter.ts'
 
 export interface ReclaimParts {
   readonly database: Database
   readonly store: BlobStore
   readonly clock: Clock
+  readonly reach: ReachFaultPoint
+  readonly meter: ReclaimMeter
+  readonly report: (message: string, error: unknown) => void
+}
+
+interface Marked {
+  readonly digest: Sha256
+  readonly bytes: number
 }
 
 /**
  * Removes bytes that nobody claims any more, online.
  *
- * Order: mark the blob in a transaction that saw no claim (holding the lock that announcing takes too) -> remove the
- * bytes -> remove the row (I2). A crash leaves a marked blob and its place in the queue, and the next run repeats what is
- * left. Whoever wants to store the same bytes meanwhile waits until the row is gone.
+ * Order: mark the blobs in a transaction that saw no claim (holding the lock that announcing takes too) -> remove the
+ * bytes -> remove the rows, and tell the journals (I2, I4). A crash leaves marked blobs and their places in the queue, and
+ * the next run repeats what is left. Whoever wants to store the same bytes meanwhile waits until the row is gone.
  *
  * Several processes may run this at once. The mark is a lease: until it lapses only its holder goes on, and a holder that
  * was held up for half of it leaves the bytes alone; the row goes with the mark of whoever set it last. Otherwise the
  * second to remove them could meet a later upload.
  *
- * Returns how many blobs went; call again while it returns a full batch.
+ * One call visits the whole queue once, a batch at a time, unless `stopping()`. Bytes that cannot be removed keep their
+ * place in the queue and nobody else from theirs. Returns how many blobs went.
  */
-export const reclaim = async (parts: ReclaimParts): Promise<number> => {
-  const { database, store, clock } = parts
-  const candidates = await nextCandidates(database.reader, upkeepBatch)
+export const reclaim = async (parts: ReclaimParts, stopping: () => boolean = () => false): Promise<number> => {
   let removed = 0
-  for (const digest of candidates) {
-    const begunAt = performance.now()
-    const mark = await database.transaction(async (tx) => {
-      const blob = await lockBlob(tx, digest)
-      if (blob === undefined || (await isClaimed(tx, digest))) {
-        await deleteCandidate(tx, digest)
-        return null
-      }
-      const nowMs = clock.now()
-      const leased = blob.state === 'reclaiming' && (await isYounger(tx, digest, timestamp(nowMs - reclaimLeaseMs)))
-      if (leased) return null
-      await markReclaiming(tx, digest, timestamp(nowMs))
-      return timestamp(nowMs)
-    })
-    if (mark === null || performance.now() - begunAt > reclaimLeaseMs / 2) continue
-    await store.delete(toSha256(digest))
-    await database.transaction(async (tx) => {
-      await lockBlob(tx, digest)
-      // Whose mark it is decides, however long the removal took: another may be about to remove them once more.
-      if (await deleteMarked(tx, digest, mark)) await deleteBlob(tx, digest)
-    })
-    removed += 1
+  for (let after = ''; !stopping(); ) {
+    const digests = await nextCandidates(parts.database.reader, after, reclaimBatch)
+    removed += await reclaimTogether(parts, digests)
+    const last = digests.at(-1)
+    if (last === undefined || digests.length < reclaimBatch) break
+    after = last
   }
+  parts.meter.ran(parts.clock.now())
   return removed
+}
+
+/** Some digests, in order, which is the order of their locks. */
+const reclaimTogether = async (parts: ReclaimParts, digests: readonly string[]): Promise<number> => {
+  if (digests.length === 0) return 0
+  const begunAt = performance.now()
+  const mark = timestamp(parts.clock.now())
+  const marked = await parts.database.transaction((tx) => markUnclaimed(tx, digests, mark, parts.clock.now()))
+  parts.reach('reclaim.marked')
+  const gone = await removeBytes(parts, marked, () => performance.now() - begunAt > reclaimLeaseMs / 2)
+  parts.reach('reclaim.removed')
+  if (gone.length === 0) return 0
+  const told = await parts.database.transaction((tx) => forget(tx, gone, mark, timestamp(parts.clock.now())))
+  for (const { bytes } of told) parts.meter.removed(bytes)
+  return told.length
+}
+
+const markUnclaimed = async (
+  tx: Transaction,
+  digests: readonly string[],
+  mark: string,
+  nowMs: number,
+): Promise<Marked[]> => {
+  const marked: Marked[] = []
+  for (const digest of digests) {
+    const blob = await lockBlob(tx, digest)
+    if (blob === undefined || (await isClaimed(tx, digest))) {
+      await deleteCandidate(tx, digest)
+      continue
+    }
+    const leased = blob.state === 'reclaiming' && (await isYounger(tx, digest, timestamp(nowMs - reclaimLeaseMs)))
+    if (leased) continue
+    await markReclaiming(tx, digest, mark)
+    marked.push({ digest: toSha256(digest), bytes: blob.size })
+  }
+  return marked
+}
+
+/** Some at a time. What fails stays marked, to be tried again when the mark has lapsed. */
+const removeBytes = async (parts: ReclaimParts, marked: readonly Marked[], late: () => boolean): Promise<Marked[]> => {
+  const gone: Marked[] = []
+  const waiting = marked.values()
+  const worker = async (): Promise<void> => {
+    for (const blob of waiting) {
+      if (late()) return
+      try {
+        await parts.store.delete(blob.digest)
+        gone.push(blob)
+      } catch (error) {
+        parts.meter.failed()
+        parts.report(`the bytes of ${blob.digest} could not be removed; they are tried again`, error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: reclaimRemovalsAtOnce }, worker))
+  return gone
+}
+
+/** The rows go, and each repository that was the last to hold the bytes is told. */
+const forget = async (
+  tx: Transaction,
+  gone: readonly Marked[],
+  mark: string,
+  occurredAt: string,
+): Promise<readonly Marked[]> => {
+  const sizes = new Map<string, number>(gone.map(({ digest, bytes }) => [digest, bytes]))
+  // Journals before blobs: that is the order of locks everywhere.
+  for (const note of await notesOf(tx, [...sizes.keys()]))
+    await appendJournal(tx, {
+      repository: note.repository,
+      action: 'bytes.reclaim',
+      artifactId: note.artifact_id,
+      detail: JSON.stringify({ sha256: note.sha256, size: String(sizes.get(note.sha256)) }),
+      actor: 'system:reclaim',
+      occurredAt,
+    })
+  for (const { digest } of gone.toSorted((a, b) => (a.digest < b.digest ? -1 : 1))) {
+    await lockBlob(tx, digest)
+    // Whose mark it is decides, however long the removal took: another may be about to remove them once more.
+    if (await deleteMarked(tx, digest, mark)) await deleteBlob(tx, digest)
+    await deleteNotes(tx, digest)
+  }
+  return gone
 }

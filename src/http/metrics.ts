@@ -16,11 +16,21 @@ const labelled = [
 /** Metrics of the process. Labels are the route template, method, status class and direction, and nothing else. */
 export interface HttpMetrics {
   readonly registry: Registry
+  /** Shows what others count, read when somebody looks. */
+  show(measures: readonly Measure[]): void
   answered(route: string, method: string, status: number, seconds: number): void
   /** One file on its way: call `add` for its bytes and `end` once. */
   begin(direction: Direction): { add(bytes: number): void; end(): void }
   /** What is on its way now, and what was since the start. */
   transfers(direction: Direction): { active: number; bytes: number }
+}
+
+export interface Measure {
+  readonly name: string
+  readonly help: string
+  /** A counter only grows while the process lives. */
+  readonly kind: 'counter' | 'gauge'
+  readonly read: () => number | Promise<number>
 }
 
 type Direction = 'in' | 'out'
@@ -79,6 +89,27 @@ export const createMetrics = (startedAtSeconds: number): HttpMetrics => {
   }
   return {
     registry,
+    show(measures) {
+      for (const { name, help, kind, read } of measures) {
+        const common = { name, help, registers: [registry] }
+        if (kind === 'gauge')
+          new Gauge({
+            ...common,
+            async collect() {
+              this.set(await read())
+            },
+          })
+        else
+          new Counter({
+            ...common,
+            async collect() {
+              const value = await read()
+              this.reset()
+              this.inc(value)
+            },
+          })
+      }
+    },
     answered(route, method, status, seconds) {
       const statusClass = `${Math.floor(status / 100)}xx`
       const which = `${method} ${route}`

@@ -1,6 +1,8 @@
 /**
  * The places in publishing at which a crash leaves something different behind. Tests stop the process at each of them.
  *
+ * - `reclaim.marked`: blobs that nobody claims are marked, their bytes are there
+ * - `reclaim.removed`: their bytes are gone, their rows are there
  * - `part.verified`: a part's bytes are written in place and right, not yet durable
  * - `part.placed`: they are durable, no row counts them
  * - `part.recorded`: the part is stored, the client has no answer yet
@@ -11,6 +13,8 @@
  * - `publish.committed`: everything is durable, the client has no answer yet
  */
 export const faultPoints = [
+  'reclaim.marked',
+  'reclaim.removed',
   'part.verified',
   'part.placed',
   'part.recorded',

@@ -144,6 +144,18 @@ export const leaseToleranceMs = 5 * minute
 /** What scrubbing reads a second unless told otherwise: a disk's fraction, and a terabyte in six hours. */
 export const scrubMiBPerSecondDefault = 50
 
+/** Digests that reclaim marks in one transaction, and removals at once: a sync serves many, and the pool stays shared. */
+export const reclaimBatch = 64
+export const reclaimRemovalsAtOnce = 8
+/** The queue's length in metrics is counted up to here. */
+export const reclaimQueueCountedMax = 100_000
+/** How long a deleted file is known by its id after its bytes stopped being reserved. */
+export const deletedArtifactsKeptMs = 30 * day
+export const graceHoursMax = 8_760
+/** Shares of the quota from which usage is called by these names, until a policy says otherwise. */
+export const quotaWarningPercent = 80
+export const quotaCriticalPercent = 95
+
 /** Reserved ahead for a body whose length is not declared; grows by doubling, so that 10 TB needs some 20 steps. */
 export const undeclaredReservationBytes = 16 * MiB
 

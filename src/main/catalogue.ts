@@ -11,6 +11,7 @@ import * as links from '../features/links/operations.ts'
 import * as repositories from '../features/repositories/operations.ts'
 import * as securityAudit from '../features/security-audit/operations.ts'
 import * as serviceAccounts from '../features/service-accounts/operations.ts'
+import * as storage from '../features/storage/operations.ts'
 import * as tokens from '../features/tokens/operations.ts'
 import * as uploads from '../features/uploads/operations.ts'
 
@@ -33,6 +34,7 @@ export const catalogue = (): Operation[] =>
     repositories,
     uploads,
     artifacts,
+    storage,
     links,
     assets,
   )

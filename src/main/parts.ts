@@ -1,6 +1,7 @@
 import { openBlobDirectory } from '../adapters/blob-directory/blob-directory.ts'
 import { guardBlobStore } from '../adapters/blob-guarded.ts'
 import { type FreeSpace, watchFreeSpace } from '../content/free-space.ts'
+import { createReclaimMeter, type ReclaimMeter } from '../content/reclaim-meter.ts'
 import { createRunningHashes, type RunningHashes } from '../content/running-hash.ts'
 import type { Database } from '../database/database.ts'
 import { migrate } from '../database/migrate.ts'
@@ -31,6 +32,8 @@ export interface Parts extends Stage {
   readonly freeSpace: FreeSpace
   /** Where the hashes of uploads in parts stand, as far as this process saw them. */
   readonly hashes: RunningHashes
+  /** What reclaim did in this process. */
+  readonly meter: ReclaimMeter
   /** Raised when a job waits for a worker, who may be in this process. */
   readonly jobsWaiting: Signal
   readonly report: (message: string, error: unknown) => void
@@ -50,5 +53,16 @@ export const openParts = async (
   const store = guardBlobStore(directory, insideTransaction)
   const freeSpace = watchFreeSpace(store, stage.clock, settings.freeSpaceReserveBytes)
   const hashes = createRunningHashes(store.readsParts)
-  return { ...stage, settings, log, database, store, freeSpace, hashes, jobsWaiting: createSignal(), report }
+  return {
+    ...stage,
+    settings,
+    log,
+    database,
+    store,
+    freeSpace,
+    hashes,
+    meter: createReclaimMeter(),
+    jobsWaiting: createSignal(),
+    report,
+  }
 }

@@ -4,14 +4,15 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { openBlobDirectory } from '../../src/adapters/blob-directory/blob-directory.ts'
-import { reclaim } from '../../src/content/reclaim.ts'
-import type { Database, Queries } from '../../src/database/database.ts'
+import { type ReclaimParts, reclaim } from '../../src/content/reclaim.ts'
+import { createReclaimMeter } from '../../src/content/reclaim-meter.ts'
+import type { Queries } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import { settleDeletions } from '../../src/features/artifacts/jobs.ts'
 import { settleUploads, sweepUploads } from '../../src/features/uploads/jobs.ts'
-import type { Clock } from '../../src/kernel/clock.ts'
+import { noFaults } from '../../src/kernel/fault-points.ts'
 import { cleanupGraceHoursDefault } from '../../src/kernel/limits.ts'
 import { everyCheck } from '../../src/main/every-check.ts'
-import type { BlobStore } from '../../src/ports/blob-store.ts'
 import type { TestService } from './service.ts'
 
 export const digestOf = (bytes: string | Uint8Array): string => hash('sha256', bytes)
@@ -25,10 +26,7 @@ export const chunked = (bytes: string | Uint8Array, pieceBytes = 16_384): Readab
 }
 
 /** The bytes and rows behind a service, seen past it; upkeep by hand, for services that run without a worker. */
-export interface Backstage {
-  readonly database: Database
-  readonly store: BlobStore
-  readonly clock: Clock
+export interface Backstage extends ReclaimParts {
   /** Names of what lies in staging. */
   staged(): Promise<string[]>
   /** Digests of what lies in the store, in order. */
@@ -80,6 +78,7 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
   const staging = join(service.dataDir, 'staging')
   const store = await openBlobDirectory({ root: join(service.dataDir, 'blobs'), staging })
   const { clock } = service
+  const reclaiming = { database, store, clock, reach: noFaults, meter: createReclaimMeter(), report: assert.fail }
   const findings = async () => {
     const found = { damage: [] as string[], waiting: [] as string[] }
     for await (const { kind, text } of everyCheck({ database, store, clock })) found[kind].push(text)
@@ -87,9 +86,7 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
   }
   const sums = () => database.snapshot(sumsOf)
   return {
-    database,
-    store,
-    clock,
+    ...reclaiming,
     staged: () => readdir(staging),
     async stored() {
       const digests: string[] = []
@@ -114,7 +111,8 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
       const parts = { database, store, clock, cleanupGraceMs }
       await settleUploads(parts)
       await sweepUploads(parts)
-      await reclaim({ database, store, clock })
+      await settleDeletions(parts)
+      await reclaim(reclaiming)
     },
     close: () => database[Symbol.asyncDispose](),
   }

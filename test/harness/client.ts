@@ -48,6 +48,10 @@ export const ask = (baseUrl: string, asked: Ask): Promise<Told> =>
           ...(credential === undefined || credential === null ? {} : { authorization: `Bearer ${credential}` }),
           ...(json === undefined ? {} : { 'content-type': 'application/json' }),
           ...(plain instanceof Uint8Array ? { 'content-length': String(plain.byteLength) } : {}),
+          // Said here, because Node's client would leave it out with DELETE.
+          ...(plain === undefined || plain instanceof Uint8Array || headers?.['content-length'] !== undefined
+            ? {}
+            : { 'transfer-encoding': 'chunked' }),
           ...headers,
         },
       },

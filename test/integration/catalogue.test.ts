@@ -77,6 +77,14 @@ const bare = (operation: Operation, credential: string | null, repository?: stri
   credential,
 })
 
+/** What no grant carries, for a key. */
+const forKeysAlone = [
+  {
+    resource: { kind: 'repository', id: 'releases' },
+    actions: ['artifact.delete', 'storage.read', 'storage.manage', 'diagnostics.read'],
+  },
+]
+
 /** What is looked for before anything else is: a service account, or a job. */
 const hiddenByIt = ({ access }: Operation): boolean => access.kind === 'administration' || access.kind === 'own-job'
 
@@ -187,13 +195,13 @@ forEachEngine((engine) => {
     const account = await service.ask({
       ...recovery,
       path: '/api/v1/service-accounts',
-      json: { name: 'robot', bindings: [] },
+      json: { name: 'robot', bindings: forKeysAlone },
     })
     assert.equal(account.status, 201, account.text)
     const key = await service.ask({
       ...recovery,
       path: `/api/v1/service-accounts/${account.json.id}/keys`,
-      json: { name: 'robot-key', bindings: [] },
+      json: { name: 'robot-key', bindings: forKeysAlone },
     })
     assert.equal(key.status, 201, key.text)
     serviceKey = key.json.secret
@@ -226,7 +234,11 @@ forEachEngine((engine) => {
     const { kind } = operation.access
     if (kind === 'anyone') return null
     if (kind === 'own-key') return serviceKey
-    return kind === 'service-administrator' || kind === 'administration' ? service.recoveryKey : owner.token
+    if (kind === 'service-administrator' || kind === 'administration') return service.recoveryKey
+    const { access } = operation
+    const carried: ReadonlySet<string> = actionsOf('write')
+    const beyond = access.kind === 'repository' && access.actions.some((action) => !carried.has(action))
+    return beyond ? serviceKey : owner.token
   }
 
   const refused = (told: Told, status: number, code: string, what: string): void => {

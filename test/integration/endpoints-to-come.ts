@@ -9,8 +9,6 @@ export const endpointsToCome: readonly string[] = [
   `GET ${repository}/asset/history`,
   `GET ${repository}/asset/revision`,
   `POST ${repository}/asset/restore`,
-  `DELETE ${artifact}`,
-  `GET ${artifact}/deletion`,
   `GET ${artifact}/annotations`,
   `PUT ${artifact}/annotations`,
   `POST ${artifact}/package`,
@@ -33,7 +31,6 @@ export const endpointsToCome: readonly string[] = [
   `GET ${repository}/packages/content`,
   `GET ${repository}/storage/policy`,
   `PUT ${repository}/storage/policy`,
-  `GET ${repository}/storage/usage`,
   `GET ${repository}/storage/preview`,
   `POST ${repository}/storage/run`,
   `GET ${repository}/storage/events`,
@@ -52,6 +49,4 @@ export const endpointsToCome: readonly string[] = [
   'POST /api/v1/feedback',
   'GET /api/v1/feedback/attachments',
   `GET ${repository}/changes`,
-  `GET ${repository}/cleanup`,
-  `PUT ${repository}/cleanup`,
 ]

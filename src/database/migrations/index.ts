@@ -4,6 +4,14 @@ import { personalTokens } from './0002-personal-tokens.ts'
 import { serviceAccounts } from './0003-service-accounts.ts'
 import { partsAndJobs } from './0004-parts-and-jobs.ts'
 import { linkKeys } from './0005-link-keys.ts'
+import { deletionAndSpace } from './0006-deletion-and-space.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
-export const migrations: readonly Migration[] = [foundation, personalTokens, serviceAccounts, partsAndJobs, linkKeys]
+export const migrations: readonly Migration[] = [
+  foundation,
+  personalTokens,
+  serviceAccounts,
+  partsAndJobs,
+  linkKeys,
+  deletionAndSpace,
+]

@@ -13,3 +13,10 @@ export interface ArtifactsTable {
   expires_at: string
   published_at: string
 }
+
+/** A file that was deleted. Until its claim is released it can be brought back; after that the row only tells of it. */
+export interface DeletedArtifactsTable extends ArtifactsTable {
+  deleted_at: string
+  /** When its bytes stopped being reserved. */
+  released_at: string | null
+}

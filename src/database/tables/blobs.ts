@@ -17,3 +17,10 @@ export interface ReclaimCandidatesTable {
   sha256: string
   since: string
 }
+
+/** What is to be told in which journal when the bytes of a digest go: the files that were the last to hold them. */
+export interface ReclaimNotesTable {
+  sha256: string
+  repository: string
+  artifact_id: string
+}

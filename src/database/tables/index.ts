@@ -1,8 +1,8 @@
 import type { AccountsTable, SessionsTable } from './accounts.ts'
-import type { ArtifactsTable } from './artifacts.ts'
+import type { ArtifactsTable, DeletedArtifactsTable } from './artifacts.ts'
 import type { AssembliesTable, AssemblyPartsTable } from './assemblies.ts'
 import type { AssetRevisionsTable, AssetsTable } from './assets.ts'
-import type { BlobsTable, ReclaimCandidatesTable } from './blobs.ts'
+import type { BlobsTable, ReclaimCandidatesTable, ReclaimNotesTable } from './blobs.ts'
 import type { ClaimsTable } from './claims.ts'
 import type { CountersTable } from './counters.ts'
 import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './groups.ts'
@@ -29,6 +29,7 @@ export interface Tables {
   claims: ClaimsTable
   counters: CountersTable
   delegations: DelegationsTable
+  deleted_artifacts: DeletedArtifactsTable
   group_grants: GroupGrantsTable
   group_members: GroupMembersTable
   jobs: JobsTable
@@ -36,6 +37,7 @@ export interface Tables {
   link_keys: LinkKeysTable
   personal_tokens: PersonalTokensTable
   reclaim_candidates: ReclaimCandidatesTable
+  reclaim_notes: ReclaimNotesTable
   repositories: RepositoriesTable
   security_audit: SecurityAuditTable
   service_accounts: ServiceAccountsTable

@@ -10,4 +10,10 @@ export interface RepositoriesTable {
   published_bytes: number
   pending_bytes: number
   retired_bytes: number
+  /** What may be reserved in all, or null. */
+  quota_bytes: number | null
+  /** How long what is deleted can be brought back, or null for the server's setting. */
+  grace_hours: number | null
+  /** Counts the changes of `grace_hours`. */
+  cleanup_revision: number
 }

@@ -42,14 +42,35 @@ export const artifactsWithoutClaim = (q: Queries, limit: number) =>
     .limit(limit)
     .execute()
 
-/** What is live is held by an artifact; what is not yet or no longer, by the upload it came by. */
+/** What is live is held by an artifact; what is not yet or no longer, by a deleted one or the upload it came by. */
 export const claimsWithoutHolder = (q: Queries, limit: number) =>
   q
     .selectFrom('claims')
     .leftJoin('artifacts', 'artifacts.id', 'claims.id')
     .leftJoin('uploads', 'uploads.id', 'claims.id')
+    .leftJoin('deleted_artifacts', 'deleted_artifacts.id', 'claims.id')
     .select(['claims.id', 'claims.repository', 'claims.state'])
     .where('artifacts.id', 'is', null)
-    .where((eb) => eb.or([eb('uploads.id', 'is', null), eb('claims.state', '=', 'live')]))
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('uploads.id', 'is', null), eb('deleted_artifacts.id', 'is', null)]),
+        eb('claims.state', '=', 'live'),
+      ]),
+    )
+    .limit(limit)
+    .execute()
+
+/** Deleted files that are said to be restorable and have nothing left to be restored from. */
+export const deletedWithoutClaim = (q: Queries, limit: number) =>
+  q
+    .selectFrom('deleted_artifacts')
+    .leftJoin('claims', (join) =>
+      join.onRef('claims.id', '=', 'deleted_artifacts.id').on('claims.state', '=', 'retired'),
+    )
+    .innerJoin('repositories', 'repositories.id', 'deleted_artifacts.repository')
+    .select(['deleted_artifacts.id', 'deleted_artifacts.repository'])
+    .where('deleted_artifacts.released_at', 'is', null)
+    .where('repositories.deleted_at', 'is', null)
+    .where('claims.id', 'is', null)
     .limit(limit)
     .execute()

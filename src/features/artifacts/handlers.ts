@@ -1,17 +1,23 @@
 import { type ServeParts, serve } from '../../content/serve.ts'
 import { conditionsOf } from '../../contract/download.ts'
 import { type BoundOperation, handle } from '../../contract/handler.ts'
-import type { Database } from '../../database/database.ts'
+import { actorOf } from '../../kernel/caller.ts'
 import { toSha256 } from '../../kernel/digest.ts'
 import { appliedClass } from '../../kernel/download-class.ts'
 import { pageDefault } from '../../kernel/limits.ts'
 import { toRecord } from '../uploads/descriptor.ts'
 import { artifactsAfter, publishedArtifact } from './artifacts.ts'
-import { getArtifact, getArtifactContent, listArtifacts } from './operations.ts'
+import { checkDeletion, type DeletionParts, deleteArtifact as remove, restoreArtifact as restore } from './deletion.ts'
+import {
+  checkArtifactDeletion,
+  deleteArtifact,
+  getArtifact,
+  getArtifactContent,
+  listArtifacts,
+  restoreArtifact,
+} from './operations.ts'
 
-export interface ArtifactHandlerParts extends ServeParts {
-  readonly database: Database
-}
+export interface ArtifactHandlerParts extends ServeParts, DeletionParts {}
 
 export const artifactHandlers = (parts: ArtifactHandlerParts): BoundOperation[] => [
   handle(listArtifacts, async ({ path, query }) => {
@@ -29,5 +35,17 @@ export const artifactHandlers = (parts: ArtifactHandlerParts): BoundOperation[] 
     const file = { digest: toSha256(row.sha256), bytes: row.size, name: row.name }
     const downloadClass = appliedClass(caller, headers['svc-download-class'])
     return serve(parts, file, { ...conditionsOf(headers), head: request.head, downloadClass })
+  }),
+  handle(checkArtifactDeletion, async ({ path }) => ({
+    status: 200,
+    json: await checkDeletion(parts, path.repository, path.id),
+  })),
+  handle(deleteArtifact, async ({ path, body, caller }) => {
+    const wanted = { id: path.id, annotationRevision: body.expectedAnnotationRevision }
+    return { status: 200, json: await remove(parts, path.repository, wanted, actorOf(caller)) }
+  }),
+  handle(restoreArtifact, async ({ path, caller }) => {
+    const row = await restore(parts, path.repository, path.id, actorOf(caller))
+    return { status: 200, json: toRecord(row, 'available') }
   }),
 ]

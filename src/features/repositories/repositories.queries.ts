@@ -40,11 +40,14 @@ export const insertRepository = async (tx: Transaction, id: string, now: string)
       published_bytes: 0,
       pending_bytes: 0,
       retired_bytes: 0,
+      quota_bytes: null,
+      grace_hours: null,
+      cleanup_revision: 0,
     })
     .onConflict((conflict) =>
       conflict
         .column('id')
-        .doUpdateSet({ created_at: now, deleted_at: null })
+        .doUpdateSet({ created_at: now, deleted_at: null, quota_bytes: null, grace_hours: null, cleanup_revision: 0 })
         .where('repositories.deleted_at', 'is not', null),
     )
     .returning('id')
@@ -77,6 +80,11 @@ export const retiredClaimIds = (tx: Transaction, id: string) =>
 
 export const deleteUploadsOf = async (tx: Transaction, id: string): Promise<void> => {
   await tx.deleteFrom('uploads').where('repository', '=', id).execute()
+}
+
+/** Nothing of a deleted repository can be brought back. */
+export const forgetDeletedIn = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.deleteFrom('deleted_artifacts').where('repository', '=', id).execute()
 }
 
 export const deleteGrantsOn = async (tx: Transaction, id: string): Promise<number> => {

@@ -7,6 +7,7 @@ import { Failure, notFound } from '../../kernel/failure.ts'
 import {
   deleteGrantsOn,
   deleteUploadsOf,
+  forgetDeletedIn,
   holdsSomething,
   insertRepository,
   listLive,
@@ -73,6 +74,7 @@ export const deleteRepository = ({ database, clock }: RepositoryParts, id: strin
         'Files are stored or being uploaded there. Delete them first; deleted ones count until their grace period is over.',
       )
     for (const claim of await retiredClaimIds(tx, id)) await release(tx, claim.id, occurredAt)
+    await forgetDeletedIn(tx, id)
     await deleteUploadsOf(tx, id)
     await moveCounter(tx, 'grants', -(await deleteGrantsOn(tx, id)))
     await markDeleted(tx, id, occurredAt)

@@ -4,7 +4,6 @@ import type { Database } from '../../database/database.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { upkeepBatch, uploadLifetimeMs } from '../../kernel/limits.ts'
 import {
-  cancelledBefore,
   deleteUpload,
   expiredSessions,
   forgottenUploads,
@@ -16,7 +15,6 @@ import { cancel } from './uploads.ts'
 
 export interface UploadUpkeepParts extends StagingParts {
   readonly database: Database
-  readonly cleanupGraceMs: number
 }
 
 type Row = { id: string }
@@ -32,8 +30,8 @@ const each = async (find: () => Promise<Row[]>, settle: (id: string) => Promise<
 
 /**
  * What time does to uploads; an idempotent function of the database. Sessions past their end are cancelled, transfers of
- * dead processes give their room back, cancelled sessions do so after the grace period, and records are forgotten seven
- * days after they ended.
+ * dead processes give their room back, and records are forgotten seven days after they ended. What cancelled sessions
+ * reserve is given back with what deleted files do.
  */
 export const settleUploads = async (parts: UploadUpkeepParts): Promise<void> => {
   const { database, clock } = parts
@@ -57,10 +55,6 @@ export const settleUploads = async (parts: UploadUpkeepParts): Promise<void> => 
         await release(tx, id, now)
         await deleteUpload(tx, id)
       }),
-  )
-  await each(
-    () => cancelledBefore(database.reader, before(parts.cleanupGraceMs), upkeepBatch),
-    (id) => database.transaction((tx) => release(tx, id, now)),
   )
   await each(
     () => forgottenUploads(database.reader, before(uploadLifetimeMs), upkeepBatch),

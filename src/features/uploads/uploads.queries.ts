@@ -123,17 +123,6 @@ export const expiredSessions = (q: Queries, now: string, limit: number) =>
 export const lapsedTransfers = (q: Queries, now: string, limit: number) =>
   q.selectFrom('uploads').select('id').where('kind', '=', 'raw').where('turn_until', '<=', now).limit(limit).execute()
 
-/** Cancelled sessions whose grace period is over and whose room is still held. */
-export const cancelledBefore = (q: Queries, before: string, limit: number) =>
-  q
-    .selectFrom('claims')
-    .innerJoin('uploads', 'uploads.id', 'claims.id')
-    .select('uploads.id')
-    .where('claims.retired_at', '<=', before)
-    .where('uploads.status', '=', 'cancelled')
-    .limit(limit)
-    .execute()
-
 /** Sessions that ended so long ago that nobody asks for them, and that hold no room. */
 export const forgottenUploads = (q: Queries, before: string, limit: number) =>
   q

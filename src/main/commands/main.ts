@@ -4,7 +4,12 @@ import { scrubMiBPerSecondDefault } from '../../kernel/limits.ts'
 import { SettingsInvalid } from '../settings/rules.ts'
 import { programVersion } from '../version.ts'
 import { doctor } from './doctor.ts'
-import { createRepositoryCommand, deleteRepositoryCommand, listRepositoriesCommand } from './repository.ts'
+import {
+  createRepositoryCommand,
+  deleteRepositoryCommand,
+  listRepositoriesCommand,
+  setQuotaCommand,
+} from './repository.ts'
 import { scrub } from './scrub.ts'
 import { serve } from './serve.ts'
 import { showSettings } from './settings.ts'
@@ -52,6 +57,10 @@ export const main = async (argv: readonly string[]): Promise<void> => {
   const repository = program.command('repository').description('create, list and delete repositories')
   repository.command('create <id>').description('create a repository').action(createRepositoryCommand)
   repository.command('list').description('list repositories and the bytes they hold').action(listRepositoriesCommand)
+  repository
+    .command('quota <id> <bytes>')
+    .description('limit what a repository may reserve in all, or none for no limit')
+    .action(setQuotaCommand)
   repository.command('delete <id>').description('delete an empty repository').action(deleteRepositoryCommand)
   try {
     await program.parseAsync([...argv])

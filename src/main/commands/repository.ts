@@ -1,4 +1,5 @@
 import { createRepository, deleteRepository, listRepositories } from '../../features/repositories/repositories.ts'
+import { setQuota } from '../../features/storage/storage.ts'
 import { invalid } from '../../kernel/failure.ts'
 import { pageMax } from '../../kernel/limits.ts'
 import { isRepositoryId } from '../../kernel/names.ts'
@@ -35,4 +36,12 @@ export const listRepositoriesCommand = (): Promise<void> =>
       if (last === undefined || page.length < pageMax) return
       after = last.id
     }
+  })
+
+/** `none`, or whole bytes. */
+export const setQuotaCommand = (id: string, quota: string): Promise<void> =>
+  withParts(async (parts) => {
+    if (quota !== 'none' && !/^\d{1,16}$/.test(quota)) throw invalid(quota, 'must be a count of bytes, or none')
+    await setQuota(parts, parseId(id), quota === 'none' ? null : Number(quota))
+    console.log(quota === 'none' ? `${id} has no quota.` : `${id} may reserve ${Number(quota)} bytes.`)
   })

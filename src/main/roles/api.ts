@@ -22,6 +22,7 @@ import { repositoryHandlers } from '../../features/repositories/handlers.ts'
 import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
 import { administeredActions } from '../../features/service-accounts/delegations.ts'
 import { serviceAccountHandlers } from '../../features/service-accounts/handlers.ts'
+import { storageHandlers } from '../../features/storage/handlers.ts'
 import { tokenHandlers } from '../../features/tokens/handlers.ts'
 import { uploadHandlers } from '../../features/uploads/handlers.ts'
 import { createBudget } from '../../http/budget.ts'
@@ -31,6 +32,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import { grantsMax } from '../../kernel/limits.ts'
 import { catalogue, checkComplete } from '../catalogue.ts'
 import type { Parts } from '../parts.ts'
+import { reclaimMeasures } from '../reclaim-measures.ts'
 import { translate } from '../translate.ts'
 import { programVersion } from '../version.ts'
 
@@ -50,6 +52,7 @@ export const startGateway = async (
   const { database, clock, settings, log } = parts
   const operations = catalogue()
   const metrics = createMetrics(Math.floor(clock.now() / 1000))
+  metrics.show(reclaimMeasures(database, parts.meter))
   let draining = false
   const access = { database, clock, report: parts.report, findFileKey: fileKeyFinder(keys) }
   const held = (caller: Caller, repository: string) => heldActions(access, caller, repository)
@@ -96,7 +99,8 @@ export const startGateway = async (
     ...securityAuditHandlers({ database }),
     ...repositoryHandlers({ database, clock, heldActions: held, visibleRepositories: visible }),
     ...uploadHandlers(uploadParts),
-    ...artifactHandlers(parts),
+    ...artifactHandlers({ ...parts, cleanupGraceMs: settings.cleanupGraceMs }),
+    ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers(uploadParts),
   ]

@@ -1,12 +1,13 @@
 import { reclaim } from '../../content/reclaim.ts'
 import { settleSessions } from '../../features/accounts/jobs.ts'
+import { settleDeletions } from '../../features/artifacts/jobs.ts'
 import { settleLinkKeys } from '../../features/links/jobs.ts'
 import { judgeCompletion, runCompletion } from '../../features/uploads/completion.ts'
 import { settleUploads, sweepUploads } from '../../features/uploads/jobs.ts'
 import { forgetJobs } from '../../jobs/leases.ts'
 import { startReconciler } from '../../jobs/reconciler.ts'
 import { type JobKind, runDueJobs } from '../../jobs/runner.ts'
-import { jobsEveryMs, upkeepBatch, upkeepEveryMs } from '../../kernel/limits.ts'
+import { jobsEveryMs, upkeepEveryMs } from '../../kernel/limits.ts'
 import type { Parts } from '../parts.ts'
 import { translate } from '../translate.ts'
 
@@ -36,7 +37,8 @@ export const startWorker = (parts: Parts): { stop(): Promise<void> } => {
       run: async () => {
         await settleUploads(uploads)
         await sweepUploads(uploads)
-        while ((await reclaim({ database, store, clock })) === upkeepBatch);
+        await settleDeletions(uploads)
+        await reclaim(parts, () => stopping)
       },
     }),
     startReconciler({

@@ -82,6 +82,8 @@ alter table asset_revisions add constraint asset_revisions_key PRIMARY KEY (repo
 
 alter table asset_revisions add constraint asset_revisions_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
+CREATE INDEX asset_revisions_by_artifact ON asset_revisions USING btree (artifact_id);
+
 create table assets (
   repository text collate "C" not null,
   path text collate "C" not null,
@@ -124,6 +126,8 @@ CREATE INDEX claims_by_repository ON claims USING btree (repository, state);
 
 CREATE INDEX claims_retired ON claims USING btree (retired_at) WHERE (retired_at IS NOT NULL);
 
+CREATE INDEX claims_retired_by_repository ON claims USING btree (repository, retired_at) WHERE (retired_at IS NOT NULL);
+
 create table counters (
   name text collate "C" not null,
   value bigint not null
@@ -145,6 +149,27 @@ alter table delegations add constraint delegations_key PRIMARY KEY (operator_key
 alter table delegations add constraint delegations_operator_key_id_fkey FOREIGN KEY (operator_key_id) REFERENCES service_keys(id);
 
 CREATE INDEX delegations_by_account ON delegations USING btree (account_id);
+
+create table deleted_artifacts (
+  id text collate "C" not null,
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  size bigint not null,
+  sha256 text collate "C" not null,
+  labels text collate "C" not null,
+  metadata text collate "C" not null,
+  created_at text collate "C" not null,
+  expires_at text collate "C" not null,
+  published_at text collate "C" not null,
+  deleted_at text collate "C" not null,
+  released_at text collate "C"
+);
+
+alter table deleted_artifacts add constraint deleted_artifacts_pkey PRIMARY KEY (id);
+
+alter table deleted_artifacts add constraint deleted_artifacts_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX deleted_artifacts_released ON deleted_artifacts USING btree (released_at) WHERE (released_at IS NOT NULL);
 
 create table group_grants (
   group_id text collate "C" not null,
@@ -260,6 +285,16 @@ create table reclaim_candidates (
 
 alter table reclaim_candidates add constraint reclaim_candidates_pkey PRIMARY KEY (sha256);
 
+create table reclaim_notes (
+  sha256 text collate "C" not null,
+  repository text collate "C" not null,
+  artifact_id text collate "C" not null
+);
+
+alter table reclaim_notes add constraint reclaim_notes_key PRIMARY KEY (sha256, repository, artifact_id);
+
+alter table reclaim_notes add constraint reclaim_notes_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
 create table repositories (
   id text collate "C" not null,
   created_at text collate "C" not null,
@@ -267,7 +302,10 @@ create table repositories (
   journal_head bigint not null,
   published_bytes bigint not null,
   pending_bytes bigint not null,
-  retired_bytes bigint not null
+  retired_bytes bigint not null,
+  quota_bytes bigint,
+  grace_hours bigint,
+  cleanup_revision bigint not null default 0
 );
 
 alter table repositories add constraint repositories_pkey PRIMARY KEY (id);

@@ -59,6 +59,10 @@ CREATE TABLE "asset_revisions" (
   constraint "asset_revisions_key" primary key ("repository", "path", "revision")
 ) strict;
 
+CREATE INDEX "asset_revisions_by_artifact" on "asset_revisions" (
+  "artifact_id"
+);
+
 CREATE TABLE "assets" (
   "repository" text not null references "repositories" ("id"),
   "path" text not null,
@@ -97,6 +101,11 @@ CREATE INDEX "claims_retired" on "claims" (
   "retired_at"
 ) where "retired_at" is not null;
 
+CREATE INDEX "claims_retired_by_repository" on "claims" (
+  "repository",
+  "retired_at"
+) where "retired_at" is not null;
+
 CREATE TABLE "counters" (
   "name" text primary key,
   "value" integer not null
@@ -113,6 +122,25 @@ CREATE TABLE "delegations" (
 CREATE INDEX "delegations_by_account" on "delegations" (
   "account_id"
 );
+
+CREATE TABLE "deleted_artifacts" (
+  "id" text primary key,
+  "repository" text not null references "repositories" ("id"),
+  "name" text not null,
+  "size" integer not null,
+  "sha256" text not null,
+  "labels" text not null,
+  "metadata" text not null,
+  "created_at" text not null,
+  "expires_at" text not null,
+  "published_at" text not null,
+  "deleted_at" text not null,
+  "released_at" text
+) strict;
+
+CREATE INDEX "deleted_artifacts_released" on "deleted_artifacts" (
+  "released_at"
+) where "released_at" is not null;
 
 CREATE TABLE "group_grants" (
   "group_id" text not null references "access_groups" ("id"),
@@ -221,6 +249,13 @@ CREATE TABLE "reclaim_candidates" (
   "since" text not null
 ) strict;
 
+CREATE TABLE "reclaim_notes" (
+  "sha256" text not null,
+  "repository" text not null references "repositories" ("id"),
+  "artifact_id" text not null,
+  constraint "reclaim_notes_key" primary key ("sha256", "repository", "artifact_id")
+) strict;
+
 CREATE TABLE "repositories" (
   "id" text primary key,
   "created_at" text not null,
@@ -228,7 +263,10 @@ CREATE TABLE "repositories" (
   "journal_head" integer not null,
   "published_bytes" integer not null,
   "pending_bytes" integer not null,
-  "retired_bytes" integer not null
+  "retired_bytes" integer not null,
+  "quota_bytes" integer,
+  "grace_hours" integer,
+  "cleanup_revision" integer default 0 not null
 ) strict;
 
 CREATE TABLE schema_migrations (

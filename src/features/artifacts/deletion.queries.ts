@@ -1,0 +1,58 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import type { ArtifactsTable, DeletedArtifactsTable } from '../../database/tables/artifacts.ts'
+
+/** Whether some path shows the file, or showed it once. */
+export const isInPathHistory = async (q: Queries, id: string): Promise<boolean> =>
+  (await q.selectFrom('asset_revisions').select('path').where('artifact_id', '=', id).limit(1).executeTakeFirst()) !==
+  undefined
+
+export const findDeleted = (q: Queries, repository: string, id: string): Promise<DeletedArtifactsTable | undefined> =>
+  q
+    .selectFrom('deleted_artifacts')
+    .selectAll()
+    .where('id', '=', id)
+    .where('repository', '=', repository)
+    .executeTakeFirst()
+
+/** The grace period that a repository has of its own, or null. */
+export const graceHoursOf = async (q: Queries, repository: string): Promise<number | null> =>
+  (await q.selectFrom('repositories').select('grace_hours').where('id', '=', repository).executeTakeFirst())
+    ?.grace_hours ?? null
+
+/** Takes the lock under which paths change, so that none comes to show the file meanwhile. */
+export const lockPaths = async (tx: Transaction, repository: string): Promise<void> => {
+  await tx.selectFrom('repositories').select('id').where('id', '=', repository).forUpdate().execute()
+}
+
+export const moveToDeleted = async (tx: Transaction, row: ArtifactsTable, now: string): Promise<void> => {
+  await tx
+    .insertInto('deleted_artifacts')
+    .values({ ...row, deleted_at: now, released_at: null })
+    .execute()
+  await tx.deleteFrom('artifacts').where('id', '=', row.id).execute()
+}
+
+export const moveBack = async (tx: Transaction, row: DeletedArtifactsTable): Promise<void> => {
+  const { deleted_at: _, released_at: __, ...artifact } = row
+  await tx.insertInto('artifacts').values(artifact).execute()
+  await tx.deleteFrom('deleted_artifacts').where('id', '=', row.id).execute()
+}
+
+/** Notes that a file can no longer be brought back. Undefined where the claim was no deleted file's. */
+export const markReleased = (
+  tx: Transaction,
+  id: string,
+  now: string,
+): Promise<Pick<DeletedArtifactsTable, 'repository' | 'sha256'> | undefined> =>
+  tx
+    .updateTable('deleted_artifacts')
+    .set({ released_at: now })
+    .where('id', '=', id)
+    .returning(['repository', 'sha256'])
+    .executeTakeFirst()
+
+export const forgetReleasedBefore = async (tx: Transaction, before: string, limit: number): Promise<number> => {
+  const old = tx.selectFrom('deleted_artifacts').select('id').where('released_at', '<=', before).limit(limit)
+  const { numDeletedRows } = await tx.deleteFrom('deleted_artifacts').where('id', 'in', old).executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,32 @@
+import { lockLive, release } from '../../content/claims.ts'
+import { claimsPastGrace } from '../../content/grace.ts'
+import { noteHolder } from '../../content/reclaim-queue.ts'
+import { timestamp } from '../../kernel/clock.ts'
+import { deletedArtifactsKeptMs, upkeepBatch } from '../../kernel/limits.ts'
+import { forgetReleasedBefore, markReleased } from './deletion.queries.ts'
+import type { DeletionParts } from './deletion.ts'
+
+/**
+ * What time does to what was deleted or cancelled; an idempotent function of the database. When the grace period of its
+ * repository is over, the room is given back and the bytes go to reclaim; the record of a deleted file is kept for
+ * another while.
+ */
+export const settleDeletions = async (parts: DeletionParts): Promise<void> => {
+  const { database, clock } = parts
+  for (;;) {
+    const due = await claimsPastGrace(database.reader, clock.now(), parts.cleanupGraceMs, upkeepBatch)
+    for (const id of due) await giveUp(parts, id)
+    if (due.length < upkeepBatch) break
+  }
+  const before = timestamp(clock.now() - deletedArtifactsKeptMs)
+  while ((await database.transaction((tx) => forgetReleasedBefore(tx, before, upkeepBatch))) === upkeepBatch);
+}
+
+/** Looks again under the claim's lock: it may have been brought back meanwhile. */
+const giveUp = ({ database, clock }: DeletionParts, id: string): Promise<void> =>
+  database.transaction(async (tx) => {
+    const now = timestamp(clock.now())
+    if ((await lockLive(tx, id)) || !(await release(tx, id, now))) return
+    const deleted = await markReleased(tx, id, now)
+    if (deleted !== undefined) await noteHolder(tx, deleted.sha256, deleted.repository, id)
+  })

@@ -1,0 +1,71 @@
+import Type from 'typebox'
+import { answers, defineOperation, jsonBody } from '../../contract/define.ts'
+import { ByteCount, fields, inRepository, nullable, oneOf, Timestamp } from '../../contract/schemas.ts'
+import { expectedRevisionMax, graceHoursMax, revisionMax } from '../../kernel/limits.ts'
+import { usageStates } from './storage.ts'
+
+const base = '/api/v1/repositories/{repository}'
+const GraceHours = Type.Integer({ minimum: 0, maximum: graceHoursMax })
+
+const Usage = fields({
+  publishedBytes: ByteCount,
+  pendingBytes: ByteCount,
+  retiredBytes: ByteCount,
+  reservedBytes: ByteCount,
+  quotaBytes: nullable(ByteCount),
+  state: oneOf(usageStates),
+  graceHours: GraceHours,
+  nextReleaseAt: nullable(Timestamp),
+})
+
+const Cleanup = fields({
+  revision: Type.Integer({ minimum: 0, maximum: revisionMax }),
+  graceHours: nullable(GraceHours),
+  serverGraceHours: GraceHours,
+})
+
+export const getStorageUsage = defineOperation({
+  id: 'getStorageUsage',
+  method: 'GET',
+  path: `${base}/storage/usage`,
+  summary: 'Read what a repository reserves, and when deleted files give their room back',
+  surface: 'operations',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['storage.read'] },
+  retry: 'read',
+  pathParameters: inRepository,
+  responses: { 200: answers('Logical reservations, not disk usage', Usage) },
+})
+
+export const getCleanup = defineOperation({
+  id: 'getCleanup',
+  method: 'GET',
+  path: `${base}/cleanup`,
+  summary: 'Read how long deleted files can be brought back',
+  surface: 'operations',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['storage.read'] },
+  retry: 'read',
+  pathParameters: inRepository,
+  responses: { 200: answers('The setting; null stands for that of the server', Cleanup) },
+})
+
+export const setCleanup = defineOperation({
+  id: 'setCleanup',
+  method: 'PUT',
+  path: `${base}/cleanup`,
+  summary: 'Set how long deleted files can be brought back',
+  surface: 'operations',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['storage.manage'] },
+  retry: 'compare-and-swap',
+  pathParameters: inRepository,
+  body: jsonBody(
+    fields({
+      expectedRevision: Type.Integer({ minimum: 0, maximum: expectedRevisionMax }),
+      graceHours: nullable(GraceHours),
+    }),
+  ),
+  responses: { 200: answers('The setting, which holds for what is deleted already as well', Cleanup) },
+  failures: ['revision_mismatch'],
+})

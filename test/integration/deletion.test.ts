@@ -1,0 +1,335 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, afterEach, before, describe, it } from 'node:test'
+import { deletedArtifactsKeptMs } from '../../src/kernel/limits.ts'
+import { type Backstage, digestOf, openBackstage } from '../harness/backstage.ts'
+import { closeConnections, type Told } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { expectAnswer } from '../harness/expect.ts'
+import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
+import { newFile, publish } from '../harness/publishing.ts'
+import { inDatabase } from '../harness/rows.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
+
+const hour = 3_600_000
+const repository = 'one'
+const base = `/api/v1/repositories/${repository}`
+
+after(closeConnections)
+
+interface Usage {
+  readonly publishedBytes: string
+  readonly retiredBytes: string
+  readonly reservedBytes: string
+  readonly state: string
+  readonly graceHours: number
+  readonly nextReleaseAt: string
+}
+
+forEachEngine((engine) => {
+  let service: TestService
+  let backstage: Backstage
+  let writer: Person
+  let keeper: string
+  before(async () => {
+    // Without a worker: the tests say when time does its work.
+    service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+    backstage = await openBackstage(service)
+    await createOwner(service)
+    await createRepository(service, repository)
+    writer = await createPerson(service, 'writer')
+    await grant(service, writer, repository, 'write')
+    const bindings = [binding(repository, 'artifact.delete', 'artifact.read', 'storage.read', 'storage.manage')]
+    const account = await createServiceAccount(service, bindings)
+    keeper = (await activeKey(service, account.id, { bindings })).secret
+  })
+  after(async () => {
+    await backstage.close()
+    await service.stop()
+  })
+  afterEach(() => backstage.inOrder())
+
+  let files = 0
+  const published = async (content = `content ${++files}`): Promise<string> =>
+    publish(service, writer.token, repository, newFile(`file ${++files}`, content))
+  const remove = (id: string, expectedAnnotationRevision = 0, credential = keeper): Promise<Told> =>
+    service.ask({ method: 'DELETE', path: `${base}/artifacts/${id}`, credential, json: { expectedAnnotationRevision } })
+  const removed = async (id: string): Promise<Told['json']> => {
+    const told = await remove(id)
+    assert.equal(told.status, 200, told.text)
+    return told.json
+  }
+  const restore = (id: string, credential = keeper): Promise<Told> =>
+    service.ask({ method: 'POST', path: `${base}/artifacts/${id}/restore`, credential })
+  const get = (path: string, status = 200, credential = writer.token): Promise<Told> =>
+    expectAnswer(service, { path: `${base}${path}`, credential }, status)
+  const usage = async (): Promise<Usage> => (await get('/storage/usage', 200, keeper)).json
+  const journal = async (id: string): Promise<string[]> =>
+    inDatabase(service, async (q) =>
+      (await q.selectFrom('journal').select('action').where('artifact_id', '=', id).orderBy('sequence').execute()).map(
+        ({ action }) => action,
+      ),
+    )
+  const at = (ms: number): string => new Date(service.clock.now() + ms).toISOString()
+  const seconds = (time: string): number => Math.round(Date.parse(time) / 1000)
+  /** Time passes; people sign in again when it was long. */
+  const pass = async (ms: number): Promise<void> => {
+    service.clock.advance(ms)
+    const { name, password } = writer
+    const told = await service.ask({ path: '/api/v1/auth/login', json: { name, password } })
+    writer = { ...writer, token: told.json.token }
+  }
+
+  describe('deleting a file', () => {
+    it('hides it at once and everywhere, keeps its bytes reserved, and says until when it can be brought back', async () => {
+      const id = await published()
+      const before = await usage()
+      const check = await get(`/artifacts/${id}/deletion`, 200, keeper)
+      const record = (await get(`/artifacts/${id}`)).json
+      assert.deepEqual(check.json, {
+        id,
+        name: record.descriptor.name,
+        size: record.descriptor.size,
+        publishedAt: check.json.publishedAt,
+        annotationRevision: 0,
+        blockers: [],
+      })
+      const told = await removed(id)
+      assert.deepEqual(told, { id, outcome: 'deleted', blockers: [], restorableUntil: told.restorableUntil })
+      assert.ok(Math.abs(seconds(told.restorableUntil) - seconds(at(24 * hour))) <= 2)
+      await get(`/artifacts/${id}`, 404)
+      await get(`/artifacts/${id}/content`, 404)
+      await get(`/artifacts/${id}/deletion`, 404, keeper)
+      const listed = (await get('/artifacts?limit=100')).json.items.map((item: { id: string }) => item.id)
+      assert.ok(!listed.includes(id))
+      const asset = { path: 'late.txt', artifactId: id, expectedRevision: 0 }
+      await expectAnswer(service, { method: 'PUT', path: `${base}/asset`, credential: writer.token, json: asset }, 404)
+      const size = Number(record.descriptor.size)
+      const now = await usage()
+      assert.equal(Number(now.publishedBytes), Number(before.publishedBytes) - size)
+      assert.equal(Number(now.retiredBytes), Number(before.retiredBytes) + size)
+      assert.equal(now.reservedBytes, before.reservedBytes)
+      assert.equal(now.graceHours, 24)
+      assert.ok(now.nextReleaseAt <= told.restorableUntil)
+      assert.deepEqual(await journal(id), ['artifact.publish', 'artifact.delete'])
+    })
+
+    it('again is harmless and says so; what never was is 404', async () => {
+      const id = await published()
+      const first = await removed(id)
+      assert.deepEqual(await removed(id), { ...first, outcome: 'already_deleted' })
+      assert.deepEqual(await journal(id), ['artifact.publish', 'artifact.delete'])
+      assert.equal((await remove(randomUUID())).status, 404)
+      const session = await service.ask({
+        path: `${base}/uploads`,
+        credential: writer.token,
+        headers: { 'idempotency-key': randomUUID() },
+        json: newFile('pending', 'pending').descriptor,
+      })
+      assert.equal((await remove(session.json.id)).status, 404)
+    })
+
+    it('is refused while a path shows it or showed it, and when its annotations are others', async () => {
+      const put = (body: string): Promise<Told> =>
+        service.ask({ method: 'PUT', path: `${base}/raw/shown.txt`, credential: writer.token, body })
+      const { id } = (await put('first')).json.artifact
+      for (const _ of ['shown', 'showed']) {
+        assert.deepEqual((await get(`/artifacts/${id}/deletion`, 200, keeper)).json.blockers, ['asset_history'])
+        assert.deepEqual(await removed(id), {
+          id,
+          outcome: 'protected',
+          blockers: ['asset_history'],
+          restorableUntil: null,
+        })
+        await put('second')
+      }
+      const other = await published()
+      const told = await remove(other, 1)
+      assert.deepEqual(told.json, { id: other, outcome: 'changed', blockers: [], restorableUntil: null })
+      await get(`/artifacts/${other}`)
+    })
+
+    it('and pointing a path at it exclude each other, whoever is first', async () => {
+      for (let round = 0; round < 8; round++) {
+        const id = await published()
+        const json = { path: `race/${id}`, artifactId: id, expectedRevision: 0 }
+        const [deleted, shown] = await Promise.all([
+          remove(id),
+          service.ask({ method: 'PUT', path: `${base}/asset`, credential: writer.token, json }),
+        ])
+        assert.equal(deleted.status, 200, deleted.text)
+        assert.deepEqual(
+          [deleted.json.outcome, shown.status],
+          shown.status === 200 ? ['protected', 200] : ['deleted', 404],
+          shown.text,
+        )
+      }
+    })
+
+    it('frees the bytes once the grace period is over, and tells the journal', async () => {
+      const content = 'to be removed for good'
+      const [first, second] = [await published(content), await published(content)]
+      await removed(first)
+      await pass(25 * hour)
+      await backstage.upkeep()
+      assert.ok((await backstage.stored()).includes(digestOf(content)), 'another file holds the same bytes')
+      await get(`/artifacts/${second}/content`)
+      assert.deepEqual(await removed(first), {
+        id: first,
+        outcome: 'already_deleted',
+        blockers: [],
+        restorableUntil: null,
+      })
+      await removed(second)
+      await pass(25 * hour)
+      await backstage.upkeep()
+      assert.ok(!(await backstage.stored()).includes(digestOf(content)))
+      assert.deepEqual(await journal(second), ['artifact.publish', 'artifact.delete', 'bytes.reclaim'])
+      const told = await inDatabase(service, (q) =>
+        q
+          .selectFrom('journal')
+          .select(['detail', 'actor'])
+          .where('artifact_id', '=', second)
+          .where('action', '=', 'bytes.reclaim')
+          .executeTakeFirstOrThrow(),
+      )
+      const size = String(content.length)
+      assert.deepEqual(
+        { ...told },
+        { detail: JSON.stringify({ sha256: digestOf(content), size }), actor: 'system:reclaim' },
+      )
+      await pass(deletedArtifactsKeptMs + 1000)
+      await backstage.upkeep()
+      assert.equal((await remove(second)).status, 404, 'it is known no more')
+    })
+  })
+
+  describe('bringing a file back', () => {
+    it('gives all of it back, as often as it is asked', async () => {
+      const id = await published()
+      const record = (await get(`/artifacts/${id}`)).json
+      const { bytes } = await get(`/artifacts/${id}/content`)
+      const before = await usage()
+      await removed(id)
+      await pass(23 * hour)
+      await backstage.upkeep()
+      for (let n = 0; n < 2; n++) {
+        const told = await restore(id)
+        assert.equal(told.status, 200, told.text)
+        assert.deepEqual(told.json, record)
+      }
+      assert.deepEqual((await get(`/artifacts/${id}`)).json, record)
+      assert.ok((await get(`/artifacts/${id}/content`)).bytes.equals(bytes))
+      assert.equal((await usage()).publishedBytes, before.publishedBytes)
+      assert.deepEqual(await journal(id), ['artifact.publish', 'artifact.delete', 'artifact.restore'])
+      await pass(48 * hour)
+      await backstage.upkeep()
+      assert.ok((await get(`/artifacts/${id}/content`)).bytes.equals(bytes))
+      assert.equal((await removed(id)).outcome, 'deleted')
+    })
+
+    it('is over when the grace period is and its bytes were given up', async () => {
+      const id = await published()
+      await removed(id)
+      await pass(25 * hour)
+      await backstage.upkeep()
+      assert.equal((await restore(id)).status, 404)
+      assert.equal((await restore(randomUUID())).status, 404)
+    })
+
+    it('and giving it up exclude each other, whoever is first', async () => {
+      for (let round = 0; round < 6; round++) {
+        const content = `contested ${round}`
+        const id = await published(content)
+        await removed(id)
+        await pass(25 * hour)
+        const [told] = await Promise.all([restore(id), backstage.upkeep(), backstage.upkeep()])
+        await backstage.upkeep()
+        assert.ok(told.status === 200 || told.status === 404, told.text)
+        await get(`/artifacts/${id}/content`, told.status)
+        assert.equal((await backstage.stored()).includes(digestOf(content)), told.status === 200)
+        await backstage.inOrder()
+      }
+    })
+
+    it('is, like deleting, for service keys that may', async () => {
+      const id = await published()
+      for (const credential of [writer.token, service.recoveryKey]) {
+        const status = credential === writer.token ? 403 : 404
+        assert.equal((await remove(id, 0, credential)).status, status)
+        assert.equal((await restore(id, credential)).status, status)
+      }
+      await get(`/artifacts/${id}`)
+    })
+  })
+
+  describe('the grace period of a repository', () => {
+    const path = `${base}/cleanup`
+    const set = (expectedRevision: number, graceHours: number | null): Promise<Told> =>
+      service.ask({ method: 'PUT', path, credential: keeper, json: { expectedRevision, graceHours } })
+
+    it('is the server’s until it is set, by comparing and swapping, and holds for what is deleted already', async () => {
+      const id = await published()
+      await removed(id)
+      const first = (await get('/cleanup', 200, keeper)).json
+      assert.deepEqual(first, { revision: 0, graceHours: null, serverGraceHours: 24 })
+      const told = await set(0, 48)
+      assert.deepEqual([told.status, told.json], [200, { revision: 1, graceHours: 48, serverGraceHours: 24 }])
+      const late = await set(0, 1)
+      assert.deepEqual([late.status, late.json.code], [409, 'revision_mismatch'])
+      assert.equal((await usage()).graceHours, 48)
+      assert.ok(Math.abs(seconds((await removed(id)).restorableUntil) - seconds(at(48 * hour))) <= 2)
+      await pass(47 * hour)
+      await backstage.upkeep()
+      assert.equal((await restore(id)).status, 200)
+      await removed(id)
+      assert.equal((await set(1, 0)).status, 200)
+      await backstage.upkeep()
+      assert.equal((await restore(id)).status, 404)
+      assert.equal((await set(2, null)).status, 200)
+      for (const wrong of [-1, 8761, 1.5, '24', true]) assert.equal((await set(3, wrong as number)).status, 400)
+    })
+  })
+
+  describe('the quota of a repository', () => {
+    const limit = (quotaBytes: number | null) =>
+      inDatabase(service, (q) =>
+        q.updateTable('repositories').set({ quota_bytes: quotaBytes }).where('id', '=', repository).execute(),
+      )
+    const open = (size: number): Promise<Told> =>
+      service.ask({
+        path: `${base}/uploads`,
+        credential: writer.token,
+        headers: { 'idempotency-key': randomUUID() },
+        json: { name: 'x', size: String(size), sha256: digestOf(randomUUID()) },
+      })
+
+    it('is kept exactly by many who reserve at once', async () => {
+      const { reservedBytes } = await usage()
+      await limit(Number(reservedBytes) + 5_000)
+      const told = await Promise.all(Array.from({ length: 16 }, () => open(1_000)))
+      assert.equal(told.filter(({ status }) => status === 201).length, 5)
+      for (const { status, json } of told.filter((each) => each.status !== 201)) {
+        assert.deepEqual([status, json.code], [507, 'storage_quota'])
+        assert.match(json.detail, /quota of \d+ bytes does not suffice for 1000 more/)
+      }
+      assert.equal((await usage()).state, 'critical')
+      await limit(null)
+    })
+
+    it('refuses growth when it is smaller than what is there, and takes nothing away', async () => {
+      const id = await published()
+      await limit(1)
+      assert.equal((await usage()).state, 'exceeded')
+      assert.equal((await open(1)).status, 507)
+      const put = await service.ask({ method: 'PUT', path: `${base}/raw/x`, credential: writer.token, body: 'x' })
+      assert.deepEqual([put.status, put.json.code], [507, 'storage_quota'])
+      await get(`/artifacts/${id}/content`)
+      await removed(id)
+      assert.equal((await restore(id)).status, 200, 'what is deleted counts, so that it can come back')
+      await limit(null)
+      assert.equal((await usage()).state, 'unlimited')
+    })
+  })
+})
