@@ -56,6 +56,7 @@ const look = (): State => ({
   globals: [globalThis, Object.prototype, Array.prototype, String.prototype, BigInt.prototype, Promise.prototype]
     .flatMap((object) => Reflect.ownKeys(object).map(String))
     .filter((key) => !key.startsWith('Symbol(undici.')) // Node's own fetch, loaded by node:http
+    .filter((key) => key !== 'awslambda') // An empty object that the client of the object store leaves, for AWS Lambda only
     .join(' '),
   running: process
     .getActiveResourcesInfo()

@@ -1,5 +1,6 @@
 import { openBlobDirectory } from '../adapters/blob-directory/blob-directory.ts'
 import { guardBlobStore } from '../adapters/blob-guarded.ts'
+import { openBlobS3 } from '../adapters/blob-s3/blob-s3.ts'
 import { type FreeSpace, watchFreeSpace } from '../content/free-space.ts'
 import { createReclaimMeter, type ReclaimMeter } from '../content/reclaim-meter.ts'
 import { createRunningHashes, type RunningHashes } from '../content/running-hash.ts'
@@ -49,8 +50,7 @@ export const openParts = async (
   const report = (message: string, error: unknown): void => log.error({ err: error }, message)
   const database = stack.use(await openDatabase({ url: settings.databaseUrl, report }))
   await migrate(database, migrations)
-  const directory = await openBlobDirectory({ root: settings.blobStore.root, staging: settings.blobStore.staging })
-  const store = guardBlobStore(directory, insideTransaction)
+  const store = guardBlobStore(await openBlobStore(settings), insideTransaction)
   const freeSpace = watchFreeSpace(store, stage.clock, settings.freeSpaceReserveBytes)
   const hashes = createRunningHashes(store.readsParts)
   return {
@@ -66,3 +66,6 @@ export const openParts = async (
     report,
   }
 }
+
+const openBlobStore = ({ blobStore }: Pick<Settings, 'blobStore'>): Promise<BlobStore> =>
+  blobStore.kind === 's3' ? openBlobS3(blobStore) : openBlobDirectory(blobStore)

@@ -239,7 +239,7 @@ describe('the command line', { timeout: 240_000 }, () => {
       SVC_LISTEN: 'nowhere',
       SVC_BASE_URL: 'files.example.org/path',
       SVC_DATABASE_URL: 'mysql://svc:very-secret@db.example.org/svc',
-      SVC_BLOB_STORE: 's3://bucket',
+      SVC_BLOB_STORE: 'gs://bucket',
       SVC_ALLOW_REGISTRATION: 'maybe',
       SVC_CORS_ORIGINS: 'https://a.example.org,*',
       SVC_MAX_OBJECT_BYTES: '-1',

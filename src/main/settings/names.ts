@@ -16,7 +16,11 @@ export const settingNames = [
     fallback: 'sqlite:<data>/svc.db',
     meaning: 'Database: sqlite:<path> on one machine, postgres://… for several.',
   },
-  { name: 'SVC_BLOB_STORE', fallback: 'file:<data>/blobs', meaning: 'Where the bytes are: file:<folder>.' },
+  {
+    name: 'SVC_BLOB_STORE',
+    fallback: 'file:<data>/blobs',
+    meaning: 'Where the bytes are: file:<folder>, or s3://<bucket>/<prefix>?endpoint=…&region=…&pathStyle=true.',
+  },
   {
     name: 'SVC_KEYS_FILE',
     fallback: '<data>/config/keys.json',

@@ -59,8 +59,45 @@ const cases: Record<
     bad: ['sqlite:', 'x.db', 'mysql://u:hush@h/d', 'postgres:', 'postgres//u:hush@h'],
   },
   SVC_BLOB_STORE: {
-    good: [['file:/b', (s) => s.blobStore, { kind: 'directory', root: '/b', staging: '/b/staging' }]],
-    bad: ['file:', '/b', 'ftp://b'],
+    good: [
+      ['file:/b', (s) => s.blobStore, { kind: 'directory', root: '/b', staging: '/b/staging' }],
+      [
+        's3://my-bucket/a/b?endpoint=http://127.0.0.1:7480&region=eu-central-1&pathStyle=false',
+        (s) => s.blobStore,
+        {
+          kind: 's3',
+          bucket: 'my-bucket',
+          prefix: 'a/b/',
+          endpoint: 'http://127.0.0.1:7480',
+          region: 'eu-central-1',
+          pathStyle: false,
+        },
+      ],
+      [
+        's3://my-bucket',
+        (s) => s.blobStore,
+        { kind: 's3', bucket: 'my-bucket', prefix: '', endpoint: null, region: 'us-east-1', pathStyle: false },
+      ],
+      [
+        's3://my-bucket/?endpoint=https%3A%2F%2Fs3.example.org%2F',
+        (s) => s.blobStore,
+        {
+          kind: 's3',
+          bucket: 'my-bucket',
+          prefix: '',
+          endpoint: 'https://s3.example.org',
+          region: 'us-east-1',
+          pathStyle: true,
+        },
+      ],
+    ],
+    bad: [
+      ...['file:', '/b', 'ftp://b', 's3:', 's3://', 's3://B', 's3://key:hush@bucket', 's3:bucket', 's3://ab'],
+      ...['s3://bucket/a//b', 's3://bucket/a b', `s3://bucket/${'a'.repeat(101)}`, 's3://bucket/a#b'],
+      ...['s3://bucket?endpoint=localhost', 's3://bucket?endpoint=http://a/b', 's3://bucket?endpoint=http://u:hush@a'],
+      ...['s3://bucket?region=', 's3://bucket?region=EU', 's3://bucket?pathStyle=yes', 's3://bucket?pathstyle=true'],
+      ...['s3://bucket?accessKey=hush', 's3://bucket?region=a&region=b'],
+    ],
   },
   SVC_KEYS_FILE: { good: [['/k.json', (s) => s.keysFile, { path: '/k.json', makeIfMissing: false }]], bad: [] },
   SVC_ALLOW_REGISTRATION: {
@@ -152,9 +189,13 @@ describe('readSettings', () => {
   })
 
   it('repeats no password of an address', () => {
-    const told = faultsOf({ SVC_DATABASE_URL: 'mysql://user:hush@host/db', SVC_BASE_URL: 'https://user:hush@host' })
-    assert.equal(told.length, 2)
-    assert.ok(!told[0]?.includes('hush') && !told[1]?.includes('hush'), told.join('\n'))
+    const told = faultsOf({
+      SVC_DATABASE_URL: 'mysql://user:hush@host/db',
+      SVC_BASE_URL: 'https://user:hush@host',
+      SVC_BLOB_STORE: 's3://key:hush@bucket',
+    })
+    assert.equal(told.length, 3)
+    assert.ok(!told.join('\n').includes('hush'), told.join('\n'))
   })
 })
 

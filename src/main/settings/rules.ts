@@ -9,6 +9,7 @@ import {
   requestsPerSecondDefault,
   uploadDeadlineSecondsDefault,
 } from '../../kernel/limits.ts'
+import { type BlobStoreSetting, blobStoreSetting } from './blob-store.ts'
 import { type SettingName, settingNames } from './names.ts'
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -18,7 +19,7 @@ export interface Settings {
   readonly listen: { readonly host: string; readonly port: number }
   readonly baseUrl: string | null
   readonly databaseUrl: string
-  readonly blobStore: { readonly kind: 'directory'; readonly root: string; readonly staging: string }
+  readonly blobStore: BlobStoreSetting
   readonly keysFile: { readonly path: string; readonly makeIfMissing: boolean }
   readonly allowRegistration: boolean
   readonly corsOrigins: ReadonlySet<string>
@@ -65,10 +66,10 @@ export const readSettings = (environment: Environment): Settings => {
     listen: read('SVC_LISTEN', { host: '127.0.0.1', port: 8080 }, listenAddress),
     baseUrl: read<string | null>('SVC_BASE_URL', null, originUrl),
     databaseUrl: read('SVC_DATABASE_URL', `sqlite:${join(dataDir, 'svc.db')}`, databaseUrl),
-    blobStore: read(
+    blobStore: read<BlobStoreSetting>(
       'SVC_BLOB_STORE',
       { kind: 'directory', root: join(dataDir, 'blobs'), staging: join(dataDir, 'staging') },
-      blobStore,
+      (text) => blobStoreSetting(text, environment),
     ),
     keysFile: read<Settings['keysFile']>(
       'SVC_KEYS_FILE',
@@ -156,11 +157,4 @@ const databaseUrl = (text: string): string => {
   if (/^postgres(?:ql)?:\/\/./.test(text)) return text
   // The value may hold a password, so it is not repeated.
   throw new RangeError('write it like sqlite:/path/to/svc.db or postgres://user:password@host/database')
-}
-
-const blobStore = (text: string): Settings['blobStore'] => {
-  if (!text.startsWith('file:') || text.length === 'file:'.length)
-    throw new RangeError(`${JSON.stringify(text)} is no blob store; write it like file:/path/to/folder`)
-  const root = resolve(text.slice('file:'.length))
-  return { kind: 'directory', root, staging: join(root, 'staging') }
 }

@@ -1,0 +1,81 @@
+import type { BlobStore, StagedRemains } from '../../ports/blob-store.ts'
+import { assembledObject, beginAssembledObject } from './assembled-object.ts'
+import { atOnce } from './at-once.ts'
+import { type Bucket, bucketAt, lookAt, type ObjectPlace, type Patience, patience } from './bucket.ts'
+import { guarded } from './failures.ts'
+import { mustBeStagedId, parsePlace } from './keys.ts'
+import { objectsBelow, stagedRemains, storedBlobs, uploadsBelow } from './listing.ts'
+import { deleteObject, objectBytes } from './objects.ts'
+import { openRange } from './reading.ts'
+import { StagedObject } from './staged-object.ts'
+import { abortUpload } from './uploads.ts'
+
+/**
+ * The blob store in a bucket of an object store. Makes nothing, and throws where the bucket does not answer, in words that
+ * say what to do. Any number of processes may open the same bucket and prefix.
+ */
+export const openBlobS3 = async (place: ObjectPlace, waits: Partial<Patience> = {}): Promise<BlobStore> => {
+  const bucket = bucketAt(place, { ...patience, ...waits })
+  await guarded(() => lookAt(bucket))
+  return storeIn(bucket)
+}
+
+const storeIn = (bucket: Bucket): BlobStore => {
+  const { keys } = bucket
+  /** Staged blobs of this process of which the store has nothing yet: their bytes, if any, are in memory. */
+  const inMemory = new Map<string, StagedRemains>()
+
+  return {
+    readsParts: false,
+
+    stage: async (id, plan) => {
+      mustBeStagedId(id)
+      if (inMemory.has(id)) throw new Error(`the id ${id} is in use`)
+      inMemory.set(id, { place: id, digest: plan.digest, modifiedAtMs: Date.now() })
+      return new StagedObject(bucket, id, plan, () => inMemory.delete(id))
+    },
+
+    beginAssembly: (id, plan) =>
+      guarded(async () => {
+        mustBeStagedId(id)
+        return beginAssembledObject(bucket, plan)
+      }),
+
+    assembly: (place, plan) => assembledObject(bucket, place, plan),
+
+    open: (digest, range, blobBytes) => guarded(() => openRange(bucket, keys.blob(digest), range, blobBytes)),
+
+    size: (digest) => guarded(() => objectBytes(bucket, keys.blob(digest))),
+
+    // The answer to a deletion does not say whether there was anything.
+    delete: (digest) =>
+      guarded(async () => {
+        const wasThere = (await objectBytes(bucket, keys.blob(digest))) !== null
+        if (wasThere) await deleteObject(bucket, keys.blob(digest))
+        return wasThere
+      }),
+
+    list: () => storedBlobs(bucket),
+
+    async *listStaged() {
+      yield* [...inMemory.values()]
+      yield* stagedRemains(bucket)
+    },
+
+    discardStaged: (place) =>
+      guarded(async () => {
+        const parsed = parsePlace(place)
+        if (parsed.kind === 'upload')
+          await abortUpload(bucket, { key: keys.blob(parsed.digest), uploadId: parsed.uploadId })
+        else {
+          inMemory.delete(place)
+          for await (const upload of uploadsBelow(bucket, keys.inPlace(place))) await abortUpload(bucket, upload)
+        }
+        await atOnce(objectsBelow(bucket, keys.inPlace(place)), ({ key }) => deleteObject(bucket, key))
+      }),
+
+    space: async () => null,
+
+    probe: () => guarded(() => lookAt(bucket)),
+  }
+}
