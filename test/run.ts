@@ -10,6 +10,8 @@ import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, constants, tmpdir } from 'node:os'
 import { join, normalize } from 'node:path'
 import { runSteps } from '../scripts/check/steps.ts'
+import { installTestPackages } from '../scripts/test-packages.ts'
+import { startObjectStore } from './harness/object-store.ts'
 import { startPostgres } from './harness/postgres.ts'
 
 interface Counts {
@@ -53,9 +55,10 @@ const phases = (): Phase[] => {
 }
 
 /** Settings of whoever runs the tests must not reach the services under test. */
-const environment = (postgresUrl: string): NodeJS.ProcessEnv => ({
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^SVC_(?!TEST_)/.test(name))),
+const environment = (postgresUrl: string, objectStoreUrl: string): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:SVC_(?!TEST_)|AWS_)/.test(name))),
   SVC_TEST_POSTGRES_URL: postgresUrl,
+  SVC_TEST_S3_URL: objectStoreUrl,
 })
 
 /** The totals at the end of what the TAP reporter wrote; a run that died before it wrote them failed once. */
@@ -104,22 +107,37 @@ const stop = (signal: NodeJS.Signals): void => {
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
 
+const needed = async <T>(what: string, start: () => Promise<T>): Promise<T> => {
+  try {
+    return await start()
+  } catch (error) {
+    throw new Error(`The tests need ${what}, and it does not start.`, { cause: error })
+  }
+}
+
 const runAll = async (): Promise<Map<string, Counts>> => {
   const results = new Map<string, Counts>()
   const planned = phases()
   if (wanted.length === 0) results.set('check', await runCheck())
   if (signalled !== undefined) return results
-  const postgres = await startPostgres().catch((error: unknown) => {
-    console.error('\nThe tests need PostgreSQL, and it does not start:', error)
-  })
-  if (postgres === undefined) return results.set('PostgreSQL', { passed: 0, failed: 1 })
+  const stack = new AsyncDisposableStack()
   try {
-    const env = environment(postgres.url)
+    const postgres = await needed('PostgreSQL', startPostgres)
+    stack.defer(() => postgres.stop())
+    const objectStore = await needed('an object store', () => {
+      installTestPackages()
+      return startObjectStore()
+    })
+    stack.defer(() => objectStore.stop())
+    const env = environment(postgres.url, objectStore.url)
     for (const phase of planned) {
       if (signalled === undefined) results.set(phase.name, await runPhase(phase, env))
     }
+  } catch (error) {
+    console.error(error)
+    results.set('what the tests need', { passed: 0, failed: 1 })
   } finally {
-    await postgres.stop()
+    await stack.disposeAsync()
   }
   return results
 }

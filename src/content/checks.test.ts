@@ -22,7 +22,7 @@ forEachEngine((engine) => {
   let artifactId: string
   before(async () => {
     // Without a worker: upkeep shall not clear away what is planted.
-    service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+    service = await startService(engine, { onDisk: true, roles: { gateway: 'api', worker: false } })
     backstage = await openBackstage(service)
     const path = '/api/v1/repositories/releases/raw/a/b.txt'
     const put = await service.ask({ method: 'PUT', path, credential: service.recoveryKey, body: bytes })

@@ -28,7 +28,7 @@ forEachEngine((engine) => {
     let service: TestService
     let backstage: Backstage
     before(async () => {
-      service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+      service = await startService(engine, { onDisk: true, roles: { gateway: 'api', worker: false } })
       backstage = await openBackstage(service)
     })
     after(async () => {

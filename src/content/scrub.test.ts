@@ -17,7 +17,7 @@ onSqlite((engine) => {
     let backstage: Backstage
     const files = Array.from({ length: 5 }, (_, index) => randomBytes(1_000 + index))
     before(async () => {
-      service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+      service = await startService(engine, { onDisk: true, roles: { gateway: 'api', worker: false } })
       backstage = await openBackstage(service)
       for (const [index, body] of files.entries()) {
         const path = `/api/v1/repositories/releases/raw/${index}`

@@ -67,5 +67,6 @@ export const openParts = async (
   }
 }
 
-const openBlobStore = ({ blobStore }: Pick<Settings, 'blobStore'>): Promise<BlobStore> =>
+/** The store that the settings name. */
+export const openBlobStore = ({ blobStore }: Pick<Settings, 'blobStore'>): Promise<BlobStore> =>
   blobStore.kind === 's3' ? openBlobS3(blobStore) : openBlobDirectory(blobStore)

@@ -32,8 +32,9 @@ export const reclaimMeasures = (database: Database, { seen }: ReclaimMeter): rea
   },
   {
     name: 'svc_reclaim_queue_length',
-    help: `Digests that wait for reclaim to look at them, counted up to ${reclaimQueueCountedMax}.`,
+    help: `Digests that wait for reclaim to look at them, counted up to ${reclaimQueueCountedMax}; NaN while the database is away.`,
     kind: 'gauge',
-    read: () => queueLength(database.reader, reclaimQueueCountedMax),
+    // Metrics are for bad times: what cannot be counted now does not take the others away.
+    read: () => queueLength(database.reader, reclaimQueueCountedMax).catch(() => Number.NaN),
   },
 ]

@@ -40,6 +40,7 @@ describe('postgres', () => {
   let server: PostgresServer
   const engine: TestEngine = {
     name: 'postgres',
+    freshBlobStoreUrl: async () => null,
     freshDatabaseUrl: () => server.createDatabase(),
     use: (resource) => resource,
   }

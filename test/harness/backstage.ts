@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { openBlobDirectory } from '../../src/adapters/blob-directory/blob-directory.ts'
 import { type ReclaimParts, reclaim } from '../../src/content/reclaim.ts'
 import { createReclaimMeter } from '../../src/content/reclaim-meter.ts'
 import type { Queries } from '../../src/database/database.ts'
@@ -13,6 +10,8 @@ import { settleUploads, sweepUploads } from '../../src/features/uploads/jobs.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'
 import { cleanupGraceHoursDefault } from '../../src/kernel/limits.ts'
 import { everyCheck } from '../../src/main/every-check.ts'
+import { openBlobStore } from '../../src/main/parts.ts'
+import { readSettings } from '../../src/main/settings/rules.ts'
 import type { TestService } from './service.ts'
 
 export const digestOf = (bytes: string | Uint8Array): string => hash('sha256', bytes)
@@ -27,7 +26,7 @@ export const chunked = (bytes: string | Uint8Array, pieceBytes = 16_384): Readab
 
 /** The bytes and rows behind a service, seen past it; upkeep by hand, for services that run without a worker. */
 export interface Backstage extends ReclaimParts {
-  /** Names of what lies in staging. */
+  /** Places in staging, as far as the store has something of them. */
   staged(): Promise<string[]>
   /** Digests of what lies in the store, in order. */
   stored(): Promise<string[]>
@@ -75,8 +74,9 @@ const sumsOf = async (q: Queries): Promise<Sums> => {
 
 export const openBackstage = async (service: TestService): Promise<Backstage> => {
   const database = await openDatabase({ url: service.databaseUrl, report: () => {} })
-  const staging = join(service.dataDir, 'staging')
-  const store = await openBlobDirectory({ root: join(service.dataDir, 'blobs'), staging })
+  const store = await openBlobStore(
+    readSettings({ SVC_DATA_DIR: service.dataDir, SVC_BLOB_STORE: service.blobStoreUrl }),
+  )
   const { clock } = service
   const reclaiming = { database, store, clock, reach: noFaults, meter: createReclaimMeter(), report: assert.fail }
   const findings = async () => {
@@ -87,7 +87,11 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
   const sums = () => database.snapshot(sumsOf)
   return {
     ...reclaiming,
-    staged: () => readdir(staging),
+    async staged() {
+      const places = new Set<string>()
+      for await (const { place } of store.listStaged()) places.add(place)
+      return [...places]
+    },
     async stored() {
       const digests: string[] = []
       for await (const { digest } of store.list()) digests.push(digest)

@@ -2,13 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, describe } from 'node:test'
+import { createBucket, type TestBucket } from './object-store.ts'
 import { databasesOn, type PostgresDatabases, type PostgresServer, startPostgres } from './postgres.ts'
+import { objectStoreUrl, stopOwnObjectStore } from './shared-object-store.ts'
 
 /** An engine under test. */
 export interface TestEngine {
   readonly name: 'sqlite' | 'postgres'
   /** Address of a new, empty database, removed when the tests of the engine are done. */
   freshDatabaseUrl(): Promise<string>
+  /** Address of a new, empty place for bytes, or null for the folder of the service. The object store goes with the run. */
+  freshBlobStoreUrl(): Promise<string | null>
   /** Disposes of it after the test, the last one first; answers it. */
   use<T extends AsyncDisposable>(resource: T): T
 }
@@ -29,6 +33,7 @@ export const onSqlite = (define: (engine: TestEngine) => void): void => {
     define({
       name: 'sqlite',
       use: disposer(),
+      freshBlobStoreUrl: async () => null,
       freshDatabaseUrl: async () => {
         const folder = await mkdtemp(join(tmpdir(), 'svc-sqlite-'))
         folders.push(folder)
@@ -46,11 +51,12 @@ export const onPostgres = (define: (engine: TestEngine) => void): void => {
     after(async () => {
       for (const url of urls.splice(0)) await (await server()).databases.dropDatabase(url)
       blocks--
-      if (blocks === 0) await stopOwn()
+      if (blocks === 0) await Promise.all([stopOwn(), stopOwnObjectStore()])
     })
     define({
       name: 'postgres',
       use: disposer(),
+      freshBlobStoreUrl: freshPrefix,
       freshDatabaseUrl: async () => {
         const url = await (await server()).databases.createDatabase()
         urls.push(url)
@@ -98,4 +104,15 @@ const stopOwn = async (): Promise<void> => {
   const running = started
   started = undefined
   await (await running)?.own?.stop()
+}
+
+let bucket: Promise<TestBucket> | undefined
+let prefixes = 0
+
+/** A part of its own in one bucket of this process. Its key is found where the service looks for it. */
+const freshPrefix = async (): Promise<string> => {
+  bucket ??= objectStoreUrl().then(createBucket)
+  const { url, credentials } = await bucket
+  Object.assign(process.env, credentials)
+  return url.replace('/files?', `/service-${++prefixes}?`)
 }

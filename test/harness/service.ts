@@ -37,6 +37,8 @@ export interface ServiceOptions {
   readonly settings?: Readonly<Record<string, string>>
   readonly roles?: Roles
   readonly reach?: ReachFaultPoint
+  /** Keeps the bytes in its folder on every engine, for tests that look at files. */
+  readonly onDisk?: boolean
   /** Starts on the data of another service, such as a reader beside its writer. */
   readonly on?: TestService
   /** Instead of one that goes on by itself. */
@@ -47,6 +49,8 @@ export interface TestService {
   readonly url: string
   readonly dataDir: string
   readonly databaseUrl: string
+  /** What SVC_BLOB_STORE says; empty for the folder below `dataDir`. */
+  readonly blobStoreUrl: string
   readonly clock: ManualClock
   readonly recoveryKey: string
   readonly healthKey: string
@@ -66,6 +70,8 @@ export const startService = async (engine: TestEngine, options: ServiceOptions =
   const { roles = everything, reach = noFaults } = options
   const dataDir = options.on?.dataDir ?? (await mkdtemp(join(tmpdir(), 'svc-data-')))
   const databaseUrl = options.on?.databaseUrl ?? (await engine.freshDatabaseUrl())
+  const fresh = async (): Promise<string> => (options.onDisk === true ? '' : ((await engine.freshBlobStoreUrl()) ?? ''))
+  const blobStoreUrl = options.on?.blobStoreUrl ?? (await fresh())
   const log: string[] = []
   const logger = pino(
     { level: 'debug', base: null },
@@ -84,6 +90,7 @@ export const startService = async (engine: TestEngine, options: ServiceOptions =
         SVC_LISTEN: '127.0.0.1:0',
         SVC_DATABASE_URL: databaseUrl,
         SVC_FREE_SPACE_RESERVE_BYTES: '0',
+        SVC_BLOB_STORE: blobStoreUrl,
         ...settings,
       }),
       logger,
@@ -100,6 +107,7 @@ export const startService = async (engine: TestEngine, options: ServiceOptions =
     },
     dataDir,
     databaseUrl,
+    blobStoreUrl,
     clock,
     recoveryKey,
     healthKey,

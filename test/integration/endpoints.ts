@@ -126,6 +126,8 @@ export const specifiedEndpoints: readonly string[] = [
 
 /** Endpoints that the specification speaks of without showing them; DESIGN, section 9, gives them their form. */
 export const endpointsOfOurs: readonly string[] = [
+  // Undoes a deletion.
+  `POST ${artifact}/restore`,
   'POST /api/v1/repositories',
   `DELETE ${repository}`,
   'GET /api/v1/access-groups/{id}',

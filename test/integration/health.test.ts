@@ -43,7 +43,7 @@ forEachEngine((engine) => {
     let service: TestService
     let owner: Person
     before(async () => {
-      service = await startService(engine)
+      service = await startService(engine, { onDisk: true })
       owner = await createOwner(service)
     })
     after(() => service.stop())
@@ -72,8 +72,13 @@ forEachEngine((engine) => {
     })
 
     it('says that nothing can be written on a read gateway, and when the disk keeps its reserve', async () => {
-      const reader = await startService(engine, { on: service, roles: { gateway: 'reader', worker: false } })
+      const reader = await startService(engine, {
+        onDisk: true,
+        on: service,
+        roles: { gateway: 'reader', worker: false },
+      })
       const full = await startService(engine, {
+        onDisk: true,
         on: service,
         roles: { gateway: 'api', worker: false },
         settings: { SVC_FREE_SPACE_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER) },
@@ -109,7 +114,7 @@ forEachEngine((engine) => {
     let service: TestService
     let owner: Person
     before(async () => {
-      service = await startService(engine)
+      service = await startService(engine, { onDisk: true })
       owner = await createOwner(service)
     })
     after(() => service.stop())
@@ -183,7 +188,7 @@ forEachEngine((engine) => {
   })
 
   it('draining lets a transfer finish and answers 503 to everything else', async () => {
-    const service = await startService(engine)
+    const service = await startService(engine, { onDisk: true })
     const owner = await createOwner(service)
     const body = new PassThrough()
     const put = service.ask({ method: 'PUT', path: `${raw}/late`, credential: owner.token, body })
@@ -279,7 +284,7 @@ onPostgres((engine) => {
 
 onSqlite((engine) => {
   it('goes on reading, and stays ready, while somebody else holds the lock of the database file', async () => {
-    const service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+    const service = await startService(engine, { onDisk: true, roles: { gateway: 'api', worker: false } })
     try {
       const owner = await createOwner(service)
       const other = new DatabaseSync(service.databaseUrl.slice('sqlite:'.length))

@@ -5,6 +5,7 @@ import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, type Person } from '../harness/people.ts'
+import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { until } from '../harness/until.ts'
 
@@ -126,7 +127,9 @@ forEachEngine((engine) => {
         const connection = await openConnection(service.url)
         connection.send(`PUT ${rawPath(path)} HTTP/1.1\r\nhost: svc\r\nauthorization: Bearer ${owner.token}\r\n`)
         connection.send('content-length: 1000\r\n\r\nnot all of it')
-        await until('its place is there', async () => (await backstage.staged()).length > 0)
+        await until('it has begun', () =>
+          inDatabase(service, (q) => q.selectFrom('uploads').select('id').where('kind', '=', 'raw').executeTakeFirst()),
+        )
         connection.socket.destroy()
       }
     }

@@ -448,7 +448,9 @@ forEachEngine((engine) => {
           )
           connection.send(how === 'in chunks' ? '5\r\nhello\r\n' : 'hello')
           await until('the room is reserved', async () => (await backstage.sums()).pending === pending + reserved)
-          await until('its place is there', async () => (await backstage.staged()).length === 1)
+          // An object store is sent nothing before there is enough of it.
+          const inMemory = service.blobStoreUrl !== ''
+          await until('its place is there', async () => inMemory || (await backstage.staged()).length === 1)
           connection.socket.destroy()
           await until('the room is free', async () => (await backstage.sums()).pending === pending)
           await until('its place is gone', async () => (await backstage.staged()).length === 0)

@@ -46,6 +46,7 @@ forEachEngine((engine) => {
 
   before(async () => {
     service = await startService(engine, {
+      onDisk: true,
       roles: { gateway: 'api', worker: false },
       settings: { SVC_MAX_OBJECT_BYTES: String(maxObjectBytes), SVC_CAPACITY_BYTES: String(capacityBytes) },
     })
@@ -395,7 +396,7 @@ forEachEngine((engine) => {
       await openSession('cancelled soon').then(cancelSession)
       const dead = await plantTransfer(500)
       await pass(graceMs + minute)
-      const worker = await startService(engine, { on: service, roles: { gateway: null, worker: true } })
+      const worker = await startService(engine, { onDisk: true, on: service, roles: { gateway: null, worker: true } })
       try {
         await until('the bytes are gone', async () => !(await backstage.stored()).includes(digestOf(text)))
         await until('the place is gone', async () => (await placesOf(dead.holder)) === 0)

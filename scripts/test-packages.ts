@@ -1,0 +1,61 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** What the tests need beside npm's packages, by a program that each of Debian's packages brings. */
+const packages: Readonly<Record<string, string>> = {
+  'ceph-mon': 'ceph-mon',
+  'ceph-osd': 'ceph-osd',
+  radosgw: 'radosgw',
+  'radosgw-admin': 'radosgw',
+  ceph: 'ceph-common',
+  'ceph-authtool': 'ceph-common',
+}
+
+const isInstalled = (program: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+const missingPackages = (): string[] => [
+  ...new Set(
+    Object.entries(packages)
+      .filter(([program]) => !isInstalled(program))
+      .map(([, name]) => name),
+  ),
+]
+
+/** Another apt-get may be at work on a machine that has just started. */
+const waiting = ['-o', 'DPkg::Lock::Timeout=300']
+
+const apt = (...args: string[]): void => {
+  execFileSync('apt-get', [...waiting, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  })
+}
+
+/** Installs what is missing, as root on Debian and its like. Throws a sentence that says what to do anywhere else. */
+export const installTestPackages = (): void => {
+  const missing = missingPackages()
+  if (missing.length === 0) return
+  const by = `apt-get install --no-install-recommends ${missing.join(' ')}`
+  if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0)
+    throw new Error(`The tests need a real object store. Install it first, as root: ${by}`)
+  console.log(`Installing what the tests need: ${missing.join(', ')}`)
+  const install = ['install', '-y', '-q', '--no-install-recommends', ...missing]
+  try {
+    apt(...install)
+  } catch {
+    // A machine that has never asked knows no packages, or old ones.
+    apt('update', '-q')
+    apt(...install)
+  }
+  const still = missingPackages()
+  if (still.length > 0) throw new Error(`${still.join(', ')} did not install; try by hand: ${by}`)
+}
