@@ -3,8 +3,9 @@ import { statfs } from 'node:fs/promises'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
 import { cpuSeconds, installed, makeFolder, tidyUp } from './processes.ts'
-import { brief, type Sizes, scenarios, thorough } from './scenarios.ts'
+import { scenarios } from './scenarios.ts'
 import { peerNames, startServers } from './servers.ts'
+import { brief, type Sizes, thorough } from './setting.ts'
 import { meanings, type Row, table } from './table.ts'
 
 /*

@@ -12,44 +12,11 @@ import {
 } from './load.ts'
 import { cpuSeconds, forgetPeak, peakMiB } from './processes.ts'
 import type { Bench } from './servers.ts'
+import type { Setting } from './setting.ts'
 import { median, type Row } from './table.ts'
+import { memoryOnS3, parts, reclaim } from './uploads-and-space.ts'
 
 const MiB = 1024 * 1024
-
-export interface Sizes {
-  readonly rounds: number
-  readonly bigBytes: number
-  /** Of each of the uploads whose memory is looked at. */
-  readonly parallelUploadBytes: number
-  readonly getSeconds: number
-  readonly puts: number
-  readonly signIns: number
-}
-
-export const thorough: Sizes = {
-  rounds: 3,
-  bigBytes: 1024 * MiB,
-  parallelUploadBytes: 256 * MiB,
-  getSeconds: 8,
-  puts: 4_000,
-  signIns: 96,
-}
-
-export const brief: Sizes = {
-  rounds: 1,
-  bigBytes: 128 * MiB,
-  parallelUploadBytes: 16 * MiB,
-  getSeconds: 2,
-  puts: 400,
-  signIns: 24,
-}
-
-export interface Setting {
-  readonly servers: readonly Bench[]
-  readonly sizes: Sizes
-  /** For files of the clients. */
-  readonly scratch: string
-}
 
 const smallBytes = 4096
 const connections = 32
@@ -351,6 +318,9 @@ export const scenarios: Readonly<Record<string, (setting: Setting) => Promise<Ro
   'small-get': smallGet,
   'small-put': smallPut,
   memory,
+  'memory-s3': memoryOnS3,
+  parts,
+  reclaim,
   authentication,
   'sign-in': signIn,
 }

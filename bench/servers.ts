@@ -38,7 +38,10 @@ const post = async (url: string, credential: string | null, body: unknown): Prom
 }
 
 /** This service on SQLite and a directory, called with a session of an account that may write to `releases`. */
-export const startSvc = async (nodeFlags: readonly string[] = []): Promise<Bench> => {
+export const startSvc = async (
+  nodeFlags: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Bench> => {
   const data = await makeFolder('svc')
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
@@ -48,6 +51,7 @@ export const startSvc = async (nodeFlags: readonly string[] = []): Promise<Bench
     SVC_LISTEN: `127.0.0.1:${port}`,
     SVC_FREE_SPACE_RESERVE_BYTES: '0',
     SVC_LOG_LEVEL: 'warn',
+    ...settings,
     // One caller asks for all that the machine gives.
     SVC_REQUESTS_PER_SECOND: '1000000',
   })

@@ -174,6 +174,8 @@ export const readAheadBytes = 512 * KiB
 export const receiveBufferBytes = MiB
 /** Received bytes after which a sync is started beside the transfer, so that the last one is short. */
 export const receiveSyncEveryBytes = 64 * MiB
+/** The same for a part, whose answer waits for the last one: the disk works while the part still comes. */
+export const partSyncEveryBytes = 2 * MiB
 
 /** JSON bodies: the largest legal one (a full descriptor of four-byte characters, escaped) is under 512 KiB. */
 export const jsonBodyBytesMax = 512 * KiB

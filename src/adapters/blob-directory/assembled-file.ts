@@ -1,5 +1,6 @@
 import { truncate } from 'node:fs/promises'
 import type { Sha256 } from '../../kernel/digest.ts'
+import { partSyncEveryBytes } from '../../kernel/limits.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan, type StagedPart } from '../../ports/blob-store.ts'
 import { errorCode, guarded } from './failures.ts'
 import { close, closeLater, create, fileBytes, fsync, fsyncDirectory, openToWrite, rename } from './files.ts'
@@ -90,7 +91,7 @@ class PartOfFile implements StagedPart {
 
   constructor(descriptor: number, start: number, end: number) {
     this.#descriptor = descriptor
-    this.#writer = new GatheredWriter(descriptor, start)
+    this.#writer = new GatheredWriter(descriptor, start, partSyncEveryBytes)
     this.#bytes = end - start
   }
 

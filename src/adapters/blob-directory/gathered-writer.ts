@@ -17,14 +17,16 @@ export class GatheredWriter {
   /** Where in the file the next write goes. */
   #position: number
   #syncedFrom: number
+  readonly #syncEveryBytes: number
   #draining: Promise<void> | undefined
   #syncing: Promise<void> | undefined
   #failure: { readonly error: unknown } | undefined
 
-  constructor(descriptor: number, position = 0) {
+  constructor(descriptor: number, position = 0, syncEveryBytes: number = limits.receiveSyncEveryBytes) {
     this.#descriptor = descriptor
     this.#position = position
     this.#syncedFrom = position
+    this.#syncEveryBytes = syncEveryBytes
   }
 
   /** Resolves when at most `receiveBufferBytes` wait: mostly at once. */
@@ -93,7 +95,7 @@ export class GatheredWriter {
 
   /** Starts a sync beside the transfer once enough is written, so that the one that publishing waits for is short. */
   #syncBeside(): void {
-    if (this.#syncing !== undefined || this.#position - this.#syncedFrom < limits.receiveSyncEveryBytes) return
+    if (this.#syncing !== undefined || this.#position - this.#syncedFrom < this.#syncEveryBytes) return
     this.#syncedFrom = this.#position
     this.#syncing = fdatasync(this.#descriptor)
       .catch((error: unknown) => {

@@ -22,11 +22,17 @@ export const settleDeletions = async (parts: DeletionParts): Promise<void> => {
   while ((await database.transaction((tx) => forgetReleasedBefore(tx, before, upkeepBatch))) === upkeepBatch);
 }
 
-/** Looks again under the claim's lock: it may have been brought back meanwhile. */
+/**
+ * Looks again under the claim's lock: it may have been brought back meanwhile. What a power cut takes back is done again,
+ * and the mark of reclaim, which waits for the disk, takes this there as well before any bytes go.
+ */
 const giveUp = ({ database, clock }: DeletionParts, id: string): Promise<void> =>
-  database.transaction(async (tx) => {
-    const now = timestamp(clock.now())
-    if ((await lockLive(tx, id)) || !(await release(tx, id, now))) return
-    const deleted = await markReleased(tx, id, now)
-    if (deleted !== undefined) await noteHolder(tx, deleted.sha256, deleted.repository, id)
-  })
+  database.transaction(
+    async (tx) => {
+      const now = timestamp(clock.now())
+      if ((await lockLive(tx, id)) || !(await release(tx, id, now))) return
+      const deleted = await markReleased(tx, id, now)
+      if (deleted !== undefined) await noteHolder(tx, deleted.sha256, deleted.repository, id)
+    },
+    { durability: 'relaxed' },
+  )

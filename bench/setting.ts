@@ -1,0 +1,42 @@
+import type { Bench } from './servers.ts'
+
+const MiB = 1024 * 1024
+
+export interface Sizes {
+  readonly rounds: number
+  readonly bigBytes: number
+  /** Of each of the uploads whose memory is looked at. */
+  readonly parallelUploadBytes: number
+  readonly getSeconds: number
+  readonly puts: number
+  readonly signIns: number
+  /** Small files whose bytes are removed. */
+  readonly reclaimed: number
+}
+
+export const thorough: Sizes = {
+  rounds: 3,
+  bigBytes: 1024 * MiB,
+  parallelUploadBytes: 256 * MiB,
+  getSeconds: 8,
+  puts: 4_000,
+  signIns: 96,
+  reclaimed: 100_000,
+}
+
+export const brief: Sizes = {
+  rounds: 1,
+  bigBytes: 128 * MiB,
+  parallelUploadBytes: 16 * MiB,
+  getSeconds: 2,
+  puts: 400,
+  signIns: 24,
+  reclaimed: 2_000,
+}
+
+export interface Setting {
+  readonly servers: readonly Bench[]
+  readonly sizes: Sizes
+  /** For files of the clients. */
+  readonly scratch: string
+}

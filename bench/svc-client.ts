@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+
+/** A client of this service, for what curl and wrk cannot do: parts, and very many requests that differ. */
+export interface SvcClient {
+  /** The answer's JSON. Throws for any status but 2xx. */
+  ask(method: string, path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>>
+  send(method: string, path: string, body: Uint8Array | Readable, headers: Record<string, string>): Promise<void>
+  /** Milliseconds of a GET. */
+  timedGet(path: string): Promise<number>
+  close(): void
+}
+
+const api = '/api/v1/repositories/releases'
+
+export const svcClient = (base: string, credential: string, connections: number): SvcClient => {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const call = (
+    method: string,
+    path: string,
+    body: Uint8Array | Readable | undefined,
+    headers: Record<string, string>,
+  ): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const outgoing = request(`${base}${path}`, {
+        agent,
+        method,
+        headers: { authorization: `Bearer ${credential}`, ...headers },
+      })
+      outgoing.on('error', reject)
+      outgoing.on('response', (incoming) => {
+        text(incoming).then((answer) => {
+          if ((incoming.statusCode ?? 500) < 300) resolve(answer)
+          else reject(new Error(`${method} ${path}: ${incoming.statusCode} ${answer}`))
+        }, reject)
+      })
+      if (body === undefined || body instanceof Uint8Array) outgoing.end(body)
+      else body.on('error', reject).pipe(outgoing)
+    })
+  return {
+    async ask(method, path, body) {
+      const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
+      const headers: Record<string, string> =
+        sent === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(sent.byteLength) }
+      if (path.endsWith('/uploads'))
+        headers['idempotency-key'] = createHash('sha256')
+          .update(sent ?? '')
+          .digest('hex')
+      const answer = await call(method, path, sent, headers)
+      const told: unknown = answer === '' ? {} : JSON.parse(answer)
+      if (typeof told !== 'object' || told === null) throw new Error(`${path}: no object`)
+      return Object.fromEntries(Object.entries(told))
+    },
+    async send(method, path, body, headers) {
+      await call(method, path, body, headers)
+    },
+    async timedGet(path) {
+      const began = performance.now()
+      await call('GET', path, undefined, {})
+      return performance.now() - began
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** Opens a session; its path. */
+export const openSession = async (client: SvcClient, name: string, size: number, sha256: string): Promise<string> => {
+  const { id } = await client.ask('POST', `${api}/uploads`, { name, size: String(size), sha256 })
+  return `${api}/uploads/${String(id)}`
+}
+
+/** Sends a file whole to a session. Seconds, from the opening to the answer. */
+export const sendWhole = async (client: SvcClient, name: string, path: string, sha256: string, bytes: number) => {
+  const began = performance.now()
+  const session = await openSession(client, name, bytes, sha256)
+  const headers = { 'content-type': 'application/octet-stream', 'content-length': String(bytes) }
+  await client.send('PUT', `${session}/content`, createReadStream(path, { highWaterMark: 1 << 20 }), headers)
+  return (performance.now() - began) / 1000
+}
+
+/** Digests of the parts of a file, made before anything is timed. */
+export const partDigests = async (path: string, bytes: number, partBytes: number): Promise<string[]> => {
+  const file = await open(path)
+  const digests: string[] = []
+  const buffer = Buffer.alloc(partBytes)
+  for (let at = 0; at < bytes; at += partBytes) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(partBytes, bytes - at), at)
+    digests.push(createHash('sha256').update(buffer.subarray(0, bytesRead)).digest('hex'))
+  }
+  await file.close()
+  return digests
+}
+
+/** Sends a file in parts, one after the other, and completes it. Seconds in all, and milliseconds of completing. */
+export const sendInParts = async (
+  client: SvcClient,
+  name: string,
+  path: string,
+  sha256: string,
+  bytes: number,
+  digests: readonly string[],
+  partBytes: number,
+): Promise<{ seconds: number; completeMs: number }> => {
+  const began = performance.now()
+  const session = await openSession(client, name, bytes, sha256)
+  for (const [index, digest] of digests.entries()) {
+    const start = index * partBytes
+    const end = Math.min(start + partBytes, bytes)
+    const headers = {
+      'content-type': 'application/octet-stream',
+      'content-length': String(end - start),
+      'x-content-sha256': digest,
+    }
+    const body = createReadStream(path, { start, end: end - 1, highWaterMark: 1 << 20 })
+    await client.send('PUT', `${session}/parts/${index}`, body, headers)
+  }
+  const sent = performance.now()
+  await client.ask('POST', `${session}/complete`)
+  const done = performance.now()
+  return { seconds: (done - began) / 1000, completeMs: done - sent }
+}
+
+/** Runs `work` for each number below `count`, some at a time. */
+export const manyAtOnce = async (
+  count: number,
+  atOnce: number,
+  work: (index: number) => Promise<unknown>,
+): Promise<void> => {
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < count; index = next++) await work(index)
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+}
