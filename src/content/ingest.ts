@@ -80,17 +80,34 @@ const receive = async (parts: IngestParts, transfer: Transfer, staged: StagedBlo
       await parts.freeSpace.refuseUnlessRoomFor(0)
       roomSeenAtBytes = bytes
     }
-    if (bytes > reservedBytes) {
-      reservedBytes = Math.min(Math.max(reservedBytes * 2, bytes, undeclaredReservationBytes), transfer.maxBytes)
-      await parts.freeSpace.refuseUnlessRoomFor(reservedBytes - bytes)
-      await parts.database.transaction((tx) => adjust(tx, transfer.claimId, null, reservedBytes, parts.capacityBytes), {
-        durability: 'relaxed',
-      })
-    }
+    if (bytes > reservedBytes) reservedBytes = await reserveMore(parts, transfer, bytes, reservedBytes)
     hash.update(piece)
     await staged.write(piece)
   }
   return { digest: toSha256(hash.digest('hex')), bytes }
+}
+
+/** Reserves ahead of a body of unknown length, and near the quota no more than it takes. What is reserved now. */
+const reserveMore = async (
+  parts: IngestParts,
+  transfer: Transfer,
+  bytes: number,
+  reservedBytes: number,
+): Promise<number> => {
+  const ahead = Math.min(Math.max(reservedBytes * 2, bytes, undeclaredReservationBytes), transfer.maxBytes)
+  await parts.freeSpace.refuseUnlessRoomFor(ahead - bytes)
+  const reserve = (wanted: number): Promise<void> =>
+    parts.database.transaction((tx) => adjust(tx, transfer.claimId, null, wanted, parts.capacityBytes), {
+      durability: 'relaxed',
+    })
+  try {
+    await reserve(ahead)
+    return ahead
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'storage_quota') throw error
+    await reserve(bytes)
+    return bytes
+  }
 }
 
 const tooLong = (transfer: Transfer): Failure =>

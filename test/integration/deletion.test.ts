@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { deletedArtifactsKeptMs } from '../../src/kernel/limits.ts'
-import { type Backstage, digestOf, openBackstage } from '../harness/backstage.ts'
+import { type Backstage, chunked, digestOf, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -315,6 +315,21 @@ forEachEngine((engine) => {
         assert.match(json.detail, /quota of \d+ bytes does not suffice for 1000 more/)
       }
       assert.equal((await usage()).state, 'critical')
+      await limit(null)
+    })
+
+    it('is used to the last byte by a body of unknown length', async () => {
+      await limit(Number((await usage()).reservedBytes) + 50_000)
+      const put = (name: string, bytes: number): Promise<Told> =>
+        service.ask({
+          method: 'PUT',
+          path: `${base}/raw/${name}`,
+          credential: writer.token,
+          body: chunked(Buffer.alloc(bytes, name)),
+        })
+      const over = await put('over', 50_001)
+      assert.deepEqual([over.status, over.json.code], [507, 'storage_quota'])
+      assert.equal((await put('just', 50_000)).status, 201)
       await limit(null)
     })
 
