@@ -235,7 +235,7 @@ export const blobStoreSuite = (name: string, makeStore: (t: TestContext) => Prom
         if (written % 32 !== 31) continue
         collect()
         const heldBytes = process.memoryUsage().arrayBuffers - before
-        assert.ok(heldBytes < 48 * MiB, `${heldBytes} bytes held after ${written + 1} MiB`)
+        assert.ok(heldBytes < 96 * MiB, `${heldBytes} bytes held after ${written + 1} MiB`)
       }
       await staged.discard()
     })
