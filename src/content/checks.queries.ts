@@ -70,7 +70,15 @@ export const forgottenBlobs = (q: Queries, limit: number) =>
 
 /** Digests whose removal is said to have begun after that moment. */
 export const futureMarks = (q: Queries, after: string, limit: number) =>
-  q.selectFrom('reclaim_candidates').select(['sha256', 'since']).where('since', '>', after).limit(limit).execute()
+  q
+    .selectFrom('reclaim_candidates')
+    .innerJoin('blobs', (join) =>
+      join.onRef('blobs.sha256', '=', 'reclaim_candidates.sha256').on('blobs.state', '=', 'reclaiming'),
+    )
+    .select(['reclaim_candidates.sha256', 'reclaim_candidates.since'])
+    .where('reclaim_candidates.since', '>', after)
+    .limit(limit)
+    .execute()
 
 export const candidateCount = async (q: Queries): Promise<number> =>
   Number(

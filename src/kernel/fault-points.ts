@@ -25,7 +25,7 @@ export const faultPoints = [
   'publish.committed',
 ] as const
 
-type FaultPoint = (typeof faultPoints)[number]
+export type FaultPoint = (typeof faultPoints)[number]
 
 /** Called at each point. Does nothing outside of tests. */
 export type ReachFaultPoint = (point: FaultPoint) => void

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { faultPoints } from '../../src/kernel/fault-points.ts'
+import { type FaultPoint, faultPoints } from '../../src/kernel/fault-points.ts'
 import { partBytesMin } from '../../src/kernel/limits.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -43,6 +43,10 @@ const partsAreStaged: ReadonlySet<string> = new Set([
   'publish.staged',
   'publish.announced',
 ])
+
+/** Those that storing a file by this door comes by. */
+const pointsOf = (door: Door): FaultPoint[] =>
+  faultPoints.filter((point) => point.startsWith('publish.') || (door === inParts && point.startsWith('part.')))
 
 endProgramsAfterTests()
 after(closeConnections)
@@ -84,7 +88,7 @@ forEachEngine((engine) => {
 
   describe('killed during', () => {
     for (const door of [...doors, inParts]) {
-      for (const point of faultPoints.filter((point) => door === inParts || !point.startsWith('part.'))) {
+      for (const point of pointsOf(door)) {
         it(`${door.name} at ${point}: all of it is there or nothing, and it can be sent again`, async () => {
           await site.live()
           await store(withChecksum, nextFile())

@@ -31,10 +31,10 @@ export class Site implements Target {
   #program: Program | undefined
   #aheadMs = 0
 
-  constructor(dataDir: string, databaseUrl: string) {
+  constructor(dataDir: string, databaseUrl: string, settings: Environment = {}) {
     this.dataDir = dataDir
     this.databaseUrl = databaseUrl
-    this.settings = settingsFor(this)
+    this.settings = settingsFor(this, settings)
   }
 
   get credential(): string {
@@ -48,6 +48,14 @@ export class Site implements Target {
     this.#program = startProgram(process.execPath, [program], { ...this.settings, ...ahead }, { messages: true })
     this.#aheadMs += betweenLivesMs
     this.url = await listening(this.#program)
+  }
+
+  /** Starts, and resolves when it has died at a point that it comes by itself. */
+  async liveUntil(point: string): Promise<void> {
+    const test = { SVC_TEST_CLOCK_AHEAD_MS: String(this.#aheadMs), SVC_TEST_DIE_AT: point }
+    const dying = startProgram(process.execPath, [program], { ...this.settings, ...test }, { messages: true })
+    this.#aheadMs += betweenLivesMs
+    assert.deepEqual(await dying.ended, { code: null, signal: 'SIGKILL' })
   }
 
   /** From now on reaching the point is the end. */

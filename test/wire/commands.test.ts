@@ -220,8 +220,15 @@ describe('the command line', { timeout: 240_000 }, () => {
     const stray = 'ab'.repeat(32)
     await writeFile(join(dataDir, 'blobs', 'ab', stray), 'nobody put this here')
     const planted = await doctor()
-    assert.match(planted, new RegExp(`^damage: .*${stray}.*\n1 things? (?:is|are) damaged\\.\n$`))
-    await unlink(join(dataDir, 'blobs', 'ab', stray))
+    const hint = '1 of these can be put right without losing anything: svc doctor --repair'
+    assert.match(planted, new RegExp(`^damage: .*${stray}.*\n${hint}\n1 things? (?:is|are) damaged\\.\n$`))
+    const mended = await svc('doctor', '--repair')
+    assert.match(mended, new RegExp(`^mended: .*${stray}.*\n(?:waiting: .*\n)*Everything is in order\\.\n$`))
+    const again = start('up')
+    await listening(again)
+    await until('reclaim has removed it', () => !storedIn(dataDir).includes(stray))
+    await stop(again)
+    assert.match(await svc('scrub'), /^2 files with 19 bytes were read; 0 have changed\.\n$/)
 
     const [gone = '', other = ''] = storedIn(dataDir)
     const path = join(dataDir, 'blobs', gone.slice(0, 2), gone)
@@ -232,6 +239,8 @@ describe('the command line', { timeout: 240_000 }, () => {
 
     await writeFile(path, 'too long by far to be either of the two')
     assert.match(await doctor(), new RegExp(`^damage: .*${gone}.*39 bytes`))
+    const rotten = await runSvc(['scrub', '--rate', '1'], settings)
+    assert.deepEqual([rotten.code, rotten.stdout.includes(`damage: blob ${gone}: it has 39 bytes`)], [1, true])
   })
 
   test('wrong settings are all named at once, a sentence each, and nothing is made', async () => {

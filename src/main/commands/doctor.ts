@@ -19,7 +19,7 @@ export const doctor = ({ repair = false }: { readonly repair?: boolean }): Promi
       if (mend !== null) mendable += 1
       console.log(`${kind}: ${text}`)
     }
+    if (mendable > 0) console.log(`${mendable} of these can be put right without losing anything: svc doctor --repair`)
     console.log(damaged === 0 ? 'Everything is in order.' : `${damaged} things are damaged.`)
-    if (mendable > 0) console.log(`${mendable} of them can be put right without losing anything: svc doctor --repair`)
     if (damaged > 0) process.exitCode = 1
   })
