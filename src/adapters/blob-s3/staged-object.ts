@@ -1,6 +1,6 @@
 import type { Sha256 } from '../../kernel/digest.ts'
 import { objectPartBytes, objectPartsMax } from '../../kernel/limits.ts'
-import type { StagedBlob, StagingPlan } from '../../ports/blob-store.ts'
+import { AssemblyLost, BlobStoreUnavailable, type StagedBlob, type StagingPlan } from '../../ports/blob-store.ts'
 import type { Bucket } from './bucket.ts'
 import { copySegments, type Segment } from './copying.ts'
 import { guarded } from './failures.ts'
@@ -49,7 +49,7 @@ export class StagedObject implements StagedBlob {
   }
 
   write(piece: Uint8Array): Promise<void> {
-    return guarded(async () => {
+    return guardedFromSweep(async () => {
       this.#mustBeWriting()
       for (let at = 0; at < piece.byteLength; ) {
         // More follows, so what is full goes out.
@@ -65,7 +65,7 @@ export class StagedObject implements StagedBlob {
   }
 
   publish(digest: Sha256): Promise<void> {
-    return guarded(async () => {
+    return guardedFromSweep(async () => {
       this.#mustBeWriting()
       this.#state = 'ended'
       const key = this.#bucket.keys.blob(digest)
@@ -187,3 +187,14 @@ export class StagedObject implements StagedBlob {
     if (this.#failure !== undefined) throw this.#failure.error
   }
 }
+
+/** To whoever writes one blob, an upload that was removed meanwhile is no lost assembly: sending it again mends it. */
+const guardedFromSweep = <T>(run: () => Promise<T>): Promise<T> =>
+  guarded(async () => {
+    try {
+      return await run()
+    } catch (error) {
+      if (!(error instanceof AssemblyLost)) throw error
+      throw new BlobStoreUnavailable('the upload of these bytes was removed from the object store', { cause: error })
+    }
+  })
