@@ -160,6 +160,11 @@ describe('the command line', { timeout: 240_000 }, () => {
       const { stdout, stderr } = await runSvc(['settings'], { ...settings, SVC_DATABASE_URL: url })
       assert.doesNotMatch(stdout + stderr, /very-secret/)
     }
+    // They do not belong there, and are refused; still somebody may try.
+    const misplaced = { ...settings, SVC_BLOB_STORE: 's3://key:very-secret@bucket/files' }
+    const told = await runSvc(['settings'], misplaced)
+    assert.equal(told.code, 1)
+    assert.doesNotMatch(told.stdout + told.stderr, /very-secret/)
   })
 
   test('repository create, list and delete do their work, beside a running service too', async () => {
