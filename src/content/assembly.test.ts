@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { forEachEngine } from '../../test/harness/engines.ts'
+import { openOwnParts } from '../../test/harness/own-parts.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { newId } from '../kernel/ids.ts'
 import { capacityBytesDefault, partBytesMin } from '../kernel/limits.ts'
-import { createLog } from '../main/log.ts'
-import { openParts, type Parts, realStage } from '../main/parts.ts'
-import { readSettings } from '../main/settings/rules.ts'
+import type { Parts } from '../main/parts.ts'
 import type { Assembly, BlobStore } from '../ports/blob-store.ts'
 import { type AssemblyParts, bytesToRead, publishAssembly, receivePart } from './assembly.ts'
 import { reserve } from './claims.ts'
@@ -41,17 +37,7 @@ const watching = (store: BlobStore, readsParts: boolean, read: number[]): BlobSt
 }
 
 forEachEngine((engine) => {
-  const open = async (): Promise<Parts> => {
-    const folder = await mkdtemp(join(tmpdir(), 'svc-assembly-'))
-    const stack = engine.use(new AsyncDisposableStack())
-    stack.defer(() => rm(folder, { recursive: true, force: true }))
-    const settings = readSettings({
-      SVC_DATA_DIR: folder,
-      SVC_DATABASE_URL: await engine.freshDatabaseUrl(),
-      SVC_FREE_SPACE_RESERVE_BYTES: '0',
-    })
-    return openParts(settings, createLog('error'), realStage, stack)
-  }
+  const open = (): Promise<Parts> => openOwnParts(engine)
 
   /** An upload of some parts; `send` them, `finish`, and see which were read back. */
   const scene = async (readsParts: boolean, bytes: Uint8Array) => {

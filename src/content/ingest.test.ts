@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { forEachEngine } from '../../test/harness/engines.ts'
+import { openOwnParts } from '../../test/harness/own-parts.ts'
 import type { Database } from '../database/database.ts'
 import { timestamp } from '../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
 import { capacityBytesDefault, objectBytesMax, roomLookEveryBytes } from '../kernel/limits.ts'
-import { createLog } from '../main/log.ts'
-import { openParts, type Parts, realStage } from '../main/parts.ts'
-import { readSettings } from '../main/settings/rules.ts'
+import type { Parts } from '../main/parts.ts'
 import { type BlobStore, type StagedBlob, unplanned } from '../ports/blob-store.ts'
 import { checkContent } from './checks.ts'
 import { release, reserve } from './claims.ts'
@@ -52,18 +48,7 @@ const watchDatabase = (database: Database, events: string[]): Database => ({
 })
 
 forEachEngine((engine) => {
-  /** The engines of a service, without the service. */
-  const open = async (): Promise<Parts> => {
-    const folder = await mkdtemp(join(tmpdir(), 'svc-ingest-'))
-    const stack = engine.use(new AsyncDisposableStack())
-    stack.defer(() => rm(folder, { recursive: true, force: true }))
-    const settings = readSettings({
-      SVC_DATA_DIR: folder,
-      SVC_DATABASE_URL: await engine.freshDatabaseUrl(),
-      SVC_FREE_SPACE_RESERVE_BYTES: '0',
-    })
-    return openParts(settings, createLog('error'), realStage, stack)
-  }
+  const open = (): Promise<Parts> => openOwnParts(engine)
 
   const ingestParts = (parts: Parts, more: Partial<IngestParts> = {}): IngestParts => ({
     ...parts,

@@ -13,5 +13,6 @@ const emptyStore = async (_: TestContext): Promise<BlobStore> => {
 }
 
 after(stopOwnObjectStore)
-blobStoreSuite('an object store', emptyStore)
+// Parts of 8 MiB, gathered and then put together, of which one is sent while the next one comes.
+blobStoreSuite('an object store', emptyStore, 96 * 1024 * 1024)
 assemblySuite('an object store', emptyStore)

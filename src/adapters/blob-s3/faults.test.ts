@@ -16,7 +16,10 @@ import { digestOf, get, put, rest, same, stagedIds } from '../../ports/storing.s
 import { openBlobS3 } from './blob-s3.ts'
 
 const MiB = 1024 * 1024
-const shortPatience = { answerMs: 1_500, idleMs: 500, workMs: 3_000, pauseFirstMs: 10 }
+/** For faults that are answered: pauses are short, and a machine that is busy may take its time. */
+const calm = { pauseFirstMs: 10 }
+/** For a store that says nothing. */
+const hasty = { answerMs: 1_000, idleMs: 500, workMs: 1_000, pauseFirstMs: 10 }
 
 /** What an object store and the network before it do at times. Each fault is played by a proxy before a real store. */
 describe('an object store that fails', () => {
@@ -27,7 +30,7 @@ describe('an object store that fails', () => {
     proxy = await startFaultyProxy(await objectStoreUrl())
     bucket = await createBucket(proxy.url)
     Object.assign(process.env, bucket.credentials)
-    store = await openBlobS3(bucket.place, shortPatience)
+    store = await openBlobS3(bucket.place, calm)
   })
   after(async () => {
     await proxy.close()
@@ -185,14 +188,15 @@ describe('an object store that fails', () => {
   describe('is given up', () => {
     it('when it is silent, soon, whatever it was asked', async () => {
       const digest = await put(store, randomBytes(1_000))
+      const impatient = await openBlobS3(bucket.place, hasty)
       proxy.fault = () => ({ kind: 'silence' })
       for (const call of [
-        () => store.size(digest),
-        () => get(store, digest, { start: 0, end: 1_000 }),
-        () => store.probe(),
-        () => put(store, randomBytes(1_000)),
-        () => store.delete(digest),
-        () => Array.fromAsync(store.list()),
+        () => impatient.size(digest),
+        () => get(impatient, digest, { start: 0, end: 1_000 }),
+        () => impatient.probe(),
+        () => put(impatient, randomBytes(1_000)),
+        () => impatient.delete(digest),
+        () => Array.fromAsync(impatient.list()),
       ])
         await assert.rejects(call, BlobStoreUnavailable)
     })
@@ -205,24 +209,21 @@ describe('an object store that fails', () => {
 
     it('when nobody answers', async () => {
       const nobody = { ...bucket.place, endpoint: 'http://127.0.0.1:9' }
-      await assert.rejects(openBlobS3(nobody, shortPatience), BlobStoreUnavailable)
+      await assert.rejects(openBlobS3(nobody, calm), BlobStoreUnavailable)
     })
   })
 
   describe('says what to do', () => {
     it('when the bucket is missing, or the key is unknown or wrong', async () => {
       const missing = { ...bucket.place, bucket: `missing-${randomUUID()}` }
-      await assert.rejects(
-        openBlobS3(missing, shortPatience),
-        /there is no such bucket; create it, or correct SVC_BLOB_STORE/,
-      )
+      await assert.rejects(openBlobS3(missing, calm), /there is no such bucket; create it, or correct SVC_BLOB_STORE/)
       const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = bucket.credentials
       for (const [wrong, says] of [
         [{ AWS_ACCESS_KEY_ID: 'nobody', AWS_SECRET_ACCESS_KEY }, /does not know the access key/],
         [{ AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY: 'not the secret' }, /the secret is wrong/],
       ] as const) {
         Object.assign(process.env, wrong)
-        await assert.rejects(openBlobS3(bucket.place, shortPatience), (error: Error) => {
+        await assert.rejects(openBlobS3(bucket.place, calm), (error: Error) => {
           assert.match(error.message, says)
           assert.ok(!error.message.includes(AWS_SECRET_ACCESS_KEY))
           return error instanceof BlobStoreUnavailable

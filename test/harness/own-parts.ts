@@ -1,0 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLog } from '../../src/main/log.ts'
+import { openParts, type Parts, realStage } from '../../src/main/parts.ts'
+import { readSettings } from '../../src/main/settings/rules.ts'
+import type { TestEngine } from './engines.ts'
+
+/** The engines of a service without the service, on a folder and a database of their own; they go after the test. */
+export const openOwnParts = async (engine: TestEngine): Promise<Parts> => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-parts-'))
+  const stack = engine.use(new AsyncDisposableStack())
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const settings = readSettings({
+    SVC_DATA_DIR: folder,
+    SVC_DATABASE_URL: await engine.freshDatabaseUrl(),
+    SVC_FREE_SPACE_RESERVE_BYTES: '0',
+  })
+  return openParts(settings, createLog('error'), realStage, stack)
+}
