@@ -157,7 +157,7 @@ forEachEngine((engine) => {
         await storeOnceThereIsRoom(door, file)
         await readsGoOn()
         await nothingElse()
-        assert.deepEqual((await askDoctor(site.settings)).damage, [])
+        assert.deepEqual((await site.doctor()).damage, [])
       })
     }
 
@@ -181,7 +181,7 @@ forEachEngine((engine) => {
       })
       for (const { door, file } of small) assertFull(await door.send(site, file))
       await readsGoOn()
-      assert.deepEqual((await askDoctor(site.settings)).damage, [])
+      assert.deepEqual((await site.doctor()).damage, [])
 
       disk.makeRoom()
       for (const { door, file } of small) await storeOnceThereIsRoom(door, file)

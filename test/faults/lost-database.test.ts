@@ -102,7 +102,7 @@ describe('postgres', () => {
           return raw === undefined
         }),
       )
-      await untilInOrder(settings)
+      await untilInOrder(() => askDoctor(settings))
       for (const [place, bytes] of acknowledged) assert.ok((await fetchBytes(to, place))?.equals(bytes), place)
       const names = new Set((await published(to)).map(({ sha256 }) => sha256))
       for (const { door, file } of unknown) {
@@ -114,7 +114,7 @@ describe('postgres', () => {
         assert.ok(again.status === 200 || again.status === 201, again.text)
         assert.ok((await fetchBytes(to, door.place(file, again)))?.equals(file.bytes))
       }
-      await untilInOrder(settings)
+      await untilInOrder(() => askDoctor(settings))
     })
   })
 
@@ -156,7 +156,7 @@ describe('postgres', () => {
         service.clock.advance(3_600_000)
         const worker = await startService(engine, { on: service, roles: { gateway: null, worker: true } })
         try {
-          await untilInOrder(settingsFor(service))
+          await untilInOrder(() => askDoctor(settingsFor(service)))
         } finally {
           await worker.stop()
         }
@@ -228,7 +228,7 @@ onSqlite((engine) => {
         json: { id: 'one' },
       })
       assert.deepEqual([made.status, made.json.code], [409, 'already_exists'])
-      await untilInOrder(settings)
+      await untilInOrder(() => askDoctor(settings))
     })
   })
 })

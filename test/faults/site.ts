@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import {
+  askDoctor,
   type Environment,
   keyIn,
   listening,
@@ -67,6 +68,12 @@ export class Site implements Target {
     await armed
   }
 
+  /** What `svc doctor` says by the clock of the latest life. */
+  doctor(): ReturnType<typeof askDoctor> {
+    const ahead = { SVC_TEST_CLOCK_AHEAD_MS: String(Math.max(0, this.#aheadMs - betweenLivesMs)) }
+    return askDoctor({ ...this.settings, ...ahead }, program)
+  }
+
   kill(): void {
     this.#program?.child.kill('SIGKILL')
   }
@@ -91,7 +98,7 @@ export class Site implements Target {
         return transfer === undefined && candidate === undefined
       }),
     )
-    await untilInOrder(this.settings)
+    await untilInOrder(() => this.doctor())
   }
 
   /** Every acknowledged file is there, bit by bit. */

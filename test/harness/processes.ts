@@ -139,9 +139,12 @@ export const storedIn = (dataDir: string): string[] =>
     .flatMap((shard) => readdirSync(join(dataDir, 'blobs', shard)))
     .sort()
 
-/** What `svc doctor` says. */
-export const askDoctor = async (environment: Environment): Promise<{ damage: string[]; waiting: string[] }> => {
-  const { code, stdout, stderr } = await runSvc(['doctor'], environment)
+/** What `svc doctor` says, or another program that runs it. */
+export const askDoctor = async (
+  environment: Environment,
+  program = svcFile,
+): Promise<{ damage: string[]; waiting: string[] }> => {
+  const { code, stdout, stderr } = await runProgram(process.execPath, [program, 'doctor'], environment)
   const lines = (kind: string): string[] => stdout.split('\n').filter((line) => line.startsWith(`${kind}: `))
   const found = { damage: lines('damage'), waiting: lines('waiting') }
   const consistent = code === (found.damage.length > 0 ? 1 : 0) && (code === 1 || /in order\.$/.test(stdout.trim()))
@@ -150,9 +153,9 @@ export const askDoctor = async (environment: Environment): Promise<{ damage: str
 }
 
 /** Resolves when doctor finds nothing at all. What waits for upkeep may take a moment; damage is never forgiven. */
-export const untilInOrder = (environment: Environment): Promise<unknown> =>
+export const untilInOrder = (doctor: () => ReturnType<typeof askDoctor>): Promise<unknown> =>
   until('doctor finds nothing damaged and nothing waiting', async () => {
-    const { damage, waiting } = await askDoctor(environment)
+    const { damage, waiting } = await doctor()
     if (damage.length > 0) throw new Error(damage.join('\n'))
     return waiting.length === 0
   })

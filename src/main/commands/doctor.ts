@@ -1,11 +1,12 @@
 import { everyCheck } from '../every-check.ts'
+import type { Stage } from '../parts.ts'
 import { withParts } from './offline.ts'
 
 /**
  * Checks every invariant of a live or stopped store and says in words what it found. `repair` puts right what can be put
  * right without losing anything. Ends with 1 when something is damaged and stays so.
  */
-export const doctor = ({ repair = false }: { readonly repair?: boolean }): Promise<void> =>
+export const doctor = ({ repair = false }: { readonly repair?: boolean }, stage?: Stage): Promise<void> =>
   withParts(async (parts) => {
     let damaged = 0
     let mendable = 0
@@ -22,4 +23,4 @@ export const doctor = ({ repair = false }: { readonly repair?: boolean }): Promi
     if (mendable > 0) console.log(`${mendable} of these can be put right without losing anything: svc doctor --repair`)
     console.log(damaged === 0 ? 'Everything is in order.' : `${damaged} things are damaged.`)
     if (damaged > 0) process.exitCode = 1
-  })
+  }, stage)

@@ -47,7 +47,7 @@ export const main = async (argv: readonly string[]): Promise<void> => {
     .command('doctor')
     .description('check every invariant of the store and say what is wrong')
     .option('--repair', 'put right what can be put right without losing anything')
-    .action(doctor)
+    .action((options: { repair?: boolean }) => doctor(options))
   program
     .command('scrub')
     .description('read every stored file again and say whose content has changed')
