@@ -4,9 +4,12 @@ import type { DownloadClass } from '../kernel/download-class.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type ByteRange, resolveRange } from '../kernel/range.ts'
 import { BlobMissing, type BlobStore } from '../ports/blob-store.ts'
+import type { Admission } from './admission/admission.ts'
+import type { Turn } from './admission/download.ts'
 
 export interface ServeParts {
   readonly store: BlobStore
+  readonly admission: Admission
 }
 
 /** The file to send. */
@@ -24,6 +27,11 @@ export interface ServeRequest {
   readonly ifRange: string | undefined
   readonly ifNoneMatch: string | undefined
   readonly downloadClass: DownloadClass
+  /** Whose share of the downloads it takes, the client's name for the download, and its place in the queue. */
+  readonly caller: string
+  readonly id: string | undefined
+  readonly ticket: string | undefined
+  readonly onGone: (listener: () => void) => void
 }
 
 export interface ServedAnswer {
@@ -53,11 +61,11 @@ const matches = (ifNoneMatch: string | undefined, etag: string): boolean =>
 
 /**
  * The one door out: every route that sends stored bytes ends here. Decides conditions (RFC 9110, section 13) and range
- * (section 14), makes the headers, and opens the bytes, which are read only as fast as the client takes them.
- * `headers` of the route are added. Throws 416 `range_not_satisfiable`.
+ * (section 14), makes the headers, waits for its turn, and opens the bytes, which are read only as fast as the client takes
+ * them. `headers` of the route are added. Throws 416 `range_not_satisfiable`, and what {@link Admission.enter} throws.
  */
 export const serve = async (
-  { store }: ServeParts,
+  parts: ServeParts,
   served: Served,
   request: ServeRequest,
   headers: Readonly<Record<string, string>> = {},
@@ -92,8 +100,58 @@ export const serve = async (
   const length = { ...full, 'content-length': String(interval.end - interval.start) }
   const sent =
     range === 'whole' ? length : { ...length, 'content-range': `bytes ${range.start}-${range.end - 1}/${served.bytes}` }
-  const bytes = request.head ? null : await open(store, served, interval)
+  const bytes = request.head ? null : await send(parts, served, request, interval)
   return { status: range === 'whole' ? 200 : 206, headers: sent, bytes }
+}
+
+/** Nothing is opened before its turn: who waits costs no file and no memory. */
+const send = async (
+  { store, admission }: ServeParts,
+  served: Served,
+  { downloadClass, caller, id, ticket, onGone }: ServeRequest,
+  range: ByteRange,
+): Promise<AsyncIterableIterator<Uint8Array>> => {
+  const bytes = range.end - range.start
+  const last = range.end === served.bytes
+  const entered = admission.enter({ caller, downloadClass, bytes, last, content: served.digest, id, ticket, onGone })
+  const turn = entered instanceof Promise ? await entered : entered
+  try {
+    return new InTurn(await open(store, served, range), turn)
+  } catch (error) {
+    turn.end()
+    throw error
+  }
+}
+
+/** The bytes of a download: what is sent is counted, and its turn ends with it. */
+class InTurn implements AsyncIterableIterator<Uint8Array> {
+  readonly #bytes: AsyncIterableIterator<Uint8Array>
+  readonly #turn: Turn
+
+  constructor(bytes: AsyncIterableIterator<Uint8Array>, turn: Turn) {
+    this.#bytes = bytes
+    this.#turn = turn
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const piece = await this.#bytes.next()
+    if (piece.done !== true) this.#turn.sent(piece.value.byteLength)
+    return piece
+  }
+
+  /** The consumer always calls it, also after the last piece. */
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    try {
+      await this.#bytes.return?.()
+    } finally {
+      this.#turn.end()
+    }
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
 }
 
 /** A row says that the bytes are there: if they are not, that is no 404 but damage, and shall be seen. */

@@ -1,6 +1,8 @@
-import Type from 'typebox'
-import { downloadClasses } from '../kernel/download-class.ts'
+import Type, { type Static } from 'typebox'
+import type { Caller } from '../kernel/caller.ts'
+import { appliedClass, downloadClasses, shareOf } from '../kernel/download-class.ts'
 import { patterns } from '../kernel/names.ts'
+import type { RequestFacts } from './handler.ts'
 import { fields, oneOf } from './schemas.ts'
 
 /** Headers of every download operation (specification, Download admission headers). */
@@ -15,15 +17,25 @@ export const DownloadHeaders = fields({
   'svc-download-class': Type.Optional(oneOf(downloadClasses)),
 })
 
-/** The part of the headers that decides what is sent. */
-export const conditionsOf = (headers: {
-  range?: string
-  'if-range'?: string
-  'if-none-match'?: string
-}): { range: string | undefined; ifRange: string | undefined; ifNoneMatch: string | undefined } => ({
+/** What a request asks of `content/serve.ts`: what to send, and whose turn it takes. */
+export const downloadAsked = ({
+  headers,
+  caller,
+  request,
+}: {
+  readonly headers: Static<typeof DownloadHeaders>
+  readonly caller: Caller
+  readonly request: RequestFacts
+}) => ({
+  head: request.head,
   range: headers.range,
   ifRange: headers['if-range'],
   ifNoneMatch: headers['if-none-match'],
+  downloadClass: appliedClass(caller, headers['svc-download-class']),
+  id: headers['svc-download-id'],
+  ticket: headers['svc-queue-ticket'],
+  caller: shareOf(caller, request.clientAddress),
+  onGone: request.onGone,
 })
 
 const bytes = { schema: null, mediaType: 'application/octet-stream' } as const

@@ -10,6 +10,8 @@ export interface RequestFacts {
   readonly baseUrl: string
   /** HEAD: the same headers, no body. */
   readonly head: boolean
+  /** Calls once the client is gone or has its answer; at once when it is gone already. */
+  readonly onGone: (listener: () => void) => void
 }
 
 /** A body that is still arriving. */

@@ -86,6 +86,9 @@ const response = (kind: ResponseKind): Json => {
   return described
 }
 
+/** What the one door out may answer beside bytes. */
+const downloadFailures = ['range_not_satisfiable', 'download_queued', 'busy'] as const
+
 /** Every reason code that an operation may answer with: its own, and those that its access, input and body bring. */
 export const failureCodes = (operation: Operation): FailureCode[] => {
   const codes = new Set<FailureCode>(['invalid_request', 'origin_not_allowed', 'internal', 'unavailable'])
@@ -103,7 +106,7 @@ export const failureCodes = (operation: Operation): FailureCode[] => {
   if (hidden) codes.add('not_found')
   if (operation.body.kind === 'json') codes.add('body_too_large').add('unsupported_media_type').add('upload_deadline')
   if (operation.body.kind === 'stream') codes.add('body_too_large').add('upload_deadline')
-  if (operation.download) codes.add('range_not_satisfiable')
+  if (operation.download) for (const code of downloadFailures) codes.add(code)
   // On a read gateway.
   if (!reads(operation)) codes.add('method_not_allowed')
   // Health operations go on while the service drains, and cost no budget.

@@ -18,6 +18,8 @@ export interface HttpMetrics {
   readonly registry: Registry
   /** Shows what others count, read when somebody looks. */
   show(measures: readonly Measure[]): void
+  /** A histogram of seconds; answers the function that it is told by. */
+  timing(name: string, help: string): (seconds: number) => void
   answered(route: string, method: string, status: number, seconds: number): void
   /** One file on its way: call `add` for its bytes and `end` once. */
   begin(direction: Direction): { add(bytes: number): void; end(): void }
@@ -109,6 +111,15 @@ export const createMetrics = (startedAtSeconds: number): HttpMetrics => {
             },
           })
       }
+    },
+    timing(name, help) {
+      const histogram = new Histogram({
+        name,
+        help,
+        buckets: [0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 600],
+        registers: [registry],
+      })
+      return (seconds) => histogram.observe(seconds)
     },
     answered(route, method, status, seconds) {
       const statusClass = `${Math.floor(status / 100)}xx`

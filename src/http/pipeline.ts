@@ -148,7 +148,14 @@ export const perform = (
     headers,
     body: stream ?? parts.body,
     caller: arrival.caller,
-    request: { ...arrival, head: request.method === 'HEAD' },
+    request: {
+      ...arrival,
+      head: request.method === 'HEAD',
+      onGone: (listener: () => void) => {
+        if (response.closed) listener()
+        else response.once('close', listener)
+      },
+    },
   }
   // Validated against this operation's own schemas just above.
   return bound.handler(input as Input<Operation>)

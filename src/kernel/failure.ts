@@ -35,6 +35,7 @@ export const failures = {
   rate_limited: [429, 'Too many requests'],
   internal: [500, 'Something went wrong on our side'],
   busy: [503, 'Busy'],
+  download_queued: [503, 'The download waits for its turn'],
   unavailable: [503, 'Unavailable'],
   draining: [503, 'Shutting down'],
   storage_quota: [507, 'The storage quota is used up'],

@@ -159,6 +159,40 @@ export const quotaCriticalPercent = 95
 /** Reserved ahead for a body whose length is not declared; grows by doubling, so that 10 TB needs some 20 steps. */
 export const undeclaredReservationBytes = 16 * MiB
 
+/** Downloads. */
+export const downloadSlotsDefault = 64
+export const downloadSlotsMax = 10_000
+/** How long a request without an id is held before it is told to come back. */
+export const downloadWaitSecondsDefault = 30
+/** What leaves in one piece needs no slot: a slot is for what keeps buffers and a disk busy. */
+export const smallDownloadBytes = 64 * KiB
+/** How the classes share the slots when all of them want more than there is. */
+export const downloadClassShares = { interactive: 8, release: 4, bulk: 2, background: 1 } as const
+/** Waiting for a slot, in all and of one caller; beyond it 503 rather than minutes of waiting. */
+export const downloadsWaitingMax = 10_000
+export const downloadsWaitingPerCallerMax = 1_000
+/** Requests of one session at once; clients that fetch ranges in parallel use up to twenty or so. */
+export const downloadRangesMax = 64
+/** After this long a session gives its slot back at the next range, if somebody waits. */
+export const downloadTurnMs = 10 * second
+/** How long a slot is kept between two ranges of a session. */
+export const downloadRestMs = second
+/** How much later than it was told to a session may ask again. */
+export const downloadAwaitedMs = 2 * second
+/** Longest pause that a waiting download is asked to make: a slot that is kept for it lies idle that long. */
+export const queueRetrySecondsMax = 5
+/** How long a ticket is worth its place. A client asks again every few seconds and gets a new one. */
+export const queueTicketMs = 10 * minute
+/** Callers whose share is remembered in each class. */
+export const downloadCallersKept = 20_000
+/** Gateways that share slots: how long one may be silent, how often it speaks, and at most when somebody waits. */
+export const gatewayLeaseMs = 9 * second
+export const gatewayBeatMs = 3 * second
+export const gatewayBeatsApartMs = second / 4
+/** First guess of what a client takes, in bytes per millisecond, and what a turn is charged ahead at most. */
+export const downloadSpeedGuess = 20_000
+export const downloadCostMsMax = minute
+
 /** Space. */
 export const capacityBytesDefault = 10 * TiB // spec
 export const freeSpaceReserveBytesDefault = GiB // spec

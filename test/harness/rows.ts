@@ -49,6 +49,8 @@ const tables = {
   counters: true,
   delegations: true,
   deleted_artifacts: true,
+  download_gateways: true,
+  download_queue: true,
   group_grants: true,
   group_members: true,
   jobs: true,

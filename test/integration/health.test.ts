@@ -65,7 +65,11 @@ forEachEngine((engine) => {
           sharedDownloads: null,
           transfers: {
             uploads: { admission: { active: 0 }, bandwidth: { bytes: '12' } },
-            downloads: { admission: { active: 0 }, bandwidth: { bytes: '12' } },
+            downloads: {
+              admission: { active: 0, slots: 64, held: 0, waiting: 0 },
+              bandwidth: { bytes: '12' },
+              sessions: { open: 0 },
+            },
           },
         })
       }

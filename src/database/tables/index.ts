@@ -5,6 +5,7 @@ import type { AssetRevisionsTable, AssetsTable } from './assets.ts'
 import type { BlobsTable, ReclaimCandidatesTable, ReclaimNotesTable } from './blobs.ts'
 import type { ClaimsTable } from './claims.ts'
 import type { CountersTable } from './counters.ts'
+import type { DownloadGatewaysTable, DownloadQueueTable } from './download-queue.ts'
 import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './groups.ts'
 import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
@@ -30,6 +31,8 @@ export interface Tables {
   counters: CountersTable
   delegations: DelegationsTable
   deleted_artifacts: DeletedArtifactsTable
+  download_gateways: DownloadGatewaysTable
+  download_queue: DownloadQueueTable
   group_grants: GroupGrantsTable
   group_members: GroupMembersTable
   jobs: JobsTable

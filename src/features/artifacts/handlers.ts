@@ -1,9 +1,8 @@
 import { type ServeParts, serve } from '../../content/serve.ts'
-import { conditionsOf } from '../../contract/download.ts'
+import { downloadAsked } from '../../contract/download.ts'
 import { type BoundOperation, handle } from '../../contract/handler.ts'
 import { actorOf } from '../../kernel/caller.ts'
 import { toSha256 } from '../../kernel/digest.ts'
-import { appliedClass } from '../../kernel/download-class.ts'
 import { pageDefault } from '../../kernel/limits.ts'
 import { toRecord } from '../uploads/descriptor.ts'
 import { artifactsAfter, publishedArtifact } from './artifacts.ts'
@@ -33,8 +32,7 @@ export const artifactHandlers = (parts: ArtifactHandlerParts): BoundOperation[] 
   handle(getArtifactContent, async ({ path, headers, caller, request }) => {
     const row = await publishedArtifact(parts.database.reader, path.repository, path.id)
     const file = { digest: toSha256(row.sha256), bytes: row.size, name: row.name }
-    const downloadClass = appliedClass(caller, headers['svc-download-class'])
-    return serve(parts, file, { ...conditionsOf(headers), head: request.head, downloadClass })
+    return serve(parts, file, downloadAsked({ headers, caller, request }))
   }),
   handle(checkArtifactDeletion, async ({ path }) => ({
     status: 200,

@@ -1,16 +1,15 @@
-import { type ServeRequest, serve } from '../../content/serve.ts'
-import { conditionsOf } from '../../contract/download.ts'
+import { type ServeParts, type ServeRequest, serve } from '../../content/serve.ts'
+import { downloadAsked } from '../../contract/download.ts'
 import { type BoundOperation, handle } from '../../contract/handler.ts'
 import { actorOf } from '../../kernel/caller.ts'
 import { toSha256 } from '../../kernel/digest.ts'
-import { appliedClass } from '../../kernel/download-class.ts'
 import { pageDefault } from '../../kernel/limits.ts'
 import type { TransferParts } from '../uploads/uploads.ts'
 import { assetPage, assetsUnder, currentAsset, currentContent, parsePath, setAsset } from './assets.ts'
 import { getAsset, getAssetContent, getRaw, listAssetPage, listAssets, putAsset, putRaw } from './operations.ts'
 import { putRaw as storeRaw } from './raw.ts'
 
-export const assetHandlers = (parts: TransferParts): BoundOperation[] => {
+export const assetHandlers = (parts: TransferParts & ServeParts): BoundOperation[] => {
   const { reader } = parts.database
   const send = async (repository: string, path: string, request: ServeRequest) => {
     const { artifact_id, name, size, sha256 } = await currentContent(reader, repository, path)
@@ -35,18 +34,10 @@ export const assetHandlers = (parts: TransferParts): BoundOperation[] => {
       json: await setAsset(parts, path.repository, { ...body, path: parsePath(body.path, '/path') }, actorOf(caller)),
     })),
     handle(getAssetContent, ({ path, query, headers, caller, request }) =>
-      send(path.repository, parsePath(query.path, '/query/path'), {
-        ...conditionsOf(headers),
-        head: request.head,
-        downloadClass: appliedClass(caller, headers['svc-download-class']),
-      }),
+      send(path.repository, parsePath(query.path, '/query/path'), downloadAsked({ headers, caller, request })),
     ),
     handle(getRaw, ({ path, headers, caller, request }) =>
-      send(path.repository, parsePath(path.assetPath, '/path/assetPath'), {
-        ...conditionsOf(headers),
-        head: request.head,
-        downloadClass: appliedClass(caller, headers['svc-download-class']),
-      }),
+      send(path.repository, parsePath(path.assetPath, '/path/assetPath'), downloadAsked({ headers, caller, request })),
     ),
     handle(putRaw, async ({ path, headers, body, caller }) => {
       const checksum = headers['x-checksum-sha256']

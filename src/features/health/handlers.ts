@@ -1,3 +1,5 @@
+import type { AdmissionState } from '../../content/admission/admission.ts'
+import type { SharedSlotsState } from '../../content/admission/shared-slots.ts'
 import type { FreeSpace } from '../../content/free-space.ts'
 import { type BoundOperation, handle } from '../../contract/handler.ts'
 import { Failure } from '../../kernel/failure.ts'
@@ -8,15 +10,25 @@ export interface HealthHandlerParts {
   readonly role: 'api' | 'reader'
   readonly readiness: Readiness
   readonly freeSpace: FreeSpace
+  readonly downloads: () => AdmissionState
+  readonly sharedDownloads: () => SharedSlotsState | null
   readonly transfers: (direction: 'in' | 'out') => { active: number; bytes: number }
   /** Prometheus text. */
   readonly metrics: () => Promise<string>
 }
 
-const view = ({ active, bytes }: { active: number; bytes: number }) => ({
-  admission: { active },
-  bandwidth: { bytes: String(bytes) },
-})
+const transfersView = ({ transfers, downloads }: Pick<HealthHandlerParts, 'transfers' | 'downloads'>) => {
+  const [incoming, outgoing] = [transfers('in'), transfers('out')]
+  const { slots, held, waiting, sessions } = downloads()
+  return {
+    uploads: { admission: { active: incoming.active }, bandwidth: { bytes: String(incoming.bytes) } },
+    downloads: {
+      admission: { active: outgoing.active, slots, held, waiting },
+      bandwidth: { bytes: String(outgoing.bytes) },
+      sessions: { open: sessions },
+    },
+  }
+}
 
 export const healthHandlers = (parts: HealthHandlerParts): BoundOperation[] => [
   handle(getLiveness, async () => ({ status: 200, json: { status: 'ok' as const } })),
@@ -42,8 +54,8 @@ export const healthHandlers = (parts: HealthHandlerParts): BoundOperation[] => [
         role: parts.role,
         status: 'ready' as const,
         writable: parts.role === 'api' && (await parts.freeSpace.writable()),
-        sharedDownloads: null,
-        transfers: { uploads: view(parts.transfers('in')), downloads: view(parts.transfers('out')) },
+        sharedDownloads: parts.sharedDownloads(),
+        transfers: transfersView(parts),
       },
     }
   }),

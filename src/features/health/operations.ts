@@ -4,9 +4,15 @@ import { ByteCount, fields, nullable, oneOf } from '../../contract/schemas.ts'
 
 const health = { surface: 'discovery', retry: 'read', method: 'GET', whileDraining: true } as const
 
+const count = Type.Integer({ minimum: 0 })
+const bandwidth = fields({ bytes: ByteCount })
 const Transfers = fields({
-  admission: fields({ active: Type.Integer({ minimum: 0 }) }),
-  bandwidth: fields({ bytes: ByteCount }),
+  uploads: fields({ admission: fields({ active: count }), bandwidth }),
+  downloads: fields({
+    admission: fields({ active: count, slots: count, held: count, waiting: count }),
+    bandwidth,
+    sessions: fields({ open: count }),
+  }),
 })
 
 export const getLiveness = defineOperation({
@@ -48,13 +54,13 @@ export const getReadiness = defineOperation({
         writable: Type.Boolean(),
         sharedDownloads: nullable(
           fields({
-            slot: Type.Integer(),
-            slots: Type.Integer(),
-            active: Type.Integer(),
-            leaseSeconds: Type.Integer(),
+            slot: count,
+            slots: count,
+            active: count,
+            leaseSeconds: count,
           }),
         ),
-        transfers: fields({ uploads: Transfers, downloads: Transfers }),
+        transfers: Transfers,
       }),
     ),
   },

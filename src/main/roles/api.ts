@@ -31,6 +31,7 @@ import { createHttpServer } from '../../http/server.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { grantsMax } from '../../kernel/limits.ts'
 import { catalogue, checkComplete } from '../catalogue.ts'
+import { downloadMeasures, openDownloads } from '../downloads.ts'
 import type { Parts } from '../parts.ts'
 import { reclaimMeasures } from '../reclaim-measures.ts'
 import { translate } from '../translate.ts'
@@ -65,6 +66,10 @@ export const startGateway = async (
     passwords: createPasswords(),
     allowRegistration: settings.allowRegistration,
   }
+  const downloads = await openDownloads(parts)
+  metrics.show(downloadMeasures(downloads))
+  downloads.meter.waited = metrics.timing('svc_download_wait_seconds', 'Time that downloads waited for a slot.')
+  const { admission } = downloads
   const uploadParts = { ...parts, maxObjectBytes: settings.maxObjectBytes, capacityBytes: settings.capacityBytes }
   const readiness = watchReadiness({
     dependencies: [
@@ -79,6 +84,8 @@ export const startGateway = async (
       role,
       readiness,
       freeSpace: parts.freeSpace,
+      downloads: () => admission.state,
+      sharedDownloads: () => downloads.shared?.state ?? null,
       transfers: (direction) => metrics.transfers(direction),
       metrics: () => metrics.registry.metrics(),
     }),
@@ -99,10 +106,10 @@ export const startGateway = async (
     ...securityAuditHandlers({ database }),
     ...repositoryHandlers({ database, clock, heldActions: held, visibleRepositories: visible }),
     ...uploadHandlers(uploadParts),
-    ...artifactHandlers({ ...parts, cleanupGraceMs: settings.cleanupGraceMs }),
+    ...artifactHandlers({ ...parts, admission, cleanupGraceMs: settings.cleanupGraceMs }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
-    ...assetHandlers(uploadParts),
+    ...assetHandlers({ ...uploadParts, admission }),
   ]
   checkComplete(operations, bound)
   const server = await createHttpServer({
@@ -126,9 +133,11 @@ export const startGateway = async (
   const address = await server.listen(settings.listen.host, settings.listen.port)
   return {
     address,
-    close() {
+    async close() {
       draining = true
-      return server.close()
+      admission.close()
+      await server.close()
+      await downloads.shared?.stop()
     },
   }
 }

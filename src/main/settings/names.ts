@@ -58,6 +58,21 @@ export const settingNames = [
     meaning: 'Longest time for one request that sends a file.',
   },
   {
+    name: 'SVC_DOWNLOAD_SLOTS',
+    fallback: '64',
+    meaning: 'Downloads that a gateway sends at once; others wait in a fair queue. Small files need no slot.',
+  },
+  {
+    name: 'SVC_SHARED_DOWNLOAD_SLOTS',
+    fallback: 'off',
+    meaning: 'Downloads that all gateways of one database send at once, instead of so many each.',
+  },
+  {
+    name: 'SVC_DOWNLOAD_WAIT_SECONDS',
+    fallback: '30',
+    meaning: 'How long a download without a Svc-Download-Id is held for its turn.',
+  },
+  {
     name: 'SVC_REQUESTS_PER_SECOND',
     fallback: '20000',
     meaning: 'Requests that one caller may send a second to one process; health is not counted.',

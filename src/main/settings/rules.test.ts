@@ -46,6 +46,24 @@ const cases: Record<
       'http://a:80',
     ],
   },
+  SVC_DOWNLOAD_SLOTS: {
+    good: [['3', (s) => s.downloadSlots, 3]],
+    bad: ['0', '10001', '-1', 'many'],
+  },
+  SVC_SHARED_DOWNLOAD_SLOTS: {
+    good: [
+      ['12', (s) => s.sharedDownloadSlots, 12],
+      ['off', (s) => s.sharedDownloadSlots, null],
+    ],
+    bad: ['0', 'on', '10001'],
+  },
+  SVC_DOWNLOAD_WAIT_SECONDS: {
+    good: [
+      ['0', (s) => s.downloadWaitMs, 0],
+      ['45', (s) => s.downloadWaitMs, 45_000],
+    ],
+    bad: ['-1', '601', '1.5'],
+  },
   SVC_BASE_URL: {
     good: [['https://files.example.org/', (s) => s.baseUrl, 'https://files.example.org']],
     bad: ['files.example.org', 'ftp://a', 'https://a/path', 'https://user:hush@a', 'https://a?x=1', 'null', '*'],

@@ -4,6 +4,9 @@ import { parseTrustedProxies, type TrustedProxies } from '../../http/client-addr
 import {
   capacityBytesDefault,
   cleanupGraceHoursDefault,
+  downloadSlotsDefault,
+  downloadSlotsMax,
+  downloadWaitSecondsDefault,
   freeSpaceReserveBytesDefault,
   objectBytesMax,
   requestsPerSecondDefault,
@@ -28,6 +31,10 @@ export interface Settings {
   readonly cleanupGraceMs: number
   readonly freeSpaceReserveBytes: number
   readonly uploadDeadlineSeconds: number
+  readonly downloadSlots: number
+  /** Null: each gateway has slots of its own. */
+  readonly sharedDownloadSlots: number | null
+  readonly downloadWaitMs: number
   readonly requestsPerSecond: number
   readonly trustedProxies: TrustedProxies
   readonly logLevel: (typeof logLevels)[number]
@@ -90,6 +97,11 @@ export const readSettings = (environment: Environment): Settings => {
       wholeNumber(0, Number.MAX_SAFE_INTEGER),
     ),
     uploadDeadlineSeconds: read('SVC_UPLOAD_DEADLINE_SECONDS', uploadDeadlineSecondsDefault, wholeNumber(1, 2_000_000)),
+    downloadSlots: read('SVC_DOWNLOAD_SLOTS', downloadSlotsDefault, wholeNumber(1, downloadSlotsMax)),
+    sharedDownloadSlots: read<number | null>('SVC_SHARED_DOWNLOAD_SLOTS', null, (text) =>
+      text === 'off' ? null : wholeNumber(1, downloadSlotsMax)(text),
+    ),
+    downloadWaitMs: read('SVC_DOWNLOAD_WAIT_SECONDS', downloadWaitSecondsDefault, wholeNumber(0, 600)) * 1000,
     requestsPerSecond: read('SVC_REQUESTS_PER_SECOND', requestsPerSecondDefault, wholeNumber(1, 1_000_000)),
     trustedProxies: read<TrustedProxies>('SVC_TRUSTED_PROXIES', [], (text) => parseTrustedProxies(list(text))),
     logLevel: read('SVC_LOG_LEVEL', 'info', logLevel),

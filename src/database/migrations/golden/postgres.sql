@@ -171,6 +171,25 @@ alter table deleted_artifacts add constraint deleted_artifacts_repository_fkey F
 
 CREATE INDEX deleted_artifacts_released ON deleted_artifacts USING btree (released_at) WHERE (released_at IS NOT NULL);
 
+create table download_gateways (
+  id text collate "C" not null,
+  slots bigint not null,
+  held bigint not null,
+  wanted bigint not null,
+  ends_at text collate "C" not null
+);
+
+alter table download_gateways add constraint download_gateways_pkey PRIMARY KEY (id);
+
+create table download_queue (
+  id bigint not null,
+  ticket_secret text collate "C" not null
+);
+
+alter table download_queue add constraint download_queue_id_check CHECK ((id = 1));
+
+alter table download_queue add constraint download_queue_pkey PRIMARY KEY (id);
+
 create table group_grants (
   group_id text collate "C" not null,
   repository text collate "C" not null,

@@ -142,6 +142,19 @@ CREATE INDEX "deleted_artifacts_released" on "deleted_artifacts" (
   "released_at"
 ) where "released_at" is not null;
 
+CREATE TABLE "download_gateways" (
+  "id" text primary key,
+  "slots" integer not null,
+  "held" integer not null,
+  "wanted" integer not null,
+  "ends_at" text not null
+) strict;
+
+CREATE TABLE "download_queue" (
+  "id" integer primary key check (id = 1),
+  "ticket_secret" text not null
+) strict;
+
 CREATE TABLE "group_grants" (
   "group_id" text not null references "access_groups" ("id"),
   "repository" text not null references "repositories" ("id"),

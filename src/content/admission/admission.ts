@@ -1,0 +1,375 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { type DownloadClass, downloadClasses } from '../../kernel/download-class.ts'
+import { Failure } from '../../kernel/failure.ts'
+import {
+  downloadAwaitedMs,
+  downloadCostMsMax,
+  downloadRangesMax,
+  downloadRestMs,
+  downloadSpeedGuess,
+  downloadsWaitingMax,
+  downloadsWaitingPerCallerMax,
+  downloadTurnMs,
+  queueRetrySecondsMax,
+  smallDownloadBytes,
+} from '../../kernel/limits.ts'
+import type { Timers } from '../../kernel/timers.ts'
+import type { Download, Turn } from './download.ts'
+import { FairQueue, type Holding, type Wish } from './fair-queue.ts'
+import type { DownloadMeter } from './meter.ts'
+import type { Tickets } from './tickets.ts'
+
+/**
+ * Who may send how much at once. A download needs a slot; there are so many, and a fair queue ({@link FairQueue}) before
+ * them. Small bodies need none.
+ *
+ * A request without an id is held until its turn comes, for a bounded time. One with an id belongs to a session, which
+ * has one slot for all its ranges, however many run at once:
+ *
+ *     waiting --its turn--> called --asks again--> open --last range ends--> resting --asks again--> open
+ *        |                    |                      |                         |
+ *        not asked for long   does not come          had its turn, others      does not come
+ *        v                    v                      wait: yields at the next  v
+ *      gone                 gone                     range --> waiting       gone
+ *
+ * While it waits, each request is answered at once with `download_queued`, when to ask again, and a ticket that keeps the
+ * place, also when this process ends. Nothing here outlives the process but the ticket.
+ */
+export interface Admission {
+  /**
+   * Resolves when the bytes may be sent. Throws 503 `download_queued` to a session that has to wait, 503 `busy` when too
+   * many wait or it takes too long, 503 `draining` once closed.
+   */
+  enter(download: Download): Promise<Turn> | Turn
+  /** From now on so many slots; who has one keeps it. */
+  resize(slots: number): void
+  /** Calls when somebody waits although no slot of these is free: more would help. */
+  onWant(listener: () => void): void
+  readonly state: AdmissionState
+  /** Sends away who waits and takes nobody more. Who has a slot keeps it. */
+  close(): void
+}
+
+export interface AdmissionState {
+  readonly slots: number
+  readonly held: number
+  readonly waiting: number
+  readonly sessions: number
+}
+
+export interface AdmissionParts {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly tickets: Tickets
+  readonly meter: DownloadMeter
+  readonly slots: number
+  readonly waitMs: number
+}
+
+/** What happens when the turn of a wish comes. */
+type Grant = (holding: Holding<Waiter>) => void
+interface Waiter {
+  readonly grant: Grant
+}
+
+interface Session {
+  readonly key: string
+  readonly download: Download
+  /** Begin of the wait, as its ticket says. */
+  sinceMs: number
+  wish: Wish<Waiter> | null
+  holding: Holding<Waiter> | null
+  /** Requests that are sending. */
+  ranges: number
+  retrySeconds: number
+  cancelTimer: () => void
+}
+
+const never = (): void => {}
+
+export const createAdmission = (parts: AdmissionParts): Admission => new FairAdmission(parts)
+
+class FairAdmission implements Admission {
+  readonly #parts: AdmissionParts
+  readonly #queue = new FairQueue<Waiter>()
+  readonly #sessions = new Map<string, Session>()
+  readonly #held = new Set<(failure: Failure) => void>()
+  #slots: number
+  /** How fast clients took the last downloads, and how long that was, on average. */
+  #bytesPerMs = downloadSpeedGuess
+  #turnMs = 1000
+  #closed = false
+  #wanting: () => void = never
+  /** For what needs no slot. */
+  readonly #small: ReadonlyMap<DownloadClass, Turn>
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts
+    this.#slots = parts.slots
+    const { bytes } = parts.meter
+    this.#small = new Map(
+      downloadClasses.map((name) => [
+        name,
+        {
+          sent: (count) => {
+            bytes[name] += count
+          },
+          end: never,
+        },
+      ]),
+    )
+  }
+
+  get state(): AdmissionState {
+    const { length: waiting, held } = this.#queue
+    return { slots: this.#slots, held, waiting, sessions: this.#sessions.size }
+  }
+
+  enter(download: Download): Promise<Turn> | Turn {
+    if (this.#closed) throw closing()
+    const small = download.bytes <= smallDownloadBytes ? this.#small.get(download.downloadClass) : undefined
+    if (small !== undefined) return small
+    return download.id === undefined ? this.#once(download) : this.#ofSession(download)
+  }
+
+  resize(slots: number): void {
+    this.#slots = slots
+    this.#callNext()
+  }
+
+  onWant(listener: () => void): void {
+    this.#wanting = listener
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const session of this.#sessions.values()) if (session.ranges === 0) this.#forget(session)
+    for (const sendAway of [...this.#held]) sendAway(closing())
+  }
+
+  /** A request that is held until its turn comes. */
+  #once(download: Download): Promise<Turn> | Turn {
+    const { clock, meter, timers, waitMs } = this.#parts
+    const startedMs = timers.now()
+    const turn = Promise.withResolvers<Turn>()
+    let granted: Turn | null = null
+    let settled = false
+    let cancelTimer = never
+    const settle = (): void => {
+      settled = true
+      cancelTimer()
+      this.#held.delete(sendAway)
+    }
+    const sendAway = (failure: Failure): void => {
+      if (settled) return
+      settle()
+      this.#queue.remove(wish)
+      meter.refused += 1
+      turn.reject(failure)
+    }
+    const wish = this.#wish(download, clock.now(), (holding) => {
+      settle()
+      this.#admitted(timers.now() - startedMs)
+      granted = this.#turn(download, () => this.#release(holding))
+      turn.resolve(granted)
+    })
+    this.#add(wish)
+    this.#callNext()
+    if (granted !== null) return granted
+    cancelTimer = timers.after(waitMs, () => sendAway(this.#tooLong()))
+    this.#held.add(sendAway)
+    download.onGone(() => sendAway(this.#tooLong()))
+    return turn.promise
+  }
+
+  #ofSession(download: Download): Turn {
+    const { clock, tickets } = this.#parts
+    const key = [download.caller, download.downloadClass, download.id, download.content].join('\0')
+    const known = this.#sessions.get(key)
+    if (known !== undefined) return this.#again(known, download)
+    const waitedSinceMs = download.ticket === undefined ? null : tickets.read(key, download.ticket)
+    const session: Session = {
+      key,
+      download,
+      sinceMs: waitedSinceMs ?? clock.now(),
+      wish: null,
+      holding: null,
+      ranges: 0,
+      retrySeconds: 1,
+      cancelTimer: never,
+    }
+    this.#wait(session)
+    this.#sessions.set(key, session)
+    this.#callNext()
+    return this.#enterOrWait(session, download)
+  }
+
+  /** Another request of a session. One that had its turn yields to those who wait, unless it would be next again. */
+  #again(session: Session, download: Download): Turn {
+    const { clock, meter, timers } = this.#parts
+    const { holding } = session
+    const hadItsTurn = holding !== null && timers.now() - holding.startedAtMs >= downloadTurnMs
+    const yields = hadItsTurn && session.wish === null && this.#queue.length > 0
+    if (yields) {
+      session.sinceMs = clock.now()
+      this.#wait(session)
+      if (session.ranges === 0) this.#giveBack(session)
+    }
+    this.#callNext()
+    if (yields && session.wish !== null) meter.yielded += 1
+    return this.#enterOrWait(session, download)
+  }
+
+  /** A range of a session that has its slot and need not yield; 503 `download_queued` for another. */
+  #enterOrWait(session: Session, download: Download): Turn {
+    if (session.holding === null || session.wish !== null) throw this.#queued(session)
+    if (session.ranges >= downloadRangesMax)
+      throw new Failure('busy', `${downloadRangesMax} ranges of this download are on their way; wait for one to end.`)
+    session.ranges += 1
+    session.cancelTimer()
+    return this.#turn(download, () => {
+      session.ranges -= 1
+      if (session.ranges === 0) this.#rest(session, download.last)
+    })
+  }
+
+  /** Between two ranges a session keeps its slot for a moment, which is short while others wait. */
+  #rest(session: Session, wasLast: boolean): void {
+    if (session.wish !== null) {
+      this.#expect(session)
+      this.#giveBack(session)
+      return
+    }
+    const heldMs = this.#parts.timers.now() - (session.holding?.startedAtMs ?? 0)
+    const others = this.#queue.length > 0
+    const restMs = !others ? downloadRestMs : wasLast ? 0 : Math.min(downloadRestMs, heldMs / 4)
+    if (this.#closed || restMs === 0) this.#forget(session)
+    else session.cancelTimer = this.#parts.timers.after(restMs, () => this.#forget(session))
+  }
+
+  /** A session that does not ask again in time is forgotten. */
+  #expect(session: Session): void {
+    session.cancelTimer()
+    const awaitedMs = session.retrySeconds * 1000 + downloadAwaitedMs
+    session.cancelTimer = this.#parts.timers.after(awaitedMs, () => this.#forget(session))
+  }
+
+  /** Puts a session in the queue. When its turn comes and it is not here, its slot is kept until it asks again. */
+  #wait(session: Session): void {
+    const { clock, timers } = this.#parts
+    const wish = this.#wish(session.download, session.sinceMs, (holding) => {
+      session.wish = null
+      // A session that yields and is next all the same gives its old slot for the new one.
+      if (session.holding !== null) this.#queue.end(session.holding, timers.now())
+      session.holding = holding
+      this.#admitted(clock.now() - session.sinceMs)
+      if (session.ranges === 0) this.#expect(session)
+    })
+    this.#add(wish)
+    session.wish = wish
+  }
+
+  #admitted(waitedMs: number): void {
+    this.#parts.meter.admitted += 1
+    this.#parts.meter.waited(Math.max(0, waitedMs) / 1000)
+  }
+
+  #queued(session: Session): Failure {
+    const { meter, tickets } = this.#parts
+    meter.queued += 1
+    const aheadMs = (this.#queue.length / Math.max(1, this.#slots)) * this.#turnMs
+    session.retrySeconds = Math.min(queueRetrySecondsMax, Math.max(1, Math.ceil(aheadMs / 1000)))
+    if (session.ranges === 0) this.#expect(session)
+    const detail = `All ${this.#slots} slots are taken. Ask again in ${session.retrySeconds} s with the same Svc-Download-Id and this Svc-Queue-Ticket.`
+    return new Failure('download_queued', detail, {
+      retryAfterSeconds: session.retrySeconds,
+      headers: {
+        'svc-queue-ticket': tickets.issue(session.key, session.sinceMs),
+        'svc-download-class': session.download.downloadClass,
+      },
+    })
+  }
+
+  #wish(download: Download, sinceMs: number, grant: Grant): Wish<Waiter> {
+    const { caller, downloadClass, bytes } = download
+    const costMs = Math.min(downloadCostMsMax, Math.max(1, bytes / this.#bytesPerMs))
+    return { caller, downloadClass, sinceMs, costMs, item: { grant } }
+  }
+
+  #add(wish: Wish<Waiter>): void {
+    const ofCaller = this.#queue.waitingOf(wish.downloadClass, wish.caller)
+    if (this.#queue.length >= downloadsWaitingMax || ofCaller >= downloadsWaitingPerCallerMax) {
+      this.#parts.meter.refused += 1
+      throw new Failure('busy', 'Too many downloads wait already. Try again later.', {
+        retryAfterSeconds: queueRetrySecondsMax,
+      })
+    }
+    this.#queue.add(wish)
+  }
+
+  /** One caller never has all the slots, where there are several: who comes next finds one. */
+  get #perCaller(): number {
+    return this.#slots - Math.floor(this.#slots / 8)
+  }
+
+  #callNext(): void {
+    while (!this.#closed && this.#queue.length > 0 && this.#queue.held < this.#slots) {
+      const holding = this.#queue.take(this.#parts.timers.now(), this.#perCaller)
+      if (holding === null) return
+      holding.wish.item.grant(holding)
+    }
+    if (this.#queue.length > 0) this.#wanting()
+  }
+
+  #turn(download: Download, end: () => void): Turn {
+    const { meter, timers } = this.#parts
+    const begunMs = timers.now()
+    let sentBytes = 0
+    let ended = false
+    return {
+      sent: (bytes) => {
+        sentBytes += bytes
+        meter.bytes[download.downloadClass] += bytes
+      },
+      end: () => {
+        if (ended) return
+        ended = true
+        // What the next one will take is guessed from what the last ones took.
+        const tookMs = Math.max(1, timers.now() - begunMs)
+        if (sentBytes > smallDownloadBytes) this.#bytesPerMs += (sentBytes / tookMs - this.#bytesPerMs) / 16
+        this.#turnMs += (tookMs - this.#turnMs) / 16
+        end()
+      },
+    }
+  }
+
+  #release(holding: Holding<Waiter>): void {
+    this.#queue.end(holding, this.#parts.timers.now())
+    this.#callNext()
+  }
+
+  #giveBack(session: Session): void {
+    const { holding } = session
+    session.holding = null
+    if (holding !== null) this.#release(holding)
+  }
+
+  #forget(session: Session): void {
+    session.cancelTimer()
+    if (session.wish !== null) this.#queue.remove(session.wish)
+    session.wish = null
+    this.#sessions.delete(session.key)
+    this.#giveBack(session)
+  }
+
+  #tooLong(): Failure {
+    return new Failure(
+      'busy',
+      `No slot became free within ${this.#parts.waitMs / 1000} s. Try again, with a Svc-Download-Id to keep your place.`,
+      { retryAfterSeconds: queueRetrySecondsMax },
+    )
+  }
+}
+
+const closing = (): Failure =>
+  new Failure('draining', 'The service is shutting down; try again in a moment.', { retryAfterSeconds: 5 })

@@ -1,0 +1,193 @@
+import { type DownloadClass, downloadClasses } from '../../kernel/download-class.ts'
+import { downloadCallersKept, downloadClassShares } from '../../kernel/limits.ts'
+
+/**
+ * Whose turn is it? Slots are given out by start-time fair queueing (Goyal, Vin, Cheng, 1996) on two levels: between the
+ * classes by their shares, and in each class between callers as equals.
+ *
+ * What is shared is the time for which a slot is held: a slow client costs as much as a big file. Everyone has an account
+ * (`tag`) of the time taken; the lowest goes first. A turn is charged what it will probably take when it begins, and what
+ * it really took as that becomes known. Who comes, or comes back, starts where the others are: no credit is saved up, and
+ * no debt is left behind by going away.
+ *
+ * What follows: no class and no caller starves, since the accounts of the others only grow; and whoever asks for a
+ * thousand files waits behind nobody but themselves. No clock and no timer is in here: time is what the caller says.
+ */
+export interface Wish<T> {
+  readonly caller: string
+  readonly downloadClass: DownloadClass
+  /** Wishes of one caller are served in this order; it may lie in the past. Also decides between callers who are even. */
+  readonly sinceMs: number
+  /** What the turn will probably take. */
+  readonly costMs: number
+  readonly item: T
+}
+
+/** A slot that somebody has. */
+export interface Holding<T> {
+  readonly wish: Wish<T>
+  readonly startedAtMs: number
+}
+
+interface Account<T> {
+  readonly of: ClassAccount<T>
+  readonly caller: string
+  tag: number
+  held: number
+  /** Oldest first. */
+  readonly wishes: Wish<T>[]
+}
+
+interface ClassAccount<T> {
+  readonly share: number
+  tag: number
+  /** Where the account stood that went last: everyone in the class is about here. */
+  reached: number
+  readonly callers: Map<string, Account<T>>
+  /** Those who wish for something. */
+  readonly waiting: Set<Account<T>>
+}
+
+interface OpenHolding<T> extends Holding<T> {
+  readonly account: Account<T>
+  chargedMs: number
+}
+
+export class FairQueue<T> {
+  readonly #classes: ReadonlyMap<DownloadClass, ClassAccount<T>>
+  readonly #holdings = new Map<Holding<T>, OpenHolding<T>>()
+  #reached = 0
+  #length = 0
+
+  constructor() {
+    this.#classes = new Map(
+      downloadClasses.map((name) => [
+        name,
+        { share: downloadClassShares[name], tag: 0, reached: 0, callers: new Map(), waiting: new Set() },
+      ]),
+    )
+  }
+
+  /** Wishes that wait. */
+  get length(): number {
+    return this.#length
+  }
+
+  /** Slots that are held. */
+  get held(): number {
+    return this.#holdings.size
+  }
+
+  /** Wishes of one caller that wait. */
+  waitingOf(downloadClass: DownloadClass, caller: string): number {
+    return this.#class(downloadClass).callers.get(caller)?.wishes.length ?? 0
+  }
+
+  add(wish: Wish<T>): void {
+    const of = this.#class(wish.downloadClass)
+    if (of.waiting.size === 0) of.tag = Math.max(of.tag, this.#reached)
+    const account = this.#account(of, wish.caller)
+    if (account.wishes.length === 0) {
+      account.tag = Math.max(account.tag, of.reached)
+      of.waiting.add(account)
+    }
+    const after = account.wishes.findLastIndex((each) => each.sinceMs <= wish.sinceMs)
+    account.wishes.splice(after + 1, 0, wish)
+    this.#length += 1
+  }
+
+  /** Takes a wish back. False when it does not wait. */
+  remove(wish: Wish<T>): boolean {
+    const account = this.#class(wish.downloadClass).callers.get(wish.caller)
+    const at = account?.wishes.indexOf(wish) ?? -1
+    if (account === undefined || at === -1) return false
+    this.#takeOut(account, at)
+    this.#forgetIfIdle(account)
+    return true
+  }
+
+  /** Gives a slot to whose turn it is, among callers who hold fewer than `perCaller`. Null when nobody wishes. */
+  take(nowMs: number, perCaller: number): Holding<T> | null {
+    this.#chargeOverruns(nowMs)
+    let next: Account<T> | null = null
+    for (const of of this.#classes.values()) {
+      if (next !== null && of.tag >= next.of.tag) continue
+      next = first(of, perCaller) ?? next
+    }
+    const wish = next?.wishes[0]
+    if (next === null || wish === undefined) return null
+    this.#takeOut(next, 0)
+    this.#reached = Math.max(this.#reached, next.of.tag)
+    next.of.reached = Math.max(next.of.reached, next.tag)
+    next.held += 1
+    const holding = { wish, startedAtMs: nowMs, account: next, chargedMs: 0 }
+    this.#holdings.set(holding, holding)
+    charge(holding, wish.costMs)
+    return holding
+  }
+
+  /** The slot is free again. Harmless when it was given back already. */
+  end(holding: Holding<T>, nowMs: number): void {
+    const open = this.#holdings.get(holding)
+    if (open === undefined) return
+    this.#holdings.delete(holding)
+    charge(open, Math.max(0, nowMs - open.startedAtMs) - open.chargedMs)
+    open.account.held -= 1
+    this.#forgetIfIdle(open.account)
+  }
+
+  #class(name: DownloadClass): ClassAccount<T> {
+    const found = this.#classes.get(name)
+    if (found === undefined) throw new Error(`there is no class ${name}`)
+    return found
+  }
+
+  #account(of: ClassAccount<T>, caller: string): Account<T> {
+    const known = of.callers.get(caller)
+    if (known !== undefined) return known
+    if (of.callers.size >= downloadCallersKept)
+      for (const [name, { held, wishes }] of of.callers) if (held === 0 && wishes.length === 0) of.callers.delete(name)
+    const account = { of, caller, tag: of.reached, held: 0, wishes: [] }
+    of.callers.set(caller, account)
+    return account
+  }
+
+  #takeOut(account: Account<T>, at: number): void {
+    account.wishes.splice(at, 1)
+    this.#length -= 1
+    if (account.wishes.length === 0) account.of.waiting.delete(account)
+  }
+
+  /** Who took more than the others have yet is remembered until they have. */
+  #forgetIfIdle(account: Account<T>): void {
+    if (account.held === 0 && account.wishes.length === 0 && account.tag <= account.of.reached)
+      account.of.callers.delete(account.caller)
+  }
+
+  /** Who holds a slot for longer than was charged pays while it lasts, not when it is over. */
+  #chargeOverruns(nowMs: number): void {
+    for (const holding of this.#holdings.values()) {
+      const overrunMs = nowMs - holding.startedAtMs - holding.chargedMs
+      if (overrunMs > 0) charge(holding, overrunMs)
+    }
+  }
+}
+
+const charge = <T>(holding: OpenHolding<T>, costMs: number): void => {
+  holding.chargedMs += costMs
+  holding.account.tag += costMs
+  holding.account.of.tag += costMs / holding.account.of.share
+}
+
+/** Who goes first in a class; the number of callers who wait is bounded, and so is this walk. */
+const first = <T>(of: ClassAccount<T>, perCaller: number): Account<T> | null => {
+  let best: Account<T> | null = null
+  for (const account of of.waiting) {
+    if (account.held >= perCaller) continue
+    if (best === null || account.tag < best.tag || (account.tag === best.tag && sinceOf(account) < sinceOf(best)))
+      best = account
+  }
+  return best
+}
+
+const sinceOf = <T>(account: Account<T>): number => account.wishes[0]?.sinceMs ?? 0

@@ -1,0 +1,55 @@
+import { type Admission, createAdmission } from '../content/admission/admission.ts'
+import { createDownloadMeter, type DownloadMeter } from '../content/admission/meter.ts'
+import { ticketSecret } from '../content/admission/shared-slots.queries.ts'
+import { type SharedSlots, shareSlots } from '../content/admission/shared-slots.ts'
+import { createTickets } from '../content/admission/tickets.ts'
+import type { Measure } from '../http/metrics.ts'
+import { downloadClasses } from '../kernel/download-class.ts'
+import { realTimers } from '../kernel/timers.ts'
+import type { Parts } from './parts.ts'
+
+/** The queue of downloads before the one door out. */
+export interface Downloads {
+  readonly admission: Admission
+  readonly meter: DownloadMeter
+  /** Null where each gateway has slots of its own. */
+  readonly shared: SharedSlots | null
+}
+
+export const openDownloads = async ({ settings, database, clock, report }: Parts): Promise<Downloads> => {
+  const meter = createDownloadMeter()
+  const total = settings.sharedDownloadSlots
+  const admission = createAdmission({
+    clock,
+    timers: realTimers,
+    tickets: createTickets(await ticketSecret(database.reader), clock),
+    meter,
+    slots: total === null ? settings.downloadSlots : 0,
+    waitMs: settings.downloadWaitMs,
+  })
+  const shared =
+    total === null ? null : await shareSlots({ database, clock, timers: realTimers, admission, report }, total)
+  return { admission, meter, shared }
+}
+
+/** What the queue did, as metrics. Classes have names of their own, since labels say nothing of who asks. */
+export const downloadMeasures = ({ admission, meter }: Downloads): Measure[] => {
+  const gauge = (name: string, help: string, read: () => number): Measure => ({ name, help, kind: 'gauge', read })
+  const counter = (name: string, help: string, read: () => number): Measure => ({ name, help, kind: 'counter', read })
+  return [
+    gauge('svc_download_slots', 'Downloads that this gateway may send at once.', () => admission.state.slots),
+    gauge('svc_download_slots_held', 'Of these, taken.', () => admission.state.held),
+    gauge('svc_downloads_waiting', 'Downloads that wait for a slot.', () => admission.state.waiting),
+    counter('svc_downloads_admitted_total', 'Downloads that were given a slot.', () => meter.admitted),
+    counter('svc_downloads_queued_total', 'Answers that told a download to wait.', () => meter.queued),
+    counter('svc_downloads_yielded_total', 'Slots given back because others waited.', () => meter.yielded),
+    counter('svc_downloads_refused_total', 'Downloads that found no slot in time.', () => meter.refused),
+    ...downloadClasses.map((name) =>
+      counter(
+        `svc_download_bytes_${name}_total`,
+        `Bytes sent to downloads of the class ${name}.`,
+        () => meter.bytes[name],
+      ),
+    ),
+  ]
+}
