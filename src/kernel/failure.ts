@@ -44,6 +44,7 @@ export const failures = {
   account_limit: [507, 'The account limit is reached'],
   service_account_limit: [507, 'The limit of service accounts is reached'],
   key_limit: [507, 'The key limit is reached'],
+  reference_limit: [507, 'The reference limit is reached'],
   delegation_limit: [507, 'The delegation limit is reached'],
   group_limit: [507, 'The group limit is reached'],
   membership_limit: [507, 'The membership limit is reached'],

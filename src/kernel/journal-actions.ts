@@ -4,4 +4,7 @@ export type JournalAction =
   | 'artifact.delete'
   | 'artifact.restore'
   | 'asset.replace'
+  | 'attachment.replace'
   | 'bytes.reclaim'
+  | 'reference.add'
+  | 'reference.remove'

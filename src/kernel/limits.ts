@@ -152,6 +152,11 @@ export const reclaimQueueCountedMax = 100_000
 /** How long a deleted file is known by its id after its bytes stopped being reserved. */
 export const deletedArtifactsKeptMs = 30 * day
 export const graceHoursMax = 8_760
+/** What stands in the way of a deletion is told up to here. */
+export const blockersToldMax = 4 // spec
+/** Marks that keep one file. A build that ten systems run on has ten; nobody reads a thousand. */
+export const referencesPerArtifactMax = 1_000
+
 /** Shares of the quota from which usage is called by these names, until a policy says otherwise. */
 export const quotaWarningPercent = 80
 export const quotaCriticalPercent = 95

@@ -8,6 +8,7 @@ import * as discovery from '../features/discovery/operations.ts'
 import * as groups from '../features/groups/operations.ts'
 import * as health from '../features/health/operations.ts'
 import * as links from '../features/links/operations.ts'
+import * as references from '../features/references/operations.ts'
 import * as repositories from '../features/repositories/operations.ts'
 import * as securityAudit from '../features/security-audit/operations.ts'
 import * as serviceAccounts from '../features/service-accounts/operations.ts'
@@ -34,6 +35,7 @@ export const catalogue = (): Operation[] =>
     repositories,
     uploads,
     artifacts,
+    references,
     storage,
     links,
     assets,

@@ -32,7 +32,7 @@ const groups = {
   'read access':
     'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets',
   'write access':
-    'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw',
+    'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference',
   'service keys alone': 'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup',
 } as const
 type Group = keyof typeof groups

@@ -12,8 +12,6 @@ export const endpointsToCome: readonly string[] = [
   `GET ${artifact}/annotations`,
   `PUT ${artifact}/annotations`,
   `POST ${artifact}/package`,
-  `POST ${artifact}/references`,
-  `DELETE ${artifact}/references`,
   `GET ${artifact}/attachments`,
   `PUT ${artifact}/attachments`,
   `GET ${artifact}/attachments/history`,

@@ -1,11 +1,6 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import type { ArtifactsTable, DeletedArtifactsTable } from '../../database/tables/artifacts.ts'
 
-/** Whether some path shows the file, or showed it once. */
-export const isInPathHistory = async (q: Queries, id: string): Promise<boolean> =>
-  (await q.selectFrom('asset_revisions').select('path').where('artifact_id', '=', id).limit(1).executeTakeFirst()) !==
-  undefined
-
 export const findDeleted = (q: Queries, repository: string, id: string): Promise<DeletedArtifactsTable | undefined> =>
   q
     .selectFrom('deleted_artifacts')
@@ -18,11 +13,6 @@ export const findDeleted = (q: Queries, repository: string, id: string): Promise
 export const graceHoursOf = async (q: Queries, repository: string): Promise<number | null> =>
   (await q.selectFrom('repositories').select('grace_hours').where('id', '=', repository).executeTakeFirst())
     ?.grace_hours ?? null
-
-/** Takes the lock under which paths change, so that none comes to show the file meanwhile. */
-export const lockPaths = async (tx: Transaction, repository: string): Promise<void> => {
-  await tx.selectFrom('repositories').select('id').where('id', '=', repository).forUpdate().execute()
-}
 
 export const moveToDeleted = async (tx: Transaction, row: ArtifactsTable, now: string): Promise<void> => {
   await tx

@@ -18,6 +18,7 @@ import { healthHandlers } from '../../features/health/handlers.ts'
 import { watchReadiness } from '../../features/health/readiness.ts'
 import { linkHandlers } from '../../features/links/handlers.ts'
 import { createLinkSigner } from '../../features/links/links.ts'
+import { referenceHandlers } from '../../features/references/handlers.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
 import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
 import { administeredActions } from '../../features/service-accounts/delegations.ts'
@@ -100,6 +101,7 @@ export const startGateway = async (
     ...repositoryHandlers({ database, clock, heldActions: held, visibleRepositories: visible }),
     ...uploadHandlers(uploadParts),
     ...artifactHandlers({ ...parts, cleanupGraceMs: settings.cleanupGraceMs }),
+    ...referenceHandlers({ database, clock }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers(uploadParts),
