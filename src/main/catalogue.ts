@@ -4,6 +4,7 @@ import * as access from '../features/access/operations.ts'
 import * as accounts from '../features/accounts/operations.ts'
 import * as artifacts from '../features/artifacts/operations.ts'
 import * as assets from '../features/assets/operations.ts'
+import * as attachments from '../features/attachments/operations.ts'
 import * as discovery from '../features/discovery/operations.ts'
 import * as groups from '../features/groups/operations.ts'
 import * as health from '../features/health/operations.ts'
@@ -36,6 +37,7 @@ export const catalogue = (): Operation[] =>
     uploads,
     artifacts,
     references,
+    attachments,
     storage,
     links,
     assets,

@@ -47,7 +47,7 @@ const tables = {
   asset_revisions: true,
   assets: true,
   attachment_revisions: true,
-  attachment_targets: true,
+  attachments: true,
   blobs: true,
   claims: true,
   counters: true,

@@ -49,6 +49,8 @@ const forEveryReader = [
   'getAsset',
   'getAssetContent',
   'getRaw',
+  'getAttachments',
+  'listAttachmentHistory',
 ]
 
 const operations = catalogue()

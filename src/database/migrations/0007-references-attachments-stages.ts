@@ -18,21 +18,29 @@ export const referencesAttachmentsStages: Migration = {
       .createTable('attachment_revisions')
       .addColumn('artifact_id', text, (c) => c.notNull())
       .addColumn('revision', integer, (c) => c.notNull())
-      .addColumn('items', text, (c) => c.notNull())
       .addColumn('actor', text, (c) => c.notNull())
       .addColumn('created_at', text, (c) => c.notNull())
       .addPrimaryKeyConstraint('attachment_revisions_key', ['artifact_id', 'revision'])
       .execute()
     await q.schema
-      .createTable('attachment_targets')
-      .addColumn('target_id', text, (c) => c.notNull())
+      .createTable('attachments')
       .addColumn('artifact_id', text, (c) => c.notNull())
-      .addPrimaryKeyConstraint('attachment_targets_key', ['target_id', 'artifact_id'])
+      .addColumn('revision', integer, (c) => c.notNull())
+      .addColumn('position', integer, (c) => c.notNull())
+      .addColumn('name', text, (c) => c.notNull())
+      .addColumn('kind', text, (c) => c.notNull())
+      .addColumn('target_id', text, (c) => c.notNull())
+      .addColumn('description', text, (c) => c.notNull())
+      .addPrimaryKeyConstraint('attachments_key', ['artifact_id', 'revision', 'position'])
+      .addForeignKeyConstraint('attachments_revision', ['artifact_id', 'revision'], 'attachment_revisions', [
+        'artifact_id',
+        'revision',
+      ])
       .execute()
     await q.schema
-      .createIndex('attachment_targets_by_artifact')
-      .on('attachment_targets')
-      .columns(['artifact_id', 'target_id'])
+      .createIndex('attachments_by_target')
+      .on('attachments')
+      .columns(['target_id', 'artifact_id'])
       .execute()
     await q.schema
       .createTable('artifact_stages')

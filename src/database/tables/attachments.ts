@@ -3,14 +3,20 @@ export interface AttachmentRevisionsTable {
   /** The build. It may be deleted: then its attachments wait to come back with it. */
   artifact_id: string
   revision: number
-  /** JSON array of {name, kind, artifactId, description}. */
-  items: string
   actor: string
   created_at: string
 }
 
-/** Every file that was ever attached to a build, once: what `attachment_revisions` says, found from the other side. */
-export interface AttachmentTargetsTable {
-  target_id: string
+/** What is in these lists. */
+export interface AttachmentsTable {
   artifact_id: string
+  revision: number
+  position: number
+  name: string
+  kind: AttachmentKind
+  /** The file that is attached. It stays while the build does, whether it is still attached or not. */
+  target_id: string
+  description: string
 }
+
+export type AttachmentKind = 'manifest' | 'sbom' | 'signature' | 'report' | 'file'

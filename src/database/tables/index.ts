@@ -2,7 +2,7 @@ import type { AccountsTable, SessionsTable } from './accounts.ts'
 import type { ArtifactsTable, DeletedArtifactsTable } from './artifacts.ts'
 import type { AssembliesTable, AssemblyPartsTable } from './assemblies.ts'
 import type { AssetRevisionsTable, AssetsTable } from './assets.ts'
-import type { AttachmentRevisionsTable, AttachmentTargetsTable } from './attachments.ts'
+import type { AttachmentRevisionsTable, AttachmentsTable } from './attachments.ts'
 import type { BlobsTable, ReclaimCandidatesTable, ReclaimNotesTable } from './blobs.ts'
 import type { ClaimsTable } from './claims.ts'
 import type { CountersTable } from './counters.ts'
@@ -31,7 +31,7 @@ export interface Tables {
   assembly_parts: AssemblyPartsTable
   assets: AssetsTable
   attachment_revisions: AttachmentRevisionsTable
-  attachment_targets: AttachmentTargetsTable
+  attachments: AttachmentsTable
   blobs: BlobsTable
   claims: ClaimsTable
   counters: CountersTable

@@ -27,6 +27,11 @@ export const findArtifactRow = async (
   id: string,
 ): Promise<ArtifactsTable | undefined> => (await artifactRow(q, { repository, id }))[0]
 
+export const publishedIds = async (q: Queries, repository: string, ids: readonly string[]): Promise<string[]> =>
+  (
+    await q.selectFrom('artifacts').select('id').where('repository', '=', repository).where('id', 'in', ids).execute()
+  ).map(({ id }) => id)
+
 /** Takes the lock under which everything changes that may keep a file: paths, references, attachments, stages. */
 export const lockRepository = async (tx: Transaction, repository: string): Promise<void> => {
   await tx.selectFrom('repositories').select('id').where('id', '=', repository).forUpdate().execute()

@@ -41,8 +41,13 @@ export const markReleased = (
     .returning(['repository', 'sha256'])
     .executeTakeFirst()
 
-export const forgetReleasedBefore = async (tx: Transaction, before: string, limit: number): Promise<number> => {
-  const old = tx.selectFrom('deleted_artifacts').select('id').where('released_at', '<=', before).limit(limit)
-  const { numDeletedRows } = await tx.deleteFrom('deleted_artifacts').where('id', 'in', old).executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+/** Deleted files whose bytes were given up that long ago. */
+export const releasedBefore = async (q: Queries, before: string, limit: number): Promise<string[]> =>
+  (await q.selectFrom('deleted_artifacts').select('id').where('released_at', '<=', before).limit(limit).execute()).map(
+    ({ id }) => id,
+  )
+
+/** Only what was released: nobody can bring that back, whoever asks meanwhile. */
+export const forgetReleased = async (tx: Transaction, ids: readonly string[]): Promise<void> => {
+  await tx.deleteFrom('deleted_artifacts').where('id', 'in', ids).where('released_at', 'is not', null).execute()
 }

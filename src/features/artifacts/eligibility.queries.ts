@@ -28,10 +28,10 @@ export const findWithKeepers = (q: Queries, repository: string, ids: readonly st
       eb
         .exists(
           eb
-            .selectFrom('attachment_targets')
-            .innerJoin('artifacts as build', 'build.id', 'attachment_targets.artifact_id')
+            .selectFrom('attachments')
+            .innerJoin('artifacts as build', 'build.id', 'attachments.artifact_id')
             .select('build.id')
-            .whereRef('attachment_targets.target_id', '=', 'artifacts.id'),
+            .whereRef('attachments.target_id', '=', 'artifacts.id'),
         )
         .as('is_in_attachment_history'),
       eb

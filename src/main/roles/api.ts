@@ -12,6 +12,7 @@ import { accountHandlers } from '../../features/accounts/handlers.ts'
 import { createPasswords } from '../../features/accounts/passwords.ts'
 import { artifactHandlers } from '../../features/artifacts/handlers.ts'
 import { assetHandlers } from '../../features/assets/handlers.ts'
+import { attachmentHandlers } from '../../features/attachments/handlers.ts'
 import { discoveryHandlers } from '../../features/discovery/handlers.ts'
 import { groupHandlers } from '../../features/groups/handlers.ts'
 import { healthHandlers } from '../../features/health/handlers.ts'
@@ -102,6 +103,7 @@ export const startGateway = async (
     ...uploadHandlers(uploadParts),
     ...artifactHandlers({ ...parts, cleanupGraceMs: settings.cleanupGraceMs }),
     ...referenceHandlers({ database, clock }),
+    ...attachmentHandlers({ database, clock }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers(uploadParts),

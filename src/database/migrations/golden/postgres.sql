@@ -132,21 +132,27 @@ CREATE INDEX assets_by_artifact ON assets USING btree (artifact_id);
 create table attachment_revisions (
   artifact_id text collate "C" not null,
   revision bigint not null,
-  items text collate "C" not null,
   actor text collate "C" not null,
   created_at text collate "C" not null
 );
 
 alter table attachment_revisions add constraint attachment_revisions_key PRIMARY KEY (artifact_id, revision);
 
-create table attachment_targets (
+create table attachments (
+  artifact_id text collate "C" not null,
+  revision bigint not null,
+  "position" bigint not null,
+  name text collate "C" not null,
+  kind text collate "C" not null,
   target_id text collate "C" not null,
-  artifact_id text collate "C" not null
+  description text collate "C" not null
 );
 
-alter table attachment_targets add constraint attachment_targets_key PRIMARY KEY (target_id, artifact_id);
+alter table attachments add constraint attachments_key PRIMARY KEY (artifact_id, revision, "position");
 
-CREATE INDEX attachment_targets_by_artifact ON attachment_targets USING btree (artifact_id, target_id);
+alter table attachments add constraint attachments_revision FOREIGN KEY (artifact_id, revision) REFERENCES attachment_revisions(artifact_id, revision);
+
+CREATE INDEX attachments_by_target ON attachments USING btree (target_id, artifact_id);
 
 create table blobs (
   sha256 text collate "C" not null,

@@ -108,21 +108,26 @@ CREATE INDEX "assets_by_artifact" on "assets" (
 CREATE TABLE "attachment_revisions" (
   "artifact_id" text not null,
   "revision" integer not null,
-  "items" text not null,
   "actor" text not null,
   "created_at" text not null,
   constraint "attachment_revisions_key" primary key ("artifact_id", "revision")
 ) strict;
 
-CREATE TABLE "attachment_targets" (
-  "target_id" text not null,
+CREATE TABLE "attachments" (
   "artifact_id" text not null,
-  constraint "attachment_targets_key" primary key ("target_id", "artifact_id")
+  "revision" integer not null,
+  "position" integer not null,
+  "name" text not null,
+  "kind" text not null,
+  "target_id" text not null,
+  "description" text not null,
+  constraint "attachments_key" primary key ("artifact_id", "revision", "position"),
+  constraint "attachments_revision" foreign key ("artifact_id", "revision") references "attachment_revisions" ("artifact_id", "revision")
 ) strict;
 
-CREATE INDEX "attachment_targets_by_artifact" on "attachment_targets" (
-  "artifact_id",
-  "target_id"
+CREATE INDEX "attachments_by_target" on "attachments" (
+  "target_id",
+  "artifact_id"
 );
 
 CREATE TABLE "blobs" (
