@@ -8,3 +8,8 @@ export type JournalAction =
   | 'bytes.reclaim'
   | 'reference.add'
   | 'reference.remove'
+  | PromotionAction
+
+/** What the promotion journal tells. The partial indexes of the table name the same ones, in the same order. */
+export const promotionActions = ['stage.added', 'stage.removed', 'artifact.promoted', 'artifact.received'] as const
+export type PromotionAction = (typeof promotionActions)[number]

@@ -165,6 +165,11 @@ export const attachmentHistoryPage = 20 // spec
 /** Revisions of attachments that are forgotten in one transaction: some three thousand rows. */
 export const attachmentRevisionsForgotten = 100
 
+/** Stages. */
+export const stagesPerArtifactMax = 16 // spec
+export const stageCommentMaxCharacters = 1_024 // spec
+/** Files that one question about stages may name. */
+export const stageIdsMax = 100 // spec
 /** Shares of the quota from which usage is called by these names, until a policy says otherwise. */
 export const quotaWarningPercent = 80
 export const quotaCriticalPercent = 95

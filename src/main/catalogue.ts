@@ -9,10 +9,12 @@ import * as discovery from '../features/discovery/operations.ts'
 import * as groups from '../features/groups/operations.ts'
 import * as health from '../features/health/operations.ts'
 import * as links from '../features/links/operations.ts'
+import * as promotion from '../features/promotion/operations.ts'
 import * as references from '../features/references/operations.ts'
 import * as repositories from '../features/repositories/operations.ts'
 import * as securityAudit from '../features/security-audit/operations.ts'
 import * as serviceAccounts from '../features/service-accounts/operations.ts'
+import * as stages from '../features/stages/operations.ts'
 import * as storage from '../features/storage/operations.ts'
 import * as tokens from '../features/tokens/operations.ts'
 import * as uploads from '../features/uploads/operations.ts'
@@ -38,6 +40,8 @@ export const catalogue = (): Operation[] =>
     artifacts,
     references,
     attachments,
+    stages,
+    promotion,
     storage,
     links,
     assets,

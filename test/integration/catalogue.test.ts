@@ -51,6 +51,10 @@ const forEveryReader = [
   'getRaw',
   'getAttachments',
   'listAttachmentHistory',
+  'listArtifactStages',
+  'listStages',
+  'listArtifactPromotions',
+  'listPromotions',
 ]
 
 const operations = catalogue()

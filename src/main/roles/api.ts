@@ -19,11 +19,13 @@ import { healthHandlers } from '../../features/health/handlers.ts'
 import { watchReadiness } from '../../features/health/readiness.ts'
 import { linkHandlers } from '../../features/links/handlers.ts'
 import { createLinkSigner } from '../../features/links/links.ts'
+import { promotionHandlers } from '../../features/promotion/handlers.ts'
 import { referenceHandlers } from '../../features/references/handlers.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
 import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
 import { administeredActions } from '../../features/service-accounts/delegations.ts'
 import { serviceAccountHandlers } from '../../features/service-accounts/handlers.ts'
+import { stageHandlers } from '../../features/stages/handlers.ts'
 import { storageHandlers } from '../../features/storage/handlers.ts'
 import { tokenHandlers } from '../../features/tokens/handlers.ts'
 import { uploadHandlers } from '../../features/uploads/handlers.ts'
@@ -104,6 +106,8 @@ export const startGateway = async (
     ...artifactHandlers({ ...parts, cleanupGraceMs: settings.cleanupGraceMs }),
     ...referenceHandlers({ database, clock }),
     ...attachmentHandlers({ database, clock }),
+    ...stageHandlers({ database, clock }),
+    ...promotionHandlers({ database }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers(uploadParts),
