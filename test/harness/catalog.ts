@@ -39,9 +39,8 @@ export class Catalog {
     await grant(service, writer, repository, 'write')
     const reader = await createPerson(service, 'reader')
     await grant(service, reader, repository, 'read')
-    const bindings = [
-      binding(repository, 'artifact.delete', 'artifact.read', 'reference.write', 'artifact.promote', 'storage.manage'),
-    ]
+    const asWriter = ['artifact.read', 'reference.write', 'artifact.promote', 'annotation.write'] as const
+    const bindings = [binding(repository, 'artifact.delete', 'storage.manage', ...asWriter)]
     const account = await createServiceAccount(service, bindings)
     const { secret } = await activeKey(service, account.id, { bindings })
     return new Catalog(service, backstage, [writer, reader], [secret, `service-account:${account.id}`])
