@@ -26,6 +26,7 @@ export const failures = {
   upload_state: [409, 'The state of the upload does not allow this'],
   parts_incomplete: [409, 'Parts are missing'],
   part_mismatch: [409, 'Another part is stored under this index'],
+  source_not_deletable: [409, 'The source cannot be deleted'],
   stage_limit: [409, 'The file has as many stages as it may'],
   policy_exceeded: [409, 'That is more than the policy allows'],
   body_too_large: [413, 'The body is too large'],

@@ -2,7 +2,7 @@ import { type Backstage, openBackstage } from './backstage.ts'
 import type { Ask, Told } from './client.ts'
 import type { TestEngine } from './engines.ts'
 import { expectAnswer } from './expect.ts'
-import { createOwner, createPerson, createRepository, grant, type Person } from './people.ts'
+import { createOwner, createPerson, createRepository, grant, type Person, signIn } from './people.ts'
 import { newFile, publish } from './publishing.ts'
 import { inDatabase } from './rows.ts'
 import { startService, type TestService } from './service.ts'
@@ -12,8 +12,8 @@ import { activeKey, binding, createServiceAccount } from './service-keys.ts'
 export class Catalog {
   readonly service: TestService
   readonly backstage: Backstage
-  readonly writer: Person
-  readonly reader: Person
+  writer: Person
+  reader: Person
   /** Secret of a service key that may delete and do what a writer may. */
   readonly keeper: string
   /** How the keeper's service account is named in the journal. */
@@ -44,6 +44,13 @@ export class Catalog {
     const account = await createServiceAccount(service, bindings)
     const { secret } = await activeKey(service, account.id, { bindings })
     return new Catalog(service, backstage, [writer, reader], [secret, `service-account:${account.id}`])
+  }
+
+  /** Time passes, and people sign in again. */
+  async pass(ms: number): Promise<void> {
+    this.service.clock.advance(ms)
+    this.writer = { ...this.writer, token: await signIn(this.service, this.writer.name) }
+    this.reader = { ...this.reader, token: await signIn(this.service, this.reader.name) }
   }
 
   async close(): Promise<void> {

@@ -55,6 +55,7 @@ const forEveryReader = [
   'listStages',
   'listArtifactPromotions',
   'listPromotions',
+  'promoteArtifact',
 ]
 
 const operations = catalogue()

@@ -30,7 +30,7 @@ const groups = {
   'own key': 'activateServiceKey',
   'own job': 'getJob',
   'read access':
-    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions',
+    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions promoteArtifact',
   'write access':
     'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference putAttachments addStage removeStage',
   'service keys alone': 'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup',

@@ -14,7 +14,6 @@ export const endpointsToCome: readonly string[] = [
   `POST ${artifact}/package`,
   `GET ${repository}/search`,
   `GET ${repository}/audit`,
-  `POST ${artifact}/promote`,
   `GET ${repository}/packages`,
   `GET ${repository}/packages/resolve`,
   `GET ${repository}/packages/content`,

@@ -86,14 +86,19 @@ export const deleteEach = async (
     } else if (outcome !== 'deleted') {
       told.push({ id, outcome, blockers: outcome === 'protected' ? file.blockers : [], restorableUntil: null })
     } else {
-      await retire(tx, id, now)
-      await moveToDeleted(tx, file.row, now)
-      await tell(tx, 'artifact.delete', { repository, id, actor, now })
+      await putAside(tx, file.row, actor, now)
       found.delete(id)
       told.push({ ...(await tellOfMissing(parts, tx, repository, id)), outcome })
     }
   }
   return told
+}
+
+/** Deletes a file that nothing keeps. The caller holds the locks of its claim and its repository, and has made sure. */
+export const putAside = async (tx: Transaction, row: ArtifactsTable, actor: string, now: string): Promise<void> => {
+  await retire(tx, row.id, now)
+  await moveToDeleted(tx, row, now)
+  await tell(tx, 'artifact.delete', { repository: row.repository, id: row.id, actor, now })
 }
 
 /** What is fixed comes before what may change, and what was seen before what is there. */

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { answers, defineOperation } from '../../contract/define.ts'
+import { answers, defineOperation, jsonBody } from '../../contract/define.ts'
 import {
   fields,
   inRepository,
@@ -7,11 +7,13 @@ import {
   oneOf,
   pageLimit,
   RepositoryId,
+  StageName,
   Timestamp,
+  text,
   Uuid,
 } from '../../contract/schemas.ts'
 import { eventActions } from '../../journal/promotions.ts'
-import { pageMax } from '../../kernel/limits.ts'
+import { pageMax, stageCommentMaxCharacters, stagesPerArtifactMax } from '../../kernel/limits.ts'
 import { patterns } from '../../kernel/names.ts'
 
 const base = '/api/v1/repositories/{repository}'
@@ -19,13 +21,16 @@ const read = { method: 'GET', surface: 'catalog', visibility: 'repository', retr
 
 const Sequence = Type.String({ pattern: patterns.byteCount, description: 'a sequence as a string of decimal digits' })
 
+const Mode = oneOf(['copy', 'move'] as const)
+const Stages = Type.Array(StageName, { maxItems: stagesPerArtifactMax, uniqueItems: true })
+
 const PromotionEvent = fields({
   sequence: Sequence,
   repository: RepositoryId,
   artifactId: Uuid,
   action: oneOf(eventActions),
   stage: nullable(Type.String()),
-  mode: nullable(oneOf(['copy', 'move'] as const)),
+  mode: nullable(Mode),
   peerRepository: nullable(RepositoryId),
   peerArtifactId: nullable(Uuid),
   actor: Type.String(),
@@ -61,4 +66,41 @@ export const listPromotions = defineOperation({
   summary: 'List the promotion journal',
   access: { kind: 'repository', actions: ['artifact.list'] },
   pathParameters: inRepository,
+})
+
+const Promoted = fields({
+  repository: RepositoryId,
+  artifactId: Uuid,
+  sourceRepository: RepositoryId,
+  sourceArtifactId: Uuid,
+  mode: Mode,
+  created: Type.Boolean(),
+  stages: Stages,
+})
+
+/** Besides what stands here it needs artifact.promote in the target, and to move here as well. */
+export const promoteArtifact = defineOperation({
+  id: 'promoteArtifact',
+  method: 'POST',
+  path: `${base}/artifacts/{id}/promote`,
+  summary: 'Copy or move a file into another repository',
+  surface: 'catalog',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['artifact.read', 'content.read'] },
+  retry: 'idempotent',
+  conditions: ['resource-state'],
+  pathParameters: fields({ repository: Type.String(), id: Uuid }),
+  body: jsonBody(
+    fields({
+      target: RepositoryId,
+      mode: Type.Optional(Mode),
+      stages: Type.Optional(Stages),
+      comment: Type.Optional(nullable(text(0, stageCommentMaxCharacters))),
+    }),
+  ),
+  responses: {
+    201: answers('The copy', Promoted),
+    200: answers('The copy that was there already', Promoted),
+  },
+  failures: ['source_not_deletable', 'stage_limit', 'storage_quota'],
 })

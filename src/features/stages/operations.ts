@@ -1,20 +1,16 @@
 import Type from 'typebox'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../contract/define.ts'
-import { fields, inRepository, nullable, Timestamp, text, Uuid } from '../../contract/schemas.ts'
+import { fields, inRepository, nullable, StageName, Timestamp, text, Uuid } from '../../contract/schemas.ts'
 import { pageMax, stageCommentMaxCharacters, stageIdsMax, stagesPerArtifactMax } from '../../kernel/limits.ts'
 import { patterns } from '../../kernel/names.ts'
 
 const base = '/api/v1/repositories/{repository}'
 const one = { repository: Type.String(), id: Uuid }
 
-const Stage = Type.String({
-  pattern: patterns.stage,
-  description: '1 to 32 lowercase letters, digits, _ . or -, beginning with a letter or digit',
-})
 const Comment = nullable(text(0, stageCommentMaxCharacters))
 const StageEntry = fields({
   artifactId: Uuid,
-  stage: Stage,
+  stage: StageName,
   promotedAt: Timestamp,
   actor: Type.String(),
   comment: Comment,
@@ -44,7 +40,7 @@ const change = {
   access: { kind: 'repository', actions: ['artifact.promote', 'artifact.read'] },
   retry: 'idempotent',
   conditions: ['resource-state'],
-  pathParameters: fields({ ...one, stage: Stage }),
+  pathParameters: fields({ ...one, stage: StageName }),
 } as const
 
 export const addStage = defineOperation({
@@ -73,7 +69,7 @@ export const listStages = defineOperation({
   access: { kind: 'repository', actions: ['artifact.list'] },
   pathParameters: inRepository,
   query: fields({
-    stage: Type.Optional(Stage),
+    stage: Type.Optional(StageName),
     ids: Type.Optional(
       Type.String({
         pattern: patterns.uuids,

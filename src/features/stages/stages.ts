@@ -1,4 +1,4 @@
-import type { Database, Queries } from '../../database/database.ts'
+import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { ArtifactStagesTable } from '../../database/tables/stages.ts'
 import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
@@ -83,26 +83,38 @@ export const addStage = (
 ): Promise<StageEntry> =>
   database.transaction(async (tx) => {
     await heldArtifact(tx, repository, id)
-    const present = await stageRowsOf(tx, id)
-    const existing = present.find((row) => row.stage === stage)
-    if (existing !== undefined) return toEntry(existing)
-    if (present.length >= stagesPerArtifactMax)
-      throw new Failure('stage_limit', `A file may have ${stagesPerArtifactMax} stages; take one from it first.`)
-    const occurredAt = timestamp(clock.now())
-    const row = { artifact_id: id, stage, repository, promoted_at: occurredAt, actor, comment }
+    const now = timestamp(clock.now())
+    const wanted = { artifactId: id, stage, promotedAt: now, actor, comment }
+    return (
+      (await giveStages(tx, repository, id, [wanted], { actor, now })).find((entry) => entry.stage === stage) ?? wanted
+    )
+  })
+
+/**
+ * The same for several stages at once, of a file whose repository the caller has locked. All stages that it has then, in
+ * byte order.
+ */
+export const giveStages = async (
+  tx: Transaction,
+  repository: string,
+  id: string,
+  wanted: readonly Omit<StageEntry, 'artifactId'>[],
+  { actor, now }: { readonly actor: string; readonly now: string },
+): Promise<StageEntry[]> => {
+  const present = (await stageRowsOf(tx, id)).map(toEntry)
+  const lacking = wanted.filter(({ stage }) => present.every((entry) => entry.stage !== stage))
+  if (present.length + lacking.length > stagesPerArtifactMax)
+    throw new Failure('stage_limit', `A file may have ${stagesPerArtifactMax} stages; take one from it first.`)
+  for (const { stage, promotedAt, actor: promoter, comment } of lacking) {
+    const row = { artifact_id: id, stage, repository, promoted_at: promotedAt, actor: promoter, comment }
     await insertStage(tx, row)
     const promotion = { mode: null, peerRepository: null, peerArtifactId: null, comment }
-    await appendJournal(tx, {
-      repository,
-      action: 'stage.added',
-      artifactId: id,
-      detail: stage,
-      actor,
-      occurredAt,
-      promotion,
-    })
-    return toEntry(row)
-  })
+    const told = { repository, action: 'stage.added', artifactId: id, detail: stage, promotion } as const
+    await appendJournal(tx, { ...told, actor, occurredAt: now })
+    present.push(toEntry(row))
+  }
+  return present.sort((a, b) => (a.stage < b.stage ? -1 : 1))
+}
 
 /** Takes a stage from a published file. Harmless when it does not have it. */
 export const removeStage = (
@@ -112,7 +124,28 @@ export const removeStage = (
 ): Promise<void> =>
   database.transaction(async (tx) => {
     await heldArtifact(tx, repository, id)
-    if (!(await deleteStage(tx, id, stage))) return
-    const occurredAt = timestamp(clock.now())
-    await appendJournal(tx, { repository, action: 'stage.removed', artifactId: id, detail: stage, actor, occurredAt })
+    if (await deleteStage(tx, id, stage))
+      await tellOfRemoval(tx, { repository, id, stage }, { actor, now: timestamp(clock.now()) })
   })
+
+/** Takes all stages from a file whose repository the caller has locked. What they were. */
+export const takeStages = async (
+  tx: Transaction,
+  repository: string,
+  id: string,
+  by: { readonly actor: string; readonly now: string },
+): Promise<StageEntry[]> => {
+  const entries = (await stageRowsOf(tx, id)).map(toEntry)
+  for (const { stage } of entries) {
+    await deleteStage(tx, id, stage)
+    await tellOfRemoval(tx, { repository, id, stage }, by)
+  }
+  return entries
+}
+
+const tellOfRemoval = (
+  tx: Transaction,
+  { repository, id, stage }: StageOf,
+  { actor, now }: { readonly actor: string; readonly now: string },
+): Promise<void> =>
+  appendJournal(tx, { repository, action: 'stage.removed', artifactId: id, detail: stage, actor, occurredAt: now })

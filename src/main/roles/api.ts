@@ -107,7 +107,7 @@ export const startGateway = async (
     ...referenceHandlers({ database, clock }),
     ...attachmentHandlers({ database, clock }),
     ...stageHandlers({ database, clock }),
-    ...promotionHandlers({ database }),
+    ...promotionHandlers({ database, clock, capacityBytes: settings.capacityBytes, heldActions: held }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers(uploadParts),
