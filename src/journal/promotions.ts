@@ -1,6 +1,7 @@
 import type { Queries } from '../database/database.ts'
 import type { JournalTable } from '../database/tables/journal.ts'
 import type { JournalAction, PromotionAction } from '../kernel/journal-actions.ts'
+import { sequenceAfter } from '../kernel/sequence.ts'
 import { lastPromotionRow, listPromotionRows } from './promotions.queries.ts'
 
 /** The promotion journal: those lines of the one journal that tell of stages and promotions. */
@@ -36,9 +37,7 @@ export const promotionsAfter = async (
   after: string | undefined,
   limit: number,
 ): Promise<{ items: PromotionEvent[]; next: string | null }> => {
-  // No sequence is beyond what a number holds, and no database takes more.
-  const last = Math.min(Number(after ?? '0'), Number.MAX_SAFE_INTEGER)
-  const rows = await listPromotionRows(q, of, last, limit + 1).execute()
+  const rows = await listPromotionRows(q, of, sequenceAfter(after), limit + 1).execute()
   const items = rows.slice(0, limit).flatMap(toEvent)
   return { items, next: rows.length > limit ? (items.at(-1)?.sequence ?? null) : null }
 }

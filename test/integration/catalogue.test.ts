@@ -490,6 +490,7 @@ forEachEngine((engine) => {
       '-1',
       '1e9',
       '%',
+      '9'.repeat(16),
       '9'.repeat(400),
     ]
     for (const operation of operations) {
