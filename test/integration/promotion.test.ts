@@ -249,6 +249,36 @@ forEachEngine((engine) => {
     })
   })
 
+  it('a stage that comes while the source is moved goes along, or finds no file', async () => {
+    for (let round = 0; round < 10; round++) {
+      const id = await catalog.published()
+      const [moved, ...given] = await Promise.all([
+        promote(id, { mode: 'move' }),
+        ...['x', 'y', 'z'].map((stage) =>
+          catalog.ask({ method: 'PUT', path: `/artifacts/${id}/stages/${stage}`, json: {} }),
+        ),
+      ])
+      assert.equal(moved.status, 201, moved.text)
+      const came = ['x', 'y', 'z'].filter((_, n) => given[n]?.status === 200)
+      assert.deepEqual(moved.json.stages, came)
+      assert.ok(given.every(({ status }) => status === 200 || status === 404))
+    }
+  })
+
+  it('a copy that is deleted while it is asked for again is there with its stages, or made anew', async () => {
+    for (let round = 0; round < 10; round++) {
+      const id = await catalog.published()
+      const first = await promoted(id)
+      const json = { expectedAnnotationRevision: 0 }
+      const [again, removed] = await Promise.all([
+        promote(id, { stages: ['x', 'y', 'z'] }),
+        there({ method: 'DELETE', path: `/artifacts/${first.artifactId}`, json, credential: keeperOfTwo }),
+      ])
+      const same = again.json.artifactId === first.artifactId
+      assert.deepEqual([again.status, removed.json.outcome], same ? [200, 'protected'] : [201, 'deleted'], again.text)
+    }
+  })
+
   it('there and back at once both end', async () => {
     for (let round = 0; round < 6; round++) {
       const here = await catalog.published()
