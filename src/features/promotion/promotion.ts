@@ -11,7 +11,7 @@ import { uploadLifetimeMs } from '../../kernel/limits.ts'
 import { publishedAmong } from '../artifacts/artifacts.ts'
 import { putAside } from '../artifacts/deletion.ts'
 import { eligibilityOf } from '../artifacts/eligibility.ts'
-import { giveStages, takeStages } from '../stages/stages.ts'
+import { giveStages, type StageEntry, takeStages } from '../stages/stages.ts'
 import { insertCopy, lockRepositories } from './promotion.queries.ts'
 
 /**
@@ -68,33 +68,56 @@ export const promote = (parts: PromotionParts, source: Source, wanted: Promotion
     const locked = await lockRepositories(tx, [source.repository, wanted.target])
     if (!locked.includes(wanted.target)) throw notFound('repository')
     const found = (await eligibilityOf(tx, source.repository, [source.artifactId], null)).get(source.artifactId)
-    const last = await lastPromotion(tx, source, wanted.target)
-    const there = last !== null && (await publishedAmong(tx, wanted.target, [last.artifactId])).has(last.artifactId)
-    const known = there ? last.artifactId : null
-    const moves = wanted.mode === 'move'
-    if (found === undefined && !(moves && last?.mode === 'move' && known !== null)) throw notFound('artifact')
-    if (moves) refuseKept(found?.blockers ?? [])
-    const copy = known ?? newId(nowMs)
-    if (found !== undefined && known === null)
-      await insertShared(tx, parts, found.row, { copy, target: wanted.target, nowMs })
-    if (found !== undefined && (known === null || moves)) await tell(tx, source, copy, wanted, by)
-    const carried = found !== undefined && moves ? await takeStages(tx, source.repository, source.artifactId, by) : []
+    const known = await knownCopy(tx, source, wanted.target)
     const asked = wanted.stages.map((stage) => ({ stage, promotedAt: by.now, actor, comment: wanted.comment }))
-    const stages = await giveStages(tx, wanted.target, copy, [...carried, ...withoutThose(asked, carried)], by)
-    if (found !== undefined && moves) await putAside(tx, found.row, actor, by.now)
-    return {
-      repository: wanted.target,
-      artifactId: copy,
-      sourceRepository: source.repository,
-      sourceArtifactId: source.artifactId,
-      mode: wanted.mode,
-      created: known === null,
-      stages: stages.map(({ stage }) => stage),
+    const give = async (copy: string, carried: readonly StageEntry[], created: boolean): Promise<Promoted> => {
+      const lacking = asked.filter(({ stage }) => carried.every((entry) => entry.stage !== stage))
+      const stages = await giveStages(tx, wanted.target, copy, [...carried, ...lacking], by)
+      return told(source, wanted, { copy, created, stages: stages.map(({ stage }) => stage) })
     }
+    if (found === undefined) {
+      // The answer to the move that took it away may have been lost.
+      if (wanted.mode === 'copy' || known?.mode !== 'move') throw notFound('artifact')
+      return give(known.artifactId, [], false)
+    }
+    const copy = known?.artifactId ?? newId(nowMs)
+    if (known === null) await insertShared(tx, parts, found.row, { copy, target: wanted.target, nowMs })
+    if (wanted.mode === 'copy') {
+      if (known === null) await tell(tx, source, copy, wanted, by)
+      return give(copy, [], known === null)
+    }
+    refuseKept(found.blockers)
+    await tell(tx, source, copy, wanted, by)
+    const carried = await takeStages(tx, source.repository, source.artifactId, by)
+    const moved = await give(copy, carried, known === null)
+    await putAside(tx, found.row, actor, by.now)
+    return moved
   })
 
-const withoutThose = <S extends { readonly stage: string }>(asked: readonly S[], carried: readonly S[]): S[] =>
-  asked.filter(({ stage }) => carried.every((entry) => entry.stage !== stage))
+/** What the file was promoted to there before, if that is still there. */
+const knownCopy = async (
+  tx: Transaction,
+  source: Source,
+  target: string,
+): Promise<Awaited<ReturnType<typeof lastPromotion>>> => {
+  const last = await lastPromotion(tx, source, target)
+  if (last === null) return null
+  return (await publishedAmong(tx, target, [last.artifactId])).has(last.artifactId) ? last : null
+}
+
+const told = (
+  source: Source,
+  { target, mode }: Promotion,
+  { copy, created, stages }: { readonly copy: string; readonly created: boolean; readonly stages: string[] },
+): Promoted => ({
+  repository: target,
+  artifactId: copy,
+  sourceRepository: source.repository,
+  sourceArtifactId: source.artifactId,
+  mode,
+  created,
+  stages,
+})
 
 /** Stages do not keep what is moved: they go along. */
 const refuseKept = (blockers: readonly string[]): void => {
