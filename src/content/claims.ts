@@ -23,7 +23,7 @@ import {
  * deleted or cancelled, and goes when the grace period is over. Every step moves the counters of the repository and of
  * the server in the same transaction (I4), so that quota, usage, reclaim and doctor need to read nothing else.
  *
- * Locks are taken in one order everywhere: claim, repository, server, blob.
+ * Locks are taken in one order everywhere: claim, repository, server, blob; several of one kind in the order of their ids.
  */
 type ClaimState = ClaimsTable['state']
 
@@ -132,6 +132,29 @@ export const publish = async (
   await count(tx, claim.repository, deltas('pending', 'live', claim.size, bytes), Number.POSITIVE_INFINITY)
   await markStored(tx, { digest, size: bytes, now })
   await updateClaim(tx, { ...claim, sha256: digest, size: bytes, state: 'live' })
+}
+
+/**
+ * A holder more for bytes that are published: nothing is copied. The caller holds the lock of another live claim on them,
+ * so that they cannot go meanwhile. 507 `storage_quota` when there is no room: each holder counts.
+ */
+export const share = async (
+  tx: Transaction,
+  wanted: Reservation & { digest: Sha256 },
+  capacityBytes: number,
+): Promise<void> => {
+  const { id, repository, digest, bytes } = wanted
+  await count(tx, repository, deltas(null, 'live', 0, bytes), capacityBytes)
+  await insertClaim(tx, {
+    id,
+    repository,
+    holder: 'artifact',
+    sha256: digest,
+    size: bytes,
+    state: 'live',
+    retired_at: null,
+  })
+  if ((await expectBlob(tx, digest, bytes)) !== 'stored') throw new Error(`blob ${digest} is claimed and not stored`)
 }
 
 /** The holder is gone for its users; the bytes stay counted until {@link release} after the grace period. */

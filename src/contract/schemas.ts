@@ -27,6 +27,11 @@ export const RepositoryId = Type.String({
   description: '1 to 64 lowercase letters, digits, _ or -, beginning with a letter or digit',
 })
 
+export const StageName = Type.String({
+  pattern: patterns.stage,
+  description: '1 to 32 lowercase letters, digits, _ . or -, beginning with a letter or digit',
+})
+
 /** Text for people: no control characters, no broken surrogates. Lengths count characters. */
 export const text = (minLength: number, maxLength: number) =>
   Type.String({ minLength, maxLength, pattern: patterns.text, description: 'text without control characters' })

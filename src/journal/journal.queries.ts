@@ -10,6 +10,15 @@ export interface JournalEntry {
   readonly detail: string | null
   readonly actor: string
   readonly occurredAt: string
+  /** For what the promotion journal tells. */
+  readonly promotion?: PromotionFacts
+}
+
+export interface PromotionFacts {
+  readonly mode: 'copy' | 'move' | null
+  readonly peerRepository: string | null
+  readonly peerArtifactId: string | null
+  readonly comment: string | null
 }
 
 const advance = prepareQuery((q, p: Parameters<{ repository: string }>) =>
@@ -26,14 +35,19 @@ export const nextSequence = async (tx: Transaction, repository: string): Promise
   return row.journal_head
 }
 
-export const insertJournalRow = prepareQuery((q, p: Parameters<JournalEntry & { sequence: number }>) =>
-  q.insertInto('journal').values({
-    repository: p('repository'),
-    sequence: p('sequence'),
-    action: p('action'),
-    artifact_id: p('artifactId'),
-    detail: p('detail'),
-    actor: p('actor'),
-    occurred_at: p('occurredAt'),
-  }),
+export const insertJournalRow = prepareQuery(
+  (q, p: Parameters<Omit<JournalEntry, 'promotion'> & PromotionFacts & { sequence: number }>) =>
+    q.insertInto('journal').values({
+      repository: p('repository'),
+      sequence: p('sequence'),
+      action: p('action'),
+      artifact_id: p('artifactId'),
+      detail: p('detail'),
+      actor: p('actor'),
+      occurred_at: p('occurredAt'),
+      mode: p('mode'),
+      peer_repository: p('peerRepository'),
+      peer_artifact_id: p('peerArtifactId'),
+      comment: p('comment'),
+    }),
 )

@@ -1,5 +1,7 @@
 import type { Transaction } from '../database/database.ts'
-import { insertJournalRow, type JournalEntry, nextSequence } from './journal.queries.ts'
+import { insertJournalRow, type JournalEntry, nextSequence, type PromotionFacts } from './journal.queries.ts'
+
+const noPromotion: PromotionFacts = { mode: null, peerRepository: null, peerArtifactId: null, comment: null }
 
 /**
  * Appends to the journal in the caller's transaction (I4). The sequence is taken under the lock of the repository's row,
@@ -7,5 +9,6 @@ import { insertJournalRow, type JournalEntry, nextSequence } from './journal.que
  */
 export const appendJournal = async (tx: Transaction, entry: JournalEntry): Promise<void> => {
   const sequence = await nextSequence(tx, entry.repository)
-  await insertJournalRow(tx, { ...entry, sequence })
+  const { promotion = noPromotion, ...rest } = entry
+  await insertJournalRow(tx, { ...rest, ...promotion, sequence })
 }

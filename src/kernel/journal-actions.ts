@@ -4,4 +4,12 @@ export type JournalAction =
   | 'artifact.delete'
   | 'artifact.restore'
   | 'asset.replace'
+  | 'attachment.replace'
   | 'bytes.reclaim'
+  | 'reference.add'
+  | 'reference.remove'
+  | PromotionAction
+
+/** What the promotion journal tells. The partial indexes of the table name the same ones, in the same order. */
+export const promotionActions = ['stage.added', 'stage.removed', 'artifact.promoted', 'artifact.received'] as const
+export type PromotionAction = (typeof promotionActions)[number]

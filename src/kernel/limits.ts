@@ -152,6 +152,24 @@ export const reclaimQueueCountedMax = 100_000
 /** How long a deleted file is known by its id after its bytes stopped being reserved. */
 export const deletedArtifactsKeptMs = 30 * day
 export const graceHoursMax = 8_760
+/** What stands in the way of a deletion is told up to here. */
+export const blockersToldMax = 4 // spec
+/** Marks that keep one file. A build that ten systems run on has ten; nobody reads a thousand. */
+export const referencesPerArtifactMax = 1_000
+
+/** Attachments of a build, and revisions of them in one page of their history. */
+export const attachmentsMax = 32 // spec
+export const attachmentNameMaxCharacters = 240 // spec
+export const attachmentDescriptionMaxCharacters = 512 // spec
+export const attachmentHistoryPage = 20 // spec
+/** Revisions of attachments that are forgotten in one transaction: some three thousand rows. */
+export const attachmentRevisionsForgotten = 100
+
+/** Stages. */
+export const stagesPerArtifactMax = 16 // spec
+export const stageCommentMaxCharacters = 1_024 // spec
+/** Files that one question about stages may name. */
+export const stageIdsMax = 100 // spec
 /** Shares of the quota from which usage is called by these names, until a policy says otherwise. */
 export const quotaWarningPercent = 80
 export const quotaCriticalPercent = 95

@@ -11,6 +11,12 @@ export const patterns = {
   uuid: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
   sha256: '^[0-9a-f]{64}$',
   idempotencyKey: '^[A-Za-z0-9_.:-]{1,128}$',
+  uuids:
+    '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(,[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})*$',
+  stage: '^[a-z0-9][a-z0-9_.-]{0,31}$',
+  /** Where a page of stages goes on: `<artifactId>/<stage>`. */
+  stageCursor: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/[a-z0-9][a-z0-9_.-]{0,31}$',
+  referenceKey: '^[A-Za-z0-9_.:/-]{1,256}$',
   metadataKey: '^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$',
   /** A count of bytes: decimal digits without leading zeros; 16 digits stay below 2^53. */
   byteCount: '^(0|[1-9][0-9]{0,15})$',

@@ -4,13 +4,17 @@ import * as access from '../features/access/operations.ts'
 import * as accounts from '../features/accounts/operations.ts'
 import * as artifacts from '../features/artifacts/operations.ts'
 import * as assets from '../features/assets/operations.ts'
+import * as attachments from '../features/attachments/operations.ts'
 import * as discovery from '../features/discovery/operations.ts'
 import * as groups from '../features/groups/operations.ts'
 import * as health from '../features/health/operations.ts'
 import * as links from '../features/links/operations.ts'
+import * as promotion from '../features/promotion/operations.ts'
+import * as references from '../features/references/operations.ts'
 import * as repositories from '../features/repositories/operations.ts'
 import * as securityAudit from '../features/security-audit/operations.ts'
 import * as serviceAccounts from '../features/service-accounts/operations.ts'
+import * as stages from '../features/stages/operations.ts'
 import * as storage from '../features/storage/operations.ts'
 import * as tokens from '../features/tokens/operations.ts'
 import * as uploads from '../features/uploads/operations.ts'
@@ -34,6 +38,10 @@ export const catalogue = (): Operation[] =>
     repositories,
     uploads,
     artifacts,
+    references,
+    attachments,
+    stages,
+    promotion,
     storage,
     links,
     assets,

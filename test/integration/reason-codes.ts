@@ -58,4 +58,5 @@ export const statusOfCode: Readonly<Record<string, number>> = {
   grant_limit: 507,
   service_account_limit: 507,
   delegation_limit: 507,
+  reference_limit: 507,
 }

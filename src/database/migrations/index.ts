@@ -6,6 +6,7 @@ import { partsAndJobs } from './0004-parts-and-jobs.ts'
 import { linkKeys } from './0005-link-keys.ts'
 import { deletionAndSpace } from './0006-deletion-and-space.ts'
 import { downloadQueue } from './0007-download-queue.ts'
+import { referencesAttachmentsStages } from './0008-references-attachments-stages.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   linkKeys,
   deletionAndSpace,
   downloadQueue,
+  referencesAttachmentsStages,
 ]

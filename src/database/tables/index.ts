@@ -2,6 +2,7 @@ import type { AccountsTable, SessionsTable } from './accounts.ts'
 import type { ArtifactsTable, DeletedArtifactsTable } from './artifacts.ts'
 import type { AssembliesTable, AssemblyPartsTable } from './assemblies.ts'
 import type { AssetRevisionsTable, AssetsTable } from './assets.ts'
+import type { AttachmentRevisionsTable, AttachmentsTable } from './attachments.ts'
 import type { BlobsTable, ReclaimCandidatesTable, ReclaimNotesTable } from './blobs.ts'
 import type { ClaimsTable } from './claims.ts'
 import type { CountersTable } from './counters.ts'
@@ -11,9 +12,11 @@ import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
 import type { LinkKeysTable } from './link-keys.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
+import type { ArtifactReferencesTable } from './references.ts'
 import type { RepositoriesTable } from './repositories.ts'
 import type { SecurityAuditTable } from './security-audit.ts'
 import type { DelegationsTable, ServiceAccountsTable, ServiceKeysTable } from './service-accounts.ts'
+import type { ArtifactStagesTable } from './stages.ts'
 import type { ThrottlesTable } from './throttles.ts'
 import type { UploadsTable } from './uploads.ts'
 
@@ -21,11 +24,15 @@ import type { UploadsTable } from './uploads.ts'
 export interface Tables {
   access_groups: AccessGroupsTable
   accounts: AccountsTable
+  artifact_references: ArtifactReferencesTable
+  artifact_stages: ArtifactStagesTable
   artifacts: ArtifactsTable
   asset_revisions: AssetRevisionsTable
   assemblies: AssembliesTable
   assembly_parts: AssemblyPartsTable
   assets: AssetsTable
+  attachment_revisions: AttachmentRevisionsTable
+  attachments: AttachmentsTable
   blobs: BlobsTable
   claims: ClaimsTable
   counters: CountersTable

@@ -10,4 +10,11 @@ export interface JournalTable {
   detail: string | null
   actor: string
   occurred_at: string
+  /** How a file was promoted. */
+  mode: 'copy' | 'move' | null
+  /** The other end of a promotion: where it went to, or came from. */
+  peer_repository: string | null
+  peer_artifact_id: string | null
+  /** What the actor said about a stage or promotion. */
+  comment: string | null
 }

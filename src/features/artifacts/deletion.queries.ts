@@ -1,11 +1,6 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import type { ArtifactsTable, DeletedArtifactsTable } from '../../database/tables/artifacts.ts'
 
-/** Whether some path shows the file, or showed it once. */
-export const isInPathHistory = async (q: Queries, id: string): Promise<boolean> =>
-  (await q.selectFrom('asset_revisions').select('path').where('artifact_id', '=', id).limit(1).executeTakeFirst()) !==
-  undefined
-
 export const findDeleted = (q: Queries, repository: string, id: string): Promise<DeletedArtifactsTable | undefined> =>
   q
     .selectFrom('deleted_artifacts')
@@ -18,11 +13,6 @@ export const findDeleted = (q: Queries, repository: string, id: string): Promise
 export const graceHoursOf = async (q: Queries, repository: string): Promise<number | null> =>
   (await q.selectFrom('repositories').select('grace_hours').where('id', '=', repository).executeTakeFirst())
     ?.grace_hours ?? null
-
-/** Takes the lock under which paths change, so that none comes to show the file meanwhile. */
-export const lockPaths = async (tx: Transaction, repository: string): Promise<void> => {
-  await tx.selectFrom('repositories').select('id').where('id', '=', repository).forUpdate().execute()
-}
 
 export const moveToDeleted = async (tx: Transaction, row: ArtifactsTable, now: string): Promise<void> => {
   await tx
@@ -51,8 +41,13 @@ export const markReleased = (
     .returning(['repository', 'sha256'])
     .executeTakeFirst()
 
-export const forgetReleasedBefore = async (tx: Transaction, before: string, limit: number): Promise<number> => {
-  const old = tx.selectFrom('deleted_artifacts').select('id').where('released_at', '<=', before).limit(limit)
-  const { numDeletedRows } = await tx.deleteFrom('deleted_artifacts').where('id', 'in', old).executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+/** Deleted files whose bytes were given up that long ago. */
+export const releasedBefore = async (q: Queries, before: string, limit: number): Promise<string[]> =>
+  (await q.selectFrom('deleted_artifacts').select('id').where('released_at', '<=', before).limit(limit).execute()).map(
+    ({ id }) => id,
+  )
+
+/** Only what was released: nobody can bring that back, whoever asks meanwhile. */
+export const forgetReleased = async (tx: Transaction, ids: readonly string[]): Promise<void> => {
+  await tx.deleteFrom('deleted_artifacts').where('id', 'in', ids).where('released_at', 'is not', null).execute()
 }

@@ -5,8 +5,9 @@ import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { notFound } from '../../kernel/failure.ts'
-import { findArtifactRow } from './artifacts.queries.ts'
-import { findDeleted, graceHoursOf, isInPathHistory, lockPaths, moveBack, moveToDeleted } from './deletion.queries.ts'
+import { findArtifactRow, lockRepository } from './artifacts.queries.ts'
+import { findDeleted, graceHoursOf, moveBack, moveToDeleted } from './deletion.queries.ts'
+import { type Blocker, type Criteria, type Eligibility, eligibilityOf } from './eligibility.ts'
 
 /**
  * Deleting is logical: the row moves aside, the claim is retired, and whoever asks for the file finds none. Until the grace
@@ -20,16 +21,6 @@ export interface DeletionParts {
   readonly cleanupGraceMs: number
 }
 
-/** What may stand in the way of a deletion, in the order in which it is told. */
-export const blockers = [
-  'reference',
-  'asset_history',
-  'attachment_history',
-  'protected_label',
-  'promotion_stage',
-] as const
-type Blocker = (typeof blockers)[number]
-
 export const outcomes = ['deleted', 'already_deleted', 'protected', 'changed', 'not_eligible', 'not_found'] as const
 
 export interface Deletion {
@@ -40,74 +31,99 @@ export interface Deletion {
   readonly restorableUntil: string | null
 }
 
-export interface Eligibility {
+/** A file that somebody wants deleted, as they saw it. */
+export interface Unwanted {
   readonly id: string
-  readonly name: string
-  readonly size: string
-  readonly publishedAt: string
   readonly annotationRevision: number
-  readonly blockers: Blocker[]
 }
 
-/**
- * What is known of a file as far as its deletion is concerned: the one function that the check shows and the deletion
- * follows, so that what is shown is what happens. Annotations are never replaced yet: their revision is 0.
- */
-const eligibility = async (q: Queries, row: ArtifactsTable): Promise<Eligibility> => ({
-  id: row.id,
-  name: row.name,
-  size: String(row.size),
-  publishedAt: row.published_at,
-  annotationRevision: 0,
-  blockers: (await isInPathHistory(q, row.id)) ? ['asset_history'] : [],
-})
-
 /** What deleting the file would meet; nothing changes. 404 for what is not published. */
-export const checkDeletion = async (parts: DeletionParts, repository: string, id: string): Promise<Eligibility> => {
-  const row = await findArtifactRow(parts.database.reader, repository, id)
-  if (row === undefined) throw notFound('artifact')
-  return eligibility(parts.database.reader, row)
+export const checkDeletion = async (
+  parts: Pick<DeletionParts, 'database'>,
+  repository: string,
+  id: string,
+): Promise<Eligibility> => {
+  const found = (await eligibilityOf(parts.database.reader, repository, [id], null)).get(id)
+  if (found === undefined) throw notFound('artifact')
+  return found
 }
 
 /** Deletes a file unless something stands in the way. Repeating it is harmless. 404 for what never was a file here. */
 export const deleteArtifact = (
   parts: DeletionParts,
   repository: string,
-  wanted: { readonly id: string; readonly annotationRevision: number },
+  unwanted: Unwanted,
   actor: string,
 ): Promise<Deletion> =>
   parts.database.transaction(async (tx) => {
-    const { id } = wanted
-    const nothing = { id, blockers: [], restorableUntil: null }
-    await lockLive(tx, id)
-    await lockPaths(tx, repository)
-    const row = await findArtifactRow(tx, repository, id)
-    if (row === undefined) {
-      const restorableUntil = await restorableUntilOf(parts, tx, repository, id)
-      return { ...nothing, outcome: 'already_deleted', restorableUntil }
-    }
-    const found = await eligibility(tx, row)
-    if (found.annotationRevision !== wanted.annotationRevision) return { ...nothing, outcome: 'changed' }
-    if (found.blockers.length > 0) return { ...nothing, outcome: 'protected', blockers: found.blockers }
-    const now = timestamp(parts.clock.now())
-    await retire(tx, id, now)
-    await moveToDeleted(tx, row, now)
-    await tell(tx, 'artifact.delete', { repository, id, actor, now })
-    const restorableUntil = await restorableUntilOf(parts, tx, repository, id)
-    return { ...nothing, outcome: 'deleted', restorableUntil }
+    const [told] = await deleteEach(parts, tx, repository, { unwanted: [unwanted], criteria: null }, actor)
+    if (told === undefined || told.outcome === 'not_found') throw notFound('artifact')
+    return told
   })
 
-/** 404 for what was never deleted here. */
-const restorableUntilOf = async (
-  parts: DeletionParts,
+/**
+ * Deletes those of the files that may go, in the caller's transaction, and tells of each what became of it, in the order
+ * asked. Takes the locks of all claims in the order of their ids, then that of the repository: the caller has taken none.
+ */
+export const deleteEach = async (
+  parts: Pick<DeletionParts, 'clock' | 'cleanupGraceMs'>,
+  tx: Transaction,
+  repository: string,
+  { unwanted, criteria }: { readonly unwanted: readonly Unwanted[]; readonly criteria: Criteria | null },
+  actor: string,
+): Promise<Deletion[]> => {
+  const ids = unwanted.map(({ id }) => id)
+  for (const id of ids.toSorted()) await lockLive(tx, id)
+  await lockRepository(tx, repository)
+  const found = await eligibilityOf(tx, repository, ids, criteria)
+  const now = timestamp(parts.clock.now())
+  const told: Deletion[] = []
+  for (const { id, annotationRevision } of unwanted) {
+    const file = found.get(id)
+    const outcome = file === undefined ? null : outcomeFor(file, annotationRevision)
+    if (file === undefined || outcome === null) {
+      told.push(await tellOfMissing(parts, tx, repository, id))
+    } else if (outcome !== 'deleted') {
+      told.push({ id, outcome, blockers: outcome === 'protected' ? file.blockers : [], restorableUntil: null })
+    } else {
+      await putAside(tx, file.row, actor, now)
+      found.delete(id)
+      told.push({ ...(await tellOfMissing(parts, tx, repository, id)), outcome })
+    }
+  }
+  return told
+}
+
+/** Deletes a file that nothing keeps. The caller holds the locks of its claim and its repository, and has made sure. */
+export const putAside = async (tx: Transaction, row: ArtifactsTable, actor: string, now: string): Promise<void> => {
+  await retire(tx, row.id, now)
+  await moveToDeleted(tx, row, now)
+  await tell(tx, 'artifact.delete', { repository: row.repository, id: row.id, actor, now })
+}
+
+/** What is fixed comes before what may change, and what was seen before what is there. */
+const outcomeFor = (
+  { oldEnough, annotationRevision, blockers }: Eligibility,
+  seenRevision: number,
+): 'deleted' | 'protected' | 'changed' | 'not_eligible' => {
+  if (!oldEnough) return 'not_eligible'
+  if (annotationRevision !== seenRevision) return 'changed'
+  return blockers.length > 0 ? 'protected' : 'deleted'
+}
+
+/** Of a file that is not published: whether it was, and until when it can be brought back. */
+const tellOfMissing = async (
+  parts: Pick<DeletionParts, 'cleanupGraceMs'>,
   q: Queries,
   repository: string,
   id: string,
-): Promise<string | null> => {
+): Promise<Deletion> => {
   const deleted = await findDeleted(q, repository, id)
-  if (deleted === undefined) throw notFound('artifact')
-  if (deleted.released_at !== null) return null
-  return timestamp(graceEndMs(deleted.deleted_at, await graceHoursOf(q, repository), parts.cleanupGraceMs))
+  if (deleted === undefined) return { id, outcome: 'not_found', blockers: [], restorableUntil: null }
+  const told = { id, outcome: 'already_deleted', blockers: [] } as const
+  if (deleted.released_at !== null) return { ...told, blockers: [], restorableUntil: null }
+  const endMs = graceEndMs(deleted.deleted_at, await graceHoursOf(q, repository), parts.cleanupGraceMs)
+  return { ...told, blockers: [], restorableUntil: timestamp(endMs) }
 }
 
 /**

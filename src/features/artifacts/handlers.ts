@@ -34,13 +34,14 @@ export const artifactHandlers = (parts: ArtifactHandlerParts): BoundOperation[] 
     const file = { digest: toSha256(row.sha256), bytes: row.size, name: row.name }
     return serve(parts, file, downloadAsked({ headers, caller, request }))
   }),
-  handle(checkArtifactDeletion, async ({ path }) => ({
-    status: 200,
-    json: await checkDeletion(parts, path.repository, path.id),
-  })),
+  handle(checkArtifactDeletion, async ({ path }) => {
+    const { row, annotationRevision, blockers } = await checkDeletion(parts, path.repository, path.id)
+    const { id, name, size, published_at: publishedAt } = row
+    return { status: 200, json: { id, name, size: String(size), publishedAt, annotationRevision, blockers } }
+  }),
   handle(deleteArtifact, async ({ path, body, caller }) => {
-    const wanted = { id: path.id, annotationRevision: body.expectedAnnotationRevision }
-    return { status: 200, json: await remove(parts, path.repository, wanted, actorOf(caller)) }
+    const unwanted = { id: path.id, annotationRevision: body.expectedAnnotationRevision }
+    return { status: 200, json: await remove(parts, path.repository, unwanted, actorOf(caller)) }
   }),
   handle(restoreArtifact, async ({ path, caller }) => {
     const row = await restore(parts, path.repository, path.id, actorOf(caller))

@@ -3,7 +3,8 @@ import { claimsPastGrace } from '../../content/grace.ts'
 import { noteHolder } from '../../content/reclaim-queue.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { deletedArtifactsKeptMs, upkeepBatch } from '../../kernel/limits.ts'
-import { forgetReleasedBefore, markReleased } from './deletion.queries.ts'
+import { forgetAttachments } from '../attachments/attachments.ts'
+import { forgetReleased, markReleased, releasedBefore } from './deletion.queries.ts'
 import type { DeletionParts } from './deletion.ts'
 
 /**
@@ -19,7 +20,14 @@ export const settleDeletions = async (parts: DeletionParts): Promise<void> => {
     if (due.length < upkeepBatch) break
   }
   const before = timestamp(clock.now() - deletedArtifactsKeptMs)
-  while ((await database.transaction((tx) => forgetReleasedBefore(tx, before, upkeepBatch))) === upkeepBatch);
+  for (;;) {
+    const old = await releasedBefore(database.reader, before, upkeepBatch)
+    // What a power cut takes back is done again.
+    for (const id of old)
+      while (await database.transaction((tx) => forgetAttachments(tx, id), { durability: 'relaxed' }));
+    if (old.length > 0) await database.transaction((tx) => forgetReleased(tx, old))
+    if (old.length < upkeepBatch) break
+  }
 }
 
 /**

@@ -12,9 +12,10 @@ import {
   text,
   Uuid,
 } from '../../contract/schemas.ts'
-import { artifactNameMaxCharacters, revisionMax } from '../../kernel/limits.ts'
+import { artifactNameMaxCharacters, blockersToldMax, revisionMax } from '../../kernel/limits.ts'
 import { ArtifactPage, ArtifactRecord } from '../uploads/descriptor.ts'
-import { blockers, outcomes } from './deletion.ts'
+import { outcomes } from './deletion.ts'
+import { blockers } from './eligibility.ts'
 
 const base = '/api/v1/repositories/{repository}/artifacts'
 const one = fields({ repository: Type.String(), id: Uuid })
@@ -60,7 +61,7 @@ export const getArtifactContent = defineOperation({
 })
 
 const Revision = Type.Integer({ minimum: 0, maximum: revisionMax })
-const Blockers = Type.Array(oneOf(blockers), { maxItems: 4, uniqueItems: true })
+const Blockers = Type.Array(oneOf(blockers), { maxItems: blockersToldMax, uniqueItems: true })
 
 export const checkArtifactDeletion = defineOperation({
   ...read,

@@ -82,8 +82,13 @@ export const deleteUploadsOf = async (tx: Transaction, id: string): Promise<void
   await tx.deleteFrom('uploads').where('repository', '=', id).execute()
 }
 
-/** Nothing of a deleted repository can be brought back. */
+/** Nothing of a deleted repository can be brought back, nor what was attached to it. */
 export const forgetDeletedIn = async (tx: Transaction, id: string): Promise<void> => {
+  for (const table of ['attachments', 'attachment_revisions'] as const)
+    await tx
+      .deleteFrom(table)
+      .where('artifact_id', 'in', tx.selectFrom('deleted_artifacts').select('id').where('repository', '=', id))
+      .execute()
   await tx.deleteFrom('deleted_artifacts').where('repository', '=', id).execute()
 }
 

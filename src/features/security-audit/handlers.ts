@@ -1,12 +1,13 @@
 import { type BoundOperation, handle } from '../../contract/handler.ts'
 import type { Database } from '../../database/database.ts'
 import { pageMax } from '../../kernel/limits.ts'
+import { sequenceAfter } from '../../kernel/sequence.ts'
 import { listSecurityAudit } from './operations.ts'
 import { securityAuditAfter } from './security-audit.queries.ts'
 
 export const securityAuditHandlers = ({ database }: { database: Database }): BoundOperation[] => [
   handle(listSecurityAudit, async ({ query }) => {
-    const rows = await securityAuditAfter(database.reader, Number(query.after ?? 0), pageMax + 1)
+    const rows = await securityAuditAfter(database.reader, sequenceAfter(query.after), pageMax + 1)
     const items = rows.slice(0, pageMax).map((row) => ({
       sequence: String(row.sequence),
       occurredAt: row.occurred_at,

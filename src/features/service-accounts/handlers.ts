@@ -1,6 +1,7 @@
 import { type BoundOperation, handle } from '../../contract/handler.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { pageMax, serviceAccountPageMax } from '../../kernel/limits.ts'
+import { sequenceAfter } from '../../kernel/sequence.ts'
 import { doerOf } from '../access/doer.ts'
 import { delegationsOf, endDelegation, putDelegation as setDelegation } from './delegations.ts'
 import {
@@ -71,7 +72,7 @@ export const serviceAccountHandlers = (parts: ServiceAccountParts): BoundOperati
       json: await replacePolicy(parts, input.caller, input.path.id, input.body, doerOf(input)),
     })),
     handle(getServiceAudit, async ({ path, query }) => {
-      const rows = await serviceAuditAfter(reader, path.id, Number(query.after ?? 0), pageMax + 1)
+      const rows = await serviceAuditAfter(reader, path.id, sequenceAfter(query.after), pageMax + 1)
       const items = rows.slice(0, pageMax).map(({ sequence, occurred_at, actor, action, subject }) => ({
         sequence: String(sequence),
         occurredAt: occurred_at,

@@ -12,16 +12,20 @@ import { accountHandlers } from '../../features/accounts/handlers.ts'
 import { createPasswords } from '../../features/accounts/passwords.ts'
 import { artifactHandlers } from '../../features/artifacts/handlers.ts'
 import { assetHandlers } from '../../features/assets/handlers.ts'
+import { attachmentHandlers } from '../../features/attachments/handlers.ts'
 import { discoveryHandlers } from '../../features/discovery/handlers.ts'
 import { groupHandlers } from '../../features/groups/handlers.ts'
 import { healthHandlers } from '../../features/health/handlers.ts'
 import { watchReadiness } from '../../features/health/readiness.ts'
 import { linkHandlers } from '../../features/links/handlers.ts'
 import { createLinkSigner } from '../../features/links/links.ts'
+import { promotionHandlers } from '../../features/promotion/handlers.ts'
+import { referenceHandlers } from '../../features/references/handlers.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
 import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
 import { administeredActions } from '../../features/service-accounts/delegations.ts'
 import { serviceAccountHandlers } from '../../features/service-accounts/handlers.ts'
+import { stageHandlers } from '../../features/stages/handlers.ts'
 import { storageHandlers } from '../../features/storage/handlers.ts'
 import { tokenHandlers } from '../../features/tokens/handlers.ts'
 import { uploadHandlers } from '../../features/uploads/handlers.ts'
@@ -107,6 +111,10 @@ export const startGateway = async (
     ...repositoryHandlers({ database, clock, heldActions: held, visibleRepositories: visible }),
     ...uploadHandlers(uploadParts),
     ...artifactHandlers({ ...parts, admission, cleanupGraceMs: settings.cleanupGraceMs }),
+    ...referenceHandlers({ database, clock }),
+    ...attachmentHandlers({ database, clock }),
+    ...stageHandlers({ database, clock }),
+    ...promotionHandlers({ database, clock, capacityBytes: settings.capacityBytes, heldActions: held }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers({ ...uploadParts, admission }),

@@ -23,6 +23,36 @@ alter table accounts add constraint accounts_name_key_key UNIQUE (name_key);
 
 alter table accounts add constraint accounts_pkey PRIMARY KEY (id);
 
+create table artifact_references (
+  artifact_id text collate "C" not null,
+  owner text collate "C" not null,
+  key text collate "C" not null,
+  created_at text collate "C" not null
+);
+
+alter table artifact_references add constraint artifact_references_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id);
+
+alter table artifact_references add constraint artifact_references_key PRIMARY KEY (artifact_id, owner, key);
+
+create table artifact_stages (
+  artifact_id text collate "C" not null,
+  stage text collate "C" not null,
+  repository text collate "C" not null,
+  promoted_at text collate "C" not null,
+  actor text collate "C" not null,
+  comment text collate "C"
+);
+
+alter table artifact_stages add constraint artifact_stages_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id);
+
+alter table artifact_stages add constraint artifact_stages_key PRIMARY KEY (artifact_id, stage);
+
+alter table artifact_stages add constraint artifact_stages_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX artifact_stages_by_repository ON artifact_stages USING btree (repository, artifact_id, stage);
+
+CREATE INDEX artifact_stages_by_stage ON artifact_stages USING btree (repository, stage, artifact_id);
+
 create table artifacts (
   id text collate "C" not null,
   repository text collate "C" not null,
@@ -96,6 +126,33 @@ alter table assets add constraint assets_artifact_id_fkey FOREIGN KEY (artifact_
 alter table assets add constraint assets_key PRIMARY KEY (repository, path);
 
 alter table assets add constraint assets_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX assets_by_artifact ON assets USING btree (artifact_id);
+
+create table attachment_revisions (
+  artifact_id text collate "C" not null,
+  revision bigint not null,
+  actor text collate "C" not null,
+  created_at text collate "C" not null
+);
+
+alter table attachment_revisions add constraint attachment_revisions_key PRIMARY KEY (artifact_id, revision);
+
+create table attachments (
+  artifact_id text collate "C" not null,
+  revision bigint not null,
+  "position" bigint not null,
+  name text collate "C" not null,
+  kind text collate "C" not null,
+  target_id text collate "C" not null,
+  description text collate "C" not null
+);
+
+alter table attachments add constraint attachments_key PRIMARY KEY (artifact_id, revision, "position");
+
+alter table attachments add constraint attachments_revision FOREIGN KEY (artifact_id, revision) REFERENCES attachment_revisions(artifact_id, revision);
+
+CREATE INDEX attachments_by_target ON attachments USING btree (target_id, artifact_id);
 
 create table blobs (
   sha256 text collate "C" not null,
@@ -254,12 +311,20 @@ create table journal (
   artifact_id text collate "C" not null,
   detail text collate "C",
   actor text collate "C" not null,
-  occurred_at text collate "C" not null
+  occurred_at text collate "C" not null,
+  mode text collate "C",
+  peer_repository text collate "C",
+  peer_artifact_id text collate "C",
+  comment text collate "C"
 );
 
 alter table journal add constraint journal_key PRIMARY KEY (repository, sequence);
 
 alter table journal add constraint journal_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX journal_promotions ON journal USING btree (repository, sequence) WHERE (action = ANY (ARRAY['stage.added'::text, 'stage.removed'::text, 'artifact.promoted'::text, 'artifact.received'::text]));
+
+CREATE INDEX journal_promotions_by_artifact ON journal USING btree (repository, artifact_id, sequence) WHERE (action = ANY (ARRAY['stage.added'::text, 'stage.removed'::text, 'artifact.promoted'::text, 'artifact.received'::text]));
 
 create table link_keys (
   id text collate "C" not null,

@@ -15,6 +15,36 @@ CREATE TABLE "accounts" (
   "created_at" text not null
 ) strict;
 
+CREATE TABLE "artifact_references" (
+  "artifact_id" text not null references "artifacts" ("id"),
+  "owner" text not null,
+  "key" text not null,
+  "created_at" text not null,
+  constraint "artifact_references_key" primary key ("artifact_id", "owner", "key")
+) strict;
+
+CREATE TABLE "artifact_stages" (
+  "artifact_id" text not null references "artifacts" ("id"),
+  "stage" text not null,
+  "repository" text not null references "repositories" ("id"),
+  "promoted_at" text not null,
+  "actor" text not null,
+  "comment" text,
+  constraint "artifact_stages_key" primary key ("artifact_id", "stage")
+) strict;
+
+CREATE INDEX "artifact_stages_by_repository" on "artifact_stages" (
+  "repository",
+  "artifact_id",
+  "stage"
+);
+
+CREATE INDEX "artifact_stages_by_stage" on "artifact_stages" (
+  "repository",
+  "stage",
+  "artifact_id"
+);
+
 CREATE TABLE "artifacts" (
   "id" text primary key,
   "repository" text not null references "repositories" ("id"),
@@ -70,6 +100,35 @@ CREATE TABLE "assets" (
   "artifact_id" text not null references "artifacts" ("id"),
   constraint "assets_key" primary key ("repository", "path")
 ) strict;
+
+CREATE INDEX "assets_by_artifact" on "assets" (
+  "artifact_id"
+);
+
+CREATE TABLE "attachment_revisions" (
+  "artifact_id" text not null,
+  "revision" integer not null,
+  "actor" text not null,
+  "created_at" text not null,
+  constraint "attachment_revisions_key" primary key ("artifact_id", "revision")
+) strict;
+
+CREATE TABLE "attachments" (
+  "artifact_id" text not null,
+  "revision" integer not null,
+  "position" integer not null,
+  "name" text not null,
+  "kind" text not null,
+  "target_id" text not null,
+  "description" text not null,
+  constraint "attachments_key" primary key ("artifact_id", "revision", "position"),
+  constraint "attachments_revision" foreign key ("artifact_id", "revision") references "attachment_revisions" ("artifact_id", "revision")
+) strict;
+
+CREATE INDEX "attachments_by_target" on "attachments" (
+  "target_id",
+  "artifact_id"
+);
 
 CREATE TABLE "blobs" (
   "sha256" text primary key,
@@ -216,8 +275,33 @@ CREATE TABLE "journal" (
   "detail" text,
   "actor" text not null,
   "occurred_at" text not null,
+  "mode" text,
+  "peer_repository" text,
+  "peer_artifact_id" text,
+  "comment" text,
   constraint "journal_key" primary key ("repository", "sequence")
 ) strict;
+
+CREATE INDEX "journal_promotions" on "journal" (
+  "repository",
+  "sequence"
+) where action in (
+  'stage.added',
+  'stage.removed',
+  'artifact.promoted',
+  'artifact.received'
+);
+
+CREATE INDEX "journal_promotions_by_artifact" on "journal" (
+  "repository",
+  "artifact_id",
+  "sequence"
+) where action in (
+  'stage.added',
+  'stage.removed',
+  'artifact.promoted',
+  'artifact.received'
+);
 
 CREATE TABLE "link_keys" (
   "id" text primary key,

@@ -1,0 +1,168 @@
+import { lockLive, share } from '../../content/claims.ts'
+import type { Database, Transaction } from '../../database/database.ts'
+import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
+import { appendJournal } from '../../journal/journal.ts'
+import { lastPromotion } from '../../journal/promotions.ts'
+import { type Clock, timestamp } from '../../kernel/clock.ts'
+import { toSha256 } from '../../kernel/digest.ts'
+import { Failure, notFound } from '../../kernel/failure.ts'
+import { newId } from '../../kernel/ids.ts'
+import { uploadLifetimeMs } from '../../kernel/limits.ts'
+import { publishedAmong } from '../artifacts/artifacts.ts'
+import { putAside } from '../artifacts/deletion.ts'
+import { eligibilityOf } from '../artifacts/eligibility.ts'
+import { giveStages, type StageEntry, takeStages } from '../stages/stages.ts'
+import { insertCopy, lockRepositories } from './promotion.queries.ts'
+
+/**
+ * Promotion brings a file from one repository into another. The copy is a file of its own, with its own id, that claims the
+ * same bytes: nothing is copied, and either may be deleted without the other. A move gives the stages along and deletes the
+ * source, which can be brought back while its grace period lasts. All of it is one transaction over both repositories.
+ */
+export interface PromotionParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly capacityBytes: number
+}
+
+export interface Promotion {
+  readonly target: string
+  readonly mode: 'copy' | 'move'
+  readonly stages: readonly string[]
+  readonly comment: string | null
+}
+
+export interface Promoted {
+  readonly repository: string
+  readonly artifactId: string
+  readonly sourceRepository: string
+  readonly sourceArtifactId: string
+  readonly mode: 'copy' | 'move'
+  /** Whether the copy came to be now. */
+  readonly created: boolean
+  readonly stages: string[]
+}
+
+interface Source {
+  readonly repository: string
+  readonly artifactId: string
+}
+
+interface By {
+  readonly actor: string
+  readonly now: string
+}
+
+/**
+ * Promotes a file. Repeating it answers the copy that is there and changes nothing; a copy that was deleted meanwhile is made
+ * anew, and a move finds the copy that was made before. Stages that are asked for and missing are given in any case. 404 for
+ * what is not published, unless it was moved just there; 409 `source_not_deletable` for a move of what something keeps, 409
+ * `stage_limit`, 507 `storage_quota`.
+ */
+export const promote = (parts: PromotionParts, source: Source, wanted: Promotion, actor: string): Promise<Promoted> =>
+  parts.database.transaction(async (tx) => {
+    const nowMs = parts.clock.now()
+    const by = { actor, now: timestamp(nowMs) }
+    // Claims before repositories, repositories in one order: whoever deletes or promotes the other way takes the same.
+    await lockLive(tx, source.artifactId)
+    const locked = await lockRepositories(tx, [source.repository, wanted.target])
+    if (!locked.includes(wanted.target)) throw notFound('repository')
+    const found = (await eligibilityOf(tx, source.repository, [source.artifactId], null)).get(source.artifactId)
+    const known = await knownCopy(tx, source, wanted.target)
+    const asked = wanted.stages.map((stage) => ({ stage, promotedAt: by.now, actor, comment: wanted.comment }))
+    const give = async (copy: string, carried: readonly StageEntry[], created: boolean): Promise<Promoted> => {
+      const lacking = asked.filter(({ stage }) => carried.every((entry) => entry.stage !== stage))
+      const stages = await giveStages(tx, wanted.target, copy, [...carried, ...lacking], by)
+      return told(source, wanted, { copy, created, stages: stages.map(({ stage }) => stage) })
+    }
+    if (found === undefined) {
+      // The answer to the move that took it away may have been lost.
+      if (wanted.mode === 'copy' || known?.mode !== 'move') throw notFound('artifact')
+      return give(known.artifactId, [], false)
+    }
+    const copy = known?.artifactId ?? newId(nowMs)
+    if (known === null) await insertShared(tx, parts, found.row, { copy, target: wanted.target, nowMs })
+    if (wanted.mode === 'copy') {
+      if (known === null) await tell(tx, source, copy, wanted, by)
+      return give(copy, [], known === null)
+    }
+    refuseKept(found.blockers)
+    await tell(tx, source, copy, wanted, by)
+    const carried = await takeStages(tx, source.repository, source.artifactId, by)
+    const moved = await give(copy, carried, known === null)
+    await putAside(tx, found.row, actor, by.now)
+    return moved
+  })
+
+/** What the file was promoted to there before, if that is still there. */
+const knownCopy = async (
+  tx: Transaction,
+  source: Source,
+  target: string,
+): Promise<Awaited<ReturnType<typeof lastPromotion>>> => {
+  const last = await lastPromotion(tx, source, target)
+  if (last === null) return null
+  return (await publishedAmong(tx, target, [last.artifactId])).has(last.artifactId) ? last : null
+}
+
+const told = (
+  source: Source,
+  { target, mode }: Promotion,
+  { copy, created, stages }: { readonly copy: string; readonly created: boolean; readonly stages: string[] },
+): Promoted => ({
+  repository: target,
+  artifactId: copy,
+  sourceRepository: source.repository,
+  sourceArtifactId: source.artifactId,
+  mode,
+  created,
+  stages,
+})
+
+/** Stages do not keep what is moved: they go along. */
+const refuseKept = (blockers: readonly string[]): void => {
+  const kept = blockers.filter((blocker) => blocker !== 'promotion_stage')
+  if (kept.length > 0)
+    throw new Failure(
+      'source_not_deletable',
+      `The source is kept by ${kept.join(', ')}. Copy it, or end what keeps it first.`,
+    )
+}
+
+const insertShared = async (
+  tx: Transaction,
+  { capacityBytes }: PromotionParts,
+  row: ArtifactsTable,
+  { copy, target, nowMs }: { readonly copy: string; readonly target: string; readonly nowMs: number },
+): Promise<void> => {
+  const { name, size, sha256, labels, metadata } = row
+  await share(tx, { id: copy, repository: target, digest: toSha256(sha256), bytes: size }, capacityBytes)
+  const now = timestamp(nowMs)
+  const times = { created_at: now, expires_at: timestamp(nowMs + uploadLifetimeMs), published_at: now }
+  await insertCopy(tx, { id: copy, repository: target, name, size, sha256, labels, metadata, ...times })
+}
+
+/** One line in each of the two journals, each naming the other end. */
+const tell = async (
+  tx: Transaction,
+  source: Source,
+  copy: string,
+  { target, mode, comment }: Promotion,
+  { actor, now }: By,
+): Promise<void> => {
+  const shared = { detail: null, actor, occurredAt: now } as const
+  await appendJournal(tx, {
+    ...shared,
+    ...source,
+    action: 'artifact.promoted',
+    promotion: { mode, peerRepository: target, peerArtifactId: copy, comment },
+  })
+  const { repository: peerRepository, artifactId: peerArtifactId } = source
+  await appendJournal(tx, {
+    ...shared,
+    repository: target,
+    artifactId: copy,
+    action: 'artifact.received',
+    promotion: { mode, peerRepository, peerArtifactId, comment },
+  })
+}

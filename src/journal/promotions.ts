@@ -1,0 +1,73 @@
+import type { Queries } from '../database/database.ts'
+import type { JournalTable } from '../database/tables/journal.ts'
+import type { JournalAction, PromotionAction } from '../kernel/journal-actions.ts'
+import { sequenceAfter } from '../kernel/sequence.ts'
+import { lastPromotionRow, listPromotionRows } from './promotions.queries.ts'
+
+/** The promotion journal: those lines of the one journal that tell of stages and promotions. */
+export interface PromotionEvent {
+  readonly sequence: string
+  readonly repository: string
+  readonly artifactId: string
+  readonly action: (typeof eventActions)[number]
+  readonly stage: string | null
+  readonly mode: 'copy' | 'move' | null
+  readonly peerRepository: string | null
+  readonly peerArtifactId: string | null
+  readonly actor: string
+  readonly comment: string | null
+  readonly occurredAt: string
+}
+
+export const eventActions = ['stage.added', 'stage.removed', 'promoted', 'received'] as const
+
+const eventActionOf: Readonly<Record<PromotionAction, PromotionEvent['action']>> = {
+  'stage.added': 'stage.added',
+  'stage.removed': 'stage.removed',
+  'artifact.promoted': 'promoted',
+  'artifact.received': 'received',
+}
+
+const isPromotion = (action: JournalAction): action is PromotionAction => action in eventActionOf
+
+/** A page of events, oldest first, and the sequence that the next page goes on after. */
+export const promotionsAfter = async (
+  q: Queries,
+  of: { readonly repository: string; readonly artifactId: string | null },
+  after: string | undefined,
+  limit: number,
+): Promise<{ items: PromotionEvent[]; next: string | null }> => {
+  const rows = await listPromotionRows(q, of, sequenceAfter(after), limit + 1).execute()
+  const items = rows.slice(0, limit).flatMap(toEvent)
+  return { items, next: rows.length > limit ? (items.at(-1)?.sequence ?? null) : null }
+}
+
+const toEvent = (row: JournalTable): PromotionEvent[] => {
+  if (!isPromotion(row.action)) return []
+  return [
+    {
+      sequence: String(row.sequence),
+      repository: row.repository,
+      artifactId: row.artifact_id,
+      action: eventActionOf[row.action],
+      stage: row.detail,
+      mode: row.mode,
+      peerRepository: row.peer_repository,
+      peerArtifactId: row.peer_artifact_id,
+      actor: row.actor,
+      comment: row.comment,
+      occurredAt: row.occurred_at,
+    },
+  ]
+}
+
+/** What a file was last promoted to in a repository, and how; null when it never was. */
+export const lastPromotion = async (
+  q: Queries,
+  of: { readonly repository: string; readonly artifactId: string },
+  target: string,
+): Promise<{ mode: 'copy' | 'move'; artifactId: string } | null> => {
+  const row = await lastPromotionRow(q, of, target)
+  if (row === undefined || row.mode === null || row.peer_artifact_id === null) return null
+  return { mode: row.mode, artifactId: row.peer_artifact_id }
+}

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict'
+import { after, it } from 'node:test'
+import fc from 'fast-check'
+import type { JournalTable } from '../../src/database/tables/journal.ts'
+import { type Backstage, digestOf, openBackstage } from '../harness/backstage.ts'
+import { type Ask, closeConnections, type Told } from '../harness/client.ts'
+import { forEachEngine, type TestEngine } from '../harness/engines.ts'
+import { createOwner, createPerson, createRepository, grant, signIn } from '../harness/people.ts'
+import { newFile, publish } from '../harness/publishing.ts'
+import { inDatabase } from '../harness/rows.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
+
+after(closeConnections)
+
+/**
+ * Files go back and forth between three repositories, as copies and moves, and are deleted, restored and given stages, by
+ * several clients at once while time passes. The journals say what happened to each file: that must have been possible, the
+ * two ends of each promotion must name each other, and the bytes of whatever is published must be there in the end.
+ */
+const repositories = ['a', 'b', 'c']
+const contents = ['', 'x', 'y'.repeat(70_000)]
+const hour = 3_600_000
+
+interface Promotion {
+  readonly kind: 'promote'
+  readonly file: number
+  readonly target: number
+  readonly mode: 'copy' | 'move'
+  readonly stages: string[]
+}
+
+type Action =
+  | { readonly kind: 'publish'; readonly where: number; readonly content: number }
+  | { readonly kind: 'delete' | 'restore' | 'stage'; readonly file: number }
+  | Promotion
+
+const file = fc.nat(50)
+const action: fc.Arbitrary<Action> = fc.oneof(
+  fc.record({ kind: fc.constant('publish' as const), where: fc.nat(2), content: fc.nat(2) }),
+  fc.record({ kind: fc.constantFrom('delete', 'restore', 'stage'), file }),
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('promote' as const),
+      file,
+      target: fc.nat(2),
+      mode: fc.constantFrom('copy', 'move', 'move'),
+      stages: fc.subarray(['eu', 'us']),
+    }),
+  },
+)
+const step = fc.record({
+  clients: fc.array(fc.array(action, { minLength: 1, maxLength: 3 }), { minLength: 3, maxLength: 3 }),
+  next: fc.constantFrom('nothing', 'nothing', 'upkeep', 'the grace period'),
+})
+
+interface Known {
+  readonly repository: string
+  readonly id: string
+  readonly digest: string
+}
+
+class World {
+  readonly service: TestService
+  readonly backstage: Backstage
+  readonly #keeper: string
+  #writer = ''
+  readonly #known = new Map<string, Known>()
+  /** Ids of copies that some answer called new. */
+  readonly #created: string[] = []
+
+  private constructor(service: TestService, backstage: Backstage, keeper: string) {
+    this.service = service
+    this.backstage = backstage
+    this.#keeper = keeper
+  }
+
+  static async open(engine: TestEngine): Promise<World> {
+    const service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+    await createOwner(service)
+    const person = await createPerson(service, 'writer')
+    for (const repository of repositories) {
+      await createRepository(service, repository)
+      await grant(service, person, repository, 'write')
+    }
+    const bindings = repositories.map((repository) => binding(repository, 'artifact.delete'))
+    const { id } = await createServiceAccount(service, bindings)
+    const { secret } = await activeKey(service, id, { bindings })
+    const world = new World(service, await openBackstage(service), secret)
+    await world.signIn()
+    for (const [n] of repositories.entries()) await world.act({ kind: 'publish', where: n, content: n })
+    return world
+  }
+
+  async signIn(): Promise<void> {
+    this.#writer = await signIn(this.service, 'writer')
+  }
+
+  async close(): Promise<void> {
+    await this.backstage.close()
+    await this.service.stop()
+  }
+
+  #ask({ repository, id }: Known, asked: Ask): Promise<Told> {
+    const path = `/api/v1/repositories/${repository}/artifacts/${id}${asked.path}`
+    return this.service.ask({ credential: this.#writer, ...asked, path })
+  }
+
+  async act(what: Action): Promise<void> {
+    if (what.kind === 'publish') {
+      const { descriptor, bytes } = newFile('file', contents[what.content] ?? '')
+      const repository = repositories[what.where] ?? ''
+      const id = await publish(this.service, this.#writer, repository, { descriptor, bytes })
+      this.#known.set(id, { repository, id, digest: descriptor.sha256 })
+      return
+    }
+    const known = [...this.#known.values()][what.file % this.#known.size]
+    assert.ok(known !== undefined)
+    if (what.kind === 'promote') await this.#promote(known, what)
+    else if (what.kind === 'delete') {
+      const json = { expectedAnnotationRevision: 0 }
+      const told = await this.#ask(known, { method: 'DELETE', path: '', credential: this.#keeper, json })
+      assert.ok(['deleted', 'already_deleted', 'protected'].includes(told.json.outcome), told.text)
+    } else if (what.kind === 'restore') {
+      const told = await this.#ask(known, { method: 'POST', path: '/restore', credential: this.#keeper })
+      assert.ok([200, 404].includes(told.status), told.text)
+    } else {
+      const told = await this.#ask(known, { method: 'PUT', path: '/stages/qa', json: {} })
+      assert.ok([200, 404].includes(told.status), told.text)
+    }
+  }
+
+  async #promote(known: Known, what: Promotion): Promise<void> {
+    const { mode, stages } = what
+    const target = repositories[what.target] ?? ''
+    const told = await this.#ask(known, { path: '/promote', json: { target, mode, stages } })
+    if (target === known.repository) {
+      assert.equal(told.status, 400, told.text)
+      return
+    }
+    assert.ok([200, 201, 404].includes(told.status), told.text)
+    if (told.status === 404) return
+    const { artifactId, created } = told.json
+    assert.equal(created, told.status === 201)
+    for (const stage of stages) assert.ok(told.json.stages.includes(stage), told.text)
+    if (created) this.#created.push(artifactId)
+    this.#known.set(artifactId, { repository: target, id: artifactId, digest: known.digest })
+  }
+
+  async pass(next: string): Promise<void> {
+    if (next === 'the grace period') this.service.clock.advance(25 * hour)
+    if (next === 'the grace period') await this.signIn()
+    if (next !== 'nothing') await Promise.all([this.backstage.upkeep(), this.backstage.upkeep()])
+  }
+
+  async check(): Promise<void> {
+    const lines = await inDatabase(this.service, (q) =>
+      q
+        .selectFrom('journal')
+        .selectAll()
+        .where('repository', 'in', repositories)
+        .orderBy('repository')
+        .orderBy('sequence')
+        .execute(),
+    )
+    this.#checkEnds(lines)
+    const byFile = Map.groupBy(lines, ({ artifact_id }) => artifact_id)
+    assert.deepEqual([...byFile.keys()].sort(), [...this.#known.keys()].sort())
+    for (const known of this.#known.values()) await this.#compare(known, byFile.get(known.id) ?? [])
+    await this.backstage.inOrder()
+  }
+
+  /** Each promotion is one line at either end, and each copy was called new exactly once. */
+  #checkEnds(lines: readonly JournalTable[]): void {
+    const pair = (one: JournalTable, from: string, to: string) => [from, to, one.mode, one.occurred_at].join()
+    const sent = lines.filter(({ action: what }) => what === 'artifact.promoted')
+    const received = lines.filter(({ action: what }) => what === 'artifact.received')
+    assert.deepEqual(
+      sent.map((line) => pair(line, line.artifact_id, line.peer_artifact_id ?? '')).sort(),
+      received.map((line) => pair(line, line.peer_artifact_id ?? '', line.artifact_id)).sort(),
+    )
+    const copies = new Set(received.map(({ artifact_id }) => artifact_id))
+    assert.deepEqual(this.#created.toSorted(), [...copies].sort())
+  }
+
+  /** Replays what the journal tells of a file, and compares. */
+  async #compare(known: Known, lines: readonly JournalTable[]): Promise<void> {
+    let published = false
+    const stages = new Set<string>()
+    for (const { action: what, detail, repository } of lines) {
+      assert.equal(repository, known.repository)
+      const stage = detail ?? ''
+      const text = `${what} of ${known.id}`
+      if (what === 'artifact.publish' || what === 'artifact.restore') {
+        assert.ok(!published, text)
+        published = true
+      } else if (what === 'artifact.received') published = true
+      else if (what === 'artifact.delete') {
+        assert.ok(published && stages.size === 0, text)
+        published = false
+      } else if (what === 'stage.added') assert.ok(published && !stages.has(stage) && stages.add(stage), text)
+      else if (what === 'stage.removed') assert.ok(published && stages.delete(stage), text)
+      else if (what === 'artifact.promoted') assert.ok(published, text)
+      else assert.equal(what, 'bytes.reclaim', text)
+    }
+    const told = await this.#ask(known, { path: '/content' })
+    assert.equal(told.status, published ? 200 : 404, `${JSON.stringify(known)} ${told.text.slice(0, 200)}`)
+    if (!published) return
+    assert.equal(digestOf(told.bytes), known.digest)
+    const { items } = (await this.#ask(known, { path: '/stages' })).json
+    assert.deepEqual(
+      items.map(({ stage }: { stage: string }) => stage),
+      [...stages].sort(),
+    )
+    this.#published.add(known.digest)
+  }
+
+  readonly #published = new Set<string>()
+
+  /** When all grace periods are over, the store holds the bytes of what is published and nothing else. */
+  async end(): Promise<void> {
+    await this.pass('the grace period')
+    await this.pass('the grace period')
+    this.#published.clear()
+    await this.check()
+    assert.deepEqual(await this.backstage.stored(), [...this.#published].sort())
+  }
+}
+
+forEachEngine((engine) => {
+  it('loses no bytes and tells all of it, whatever three clients send back and forth at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 14 }), async (steps) => {
+        const world = await World.open(engine)
+        try {
+          for (const { clients, next } of steps) {
+            await Promise.all(
+              clients.map(async (actions) => {
+                for (const each of actions) await world.act(each)
+              }),
+            )
+            await world.pass(next)
+            await world.check()
+          }
+          await world.end()
+        } finally {
+          await world.close()
+        }
+      }),
+      { numRuns: 3, seed: 20_263, endOnFailure: true },
+    )
+  })
+})
