@@ -5,3 +5,4 @@ export type JournalAction =
   | 'artifact.restore'
   | 'asset.replace'
   | 'bytes.reclaim'
+  | 'package.register'

@@ -2,6 +2,7 @@ import { type CheckedParts, checkContent } from '../content/checks.ts'
 import { checkAccounts } from '../features/accounts/checks.ts'
 import { checkArtifacts } from '../features/artifacts/checks.ts'
 import { checkAssets } from '../features/assets/checks.ts'
+import { checkPackages } from '../features/packages/checks.ts'
 import { checkUploads } from '../features/uploads/checks.ts'
 import { checkJobs } from '../jobs/checks.ts'
 import type { Finding } from '../kernel/finding.ts'
@@ -11,6 +12,7 @@ export async function* everyCheck(parts: CheckedParts): AsyncGenerator<Finding> 
   yield* checkContent(parts)
   yield* checkArtifacts(parts)
   yield* checkAssets(parts.database.reader)
+  yield* checkPackages(parts.database)
   yield* checkUploads(parts)
   yield* checkAccounts(parts.database)
   yield* checkJobs(parts)

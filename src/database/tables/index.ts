@@ -1,4 +1,5 @@
 import type { AccountsTable, SessionsTable } from './accounts.ts'
+import type { ArtifactStagesTable } from './artifact-stages.ts'
 import type { ArtifactsTable, DeletedArtifactsTable } from './artifacts.ts'
 import type { AssembliesTable, AssemblyPartsTable } from './assemblies.ts'
 import type { AssetRevisionsTable, AssetsTable } from './assets.ts'
@@ -9,6 +10,7 @@ import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './g
 import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
 import type { LinkKeysTable } from './link-keys.ts'
+import type { FreedPackagesTable, PackageStagesTable, PackagesTable } from './packages.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
 import type { RepositoriesTable } from './repositories.ts'
 import type { SecurityAuditTable } from './security-audit.ts'
@@ -20,6 +22,7 @@ import type { UploadsTable } from './uploads.ts'
 export interface Tables {
   access_groups: AccessGroupsTable
   accounts: AccountsTable
+  artifact_stages: ArtifactStagesTable
   artifacts: ArtifactsTable
   asset_revisions: AssetRevisionsTable
   assemblies: AssembliesTable
@@ -30,11 +33,14 @@ export interface Tables {
   counters: CountersTable
   delegations: DelegationsTable
   deleted_artifacts: DeletedArtifactsTable
+  freed_packages: FreedPackagesTable
   group_grants: GroupGrantsTable
   group_members: GroupMembersTable
   jobs: JobsTable
   journal: JournalTable
   link_keys: LinkKeysTable
+  package_stages: PackageStagesTable
+  packages: PackagesTable
   personal_tokens: PersonalTokensTable
   reclaim_candidates: ReclaimCandidatesTable
   reclaim_notes: ReclaimNotesTable

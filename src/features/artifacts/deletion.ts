@@ -5,6 +5,7 @@ import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { notFound } from '../../kernel/failure.ts'
+import { freeVersion, takeVersionBack } from '../packages/versions.ts'
 import { findArtifactRow } from './artifacts.queries.ts'
 import { findDeleted, graceHoursOf, isInPathHistory, lockPaths, moveBack, moveToDeleted } from './deletion.queries.ts'
 
@@ -91,6 +92,7 @@ export const deleteArtifact = (
     if (found.blockers.length > 0) return { ...nothing, outcome: 'protected', blockers: found.blockers }
     const now = timestamp(parts.clock.now())
     await retire(tx, id, now)
+    await freeVersion(tx, id)
     await moveToDeleted(tx, row, now)
     await tell(tx, 'artifact.delete', { repository, id, actor, now })
     const restorableUntil = await restorableUntilOf(parts, tx, repository, id)
@@ -112,7 +114,7 @@ const restorableUntilOf = async (
 
 /**
  * Brings a deleted file back, as it was. Harmless for one that is there. 404 when it never was, or when the grace period
- * is over and its bytes were given up.
+ * is over and its bytes were given up; 409 `version_exists` when it was a package and another file is that version now.
  */
 export const restoreArtifact = (
   parts: DeletionParts,
@@ -130,6 +132,7 @@ export const restoreArtifact = (
     const deleted = await findDeleted(tx, repository, id)
     if (deleted === undefined || !(await revive(tx, id))) throw notFound('artifact')
     await moveBack(tx, deleted)
+    await takeVersionBack(tx, id)
     await tell(tx, 'artifact.restore', { repository, id, actor, now: timestamp(parts.clock.now()) })
     return deleted
   })

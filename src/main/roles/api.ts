@@ -18,6 +18,8 @@ import { healthHandlers } from '../../features/health/handlers.ts'
 import { watchReadiness } from '../../features/health/readiness.ts'
 import { linkHandlers } from '../../features/links/handlers.ts'
 import { createLinkSigner } from '../../features/links/links.ts'
+import { createArchiveTurns } from '../../features/packages/archive-turns.ts'
+import { packageHandlers } from '../../features/packages/handlers.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
 import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
 import { administeredActions } from '../../features/service-accounts/delegations.ts'
@@ -103,6 +105,7 @@ export const startGateway = async (
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers(uploadParts),
+    ...packageHandlers({ ...parts, inTurn: createArchiveTurns() }),
   ]
   checkComplete(operations, bound)
   const server = await createHttpServer({
