@@ -13,7 +13,7 @@ export interface StoredBytes {
  * Reads a blob by ranges. What was read last is kept, at least a window of it, so that going through a part of it in small
  * steps costs few requests. One caller at a time.
  */
-export const lookInto = (store: BlobStore, digest: Sha256, bytes: number): StoredBytes => {
+export const lookInto = (store: Pick<BlobStore, 'open'>, digest: Sha256, bytes: number): StoredBytes => {
   let window: { readonly start: number; readonly bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) }
   return {
     bytes,
@@ -33,7 +33,7 @@ export const lookInto = (store: BlobStore, digest: Sha256, bytes: number): Store
 }
 
 const fetch = async (
-  store: BlobStore,
+  store: Pick<BlobStore, 'open'>,
   digest: Sha256,
   bytes: number,
   start: number,
@@ -51,7 +51,12 @@ const fetch = async (
 }
 
 /** A row says that the bytes are there: if they are not, that is damage. */
-const open = async (store: BlobStore, digest: Sha256, range: { start: number; end: number }, bytes: number) => {
+const open = async (
+  store: Pick<BlobStore, 'open'>,
+  digest: Sha256,
+  range: { start: number; end: number },
+  bytes: number,
+) => {
   try {
     return await store.open(digest, range, bytes)
   } catch (error) {

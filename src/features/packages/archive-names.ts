@@ -1,3 +1,4 @@
+import { getFileNameLowLevel } from 'yauzl'
 import { archiveNameBytesMax } from '../../kernel/limits.ts'
 import { patterns } from '../../kernel/names.ts'
 import { refuseArchive, refuseEntry } from './archive-refusal.ts'
@@ -20,11 +21,15 @@ export const decodeName = (raw: Uint8Array, markedUtf8: boolean): string => {
   try {
     return strict.decode(raw)
   } catch {
-    const bytes = Buffer.from(raw).toString('latin1')
-    if (markedUtf8) throw refuseEntry(bytes, 'has a name that is not the UTF-8 that it says it is')
-    return bytes
+    const name = Array.from(raw, inOldCodePage).join('')
+    if (markedUtf8) throw refuseEntry(name, 'has a name that is not the UTF-8 that it says it is')
+    return name
   }
 }
+
+/** Code page 437, but for its smiling faces: below 128 bytes are taken as ASCII, control characters as what they are. */
+const inOldCodePage = (byte: number): string =>
+  byte < 0x80 ? String.fromCharCode(byte) : getFileNameLowLevel(0, Buffer.of(byte), [], true)
 
 /** Why nobody should unpack a file of this name, or null. A directory's name ends in a slash. */
 export const nameFault = (name: string): string | null => {

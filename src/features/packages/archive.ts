@@ -1,6 +1,12 @@
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import { crc32, inflateRaw } from 'node:zlib'
-import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl'
+import {
+  type Entry,
+  fromRandomAccessReaderPromise,
+  type LocalFileHeader,
+  RandomAccessReader,
+  type ZipFile,
+} from 'yauzl'
 import type { StoredBytes } from '../../content/stored-bytes.ts'
 import { archiveEntriesAtOnce, packageManifestBytesMax } from '../../kernel/limits.ts'
 import { type Directory, readDirectory } from './archive-end.ts'
@@ -58,28 +64,30 @@ class RangeReader extends RandomAccessReader {
 export const readManifest = async (file: StoredBytes): Promise<Buffer> => {
   const directory = await readDirectory(file)
   const reader = new RangeReader(file)
-  const understood = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work()
-    } catch (error) {
-      if (reader.fault !== null) throw reader.fault
-      // What the library says of archives is an Error and nothing more; a Failure is ours, and all else is a bug.
-      if (error instanceof RangeError) throw refuseArchive('it is truncated, or its offsets are wrong')
-      if (error instanceof Error && error.constructor === Error) throw refuseArchive(error.message)
-      throw error
-    }
-  }
-  const zip = await understood(() =>
+  const zip = await understood(reader, () =>
     fromRandomAccessReaderPromise(reader, file.bytes, {
       autoClose: false,
       decodeStrings: false,
       validateEntrySizes: false,
     }),
   )
-  return understood(async () => {
-    const found = await goThrough(zip, directory)
-    return inflate(await readStored(zip, file, found), found.entry)
-  })
+  const { entry, limit } = await understood(reader, () => goThrough(zip, directory))
+  checkBounds(entry)
+  const local = await understood(reader, () => zip.readLocalFileHeaderPromise(entry))
+  checkLocal(local, entry, limit)
+  return inflate(await file.read(local.fileDataStart, entry.compressedSize), entry)
+}
+
+/** Calls the library. What it says of archives is an Error and nothing more; a Failure is ours, and all else is a bug. */
+const understood = async <T>(reader: RangeReader, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (reader.fault !== null) throw reader.fault
+    if (error instanceof RangeError) throw refuseArchive('it is truncated, or its offsets are wrong')
+    if (error instanceof Error && error.constructor === Error) throw refuseArchive(error.message)
+    throw error
+  }
 }
 
 interface FoundManifest {
@@ -125,11 +133,13 @@ const checkPlaces = (entries: CheckedEntry[], directoryStart: number, start: num
   return limit
 }
 
-/** The bytes of the manifest as they are stored. Its local header must say what the directory says. */
-const readStored = async (zip: ZipFile, file: StoredBytes, { entry, limit }: FoundManifest): Promise<Buffer> => {
+const checkBounds = (entry: Entry): void => {
   if (entry.uncompressedSize > packageManifestBytesMax || entry.compressedSize > packageManifestBytesMax)
     throw refuseEntry(manifestName, `has more than ${packageManifestBytesMax} bytes`)
-  const local = await zip.readLocalFileHeaderPromise(entry)
+}
+
+/** What stands before the manifest's data must say what the directory says. */
+const checkLocal = (local: LocalFileHeader, entry: Entry, limit: number): void => {
   const differs =
     !local.fileName.equals(entry.fileNameRaw) ||
     local.compressionMethod !== entry.compressionMethod ||
@@ -141,7 +151,6 @@ const readStored = async (zip: ZipFile, file: StoredBytes, { entry, limit }: Fou
   if (differs || !(sized || unsized))
     throw refuseEntry(manifestName, 'is described differently in the directory and before its data')
   if (local.fileDataStart + entry.compressedSize > limit) throw refuseEntry(manifestName, 'overlaps another entry')
-  return file.read(local.fileDataStart, entry.compressedSize)
 }
 
 /** Uncompressed and compressed size; a field for large ones stands in where the header has no room. */
