@@ -64,5 +64,6 @@ export const lastKey = release
 /** Keys of pre-releases of a tuple lie from the first of these up to the second. */
 export const prereleaseBounds = (version: Version): readonly [from: string, to: string] => {
   const tuple = tupleKey(version)
-  return [tuple, tuple + release]
+  // The least pre-release of all is -0, so that a range below it is seen to be empty.
+  return [tuple + identifierKey('0'), tuple + release]
 }

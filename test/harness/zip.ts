@@ -29,8 +29,8 @@ export interface ZipEntry {
   readonly local?: Said & { readonly signature?: number }
   /** Says nothing of sizes before the data, but after it. */
   readonly follows?: boolean
-  /** Keeps it out of the list, or out of the data. */
-  readonly only?: 'local' | 'listed'
+  /** Where it is, if not both in the list and before its data. */
+  readonly where?: 'local' | 'listed'
 }
 
 /** Lies in the end of the archive. */
@@ -96,7 +96,7 @@ export const zip = (entries: readonly ZipEntry[], end: ZipEnd = {}): Buffer => {
   let offset = prefix.byteLength
   let count = 0
   for (const entry of entries) {
-    const { deflate = false, listed = {}, local = {}, only, follows = false } = entry
+    const { deflate = false, listed = {}, local = {}, where, follows = false } = entry
     const content = bytesOf(entry.content ?? '')
     const stored = bytesOf(entry.stored ?? (deflate ? deflateRawSync(content) : content))
     const name = bytesOf(entry.name)
@@ -112,7 +112,7 @@ export const zip = (entries: readonly ZipEntry[], end: ZipEnd = {}): Buffer => {
     }
     const before = { ...truth, ...(follows ? { crc: 0, compressedSize: 0, size: 0 } : {}), ...local }
     const inList = { ...truth, madeBy: 0x0014, attributes: 0, offset, comment: '', disk: 0, ...listed }
-    if (only !== 'listed') {
+    if (where !== 'listed') {
       const header = Buffer.concat([
         u32(local.signature ?? 0x04034b50),
         u16(20),
@@ -128,7 +128,7 @@ export const zip = (entries: readonly ZipEntry[], end: ZipEnd = {}): Buffer => {
       body.push(header, stored, after)
       offset += header.byteLength + stored.byteLength + after.byteLength
     }
-    if (only === 'local') continue
+    if (where === 'local') continue
     count += 1
     list.push(
       Buffer.concat([

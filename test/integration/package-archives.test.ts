@@ -167,20 +167,20 @@ const hostile: Record<string, Case> = {
   ),
   // Places
   'files that share their bytes': whole(/overlaps/, () =>
-    zip([manifest, file, { name: 'package/b.txt', content: 'aaaa', only: 'listed', listed: { offset: 0 } }]),
+    zip([manifest, file, { name: 'package/b.txt', content: 'aaaa', where: 'listed', listed: { offset: 0 } }]),
   ),
   'a manifest within another file': whole(/overlaps/, () => {
     const inner = zip([{ ...manifest, deflate: false }])
     const offset = 30 + 'package/outer'.length
     return zip([
       { name: 'package/outer', content: inner },
-      { ...manifest, deflate: false, only: 'listed', listed: { offset } },
+      { ...manifest, deflate: false, where: 'listed', listed: { offset } },
     ])
   }),
   'a file that begins in the directory': withEntry(/directory/, {
     ...file,
     name: 'package/z',
-    only: 'listed',
+    where: 'listed',
     listed: { offset: 200 },
   }),
   'a file beyond the end': whole(/directory|truncated/, () =>
@@ -275,7 +275,9 @@ const hostile: Record<string, Case> = {
   'no manifest': whole(/no upack\.json/, () => zip([file])),
   'a manifest in a folder': whole(/no upack\.json/, () => zip([{ ...manifest, name: 'package/upack.json' }])),
   'a manifest of another case': whole(/no upack\.json/, () => zip([{ ...manifest, name: 'Upack.json' }])),
-  'a manifest that only stands before data': whole(/no upack\.json/, () => zip([file, { ...manifest, only: 'local' }])),
+  'a manifest that only stands before data': whole(/no upack\.json/, () =>
+    zip([file, { ...manifest, where: 'local' }]),
+  ),
   'an empty manifest': saying(/must be JSON/, ''),
   'a manifest that is no JSON': saying(/must be JSON/, '{"name": "thing",}'),
   'a manifest in UTF-16': saying(

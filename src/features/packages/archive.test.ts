@@ -37,10 +37,10 @@ describe('reading the manifest of an archive', () => {
     // The second entry is all of the rest: its header, and then a hole.
     const listed = zip(
       [
-        { name: 'upack.json', content: text, only: 'listed' },
+        { name: 'upack.json', content: text, where: 'listed' },
         {
           name: 'package/disk.img',
-          only: 'listed',
+          where: 'listed',
           listed: {
             offset: manifest.byteLength,
             size: 0xffffffff,

@@ -52,6 +52,7 @@ describe('a range', () => {
     assert.equal(long.length, 254)
     // Neighbours such as 10.x and 11.x do not touch: 11.0.0-0 belongs to neither.
     assert.equal(intervalsOf(long, false).length, 64)
+    assert.equal(intervalsOf('^1.2.0', false).length, 1, 'there is nothing below 2.0.0-0')
     assert.ok(intervalsOf('||'.repeat(128), true).length === 2)
   })
 
