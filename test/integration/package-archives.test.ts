@@ -202,6 +202,10 @@ const hostile: Record<string, Case> = {
   'a manifest with another method before its data': withManifest(/described differently/, { local: { method: 0 } }),
   'a manifest with another size before its data': withManifest(/described differently/, { local: { size: 1 } }),
   'a manifest with another checksum before its data': withManifest(/described differently/, { local: { crc: 1 } }),
+  'a manifest of which one size follows its data and another is wrong': withManifest(/described differently/, {
+    follows: true,
+    local: { size: 1 },
+  }),
   'a manifest encrypted only before its data': withManifest(/described differently/, { local: { flags: 1 } }),
   'a manifest without a header': whole(/signature/, () =>
     zip([{ ...manifest, local: { signature: 0x12345678 } }, file]),
@@ -335,6 +339,8 @@ const fine: Record<string, () => Uint8Array> = {
       { ...manifest, follows: true },
       { ...file, follows: true },
     ]),
+  'one size before the data and all of them behind it': () =>
+    zip([{ ...manifest, follows: true, local: { size: Buffer.byteLength(text) } }, file]),
   'a comment': () => zip([manifest, file], { comment: Buffer.from('made by hand') }),
   'a ZIP64 end': () => zip([manifest, file], { large: {}, saturated: true }),
   'a ZIP64 end beside a plain one': () => zip([manifest, file], { large: {} }),

@@ -146,9 +146,12 @@ const checkLocal = (local: LocalFileHeader, entry: Entry, limit: number): void =
     (local.generalPurposeBitFlag & repeatedFlags) !== (entry.generalPurposeBitFlag & repeatedFlags)
   const follow = (local.generalPurposeBitFlag & sizesFollow) !== 0
   const [large, small] = localSizes(local.extraField, local.uncompressedSize, local.compressedSize)
-  const sized = large === entry.uncompressedSize && small === entry.compressedSize && local.crc32 === entry.crc32
-  const unsized = follow && [large, small].every((size) => size === 0 || size === elsewhere) && local.crc32 === 0
-  if (differs || !(sized || unsized))
+  // Where they follow the data each may be missing before it; Info-ZIP knows one of the two sizes, others none.
+  const says = (said: number, meant: number): boolean =>
+    said === meant || (follow && (said === 0 || said === elsewhere))
+  const agrees =
+    says(large, entry.uncompressedSize) && says(small, entry.compressedSize) && says(local.crc32, entry.crc32)
+  if (differs || !agrees)
     throw refuseEntry(manifestName, 'is described differently in the directory and before its data')
   if (local.fileDataStart + entry.compressedSize > limit) throw refuseEntry(manifestName, 'overlaps another entry')
 }
