@@ -1,5 +1,5 @@
 import { getFileNameLowLevel } from 'yauzl'
-import { archiveNameBytesMax } from '../../kernel/limits.ts'
+import { archiveFoldersMax, archiveNameBytesMax } from '../../kernel/limits.ts'
 import { patterns } from '../../kernel/names.ts'
 import { refuseArchive, refuseEntry } from './archive-refusal.ts'
 
@@ -78,6 +78,8 @@ export const createNameSet = (): NameSet => {
         // What is above a known folder was seen when that one was noted.
         if (folders.has(parent)) break
         folders.add(parent)
+        if (folders.size > archiveFoldersMax)
+          throw refuseArchive(`its names speak of more than ${archiveFoldersMax} folders`)
       }
     },
   }

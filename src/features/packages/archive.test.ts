@@ -3,7 +3,12 @@ import { describe, it } from 'node:test'
 import { upack, zip } from '../../../test/harness/zip.ts'
 import type { StoredBytes } from '../../content/stored-bytes.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { archiveDirectoryBytesMax, archiveEntriesAtOnce, archiveEntriesMax } from '../../kernel/limits.ts'
+import {
+  archiveDirectoryBytesMax,
+  archiveEntriesAtOnce,
+  archiveEntriesMax,
+  archiveFoldersMax,
+} from '../../kernel/limits.ts'
 import { readManifest } from './archive.ts'
 import { createArchiveTurns } from './archive-turns.ts'
 
@@ -105,6 +110,16 @@ describe('reading the manifest of an archive', () => {
       directoryOffset: 0,
     })
     await assert.rejects(readManifest(inMemory(long).file), refusal(/its directory has .* bytes; at most/))
+  })
+
+  it('refuses more folders than it would keep in mind, though few paths speak of them', async () => {
+    const deep = Array.from({ length: 400 }, (_, n) => ({ name: `${n}${'/a'.repeat(500)}` }))
+    assert.ok(deep.length * 500 > archiveFoldersMax)
+    await assert.rejects(
+      readManifest(inMemory(upack({ name: 'deep', version: '1.0.0' }, deep)).file),
+      refusal(/more than \d+ folders/),
+    )
+    await readManifest(inMemory(upack({ name: 'deep', version: '1.0.0' }, deep.slice(0, 100))).file)
   })
 
   it('throws what the store throws, which is nobody’s archive', async () => {
