@@ -6,6 +6,7 @@ export type JournalAction =
   | 'asset.replace'
   | 'attachment.replace'
   | 'bytes.reclaim'
+  | 'package.register'
   | 'reference.add'
   | 'reference.remove'
   | PromotionAction

@@ -8,6 +8,8 @@ export const patterns = {
   repositoryId: '^[a-z0-9][a-z0-9_-]{0,63}$',
   accountName: '^[A-Za-z0-9_.-]{3,64}$',
   groupName: '^[A-Za-z0-9_.-]{2,64}$',
+  /** Of packages. Dots alone are no name; `packageNameFault` says so. */
+  packageName: '^[A-Za-z0-9_.-]{1,128}$',
   uuid: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
   sha256: '^[0-9a-f]{64}$',
   idempotencyKey: '^[A-Za-z0-9_.:-]{1,128}$',

@@ -9,6 +9,7 @@ import * as discovery from '../features/discovery/operations.ts'
 import * as groups from '../features/groups/operations.ts'
 import * as health from '../features/health/operations.ts'
 import * as links from '../features/links/operations.ts'
+import * as packages from '../features/packages/operations.ts'
 import * as promotion from '../features/promotion/operations.ts'
 import * as references from '../features/references/operations.ts'
 import * as repositories from '../features/repositories/operations.ts'
@@ -45,6 +46,7 @@ export const catalogue = (): Operation[] =>
     storage,
     links,
     assets,
+    packages,
   )
 
 /** Throws unless every declared operation has exactly one handler: nothing is declared and not served, or the reverse. */

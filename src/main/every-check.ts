@@ -3,6 +3,7 @@ import { checkAccounts } from '../features/accounts/checks.ts'
 import { checkArtifacts } from '../features/artifacts/checks.ts'
 import { checkAssets } from '../features/assets/checks.ts'
 import { checkAttachments } from '../features/attachments/checks.ts'
+import { checkPackages } from '../features/packages/checks.ts'
 import { checkStages } from '../features/stages/checks.ts'
 import { checkUploads } from '../features/uploads/checks.ts'
 import { checkJobs } from '../jobs/checks.ts'
@@ -15,6 +16,7 @@ export async function* everyCheck(parts: CheckedParts): AsyncGenerator<Finding> 
   yield* checkAssets(parts.database.reader)
   yield* checkAttachments(parts.database)
   yield* checkStages(parts.database.reader)
+  yield* checkPackages(parts.database)
   yield* checkUploads(parts)
   yield* checkAccounts(parts.database)
   yield* checkJobs(parts)

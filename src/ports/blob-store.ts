@@ -4,7 +4,7 @@ import type { ByteRange } from '../kernel/range.ts'
 /**
  * Where bytes live, named by their SHA-256. The port is dumb: it stores, and trusts the digest that it is told. Hashing,
  * verifying and deciding are the business of `content/`, its only caller: everything else goes through
- * `content/ingest.ts` and `content/serve.ts`.
+ * `content/ingest.ts`, `content/serve.ts` and, to look into them, `content/stored-bytes.ts`.
  *
  * Every method may throw {@link BlobStoreUnavailable} (come back later) or {@link BlobStoreFull} (nothing is wrong but
  * space). Anything else that is thrown is a bug or a broken disk.

@@ -12,7 +12,9 @@ import { digestOf } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
+import { newFile, publish } from '../harness/publishing.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { upack } from '../harness/zip.ts'
 import { anonymous, endpointsOfOurs, specifiedEndpoints } from './endpoints.ts'
 import { endpointsToCome } from './endpoints-to-come.ts'
 import { statusOfCode } from './reason-codes.ts'
@@ -56,6 +58,9 @@ const forEveryReader = [
   'listArtifactPromotions',
   'listPromotions',
   'promoteArtifact',
+  'listPackages',
+  'resolvePackage',
+  'getPackageContent',
 ]
 
 const operations = catalogue()
@@ -200,6 +205,15 @@ forEachEngine((engine) => {
       credential,
     })
     assert.equal(job.status, 202, job.text)
+    const thing = await publish(
+      service,
+      credential,
+      'releases',
+      newFile('thing.upack', upack({ name: 'thing', version: '1.0.0' })),
+    )
+    const registration = `/api/v1/repositories/releases/artifacts/${thing}/package`
+    const registered = await service.ask({ method: 'POST', path: registration, credential })
+    assert.equal(registered.status, 200, registered.text)
     const recovery = { credential: service.recoveryKey, headers: { 'idempotency-key': 'one' } }
     const account = await service.ask({
       ...recovery,
@@ -346,6 +360,8 @@ forEachEngine((engine) => {
     const queries: Record<string, string> = {
       getAsset: 'path=folder/file.bin',
       getAssetContent: 'path=folder/file.bin',
+      resolvePackage: 'name=thing',
+      getPackageContent: 'name=thing',
     }
     for (const operation of operations.filter(reads)) {
       const query = queries[operation.id]

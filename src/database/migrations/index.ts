@@ -7,6 +7,7 @@ import { linkKeys } from './0005-link-keys.ts'
 import { deletionAndSpace } from './0006-deletion-and-space.ts'
 import { downloadQueue } from './0007-download-queue.ts'
 import { referencesAttachmentsStages } from './0008-references-attachments-stages.ts'
+import { packages } from './0009-packages.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   deletionAndSpace,
   downloadQueue,
   referencesAttachmentsStages,
+  packages,
 ]

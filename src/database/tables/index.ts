@@ -11,6 +11,7 @@ import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './g
 import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
 import type { LinkKeysTable } from './link-keys.ts'
+import type { FreedPackagesTable, PackageStagesTable, PackagesTable } from './packages.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
 import type { ArtifactReferencesTable } from './references.ts'
 import type { RepositoriesTable } from './repositories.ts'
@@ -40,11 +41,14 @@ export interface Tables {
   deleted_artifacts: DeletedArtifactsTable
   download_gateways: DownloadGatewaysTable
   download_queue: DownloadQueueTable
+  freed_packages: FreedPackagesTable
   group_grants: GroupGrantsTable
   group_members: GroupMembersTable
   jobs: JobsTable
   journal: JournalTable
   link_keys: LinkKeysTable
+  package_stages: PackageStagesTable
+  packages: PackagesTable
   personal_tokens: PersonalTokensTable
   reclaim_candidates: ReclaimCandidatesTable
   reclaim_notes: ReclaimNotesTable

@@ -5,6 +5,7 @@ import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { notFound } from '../../kernel/failure.ts'
+import { freeVersion, takeVersionBack } from '../packages/versions.ts'
 import { findArtifactRow, lockRepository } from './artifacts.queries.ts'
 import { findDeleted, graceHoursOf, moveBack, moveToDeleted } from './deletion.queries.ts'
 import { type Blocker, type Criteria, type Eligibility, eligibilityOf } from './eligibility.ts'
@@ -97,6 +98,7 @@ export const deleteEach = async (
 /** Deletes a file that nothing keeps. The caller holds the locks of its claim and its repository, and has made sure. */
 export const putAside = async (tx: Transaction, row: ArtifactsTable, actor: string, now: string): Promise<void> => {
   await retire(tx, row.id, now)
+  await freeVersion(tx, row.id)
   await moveToDeleted(tx, row, now)
   await tell(tx, 'artifact.delete', { repository: row.repository, id: row.id, actor, now })
 }
@@ -128,7 +130,7 @@ const tellOfMissing = async (
 
 /**
  * Brings a deleted file back, as it was. Harmless for one that is there. 404 when it never was, or when the grace period
- * is over and its bytes were given up.
+ * is over and its bytes were given up; 409 `version_exists` when it was a package and another file is that version now.
  */
 export const restoreArtifact = (
   parts: DeletionParts,
@@ -146,6 +148,7 @@ export const restoreArtifact = (
     const deleted = await findDeleted(tx, repository, id)
     if (deleted === undefined || !(await revive(tx, id))) throw notFound('artifact')
     await moveBack(tx, deleted)
+    await takeVersionBack(tx, id)
     await tell(tx, 'artifact.restore', { repository, id, actor, now: timestamp(parts.clock.now()) })
     return deleted
   })

@@ -4,6 +4,7 @@ import { noteHolder } from '../../content/reclaim-queue.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { deletedArtifactsKeptMs, upkeepBatch } from '../../kernel/limits.ts'
 import { forgetAttachments } from '../attachments/attachments.ts'
+import { forgetVersion } from '../packages/versions.ts'
 import { forgetReleased, markReleased, releasedBefore } from './deletion.queries.ts'
 import type { DeletionParts } from './deletion.ts'
 
@@ -39,6 +40,7 @@ const giveUp = ({ database, clock }: DeletionParts, id: string): Promise<void> =
     async (tx) => {
       const now = timestamp(clock.now())
       if ((await lockLive(tx, id)) || !(await release(tx, id, now))) return
+      await forgetVersion(tx, id)
       const deleted = await markReleased(tx, id, now)
       if (deleted !== undefined) await noteHolder(tx, deleted.sha256, deleted.repository, id)
     },

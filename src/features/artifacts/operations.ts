@@ -114,4 +114,5 @@ export const restoreArtifact = defineOperation({
   retry: 'idempotent',
   pathParameters: one,
   responses: { 200: answers('The record, as it was', ArtifactRecord) },
+  failures: ['version_exists'],
 })

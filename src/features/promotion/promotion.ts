@@ -8,9 +8,10 @@ import { toSha256 } from '../../kernel/digest.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { uploadLifetimeMs } from '../../kernel/limits.ts'
-import { publishedAmong } from '../artifacts/artifacts.ts'
+import { publishedAmong, publishedArtifact } from '../artifacts/artifacts.ts'
 import { putAside } from '../artifacts/deletion.ts'
 import { eligibilityOf } from '../artifacts/eligibility.ts'
+import { copyVersion, holderElsewhere } from '../packages/versions.ts'
 import { giveStages, type StageEntry, takeStages } from '../stages/stages.ts'
 import { insertCopy, lockRepositories } from './promotion.queries.ts'
 
@@ -68,7 +69,9 @@ export const promote = (parts: PromotionParts, source: Source, wanted: Promotion
     const locked = await lockRepositories(tx, [source.repository, wanted.target])
     if (!locked.includes(wanted.target)) throw notFound('repository')
     const found = (await eligibilityOf(tx, source.repository, [source.artifactId], null)).get(source.artifactId)
-    const known = await knownCopy(tx, source, wanted.target)
+    const known =
+      (await knownCopy(tx, source, wanted.target)) ??
+      (found === undefined ? null : await sameVersion(tx, found.row, wanted.target))
     const asked = wanted.stages.map((stage) => ({ stage, promotedAt: by.now, actor, comment: wanted.comment }))
     const give = async (copy: string, carried: readonly StageEntry[], created: boolean): Promise<Promoted> => {
       const lacking = asked.filter(({ stage }) => carried.every((entry) => entry.stage !== stage))
@@ -81,7 +84,7 @@ export const promote = (parts: PromotionParts, source: Source, wanted: Promotion
       return give(known.artifactId, [], false)
     }
     const copy = known?.artifactId ?? newId(nowMs)
-    if (known === null) await insertShared(tx, parts, found.row, { copy, target: wanted.target, nowMs })
+    if (known === null) await insertShared(tx, parts, found.row, { copy, target: wanted.target, nowMs, actor })
     if (wanted.mode === 'copy') {
       if (known === null) await tell(tx, source, copy, wanted, by)
       return give(copy, [], known === null)
@@ -103,6 +106,19 @@ const knownCopy = async (
   const last = await lastPromotion(tx, source, target)
   if (last === null) return null
   return (await publishedAmong(tx, target, [last.artifactId])).has(last.artifactId) ? last : null
+}
+
+/** The same version of the same package, with the same bytes, is the copy. With others it is refused when the copy is made. */
+const sameVersion = async (
+  tx: Transaction,
+  row: ArtifactsTable,
+  target: string,
+): Promise<{ readonly artifactId: string; readonly mode: 'copy' } | null> => {
+  const holder = await holderElsewhere(tx, row.id, target)
+  if (holder === null) return null
+  return (await publishedArtifact(tx, target, holder)).sha256 === row.sha256
+    ? { artifactId: holder, mode: 'copy' }
+    : null
 }
 
 const told = (
@@ -133,13 +149,22 @@ const insertShared = async (
   tx: Transaction,
   { capacityBytes }: PromotionParts,
   row: ArtifactsTable,
-  { copy, target, nowMs }: { readonly copy: string; readonly target: string; readonly nowMs: number },
+  {
+    copy,
+    target,
+    nowMs,
+    actor,
+  }: { readonly copy: string; readonly target: string; readonly nowMs: number; readonly actor: string },
 ): Promise<void> => {
   const { name, size, sha256, labels, metadata } = row
   await share(tx, { id: copy, repository: target, digest: toSha256(sha256), bytes: size }, capacityBytes)
   const now = timestamp(nowMs)
   const times = { created_at: now, expires_at: timestamp(nowMs + uploadLifetimeMs), published_at: now }
   await insertCopy(tx, { id: copy, repository: target, name, size, sha256, labels, metadata, ...times })
+  const isPackage = await copyVersion(tx, row.id, { artifactId: copy, repository: target, now })
+  if (!isPackage) return
+  const line = { repository: target, artifactId: copy, detail: null, actor, occurredAt: now }
+  await appendJournal(tx, { ...line, action: 'package.register' })
 }
 
 /** One line in each of the two journals, each naming the other end. */

@@ -5,6 +5,7 @@ import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { stagesPerArtifactMax } from '../../kernel/limits.ts'
 import { heldArtifact, publishedArtifact } from '../artifacts/artifacts.ts'
+import { followStages } from '../packages/versions.ts'
 import { deleteStage, insertStage, listStageRows, stageRowsOf } from './stages.queries.ts'
 
 /**
@@ -113,6 +114,7 @@ export const giveStages = async (
     await appendJournal(tx, { ...told, actor, occurredAt: now })
     present.push(toEntry(row))
   }
+  if (lacking.length > 0) await followStages(tx, id)
   return present.sort((a, b) => (a.stage < b.stage ? -1 : 1))
 }
 
@@ -124,8 +126,9 @@ export const removeStage = (
 ): Promise<void> =>
   database.transaction(async (tx) => {
     await heldArtifact(tx, repository, id)
-    if (await deleteStage(tx, id, stage))
-      await tellOfRemoval(tx, { repository, id, stage }, { actor, now: timestamp(clock.now()) })
+    if (!(await deleteStage(tx, id, stage))) return
+    await followStages(tx, id)
+    await tellOfRemoval(tx, { repository, id, stage }, { actor, now: timestamp(clock.now()) })
   })
 
 /** Takes all stages from a file whose repository the caller has locked. What they were. */
@@ -140,6 +143,7 @@ export const takeStages = async (
     await deleteStage(tx, id, stage)
     await tellOfRemoval(tx, { repository, id, stage }, by)
   }
+  if (entries.length > 0) await followStages(tx, id)
   return entries
 }
 

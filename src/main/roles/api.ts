@@ -19,6 +19,8 @@ import { healthHandlers } from '../../features/health/handlers.ts'
 import { watchReadiness } from '../../features/health/readiness.ts'
 import { linkHandlers } from '../../features/links/handlers.ts'
 import { createLinkSigner } from '../../features/links/links.ts'
+import { createArchiveTurns } from '../../features/packages/archive-turns.ts'
+import { packageHandlers } from '../../features/packages/handlers.ts'
 import { promotionHandlers } from '../../features/promotion/handlers.ts'
 import { referenceHandlers } from '../../features/references/handlers.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
@@ -118,6 +120,7 @@ export const startGateway = async (
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers({ ...uploadParts, admission }),
+    ...packageHandlers({ ...parts, admission, inTurn: createArchiveTurns() }),
   ]
   checkComplete(operations, bound)
   const server = await createHttpServer({

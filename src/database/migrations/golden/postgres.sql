@@ -247,6 +247,25 @@ alter table download_queue add constraint download_queue_id_check CHECK ((id = 1
 
 alter table download_queue add constraint download_queue_pkey PRIMARY KEY (id);
 
+create table freed_packages (
+  artifact_id text collate "C" not null,
+  repository text collate "C" not null,
+  group_name text collate "C" not null,
+  group_key text collate "C" not null,
+  name text collate "C" not null,
+  name_key text collate "C" not null,
+  version text collate "C" not null,
+  version_key text collate "C" not null,
+  prerelease bigint not null,
+  registered_at text collate "C" not null,
+  manifest_bytes bigint not null,
+  manifest text collate "C" not null
+);
+
+alter table freed_packages add constraint freed_packages_pkey PRIMARY KEY (artifact_id);
+
+alter table freed_packages add constraint freed_packages_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
 create table group_grants (
   group_id text collate "C" not null,
   repository text collate "C" not null,
@@ -336,6 +355,58 @@ create table link_keys (
 alter table link_keys add constraint link_keys_pkey PRIMARY KEY (id);
 
 CREATE INDEX link_keys_by_end ON link_keys USING btree (ends_at);
+
+create table package_stages (
+  artifact_id text collate "C" not null,
+  stage text collate "C" not null,
+  repository text collate "C" not null,
+  group_key text collate "C" not null,
+  name_key text collate "C" not null,
+  prerelease bigint not null,
+  version_key text collate "C" not null,
+  promoted_at text collate "C" not null
+);
+
+alter table package_stages add constraint package_stages_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES packages(artifact_id);
+
+alter table package_stages add constraint package_stages_key PRIMARY KEY (artifact_id, stage);
+
+CREATE INDEX package_stages_by_precedence ON package_stages USING btree (repository, group_key, name_key, stage, prerelease, version_key, artifact_id, promoted_at);
+
+CREATE INDEX package_stages_by_promotion ON package_stages USING btree (repository, group_key, name_key, stage, promoted_at, version_key, prerelease, artifact_id);
+
+create table packages (
+  artifact_id text collate "C" not null,
+  repository text collate "C" not null,
+  group_name text collate "C" not null,
+  group_key text collate "C" not null,
+  name text collate "C" not null,
+  name_key text collate "C" not null,
+  version text collate "C" not null,
+  version_key text collate "C" not null,
+  prerelease bigint not null,
+  registered_at text collate "C" not null,
+  manifest_bytes bigint not null,
+  manifest text collate "C" not null
+);
+
+alter table packages add constraint packages_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id);
+
+alter table packages add constraint packages_pkey PRIMARY KEY (artifact_id);
+
+alter table packages add constraint packages_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX packages_by_group ON packages USING btree (repository, group_key, name_key, version_key);
+
+CREATE INDEX packages_by_name ON packages USING btree (repository, name_key, group_key, version_key);
+
+CREATE UNIQUE INDEX packages_by_precedence ON packages USING btree (repository, group_key, name_key, prerelease, version_key);
+
+CREATE INDEX packages_by_version ON packages USING btree (repository, version_key, name_key, group_key);
+
+CREATE INDEX packages_of_group_by_version ON packages USING btree (repository, group_key, version_key, name_key);
+
+CREATE INDEX packages_of_name_by_version ON packages USING btree (repository, name_key, version_key, group_key);
 
 create table personal_tokens (
   id text collate "C" not null,

@@ -214,6 +214,21 @@ CREATE TABLE "download_queue" (
   "ticket_secret" text not null
 ) strict;
 
+CREATE TABLE "freed_packages" (
+  "artifact_id" text primary key,
+  "repository" text not null references "repositories" ("id"),
+  "group_name" text not null,
+  "group_key" text not null,
+  "name" text not null,
+  "name_key" text not null,
+  "version" text not null,
+  "version_key" text not null,
+  "prerelease" integer not null,
+  "registered_at" text not null,
+  "manifest_bytes" integer not null,
+  "manifest" text not null
+) strict;
+
 CREATE TABLE "group_grants" (
   "group_id" text not null references "access_groups" ("id"),
   "repository" text not null references "repositories" ("id"),
@@ -312,6 +327,98 @@ CREATE TABLE "link_keys" (
 
 CREATE INDEX "link_keys_by_end" on "link_keys" (
   "ends_at"
+);
+
+CREATE TABLE "package_stages" (
+  "artifact_id" text not null references "packages" ("artifact_id"),
+  "stage" text not null,
+  "repository" text not null,
+  "group_key" text not null,
+  "name_key" text not null,
+  "prerelease" integer not null,
+  "version_key" text not null,
+  "promoted_at" text not null,
+  constraint "package_stages_key" primary key ("artifact_id", "stage")
+) strict;
+
+CREATE INDEX "package_stages_by_precedence" on "package_stages" (
+  "repository",
+  "group_key",
+  "name_key",
+  "stage",
+  "prerelease",
+  "version_key",
+  "artifact_id",
+  "promoted_at"
+);
+
+CREATE INDEX "package_stages_by_promotion" on "package_stages" (
+  "repository",
+  "group_key",
+  "name_key",
+  "stage",
+  "promoted_at",
+  "version_key",
+  "prerelease",
+  "artifact_id"
+);
+
+CREATE TABLE "packages" (
+  "artifact_id" text primary key references "artifacts" ("id"),
+  "repository" text not null references "repositories" ("id"),
+  "group_name" text not null,
+  "group_key" text not null,
+  "name" text not null,
+  "name_key" text not null,
+  "version" text not null,
+  "version_key" text not null,
+  "prerelease" integer not null,
+  "registered_at" text not null,
+  "manifest_bytes" integer not null,
+  "manifest" text not null
+) strict;
+
+CREATE INDEX "packages_by_group" on "packages" (
+  "repository",
+  "group_key",
+  "name_key",
+  "version_key"
+);
+
+CREATE INDEX "packages_by_name" on "packages" (
+  "repository",
+  "name_key",
+  "group_key",
+  "version_key"
+);
+
+CREATE UNIQUE INDEX "packages_by_precedence" on "packages" (
+  "repository",
+  "group_key",
+  "name_key",
+  "prerelease",
+  "version_key"
+);
+
+CREATE INDEX "packages_by_version" on "packages" (
+  "repository",
+  "version_key",
+  "name_key",
+  "group_key"
+);
+
+CREATE INDEX "packages_of_group_by_version" on "packages" (
+  "repository",
+  "group_key",
+  "version_key",
+  "name_key"
+);
+
+CREATE INDEX "packages_of_name_by_version" on "packages" (
+  "repository",
+  "name_key",
+  "version_key",
+  "group_key"
 );
 
 CREATE TABLE "personal_tokens" (

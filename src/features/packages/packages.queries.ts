@@ -1,0 +1,65 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import type { PackagesTable } from '../../database/tables/packages.ts'
+
+export const findPackageOf = (q: Queries, artifactId: string): Promise<PackagesTable | undefined> =>
+  q.selectFrom('packages').selectAll().where('artifact_id', '=', artifactId).executeTakeFirst()
+
+/** Serialises changes of the versions of a repository. */
+export const lockVersions = async (tx: Transaction, repository: string): Promise<void> => {
+  await tx.selectFrom('repositories').select('id').where('id', '=', repository).forUpdate().execute()
+}
+
+export const findSameVersion = (tx: Transaction, row: PackagesTable) =>
+  tx
+    .selectFrom('packages')
+    .select(['artifact_id', 'group_name', 'name', 'version'])
+    .where('repository', '=', row.repository)
+    .where('group_key', '=', row.group_key)
+    .where('name_key', '=', row.name_key)
+    .where('prerelease', '=', row.prerelease)
+    .where('version_key', '=', row.version_key)
+    .executeTakeFirst()
+
+export const insertPackage = async (tx: Transaction, row: PackagesTable): Promise<void> => {
+  await tx.insertInto('packages').values(row).execute()
+}
+
+export const moveToFreed = async (tx: Transaction, artifactId: string): Promise<void> => {
+  const row = await tx.deleteFrom('packages').where('artifact_id', '=', artifactId).returningAll().executeTakeFirst()
+  if (row !== undefined) await tx.insertInto('freed_packages').values(row).execute()
+}
+
+/** False where there was nothing to move. `take` refuses by throwing. */
+export const moveBack = async (
+  tx: Transaction,
+  artifactId: string,
+  take: (row: PackagesTable) => Promise<void>,
+): Promise<boolean> => {
+  const row = await tx
+    .deleteFrom('freed_packages')
+    .where('artifact_id', '=', artifactId)
+    .returningAll()
+    .executeTakeFirst()
+  if (row === undefined) return false
+  await take(row)
+  await insertPackage(tx, row)
+  return true
+}
+
+export const forgetFreed = async (tx: Transaction, artifactId: string): Promise<void> => {
+  await tx.deleteFrom('freed_packages').where('artifact_id', '=', artifactId).execute()
+}
+
+/** Freed versions of files that are there, or that are gone for good. */
+export const freedWithoutDeleted = (q: Queries, limit: number) =>
+  q
+    .selectFrom('freed_packages')
+    .leftJoin('deleted_artifacts', (join) =>
+      join
+        .onRef('deleted_artifacts.id', '=', 'freed_packages.artifact_id')
+        .on('deleted_artifacts.released_at', 'is', null),
+    )
+    .select(['freed_packages.artifact_id', 'freed_packages.repository'])
+    .where('deleted_artifacts.id', 'is', null)
+    .limit(limit)
+    .execute()
