@@ -102,5 +102,5 @@ export const promoteArtifact = defineOperation({
     201: answers('The copy', Promoted),
     200: answers('The copy that was there already', Promoted),
   },
-  failures: ['source_not_deletable', 'stage_limit', 'storage_quota'],
+  failures: ['source_not_deletable', 'version_exists', 'stage_limit', 'storage_quota'],
 })
