@@ -1,5 +1,6 @@
-import type { Transaction } from '../database/database.ts'
+import type { Queries, Transaction } from '../database/database.ts'
 import { type Parameters, prepareQuery } from '../database/prepared.ts'
+import type { JournalTable } from '../database/tables/journal.ts'
 import type { JournalAction } from '../kernel/journal-actions.ts'
 
 export interface JournalEntry {
@@ -37,3 +38,21 @@ export const insertJournalRow = prepareQuery((q, p: Parameters<JournalEntry & { 
     occurred_at: p('occurredAt'),
   }),
 )
+
+const rowsAfter = prepareQuery((q, p: Parameters<{ repository: string; after: number; limit: number }>) =>
+  q
+    .selectFrom('journal')
+    .selectAll()
+    .where('repository', '=', p('repository'))
+    .where('sequence', '>', p('after'))
+    .orderBy('sequence')
+    .limit(p('limit')),
+)
+
+/** Lines of a repository's journal beyond a sequence, oldest first. */
+export const journalRowsAfter = (
+  q: Queries,
+  repository: string,
+  after: number,
+  limit: number,
+): Promise<JournalTable[]> => rowsAfter(q, { repository, after, limit })

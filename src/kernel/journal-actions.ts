@@ -4,4 +4,5 @@ export type JournalAction =
   | 'artifact.delete'
   | 'artifact.restore'
   | 'asset.replace'
+  | 'asset.restore'
   | 'bytes.reclaim'

@@ -103,6 +103,7 @@ export const expectedRevisionMax = 2_147_483_646 // spec
 export const pageMax = 100 // spec
 export const pageDefault = 50 // spec
 export const assetListingMax = 1_000 // spec
+export const assetHistoryPage = 50 // spec
 
 /** Uploads. */
 export const uploadLifetimeMs = 7 * day // spec

@@ -6,9 +6,6 @@ const artifact = `${repository}/artifacts/{id}`
 export const endpointsToCome: readonly string[] = [
   'GET /api/v1/mirrors',
   `GET ${repository}/mirror`,
-  `GET ${repository}/asset/history`,
-  `GET ${repository}/asset/revision`,
-  `POST ${repository}/asset/restore`,
   `GET ${artifact}/annotations`,
   `PUT ${artifact}/annotations`,
   `POST ${artifact}/package`,
@@ -18,7 +15,6 @@ export const endpointsToCome: readonly string[] = [
   `PUT ${artifact}/attachments`,
   `GET ${artifact}/attachments/history`,
   `GET ${repository}/search`,
-  `GET ${repository}/audit`,
   `GET ${artifact}/stages`,
   `PUT ${artifact}/stages/{stage}`,
   `DELETE ${artifact}/stages/{stage}`,

@@ -12,6 +12,7 @@ import { accountHandlers } from '../../features/accounts/handlers.ts'
 import { createPasswords } from '../../features/accounts/passwords.ts'
 import { artifactHandlers } from '../../features/artifacts/handlers.ts'
 import { assetHandlers } from '../../features/assets/handlers.ts'
+import { auditHandlers } from '../../features/audit/handlers.ts'
 import { discoveryHandlers } from '../../features/discovery/handlers.ts'
 import { groupHandlers } from '../../features/groups/handlers.ts'
 import { healthHandlers } from '../../features/health/handlers.ts'
@@ -103,6 +104,7 @@ export const startGateway = async (
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers(uploadParts),
+    ...auditHandlers({ database }),
   ]
   checkComplete(operations, bound)
   const server = await createHttpServer({
