@@ -148,10 +148,23 @@ export const perform = (
     headers,
     body: stream ?? parts.body,
     caller: arrival.caller,
-    request: { ...arrival, head: request.method === 'HEAD' },
+    request: {
+      ...arrival,
+      head: request.method === 'HEAD',
+      whenGone: (listener: () => void) => onClose(response, listener),
+    },
   }
   // Validated against this operation's own schemas just above.
   return bound.handler(input as Input<Operation>)
+}
+
+/** A connection that is gone already is told of, too. */
+const onClose = (response: ServerResponse, listener: () => void): (() => void) => {
+  if (response.closed || response.destroyed) listener()
+  response.once('close', listener)
+  return () => {
+    response.off('close', listener)
+  }
 }
 
 export const isByteAnswer = (answer: AnyAnswer): answer is ByteAnswer => 'bytes' in answer

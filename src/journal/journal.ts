@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { announce } from '../database/scope.ts'
 import { insertJournalRow, type JournalEntry, nextSequence } from './journal.queries.ts'
 
 /**
@@ -8,4 +9,8 @@ import { insertJournalRow, type JournalEntry, nextSequence } from './journal.que
 export const appendJournal = async (tx: Transaction, entry: JournalEntry): Promise<void> => {
   const sequence = await nextSequence(tx, entry.repository)
   await insertJournalRow(tx, { ...entry, sequence })
+  announce(tx, topicOf(entry.repository))
 }
+
+/** What a transaction announces when it adds to the journal of a repository. */
+export const topicOf = (repository: string): string => `journal:${repository}`

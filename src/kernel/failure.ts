@@ -26,6 +26,7 @@ export const failures = {
   upload_state: [409, 'The state of the upload does not allow this'],
   parts_incomplete: [409, 'Parts are missing'],
   part_mismatch: [409, 'Another part is stored under this index'],
+  cursor_lost: [409, 'The cursor has lost its place'],
   policy_exceeded: [409, 'That is more than the policy allows'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The media type is not supported'],

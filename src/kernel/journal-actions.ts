@@ -6,3 +6,6 @@ export type JournalAction =
   | 'asset.replace'
   | 'asset.restore'
   | 'bytes.reclaim'
+
+/** Actions whose detail is neither a path nor a stage: feeds do not show it. */
+export const withInnerDetail: ReadonlySet<JournalAction> = new Set(['bytes.reclaim'])

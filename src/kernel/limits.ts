@@ -105,6 +105,14 @@ export const pageDefault = 50 // spec
 export const assetListingMax = 1_000 // spec
 export const assetHistoryPage = 50 // spec
 
+/** Change feeds. How long a request may wait for the next change. */
+export const changesWaitMaxSeconds = 30
+/** Requests that wait in one process, and of one caller: they cost a socket and some kilobytes each. */
+export const changesWaitingMax = 1_000
+export const changesWaitingPerCallerMax = 100
+/** How often a process looks for changes that others made, while somebody waits: one query whoever waits for what. */
+export const changesLookEveryMs = 250
+
 /** Uploads. */
 export const uploadLifetimeMs = 7 * day // spec
 export const uploadDeadlineSecondsDefault = 1_800 // spec

@@ -52,6 +52,7 @@ const forEveryReader = [
   'getAssetContent',
   'getRaw',
   'listAudit',
+  'listCatalogChanges',
 ]
 
 const operations = catalogue()

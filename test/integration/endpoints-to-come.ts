@@ -44,5 +44,4 @@ export const endpointsToCome: readonly string[] = [
   'POST /api/v1/system/updates/requests',
   'POST /api/v1/feedback',
   'GET /api/v1/feedback/attachments',
-  `GET ${repository}/changes`,
 ]
