@@ -113,6 +113,16 @@ export const changesWaitingPerCallerMax = 100
 /** How often a process looks for changes that others made, while somebody waits: one query whoever waits for what. */
 export const changesLookEveryMs = 250
 
+/** Journals and the security audit. Two and five years, for those who never think of it. */
+export const journalRetentionDaysDefault = 730
+export const securityAuditRetentionDaysDefault = 1_825
+/** A day at least, so that a follower that is down over lunch loses nothing. */
+export const retentionDaysMin = 1
+export const retentionDaysMax = 36_500
+/** Lines forgotten in one transaction: some ten milliseconds under the locks of rows that nobody writes any more. */
+export const retentionBatch = 500
+export const retentionEveryMs = hour
+
 /** Uploads. */
 export const uploadLifetimeMs = 7 * day // spec
 export const uploadDeadlineSecondsDefault = 1_800 // spec

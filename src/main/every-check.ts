@@ -4,6 +4,7 @@ import { checkArtifacts } from '../features/artifacts/checks.ts'
 import { checkAssets } from '../features/assets/checks.ts'
 import { checkUploads } from '../features/uploads/checks.ts'
 import { checkJobs } from '../jobs/checks.ts'
+import { checkJournals } from '../journal/checks.ts'
 import type { Finding } from '../kernel/finding.ts'
 
 /** Everything that `svc doctor` proves of a store. */
@@ -14,4 +15,5 @@ export async function* everyCheck(parts: CheckedParts): AsyncGenerator<Finding> 
   yield* checkUploads(parts)
   yield* checkAccounts(parts.database)
   yield* checkJobs(parts)
+  yield* checkJournals(parts.database.reader)
 }

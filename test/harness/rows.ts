@@ -53,6 +53,7 @@ const tables = {
   group_members: true,
   jobs: true,
   journal: true,
+  journal_cursors: true,
   link_keys: true,
   personal_tokens: true,
   reclaim_candidates: true,

@@ -5,6 +5,7 @@ import { serviceAccounts } from './0003-service-accounts.ts'
 import { partsAndJobs } from './0004-parts-and-jobs.ts'
 import { linkKeys } from './0005-link-keys.ts'
 import { deletionAndSpace } from './0006-deletion-and-space.ts'
+import { journalCursors } from './0007-journal-cursors.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   partsAndJobs,
   linkKeys,
   deletionAndSpace,
+  journalCursors,
 ]

@@ -8,6 +8,7 @@ import type { CountersTable } from './counters.ts'
 import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './groups.ts'
 import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
+import type { JournalCursorsTable } from './journal-cursors.ts'
 import type { LinkKeysTable } from './link-keys.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
 import type { RepositoriesTable } from './repositories.ts'
@@ -34,6 +35,7 @@ export interface Tables {
   group_members: GroupMembersTable
   jobs: JobsTable
   journal: JournalTable
+  journal_cursors: JournalCursorsTable
   link_keys: LinkKeysTable
   personal_tokens: PersonalTokensTable
   reclaim_candidates: ReclaimCandidatesTable

@@ -242,6 +242,17 @@ alter table journal add constraint journal_key PRIMARY KEY (repository, sequence
 
 alter table journal add constraint journal_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
+create table journal_cursors (
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  sequence bigint not null,
+  moved_at text collate "C" not null
+);
+
+alter table journal_cursors add constraint journal_cursors_key PRIMARY KEY (repository, name);
+
+alter table journal_cursors add constraint journal_cursors_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
 create table link_keys (
   id text collate "C" not null,
   public_key text collate "C" not null,

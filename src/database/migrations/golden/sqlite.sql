@@ -206,6 +206,14 @@ CREATE TABLE "journal" (
   constraint "journal_key" primary key ("repository", "sequence")
 ) strict;
 
+CREATE TABLE "journal_cursors" (
+  "repository" text not null references "repositories" ("id"),
+  "name" text not null,
+  "sequence" integer not null,
+  "moved_at" text not null,
+  constraint "journal_cursors_key" primary key ("repository", "name")
+) strict;
+
 CREATE TABLE "link_keys" (
   "id" text primary key,
   "public_key" text not null,
