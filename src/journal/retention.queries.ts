@@ -1,8 +1,14 @@
 import type { Queries, Transaction } from '../database/database.ts'
 
-interface OldLine {
+export interface OldLine {
   readonly sequence: number
   readonly occurred_at: string
+}
+
+/** Lines that follow each other. */
+export interface Run {
+  readonly first: number
+  readonly last: number
 }
 
 /** Repositories, deleted ones too: their journals stay. */
@@ -26,13 +32,19 @@ export const oldestLines = (q: Queries, repository: string, limit: number): Prom
     .limit(limit)
     .execute()
 
-export const deleteLinesUpTo = async (tx: Transaction, repository: string, sequence: number): Promise<void> => {
-  await tx.deleteFrom('journal').where('repository', '=', repository).where('sequence', '<=', sequence).execute()
+/** Both ends are said, so that the planner of PostgreSQL knows how few lines these are. */
+export const deleteLines = async (tx: Transaction, repository: string, run: Run): Promise<void> => {
+  await tx
+    .deleteFrom('journal')
+    .where('repository', '=', repository)
+    .where('sequence', '>=', run.first)
+    .where('sequence', '<=', run.last)
+    .execute()
 }
 
 export const oldestSecurityLines = (q: Queries, limit: number): Promise<OldLine[]> =>
   q.selectFrom('security_audit').select(['sequence', 'occurred_at']).orderBy('sequence').limit(limit).execute()
 
-export const deleteSecurityLinesUpTo = async (tx: Transaction, sequence: number): Promise<void> => {
-  await tx.deleteFrom('security_audit').where('sequence', '<=', sequence).execute()
+export const deleteSecurityLines = async (tx: Transaction, run: Run): Promise<void> => {
+  await tx.deleteFrom('security_audit').where('sequence', '>=', run.first).where('sequence', '<=', run.last).execute()
 }

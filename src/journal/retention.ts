@@ -3,10 +3,12 @@ import { type Clock, timestamp } from '../kernel/clock.ts'
 import { checkPage, retentionBatch } from '../kernel/limits.ts'
 import { cursorFloor } from './cursors.ts'
 import {
-  deleteLinesUpTo,
-  deleteSecurityLinesUpTo,
+  deleteLines,
+  deleteSecurityLines,
+  type OldLine,
   oldestLines,
   oldestSecurityLines,
+  type Run,
   repositoriesAfter,
 } from './retention.queries.ts'
 
@@ -28,7 +30,7 @@ export const forgetOldLines = async (parts: RetentionParts, late: () => boolean 
   const journalsBefore = timestamp(clock.now() - parts.journalRetentionMs)
   for (let after = ''; !late(); ) {
     const repositories = await repositoriesAfter(database.reader, after, checkPage)
-    for (const repository of repositories) await forgetJournal(database, repository, journalsBefore, late)
+    for (const repository of repositories) if (!late()) await forgetJournal(database, repository, journalsBefore, late)
     after = repositories.at(-1) ?? ''
     if (repositories.length < checkPage) break
   }
@@ -45,38 +47,32 @@ const forgetJournal = async (
   late: () => boolean,
 ): Promise<void> => {
   // Most journals have nothing to forget: their first line says so.
-  if (endOf(await oldestLines(database.reader, repository, 1), before, null) === null) return
+  if (oldRun(await oldestLines(database.reader, repository, 1), before, null) === null) return
   while (!late()) {
     const lines = await oldestLines(database.reader, repository, retentionBatch)
     // Lines first, cursors second: one that is opened meanwhile begins beyond all lines that were old when they were read.
     const floor = await cursorFloor(database.reader, repository)
-    const end = endOf(lines, before, floor)
-    if (end === null) return
-    await database.transaction((tx) => deleteLinesUpTo(tx, repository, end), relaxed)
-    if (end !== lines.at(-1)?.sequence) return
+    const run = oldRun(lines, before, floor)
+    if (run === null) return
+    await database.transaction((tx) => deleteLines(tx, repository, run), relaxed)
+    if (run.last !== lines.at(-1)?.sequence) return
   }
 }
 
 const forgetSecurityAudit = async (database: Database, before: string, late: () => boolean): Promise<void> => {
   while (!late()) {
     const lines = await oldestSecurityLines(database.reader, retentionBatch)
-    const end = endOf(lines, before, null)
-    if (end === null) return
-    await database.transaction((tx) => deleteSecurityLinesUpTo(tx, end), relaxed)
-    if (end !== lines.at(-1)?.sequence) return
+    const run = oldRun(lines, before, null)
+    if (run === null) return
+    await database.transaction((tx) => deleteSecurityLines(tx, run), relaxed)
+    if (run.last !== lines.at(-1)?.sequence) return
   }
 }
 
-/** The last of the first lines that are all old and needed by nobody; null where the first is kept. */
-const endOf = (
-  lines: readonly { readonly sequence: number; readonly occurred_at: string }[],
-  before: string,
-  floor: number | null,
-): number | null => {
-  let end: number | null = null
-  for (const { sequence, occurred_at } of lines) {
-    if (occurred_at >= before || (floor !== null && sequence > floor)) break
-    end = sequence
-  }
-  return end
+/** The first lines as far as all of them are old and needed by nobody; null where the first is kept. */
+const oldRun = (lines: readonly OldLine[], before: string, floor: number | null): Run | null => {
+  const kept = lines.findIndex((line) => line.occurred_at >= before || (floor !== null && line.sequence > floor))
+  const old = kept === -1 ? lines : lines.slice(0, kept)
+  const [first, last] = [old.at(0), old.at(-1)]
+  return first === undefined || last === undefined ? null : { first: first.sequence, last: last.sequence }
 }
