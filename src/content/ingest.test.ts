@@ -42,6 +42,7 @@ const watchDatabase = (database: Database, events: string[]): Database => ({
     return result
   },
   snapshot: (work) => database.snapshot(work),
+  listen: (listener) => database.listen(listener),
   settled: () => database.settled(),
   probe: () => database.probe(),
   [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

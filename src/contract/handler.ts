@@ -10,8 +10,8 @@ export interface RequestFacts {
   readonly baseUrl: string
   /** HEAD: the same headers, no body. */
   readonly head: boolean
-  /** Calls once the client is gone or has its answer; at once when it is gone already. */
-  readonly onGone: (listener: () => void) => void
+  /** Calls `listener` when the client goes away before its answer; answers how to stop that. For answers that take their time. */
+  whenGone(listener: () => void): () => void
 }
 
 /** A body that is still arriving. */

@@ -20,6 +20,11 @@ export const ByteCount = Type.String({
   description: 'a count of bytes as a string of decimal digits',
 })
 
+export const Sequence = Type.String({
+  pattern: patterns.sequence,
+  description: 'a place in a journal as a string of at most 15 decimal digits',
+})
+
 export const Sha256Text = Type.String({ pattern: patterns.sha256, description: '64 lowercase hexadecimal digits' })
 
 export const RepositoryId = Type.String({

@@ -43,6 +43,12 @@ export interface Database {
   /** Runs `work` on one consistent and durable state of the whole database, without stopping anyone. It cannot write. */
   snapshot<T>(work: (q: Queries) => Promise<T>): Promise<T>
 
+  /**
+   * Calls `listener` with each topic that a committed transaction of this process announced; answers how to stop that. It
+   * is a hint and no queue: what other processes commit is not heard.
+   */
+  listen(listener: (topic: string) => void): () => void
+
   /** Resolves once everything that `reader` could see at the call survives a power cut. */
   settled(): Promise<void>
 

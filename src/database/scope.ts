@@ -19,6 +19,16 @@ export const onCommit = (tx: Transaction, effect: () => void): void => {
   scope.effects.push(effect)
 }
 
+/**
+ * Announces a topic to those who listen to the database in this process, once the transaction is as durable as its caller
+ * asked for, and never after a rollback. Several announcements of one topic are one.
+ */
+export const announce = (tx: Transaction, topic: string): void => {
+  const scope = scopes.get(tx)
+  if (!scope?.live) throw new Error('announce needs a transaction that is still running.')
+  scope.topics.add(topic)
+}
+
 export const refuseInside = (what: string): void => {
   if (insideTransaction()) throw new Error(`${what} inside a transaction; use the transaction itself.`)
 }
@@ -29,6 +39,7 @@ export const refuseInside = (what: string): void => {
  */
 export class Scope implements DatabaseConnection {
   readonly effects: (() => void)[] = []
+  readonly topics = new Set<string>()
   live = true
   failure: unknown
   #failed = false

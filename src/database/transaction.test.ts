@@ -6,10 +6,46 @@ import { DatabaseError } from 'pg'
 import { forEachEngine } from '../../test/harness/engines.ts'
 import type { Transaction } from './database.ts'
 import { collectReports, ids, openNotes, write } from './notes.suite.ts'
-import { insideTransaction, onCommit } from './scope.ts'
+import { announce, insideTransaction, onCommit } from './scope.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
 
 forEachEngine((engine) => {
+  describe('an announcement', () => {
+    it('reaches those who listen to the same database, once, and not after a rollback', async () => {
+      const [database, other] = [await openNotes(engine), await openNotes(engine)]
+      const heard: string[] = []
+      const deaf = database.listen((topic) => void heard.push(topic))
+      other.listen((topic) => assert.fail(topic))
+      await database.transaction(async (tx) => {
+        await write(tx, 1)
+        for (const topic of ['one', 'one', 'two']) announce(tx, topic)
+        assert.deepEqual(heard, [])
+      })
+      assert.deepEqual(heard, ['one', 'two'])
+      const failing = database.transaction(async (tx) => {
+        announce(tx, 'never')
+        throw new Error('no')
+      })
+      await assert.rejects(failing, { message: 'no' })
+      deaf()
+      await database.transaction(async (tx) => announce(tx, 'late'))
+      assert.deepEqual(heard, ['one', 'two'])
+    })
+
+    it('that makes a listener fail is reported, and reaches the others', async () => {
+      const reports = collectReports()
+      const database = await openNotes(engine, reports.report)
+      const heard: string[] = []
+      database.listen(() => {
+        throw new Error('deaf')
+      })
+      database.listen((topic) => void heard.push(topic))
+      await database.transaction(async (tx) => announce(tx, 'one'))
+      assert.deepEqual(heard, ['one'])
+      assert.equal(reports.reports.length, 1)
+    })
+  })
+
   describe('a transaction', () => {
     it('is seen by the reader once it has resolved, and answers what its work answers', async () => {
       const database = await openNotes(engine)

@@ -151,14 +151,20 @@ export const perform = (
     request: {
       ...arrival,
       head: request.method === 'HEAD',
-      onGone: (listener: () => void) => {
-        if (response.closed) listener()
-        else response.once('close', listener)
-      },
+      whenGone: (listener: () => void) => onClose(response, listener),
     },
   }
   // Validated against this operation's own schemas just above.
   return bound.handler(input as Input<Operation>)
+}
+
+/** A connection that is gone already is told of, too. */
+const onClose = (response: ServerResponse, listener: () => void): (() => void) => {
+  if (response.closed || response.destroyed) listener()
+  response.once('close', listener)
+  return () => {
+    response.off('close', listener)
+  }
 }
 
 export const isByteAnswer = (answer: AnyAnswer): answer is ByteAnswer => 'bytes' in answer

@@ -1,5 +1,6 @@
-import type { Transaction } from '../database/database.ts'
+import type { Queries, Transaction } from '../database/database.ts'
 import { type Parameters, prepareQuery } from '../database/prepared.ts'
+import type { JournalTable } from '../database/tables/journal.ts'
 import type { JournalAction } from '../kernel/journal-actions.ts'
 
 export interface JournalEntry {
@@ -51,3 +52,57 @@ export const insertJournalRow = prepareQuery(
       comment: p('comment'),
     }),
 )
+
+const rowsAfter = prepareQuery((q, p: Parameters<{ repository: string; after: number; limit: number }>) =>
+  q
+    .selectFrom('journal')
+    .selectAll()
+    .where('repository', '=', p('repository'))
+    .where('sequence', '>', p('after'))
+    .orderBy('sequence')
+    .limit(p('limit')),
+)
+
+/** Lines of a repository's journal beyond a sequence, oldest first. */
+export const journalRowsAfter = (
+  q: Queries,
+  repository: string,
+  after: number,
+  limit: number,
+): Promise<JournalTable[]> => rowsAfter(q, { repository, after, limit })
+
+const headAndRowsAfter = prepareQuery((q, p: Parameters<{ repository: string; after: number; limit: number }>) =>
+  q
+    .selectFrom('repositories')
+    .leftJoin(
+      q
+        .selectFrom('journal')
+        .select(['sequence', 'action', 'artifact_id', 'detail'])
+        .where('repository', '=', p('repository'))
+        .where('sequence', '>', p('after'))
+        .orderBy('sequence')
+        .limit(p('limit'))
+        .as('line'),
+      (join) => join.onTrue(),
+    )
+    .select(['journal_head', 'line.sequence', 'line.action', 'line.artifact_id', 'line.detail'])
+    .where('id', '=', p('repository'))
+    .where('deleted_at', 'is', null),
+)
+
+/**
+ * The same together with the head of the journal, of one moment; a row without a sequence where there are none, and nothing
+ * where there is no repository. In any order.
+ */
+export const journalHeadAndRowsAfter = (q: Queries, repository: string, after: number, limit: number) =>
+  headAndRowsAfter(q, { repository, after, limit })
+
+/** The last sequence of each of these journals. */
+export const journalHeads = async (q: Queries, repositories: readonly string[]): Promise<Map<string, number>> => {
+  // To the next power of two, so that there are few texts of this query to be remembered by the engines.
+  const padded = [...repositories]
+  while ((padded.length & (padded.length - 1)) !== 0) padded.push(...repositories.slice(0, 1))
+  if (padded.length === 0) return new Map()
+  const rows = await q.selectFrom('repositories').select(['id', 'journal_head']).where('id', 'in', padded).execute()
+  return new Map(rows.map(({ id, journal_head }) => [id, journal_head]))
+}

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts'
+import { announce } from '../database/scope.ts'
 import { insertJournalRow, type JournalEntry, nextSequence, type PromotionFacts } from './journal.queries.ts'
 
 const noPromotion: PromotionFacts = { mode: null, peerRepository: null, peerArtifactId: null, comment: null }
@@ -11,4 +12,8 @@ export const appendJournal = async (tx: Transaction, entry: JournalEntry): Promi
   const sequence = await nextSequence(tx, entry.repository)
   const { promotion = noPromotion, ...rest } = entry
   await insertJournalRow(tx, { ...rest, ...promotion, sequence })
+  announce(tx, topicOf(entry.repository))
 }
+
+/** What a transaction announces when it adds to the journal of a repository. */
+export const topicOf = (repository: string): string => `journal:${repository}`

@@ -4,6 +4,7 @@ export type JournalAction =
   | 'artifact.delete'
   | 'artifact.restore'
   | 'asset.replace'
+  | 'asset.restore'
   | 'attachment.replace'
   | 'bytes.reclaim'
   | 'package.register'
@@ -14,3 +15,6 @@ export type JournalAction =
 /** What the promotion journal tells. The partial indexes of the table name the same ones, in the same order. */
 export const promotionActions = ['stage.added', 'stage.removed', 'artifact.promoted', 'artifact.received'] as const
 export type PromotionAction = (typeof promotionActions)[number]
+
+/** Actions whose detail is neither a path nor a stage: feeds do not show it. */
+export const withInnerDetail: ReadonlySet<JournalAction> = new Set(['bytes.reclaim'])

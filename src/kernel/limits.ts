@@ -103,6 +103,25 @@ export const expectedRevisionMax = 2_147_483_646 // spec
 export const pageMax = 100 // spec
 export const pageDefault = 50 // spec
 export const assetListingMax = 1_000 // spec
+export const assetHistoryPage = 50 // spec
+
+/** Change feeds. How long a request may wait for the next change. */
+export const changesWaitMaxSeconds = 30
+/** Requests that wait in one process, and of one caller: they cost a socket and some kilobytes each. */
+export const changesWaitingMax = 1_000
+export const changesWaitingPerCallerMax = 100
+/** How often a process looks for changes that others made, while somebody waits: one query whoever waits for what. */
+export const changesLookEveryMs = 250
+
+/** Journals and the security audit. Two and five years, for those who never think of it. */
+export const journalRetentionDaysDefault = 730
+export const securityAuditRetentionDaysDefault = 1_825
+/** A day at least, so that a follower that is down over lunch loses nothing. */
+export const retentionDaysMin = 1
+export const retentionDaysMax = 36_500
+/** Lines forgotten in one transaction: some ten milliseconds under the locks of rows that nobody writes any more. */
+export const retentionBatch = 500
+export const retentionEveryMs = hour
 
 /** Packages. */
 export const packageNameMaxCharacters = 128 // spec

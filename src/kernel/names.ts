@@ -20,6 +20,8 @@ export const patterns = {
   stageCursor: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/[a-z0-9][a-z0-9_.-]{0,31}$',
   referenceKey: '^[A-Za-z0-9_.:/-]{1,256}$',
   metadataKey: '^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$',
+  /** A place in a journal: decimal digits without leading zeros, exact as a number. */
+  sequence: '^(0|[1-9][0-9]{0,14})$',
   /** A count of bytes: decimal digits without leading zeros; 16 digits stay below 2^53. */
   byteCount: '^(0|[1-9][0-9]{0,15})$',
   downloadId: '^[A-Za-z0-9_-]{16,64}$',

@@ -5,6 +5,8 @@ import * as accounts from '../features/accounts/operations.ts'
 import * as artifacts from '../features/artifacts/operations.ts'
 import * as assets from '../features/assets/operations.ts'
 import * as attachments from '../features/attachments/operations.ts'
+import * as audit from '../features/audit/operations.ts'
+import * as changes from '../features/changes/operations.ts'
 import * as discovery from '../features/discovery/operations.ts'
 import * as groups from '../features/groups/operations.ts'
 import * as health from '../features/health/operations.ts'
@@ -47,6 +49,8 @@ export const catalogue = (): Operation[] =>
     links,
     assets,
     packages,
+    audit,
+    changes,
   )
 
 /** Throws unless every declared operation has exactly one handler: nothing is declared and not served, or the reverse. */

@@ -7,6 +7,7 @@ import { checkPackages } from '../features/packages/checks.ts'
 import { checkStages } from '../features/stages/checks.ts'
 import { checkUploads } from '../features/uploads/checks.ts'
 import { checkJobs } from '../jobs/checks.ts'
+import { checkJournals } from '../journal/checks.ts'
 import type { Finding } from '../kernel/finding.ts'
 
 /** Everything that `svc doctor` proves of a store. */
@@ -20,4 +21,5 @@ export async function* everyCheck(parts: CheckedParts): AsyncGenerator<Finding> 
   yield* checkUploads(parts)
   yield* checkAccounts(parts.database)
   yield* checkJobs(parts)
+  yield* checkJournals(parts.database.reader)
 }

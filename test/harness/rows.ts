@@ -60,6 +60,7 @@ const tables = {
   group_members: true,
   jobs: true,
   journal: true,
+  journal_cursors: true,
   link_keys: true,
   package_stages: true,
   packages: true,

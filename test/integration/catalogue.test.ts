@@ -49,6 +49,8 @@ const forEveryReader = [
   'listAssets',
   'listAssetPage',
   'getAsset',
+  'listAssetHistory',
+  'getAssetRevision',
   'getAssetContent',
   'getRaw',
   'getAttachments',
@@ -61,6 +63,8 @@ const forEveryReader = [
   'listPackages',
   'resolvePackage',
   'getPackageContent',
+  'listAudit',
+  'listCatalogChanges',
 ]
 
 const operations = catalogue()
@@ -362,6 +366,8 @@ forEachEngine((engine) => {
       getAssetContent: 'path=folder/file.bin',
       resolvePackage: 'name=thing',
       getPackageContent: 'name=thing',
+      listAssetHistory: 'path=folder/file.bin',
+      getAssetRevision: 'path=folder/file.bin&revision=1',
     }
     for (const operation of operations.filter(reads)) {
       const query = queries[operation.id]

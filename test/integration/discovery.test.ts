@@ -66,7 +66,7 @@ forEachEngine((engine) => {
     assert.deepEqual(await get('/api/v1/capabilities'), {
       apiVersions: ['v1'],
       gatewayRole: 'api',
-      features: { selfRegistration: false },
+      features: { selfRegistration: false, mirrorFeed: true },
       limits: {
         maxObjectBytes: '123456789',
         partBytes: 8_388_608,

@@ -6,13 +6,9 @@ const artifact = `${repository}/artifacts/{id}`
 export const endpointsToCome: readonly string[] = [
   'GET /api/v1/mirrors',
   `GET ${repository}/mirror`,
-  `GET ${repository}/asset/history`,
-  `GET ${repository}/asset/revision`,
-  `POST ${repository}/asset/restore`,
   `GET ${artifact}/annotations`,
   `PUT ${artifact}/annotations`,
   `GET ${repository}/search`,
-  `GET ${repository}/audit`,
   `GET ${repository}/storage/policy`,
   `PUT ${repository}/storage/policy`,
   `GET ${repository}/storage/preview`,
@@ -32,5 +28,4 @@ export const endpointsToCome: readonly string[] = [
   'POST /api/v1/system/updates/requests',
   'POST /api/v1/feedback',
   'GET /api/v1/feedback/attachments',
-  `GET ${repository}/changes`,
 ]

@@ -389,6 +389,7 @@ forEachEngine((engine) => {
         engine: database.engine,
         reader: database.reader,
         snapshot: (work) => database.snapshot(work),
+        listen: (listener) => database.listen(listener),
         settled: () => database.settled(),
         probe: () => database.probe(),
         async transaction(work, options) {

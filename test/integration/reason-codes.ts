@@ -42,6 +42,7 @@ export const statusOfCode: Readonly<Record<string, number>> = {
   source_not_deletable: 409,
   policy_disabled: 409,
   policy_exceeded: 409,
+  cursor_lost: 409,
   key_state: 409,
   mirror_read_only: 409,
   body_too_large: 413,

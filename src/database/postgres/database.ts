@@ -1,5 +1,6 @@
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
 import type { Pool, PoolClient } from 'pg'
+import { Announcements } from '../announcements.ts'
 import { runOnce, type Session, withRetries } from '../attempts.ts'
 import type { Database, Queries, Transaction } from '../database.ts'
 import { engineDialect, queriesOn } from '../executor.ts'
@@ -29,11 +30,13 @@ export class PostgresDatabase implements Database {
   readonly reader: Queries
   readonly #report: PostgresOptions['report']
   readonly #pool: Pool
+  readonly #announcements: Announcements
   #closing: Promise<void> | undefined
 
   constructor({ url, report }: PostgresOptions) {
     this.#report = report
     this.#pool = openPool(url, (error) => report('An idle connection to the database was lost', error))
+    this.#announcements = new Announcements(report)
     this.reader = queriesOn(
       postgresDialect,
       new PostgresConnection(this.#pool, () => refuseInside('The reader was used')),
@@ -47,7 +50,12 @@ export class PostgresDatabase implements Database {
       isPassing,
     )
     if (scope.effects.length > 0) runEffects(scope, this.#report)
+    if (scope.topics.size > 0) this.#announcements.tell(scope.topics)
     return value
+  }
+
+  listen(listener: (topic: string) => void): () => void {
+    return this.#announcements.listen(listener)
   }
 
   async snapshot<T>(work: (q: Queries) => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { DatabaseConnection } from 'kysely'
+import { Announcements } from '../announcements.ts'
 import { runOnce, withRetries } from '../attempts.ts'
 import type { Database, Queries, Transaction, TransactionOptions } from '../database.ts'
 import { queriesOn } from '../executor.ts'
@@ -30,6 +31,7 @@ export class SqliteDatabase implements Database {
   readonly #sync: GroupSync
   readonly #reading: SqliteConnection
   readonly #snapshots: Snapshots
+  readonly #announcements: Announcements
   #closing: Promise<void> | undefined
 
   constructor({ path, report, openWal = openWalFile }: SqliteOptions) {
@@ -40,6 +42,7 @@ export class SqliteDatabase implements Database {
     this.#sync = new GroupSync({ sync: () => this.#wal.sync(), version }, (error) => this.#poisoned(error))
     this.#reading = new SqliteConnection(path, true)
     this.#snapshots = new Snapshots(path)
+    this.#announcements = new Announcements(report)
     this.reader = queriesOn(sqliteDialect, outside(this.#reading))
   }
 
@@ -60,7 +63,12 @@ export class SqliteDatabase implements Database {
     )
     if (options?.durability !== 'relaxed') await this.#sync.durable()
     if (scope.effects.length > 0) runEffects(scope, this.#report)
+    if (scope.topics.size > 0) this.#announcements.tell(scope.topics)
     return value
+  }
+
+  listen(listener: (topic: string) => void): () => void {
+    return this.#announcements.listen(listener)
   }
 
   async snapshot<T>(work: (q: Queries) => Promise<T>): Promise<T> {

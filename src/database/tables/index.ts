@@ -10,6 +10,7 @@ import type { DownloadGatewaysTable, DownloadQueueTable } from './download-queue
 import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './groups.ts'
 import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
+import type { JournalCursorsTable } from './journal-cursors.ts'
 import type { LinkKeysTable } from './link-keys.ts'
 import type { FreedPackagesTable, PackageStagesTable, PackagesTable } from './packages.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
@@ -46,6 +47,7 @@ export interface Tables {
   group_members: GroupMembersTable
   jobs: JobsTable
   journal: JournalTable
+  journal_cursors: JournalCursorsTable
   link_keys: LinkKeysTable
   package_stages: PackageStagesTable
   packages: PackagesTable

@@ -1,19 +1,12 @@
-import type { Database, Queries, Transaction } from '../../database/database.ts'
-import { appendJournal } from '../../journal/journal.ts'
+import type { Database, Queries } from '../../database/database.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
-import { Failure, invalid, notFound } from '../../kernel/failure.ts'
-import { assetListingMax, revisionMax } from '../../kernel/limits.ts'
+import { invalid, notFound } from '../../kernel/failure.ts'
+import { assetListingMax } from '../../kernel/limits.ts'
 import { pathFault, prefixEnd } from '../../kernel/names.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
-import {
-  type AssetRow,
-  findAssetContent,
-  findAssetRow,
-  insertRevision,
-  listAssetRows,
-  lockRepository,
-} from './assets.queries.ts'
+import { type AssetRow, findAssetContent, findAssetRow, listAssetRows, lockRepository } from './assets.queries.ts'
 import { pathCursor, pathOfCursor } from './cursor.ts'
+import { addRevision, otherRevision } from './revisions.ts'
 
 /** The current revision of a path. */
 export interface Asset {
@@ -75,9 +68,6 @@ export interface AssetParts {
   readonly clock: Clock
 }
 
-export const otherRevision = (path: string, current: number): Failure =>
-  new Failure('revision_mismatch', `${JSON.stringify(path)} is at revision ${current}; read it again, then decide.`)
-
 /**
  * Points a path at a published file of the same repository. `expectedRevision` 0 creates, the current one replaces,
  * another one is 409 `revision_mismatch`.
@@ -93,35 +83,7 @@ export const setAsset = (
     const artifact = await publishedArtifact(tx, repository, wanted.artifactId)
     const current = (await findAssetRow(tx, repository, wanted.path))?.revision ?? 0
     if (current !== wanted.expectedRevision) throw otherRevision(wanted.path, current)
-    return addRevision(
-      tx,
-      { repository, path: wanted.path, artifactId: artifact.id, current, actor },
-      timestamp(clock.now()),
-    )
+    const now = timestamp(clock.now())
+    const change = { repository, path: wanted.path, artifactId: artifact.id, current, sourceRevision: null, actor }
+    return toAsset(await addRevision(tx, change, now))
   })
-
-/**
- * The next revision of a path, and its line in the journal. The caller holds the lock of the repository. 409
- * `revision_mismatch` after the last one.
- */
-export const addRevision = async (
-  tx: Transaction,
-  change: { repository: string; path: string; artifactId: string; current: number; actor: string },
-  now: string,
-): Promise<Asset> => {
-  const { repository, path, artifactId, actor } = change
-  if (change.current === revisionMax)
-    throw new Failure('revision_mismatch', `${JSON.stringify(path)} is at revision ${revisionMax}, which is the last.`)
-  const revision = change.current + 1
-  await insertRevision(tx, {
-    repository,
-    path,
-    revision,
-    artifact_id: artifactId,
-    actor,
-    created_at: now,
-    source_revision: null,
-  })
-  await appendJournal(tx, { repository, action: 'asset.replace', artifactId, detail: path, actor, occurredAt: now })
-  return { path, revision, artifactId }
-}

@@ -6,7 +6,19 @@ import { toSha256 } from '../../kernel/digest.ts'
 import { pageDefault } from '../../kernel/limits.ts'
 import type { TransferParts } from '../uploads/uploads.ts'
 import { assetPage, assetsUnder, currentAsset, currentContent, parsePath, setAsset } from './assets.ts'
-import { getAsset, getAssetContent, getRaw, listAssetPage, listAssets, putAsset, putRaw } from './operations.ts'
+import { assetHistory, assetRevision, restoreAsset as restore } from './history.ts'
+import {
+  getAsset,
+  getAssetContent,
+  getAssetRevision,
+  getRaw,
+  listAssetHistory,
+  listAssetPage,
+  listAssets,
+  putAsset,
+  putRaw,
+  restoreAsset,
+} from './operations.ts'
 import { putRaw as storeRaw } from './raw.ts'
 
 export const assetHandlers = (parts: TransferParts & ServeParts): BoundOperation[] => {
@@ -32,6 +44,18 @@ export const assetHandlers = (parts: TransferParts & ServeParts): BoundOperation
     handle(putAsset, async ({ path, body, caller }) => ({
       status: 200,
       json: await setAsset(parts, path.repository, { ...body, path: parsePath(body.path, '/path') }, actorOf(caller)),
+    })),
+    handle(listAssetHistory, async ({ path, query }) => ({
+      status: 200,
+      json: await assetHistory(reader, path.repository, parsePath(query.path, '/query/path'), query.before),
+    })),
+    handle(getAssetRevision, async ({ path, query }) => ({
+      status: 200,
+      json: await assetRevision(reader, path.repository, parsePath(query.path, '/query/path'), query.revision),
+    })),
+    handle(restoreAsset, async ({ path, body, caller }) => ({
+      status: 200,
+      json: await restore(parts, path.repository, { ...body, path: parsePath(body.path, '/path') }, actorOf(caller)),
     })),
     handle(getAssetContent, ({ path, query, headers, caller, request }) =>
       send(path.repository, parsePath(query.path, '/query/path'), downloadAsked({ headers, caller, request })),

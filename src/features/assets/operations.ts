@@ -9,10 +9,11 @@ import {
   nullable,
   pageLimit,
   Sha256Text,
+  Timestamp,
   text,
   Uuid,
 } from '../../contract/schemas.ts'
-import { assetPathMaxCharacters, expectedRevisionMax, revisionMax } from '../../kernel/limits.ts'
+import { assetHistoryPage, assetPathMaxCharacters, expectedRevisionMax, revisionMax } from '../../kernel/limits.ts'
 import { patterns } from '../../kernel/names.ts'
 
 const base = '/api/v1/repositories/{repository}'
@@ -21,6 +22,14 @@ const Prefix = Type.Optional(text(0, assetPathMaxCharacters))
 const Revision = Type.Integer({ minimum: 1, maximum: revisionMax })
 
 const AssetView = fields({ path: AssetPath, revision: Revision, artifactId: Uuid })
+const RevisionView = fields({
+  path: AssetPath,
+  revision: Revision,
+  artifactId: Uuid,
+  actor: nullable(Type.String()),
+  createdAt: nullable(Timestamp),
+  sourceRevision: nullable(Revision),
+})
 
 export const listAssets = defineOperation({
   ...read,
@@ -88,6 +97,57 @@ export const putAsset = defineOperation({
     }),
   ),
   responses: { 200: answers('The new revision', AssetView) },
+  failures: ['revision_mismatch'],
+})
+
+export const listAssetHistory = defineOperation({
+  ...read,
+  id: 'listAssetHistory',
+  method: 'GET',
+  path: `${base}/asset/history`,
+  summary: 'List the revisions of a path, newest first',
+  access: { kind: 'repository', actions: ['asset.read'] },
+  pathParameters: inRepository,
+  query: fields({ path: AssetPath, before: Type.Optional(Revision) }),
+  responses: {
+    200: answers(
+      'A page; `next` is the `before` of the next one',
+      fields({ items: Type.Array(RevisionView, { maxItems: assetHistoryPage }), next: nullable(Revision) }),
+    ),
+  },
+})
+
+export const getAssetRevision = defineOperation({
+  ...read,
+  id: 'getAssetRevision',
+  method: 'GET',
+  path: `${base}/asset/revision`,
+  summary: 'Read one revision of a path',
+  access: { kind: 'repository', actions: ['asset.read'] },
+  pathParameters: inRepository,
+  query: fields({ path: AssetPath, revision: Revision }),
+  responses: { 200: answers('The revision, with who made it and when', RevisionView) },
+})
+
+export const restoreAsset = defineOperation({
+  id: 'restoreAsset',
+  method: 'POST',
+  path: `${base}/asset/restore`,
+  summary: 'Make an old revision of a path the newest again',
+  surface: 'catalog',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['asset.restore', 'asset.read', 'artifact.read'] },
+  retry: 'compare-and-swap',
+  conditions: ['resource-state'],
+  pathParameters: inRepository,
+  body: jsonBody(
+    fields({
+      path: AssetPath,
+      sourceRevision: Revision,
+      expectedRevision: Type.Integer({ minimum: 1, maximum: expectedRevisionMax }),
+    }),
+  ),
+  responses: { 200: answers('The new revision, which shows the file of the old one', RevisionView) },
   failures: ['revision_mismatch'],
 })
 

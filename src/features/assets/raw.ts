@@ -10,7 +10,7 @@ import type { UploadScope } from '../uploads/session.ts'
 import { whileRenewing } from '../uploads/turn.ts'
 import type { TransferParts } from '../uploads/uploads.ts'
 import { findAssetContent } from './assets.queries.ts'
-import { addRevision, otherRevision } from './assets.ts'
+import { addRevision, otherRevision } from './revisions.ts'
 
 export interface RawFile {
   readonly path: string
@@ -125,6 +125,7 @@ const commit = async (
       path: file.path,
       artifactId: row.id,
       current: current?.revision ?? 0,
+      sourceRevision: null,
       actor: row.owner,
     },
     now,

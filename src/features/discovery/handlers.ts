@@ -44,7 +44,7 @@ export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[
       json: {
         apiVersions: ['v1'],
         gatewayRole: parts.role,
-        features: { selfRegistration: await parts.selfRegistration() },
+        features: { selfRegistration: await parts.selfRegistration(), mirrorFeed: true },
         limits: {
           maxObjectBytes: String(parts.maxObjectBytes),
           partBytes: partBytesMin,

@@ -7,6 +7,7 @@ import {
   oneOf,
   pageLimit,
   RepositoryId,
+  Sequence,
   StageName,
   Timestamp,
   text,
@@ -18,8 +19,6 @@ import { patterns } from '../../kernel/names.ts'
 
 const base = '/api/v1/repositories/{repository}'
 const read = { method: 'GET', surface: 'catalog', visibility: 'repository', retry: 'read' } as const
-
-const Sequence = Type.String({ pattern: patterns.byteCount, description: 'a sequence as a string of decimal digits' })
 
 const Mode = oneOf(['copy', 'move'] as const)
 const Stages = Type.Array(StageName, { maxItems: stagesPerArtifactMax, uniqueItems: true })

@@ -1,9 +1,6 @@
 import Type from 'typebox'
 import { answers, defineOperation } from '../../contract/define.ts'
-import { fields, nullable, Timestamp } from '../../contract/schemas.ts'
-import { patterns } from '../../kernel/names.ts'
-
-const Sequence = Type.String({ pattern: patterns.byteCount, description: 'a string of decimal digits' })
+import { fields, nullable, Sequence, Timestamp } from '../../contract/schemas.ts'
 
 export const listSecurityAudit = defineOperation({
   id: 'listSecurityAudit',

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../contract/define.ts'
-import { fields, IdempotencyKey, nullable, oneOf, Timestamp, Uuid } from '../../contract/schemas.ts'
+import { fields, IdempotencyKey, nullable, oneOf, Sequence, Timestamp, Uuid } from '../../contract/schemas.ts'
 import { type AdministrationAction, administrationActions } from '../../kernel/actions.ts'
 import { expectedRevisionMax, serviceAccountPageMax } from '../../kernel/limits.ts'
 import { patterns } from '../../kernel/names.ts'
@@ -150,16 +150,14 @@ export const getServiceAudit = defineOperation({
   path: `${accounts}/{id}/audit`,
   summary: 'Read the history of a service account and its keys, oldest first',
   retry: 'read',
-  query: fields({
-    after: Type.Optional(Type.String({ pattern: patterns.byteCount, description: 'a string of decimal digits' })),
-  }),
+  query: fields({ after: Type.Optional(Sequence) }),
   responses: {
     200: answers(
       'A page; `next` is the `after` of the next one',
       fields({
         items: Type.Array(
           fields({
-            sequence: Type.String(),
+            sequence: Sequence,
             occurredAt: Timestamp,
             actor: Type.String(),
             action: Type.String(),
@@ -167,7 +165,7 @@ export const getServiceAudit = defineOperation({
           }),
           { maxItems: 100 },
         ),
-        next: nullable(Type.String()),
+        next: nullable(Sequence),
       }),
     ),
   },

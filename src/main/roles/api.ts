@@ -13,6 +13,8 @@ import { createPasswords } from '../../features/accounts/passwords.ts'
 import { artifactHandlers } from '../../features/artifacts/handlers.ts'
 import { assetHandlers } from '../../features/assets/handlers.ts'
 import { attachmentHandlers } from '../../features/attachments/handlers.ts'
+import { auditHandlers } from '../../features/audit/handlers.ts'
+import { changeHandlers } from '../../features/changes/handlers.ts'
 import { discoveryHandlers } from '../../features/discovery/handlers.ts'
 import { groupHandlers } from '../../features/groups/handlers.ts'
 import { healthHandlers } from '../../features/health/handlers.ts'
@@ -34,8 +36,9 @@ import { uploadHandlers } from '../../features/uploads/handlers.ts'
 import { createBudget } from '../../http/budget.ts'
 import { createMetrics } from '../../http/metrics.ts'
 import { createHttpServer } from '../../http/server.ts'
+import { watchGrowth } from '../../journal/growth.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { grantsMax } from '../../kernel/limits.ts'
+import { changesLookEveryMs, changesWaitingMax, changesWaitingPerCallerMax, grantsMax } from '../../kernel/limits.ts'
 import { catalogue, checkComplete } from '../catalogue.ts'
 import { downloadMeasures, openDownloads } from '../downloads.ts'
 import type { Parts } from '../parts.ts'
@@ -85,6 +88,20 @@ export const startGateway = async (
     clock,
     isDraining: () => draining,
   })
+  const growth = watchGrowth({
+    database,
+    everyMs: changesLookEveryMs,
+    waitingMax: changesWaitingMax,
+    waitingPerCallerMax: changesWaitingPerCallerMax,
+  })
+  metrics.show([
+    {
+      name: 'svc_changes_waiting',
+      help: 'Requests that wait for the next change of a repository.',
+      kind: 'gauge',
+      read: () => growth.waiting,
+    },
+  ])
   const bound = [
     ...healthHandlers({
       role,
@@ -121,6 +138,8 @@ export const startGateway = async (
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers({ ...uploadParts, admission }),
     ...packageHandlers({ ...parts, admission, inTurn: createArchiveTurns() }),
+    ...auditHandlers({ database }),
+    ...changeHandlers({ database, growth }),
   ]
   checkComplete(operations, bound)
   const server = await createHttpServer({
@@ -146,8 +165,11 @@ export const startGateway = async (
     address,
     async close() {
       draining = true
+      const closed = server.close()
+      // Those who wait get their answer now, like everyone whose request is under way.
+      growth.end()
       admission.close()
-      await server.close()
+      await closed
       await downloads.shared?.stop()
     },
   }

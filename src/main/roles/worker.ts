@@ -7,7 +7,8 @@ import { settleUploads, sweepUploads } from '../../features/uploads/jobs.ts'
 import { forgetJobs } from '../../jobs/leases.ts'
 import { startReconciler } from '../../jobs/reconciler.ts'
 import { type JobKind, runDueJobs } from '../../jobs/runner.ts'
-import { jobsEveryMs, upkeepEveryMs } from '../../kernel/limits.ts'
+import { forgetOldLines } from '../../journal/retention.ts'
+import { jobsEveryMs, retentionEveryMs, upkeepEveryMs } from '../../kernel/limits.ts'
 import type { Parts } from '../parts.ts'
 import { translate } from '../translate.ts'
 
@@ -46,6 +47,12 @@ export const startWorker = (parts: Parts): { stop(): Promise<void> } => {
       everyMs: upkeepEveryMs,
       report,
       run: () => settleLinkKeys({ database, clock }),
+    }),
+    startReconciler({
+      name: 'the retention of journals',
+      everyMs: retentionEveryMs,
+      report,
+      run: () => forgetOldLines({ database, clock, ...settings }, () => stopping),
     }),
     startReconciler({
       name: 'the upkeep of sessions and jobs',

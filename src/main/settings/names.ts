@@ -48,6 +48,16 @@ export const settingNames = [
     meaning: 'How long deleted and cancelled bytes are kept before they are removed.',
   },
   {
+    name: 'SVC_JOURNAL_RETENTION_DAYS',
+    fallback: '730',
+    meaning: 'How long the journals of repositories (audit, change feed) are kept.',
+  },
+  {
+    name: 'SVC_SECURITY_AUDIT_RETENTION_DAYS',
+    fallback: '1825',
+    meaning: 'How long the security audit is kept.',
+  },
+  {
     name: 'SVC_FREE_SPACE_RESERVE_BYTES',
     fallback: '1073741824',
     meaning: 'Room that must stay free on the disk; below it nothing is written.',

@@ -144,6 +144,17 @@ const cases: Record<
     ],
     bad: ['8761', '0.5'],
   },
+  SVC_JOURNAL_RETENTION_DAYS: {
+    good: [
+      ['1', (s) => s.journalRetentionMs, 86_400_000],
+      ['36500', (s) => s.journalRetentionMs, 36_500 * 86_400_000],
+    ],
+    bad: ['0', '36501', '1.5', '30d'],
+  },
+  SVC_SECURITY_AUDIT_RETENTION_DAYS: {
+    good: [['2', (s) => s.securityAuditRetentionMs, 2 * 86_400_000]],
+    bad: ['0', '36501', 'never'],
+  },
   SVC_FREE_SPACE_RESERVE_BYTES: { good: [['0', (s) => s.freeSpaceReserveBytes, 0]], bad: ['-1', '1G'] },
   SVC_UPLOAD_DEADLINE_SECONDS: { good: [['60', (s) => s.uploadDeadlineSeconds, 60]], bad: ['0', '2000001', '1m'] },
   SVC_REQUESTS_PER_SECOND: { good: [['5', (s) => s.requestsPerSecond, 5]], bad: ['0', '1000001', 'many'] },

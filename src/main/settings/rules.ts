@@ -4,12 +4,17 @@ import { parseTrustedProxies, type TrustedProxies } from '../../http/client-addr
 import {
   capacityBytesDefault,
   cleanupGraceHoursDefault,
+  dayMs,
   downloadSlotsDefault,
   downloadSlotsMax,
   downloadWaitSecondsDefault,
   freeSpaceReserveBytesDefault,
+  journalRetentionDaysDefault,
   objectBytesMax,
   requestsPerSecondDefault,
+  retentionDaysMax,
+  retentionDaysMin,
+  securityAuditRetentionDaysDefault,
   uploadDeadlineSecondsDefault,
 } from '../../kernel/limits.ts'
 import { type BlobStoreSetting, blobStoreSetting } from './blob-store.ts'
@@ -29,6 +34,8 @@ export interface Settings {
   readonly maxObjectBytes: number
   readonly capacityBytes: number
   readonly cleanupGraceMs: number
+  readonly journalRetentionMs: number
+  readonly securityAuditRetentionMs: number
   readonly freeSpaceReserveBytes: number
   readonly uploadDeadlineSeconds: number
   readonly downloadSlots: number
@@ -91,6 +98,9 @@ export const readSettings = (environment: Environment): Settings => {
     maxObjectBytes: read('SVC_MAX_OBJECT_BYTES', objectBytesMax, wholeNumber(1, objectBytesMax)),
     capacityBytes: read('SVC_CAPACITY_BYTES', capacityBytesDefault, wholeNumber(0, Number.MAX_SAFE_INTEGER)),
     cleanupGraceMs: read('SVC_CLEANUP_GRACE_HOURS', cleanupGraceHoursDefault, wholeNumber(0, 8760)) * 3_600_000,
+    journalRetentionMs: read('SVC_JOURNAL_RETENTION_DAYS', journalRetentionDaysDefault, retentionDays) * dayMs,
+    securityAuditRetentionMs:
+      read('SVC_SECURITY_AUDIT_RETENTION_DAYS', securityAuditRetentionDaysDefault, retentionDays) * dayMs,
     freeSpaceReserveBytes: read(
       'SVC_FREE_SPACE_RESERVE_BYTES',
       freeSpaceReserveBytesDefault,
@@ -132,6 +142,8 @@ const wholeNumber =
       throw new RangeError(`${JSON.stringify(text)} is no whole number from ${min} to ${max}`)
     return number
   }
+
+const retentionDays = wholeNumber(retentionDaysMin, retentionDaysMax)
 
 const flag = (text: string): boolean => {
   if (text !== 'true' && text !== 'false') throw new RangeError(`${JSON.stringify(text)} is neither true nor false`)

@@ -345,6 +345,17 @@ CREATE INDEX journal_promotions ON journal USING btree (repository, sequence) WH
 
 CREATE INDEX journal_promotions_by_artifact ON journal USING btree (repository, artifact_id, sequence) WHERE (action = ANY (ARRAY['stage.added'::text, 'stage.removed'::text, 'artifact.promoted'::text, 'artifact.received'::text]));
 
+create table journal_cursors (
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  sequence bigint not null,
+  moved_at text collate "C" not null
+);
+
+alter table journal_cursors add constraint journal_cursors_key PRIMARY KEY (repository, name);
+
+alter table journal_cursors add constraint journal_cursors_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
 create table link_keys (
   id text collate "C" not null,
   public_key text collate "C" not null,

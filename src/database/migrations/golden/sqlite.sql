@@ -318,6 +318,14 @@ CREATE INDEX "journal_promotions_by_artifact" on "journal" (
   'artifact.received'
 );
 
+CREATE TABLE "journal_cursors" (
+  "repository" text not null references "repositories" ("id"),
+  "name" text not null,
+  "sequence" integer not null,
+  "moved_at" text not null,
+  constraint "journal_cursors_key" primary key ("repository", "name")
+) strict;
+
 CREATE TABLE "link_keys" (
   "id" text primary key,
   "public_key" text not null,

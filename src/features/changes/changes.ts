@@ -1,0 +1,118 @@
+import type { Database } from '../../database/database.ts'
+import type { Growth } from '../../journal/growth.ts'
+import { journalHeadAndRowsAfter } from '../../journal/journal.queries.ts'
+import { Failure, notFound } from '../../kernel/failure.ts'
+import { withInnerDetail } from '../../kernel/journal-actions.ts'
+
+/** A line of the journal without who made it. */
+interface Change {
+  /** Stable for ever: whoever gets a change twice knows it by this. */
+  readonly id: string
+  readonly repository: string
+  readonly sequence: string
+  readonly action: string
+  readonly artifactId: string
+  /** A path or a stage, for actions that have one. */
+  readonly detail: string | null
+}
+
+export interface ChangePage {
+  readonly items: Change[]
+  /** Where to go on. */
+  readonly next: string
+  /** The last change that there is. */
+  readonly head: string
+}
+
+export interface ChangeParts {
+  readonly database: Database
+  readonly growth: Growth
+}
+
+interface Wanted {
+  /** Null begins with the oldest change that is kept. */
+  readonly after: number | null
+  readonly limit: number
+  readonly waitMs: number
+}
+
+interface Asker {
+  readonly caller: string
+  whenGone(listener: () => void): () => void
+}
+
+/**
+ * The next changes of a repository; waits for the first if asked to, and answers an empty page when the time is up, the
+ * client has gone or the service stops. 409 `cursor_lost` when what follows the cursor is not what followed it once.
+ */
+export const nextChanges = async (
+  parts: ChangeParts,
+  repository: string,
+  wanted: Wanted,
+  asker: Asker,
+): Promise<ChangePage> => {
+  const page = await changesAfter(parts.database, repository, wanted.after, wanted.limit)
+  if (page.items.length > 0 || wanted.waitMs === 0) return page
+  const waiter = parts.growth.register(repository, asker.caller)
+  const forgetClient = asker.whenGone(() => waiter.dismiss())
+  try {
+    const until = performance.now() + wanted.waitMs
+    for (;;) {
+      // Looked at again after registering: nothing comes between a look and the wait unheard.
+      const seen = await changesAfter(parts.database, repository, Number(page.next), wanted.limit)
+      const leftMs = until - performance.now()
+      if (seen.items.length > 0 || leftMs <= 0) return seen
+      if (!(await waiter.grown(Number(page.next), leftMs))) return seen
+    }
+  } finally {
+    forgetClient()
+    waiter.leave()
+  }
+}
+
+/**
+ * Sequences of a journal have no gaps and commit in their order, so a page that begins right after the cursor misses
+ * nothing, and one that does not shows that lines were forgotten meanwhile.
+ */
+const changesAfter = async (
+  database: Database,
+  repository: string,
+  after: number | null,
+  limit: number,
+): Promise<ChangePage> => {
+  const rows = await journalHeadAndRowsAfter(database.reader, repository, after ?? 0, limit)
+  const head = rows[0]?.journal_head
+  if (head === undefined) throw notFound('repository')
+  // What was told is never taken back, not even by a power cut: the sequence would come again and mean something else.
+  await database.settled()
+  const items = rows
+    .flatMap(({ sequence, action, artifact_id, detail }) =>
+      sequence === null || action === null || artifact_id === null ? [] : [{ sequence, action, artifact_id, detail }],
+    )
+    .sort((one, other) => one.sequence - other.sequence)
+  const oldest = items[0]?.sequence ?? head + 1
+  if (after !== null && oldest !== after + 1) throw lost(after, oldest, head)
+  return {
+    items: items.map(({ sequence, action, artifact_id, detail }) => ({
+      id: `${repository}:${sequence}`,
+      repository,
+      sequence: String(sequence),
+      action,
+      artifactId: artifact_id,
+      detail: withInnerDetail.has(action) ? null : detail,
+    })),
+    next: String(items.at(-1)?.sequence ?? head),
+    head: String(head),
+  }
+}
+
+const lost = (after: number, oldest: number, head: number): Failure =>
+  new Failure(
+    'cursor_lost',
+    after > head
+      ? `There is no change ${after} yet: the last one is ${head}, so the cursor is of another repository or of a time before it was restored. ${remedy(head)}`
+      : `Changes ${after + 1} to ${oldest - 1} are no longer kept. ${remedy(head)}`,
+  )
+
+const remedy = (head: number): string =>
+  `Read the catalog anew and go on with after=${head}, or leave after out to begin with the oldest change that is kept.`

@@ -1,0 +1,136 @@
+import { DatabaseSync, type SQLInputValue, StatementSync } from 'node:sqlite'
+import { Client } from 'pg'
+
+/** A statement as it went to the engine. */
+export interface IssuedQuery {
+  readonly sql: string
+  readonly parameters: readonly unknown[]
+}
+
+/**
+ * Everything that this process asks its databases while `work` runs, on either engine. Services under test run in this
+ * process, so these are the statements of a request, whoever wrote them.
+ */
+export const queriesOf = async (work: () => Promise<unknown>): Promise<IssuedQuery[]> => {
+  const issued: IssuedQuery[] = []
+  const note = (sql: string, parameters: unknown): void => {
+    if (/^\s*(?:select|with|update|delete)\b/i.test(sql))
+      issued.push({ sql, parameters: Array.isArray(parameters) ? parameters : [] })
+  }
+  const { all, run } = StatementSync.prototype
+  const { query } = Client.prototype
+  StatementSync.prototype.all = function (this: StatementSync, ...given: unknown[]) {
+    note(this.sourceSQL, given[0])
+    return Reflect.apply(all, this, given)
+  }
+  StatementSync.prototype.run = function (this: StatementSync, ...given: unknown[]) {
+    note(this.sourceSQL, given[0])
+    return Reflect.apply(run, this, given)
+  }
+  Client.prototype.query = function (this: Client, ...given: unknown[]) {
+    if (typeof given[0] === 'string') note(given[0], given[1])
+    return Reflect.apply(query, this, given)
+  }
+  try {
+    await work()
+  } finally {
+    Object.assign(StatementSync.prototype, { all, run })
+    Object.assign(Client.prototype, { query })
+  }
+  return issued
+}
+
+/** Brings the planner's statistics up to date. SQLite plans without. */
+export const analyze = async (databaseUrl: string): Promise<void> => {
+  if (databaseUrl.startsWith('sqlite:')) return
+  await onServer(databaseUrl, (client) => client.query('analyze'))
+}
+
+/**
+ * What is wrong with the plans of these queries, in words: a table that is read from end to end, or a result that is sorted
+ * because no index has its order. Tables with fewer rows than `smallRows` may be read whole on PostgreSQL, whose planner rightly
+ * prefers that; SQLite decides without looking at sizes.
+ */
+export const planFaults = async (
+  databaseUrl: string,
+  queries: readonly IssuedQuery[],
+  smallRows: number,
+): Promise<string[]> => {
+  const each = [...new Map(queries.map((query) => [query.sql, query])).values()]
+  return databaseUrl.startsWith('sqlite:')
+    ? sqliteFaults(databaseUrl.slice('sqlite:'.length), each)
+    : onServer(databaseUrl, (client) => postgresFaults(client, each, smallRows))
+}
+
+const sqliteFaults = (path: string, queries: readonly IssuedQuery[]): string[] => {
+  const database = new DatabaseSync(path, { readOnly: true })
+  try {
+    return queries.flatMap(({ sql, parameters }) => {
+      const steps = database
+        .prepare(`explain query plan ${sql}`)
+        .all(...parameters.filter(isInput))
+        .map(({ detail }) => String(detail))
+      // What is read from end to end may be a sub-query's few rows.
+      const derived = new Set(steps.map((step) => /^(?:MATERIALIZE|CO-ROUTINE) (\S+)$/.exec(step)?.[1]))
+      const bad = steps.filter((step) => {
+        const scanned = /^SCAN (?!CONSTANT)(\S+)/.exec(step)?.[1]
+        return (scanned !== undefined && !derived.has(scanned)) || step.startsWith('USE TEMP B-TREE')
+      })
+      return bad.map((step) => `${step} in ${sql}`)
+    })
+  } finally {
+    database.close()
+  }
+}
+
+const isInput = (value: unknown): value is SQLInputValue =>
+  value === null || ['string', 'number', 'bigint'].includes(typeof value) || value instanceof Uint8Array
+
+/** What we look at of a plan. */
+interface PlanNode {
+  readonly type: string
+  readonly relation: string | undefined
+  readonly children: readonly PlanNode[]
+}
+
+const postgresFaults = async (
+  client: Client,
+  queries: readonly IssuedQuery[],
+  smallRows: number,
+): Promise<string[]> => {
+  const big = new Set<unknown>()
+  const sizes = await client.query("select relname, reltuples from pg_class where relkind = 'r' and reltuples >= $1", [
+    smallRows,
+  ])
+  for (const row of sizes.rows) big.add(row.relname)
+  const faults: string[] = []
+  // A few rows are rightly sorted rather than read in order; what still sorts now has no index to go by.
+  await client.query('set enable_sort = off')
+  for (const { sql, parameters } of queries) {
+    const { rows } = await client.query(`explain (format json) ${sql}`, [...parameters])
+    for (const node of nodesOf(toNode(rows[0]['QUERY PLAN'][0].Plan))) {
+      const whole = node.type === 'Seq Scan' && big.has(node.relation)
+      const sorts = /Sort/.test(node.type) && nodesOf(node).some(({ relation }) => big.has(relation))
+      if (whole || sorts) faults.push(`${node.type} ${node.relation ?? ''} in ${sql}`)
+    }
+  }
+  return faults
+}
+
+const toNode = (plan: Readonly<Record<string, unknown>>): PlanNode => ({
+  type: String(plan['Node Type']),
+  relation: typeof plan['Relation Name'] === 'string' ? plan['Relation Name'] : undefined,
+  children: Array.isArray(plan['Plans']) ? plan['Plans'].map(toNode) : [],
+})
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...node.children.flatMap(nodesOf)]
+
+const onServer = async <T>(url: string, work: (client: Client) => Promise<T>): Promise<T> => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { forgetOldLines } from '../../src/journal/retention.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { openBackstage } from '../harness/backstage.ts'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { expectAnswer } from '../harness/expect.ts'
+import { createOwner, type Person } from '../harness/people.ts'
+import { newFile, publish } from '../harness/publishing.ts'
+import { analyze, planFaults, queriesOf } from '../harness/query-plans.ts'
+import { inDatabase } from '../harness/rows.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+/** Rows of each big table; what is asked for is a small part of them. */
+const rowCount = 6_000
+const smallRows = 1_000
+const base = '/api/v1/repositories/releases'
+
+after(closeConnections)
+
+/** Lists must stay as fast in a large store as in a small one: each of their queries goes by an index, in its order. */
+forEachEngine((engine) => {
+  let service: TestService
+  let owner: Person
+  let after100 = ''
+  let middle = ''
+  before(async () => {
+    service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+    owner = await createOwner(service)
+    const file = await publish(service, owner.token, 'releases', newFile('one', 'one'))
+    await inDatabase(service, async (q) => {
+      const artifact = await q.selectFrom('artifacts').selectAll().where('id', '=', file).executeTakeFirstOrThrow()
+      const claim = await q.selectFrom('claims').selectAll().where('id', '=', file).executeTakeFirstOrThrow()
+      const repository = await q.selectFrom('repositories').selectAll().executeTakeFirstOrThrow()
+      const now = new Date().toISOString()
+      const common = { artifact_id: file, actor: 'account:someone' }
+      for (let start = 0; start < rowCount; start += 500) {
+        const numbers = Array.from({ length: 500 }, (_, index) => start + index)
+        const ids = numbers.map((number) => newId(Date.now() + number))
+        if (start === rowCount / 2) middle = ids[0] ?? ''
+        const name = (number: number): string => `r${String(number).padStart(5, '0')}`
+        const inOne = (number: number): string => (number % 3 === 0 ? 'releases' : name(number - (number % 500)))
+        const others = numbers.map((number) => ({ ...repository, id: name(number) }))
+        await q.insertInto('repositories').values(others).execute()
+        await q
+          .insertInto('claims')
+          .values(numbers.map((number, index) => ({ ...claim, id: ids[index] ?? '', repository: inOne(number) })))
+          .execute()
+        await q
+          .insertInto('artifacts')
+          .values(numbers.map((number, index) => ({ ...artifact, id: ids[index] ?? '', repository: inOne(number) })))
+          .execute()
+        const paths = numbers.map((number) => ({
+          repository: inOne(number),
+          path: `folder ${number % 40}/file ${number}`,
+          revision: 1,
+          artifact_id: file,
+        }))
+        await q.insertInto('assets').values(paths).execute()
+        const created = { actor: 'account:someone', created_at: now, source_revision: null }
+        await q
+          .insertInto('asset_revisions')
+          .values(paths.map((path) => ({ ...path, ...created })))
+          .execute()
+        await q
+          .insertInto('journal')
+          .values(
+            numbers.flatMap((number) =>
+              ['releases', 'r00000'].map((of) => ({
+                ...common,
+                repository: of,
+                sequence: 10 + number,
+                action: 'artifact.restore' as const,
+                detail: null,
+                occurred_at: now,
+              })),
+            ),
+          )
+          .execute()
+        await q
+          .insertInto('security_audit')
+          .values(
+            numbers.map((number) => ({
+              sequence: 100 + number,
+              occurred_at: now,
+              actor: 'key:one',
+              action: 'account.create',
+              subject: 'account:one',
+              client_address: '127.0.0.1',
+              service_account_id: null,
+            })),
+          )
+          .execute()
+        const many = numbers.map((number) => ({ path: 'much/changed', revision: number + 1, artifact_id: file }))
+        await q
+          .insertInto('asset_revisions')
+          .values(many.map((each) => ({ repository: 'releases', ...each, ...created })))
+          .execute()
+      }
+      await q
+        .insertInto('assets')
+        .values({ repository: 'releases', path: 'much/changed', revision: rowCount, artifact_id: file })
+        .execute()
+      await q
+        .updateTable('repositories')
+        .set({ journal_head: 10 + rowCount - 1 })
+        .where('id', '=', 'releases')
+        .execute()
+    })
+    await analyze(service.databaseUrl)
+    const first = await service.ask({ path: `${base}/assets/page?limit=100`, credential: owner.token })
+    after100 = first.json.next
+  })
+  after(() => service.stop())
+
+  const requests = (): Readonly<Record<string, string>> => ({
+    'the first artifacts': `${base}/artifacts`,
+    'artifacts in the middle': `${base}/artifacts?after=${middle}&limit=100`,
+    'paths of a prefix': `${base}/assets?prefix=folder%2013/`,
+    'the first paths': `${base}/assets/page?limit=100`,
+    'the next paths': `${base}/assets/page?limit=100&after=${after100}`,
+    'a page of a prefix': `${base}/assets/page?prefix=folder%202`,
+    'one path': `${base}/asset?path=much/changed`,
+    'the newest of a history': `${base}/asset/history?path=much/changed`,
+    'the middle of a history': `${base}/asset/history?path=much/changed&before=3000`,
+    'one revision': `${base}/asset/revision?path=much/changed&revision=2500`,
+    'content by path': `${base}/raw/much/changed`,
+    'the middle of the audit': `${base}/audit?after=3000`,
+    'changes in the middle': `${base}/changes?after=3000&limit=100`,
+    'the last changes': `${base}/changes?after=6009`,
+    'changes that are waited for': `${base}/changes?after=6009&wait=1`,
+    'the security audit': '/api/v1/security-audit?after=3000',
+    repositories: '/api/v1/repositories',
+    'the card of a repository': base,
+  })
+
+  /** Bounded by limits of their own, not by what is stored: who calls, and where they are known. */
+  const ofTheCaller = /\b(?:group_members|group_grants)\b/
+
+  it('every list and look-up of the catalog goes by an index, in the order of the index', async () => {
+    const faults: string[] = []
+    for (const [what, path] of Object.entries(requests())) {
+      const queries = await queriesOf(() => expectAnswer(service, { path, credential: owner.token }, 200))
+      assert.ok(queries.length > 1, `${what}: the queries of the request were not seen`)
+      const ours = queries.filter(({ sql }) => !ofTheCaller.test(sql))
+      for (const fault of await planFaults(service.databaseUrl, ours, smallRows)) faults.push(`${what}: ${fault}`)
+    }
+    assert.deepEqual(faults, [])
+  })
+
+  it('so does the upkeep of journals', async () => {
+    const backstage = await openBackstage(service)
+    try {
+      const year = 365 * 86_400_000
+      const clock = { now: () => service.clock.now() + 20 * year }
+      const parts = { ...backstage, clock, journalRetentionMs: year, securityAuditRetentionMs: year }
+      let batches = 0
+      const queries = await queriesOf(() => forgetOldLines(parts, () => ++batches > 10))
+      assert.ok(queries.some(({ sql }) => sql.startsWith('delete')))
+      assert.deepEqual(await planFaults(service.databaseUrl, queries, smallRows), [])
+    } finally {
+      await backstage.close()
+    }
+  })
+
+  it('and a query that does not is found out', async () => {
+    const bad = [
+      "select * from journal where actor = 'nobody'",
+      "select * from artifacts where repository = 'releases' order by name limit 5",
+      "select * from assets where path like '%x'",
+    ]
+    for (const sql of bad)
+      assert.equal((await planFaults(service.databaseUrl, [{ sql, parameters: [] }], smallRows)).length > 0, true, sql)
+    const good = "select * from journal where repository = 'releases' and sequence > 5 order by sequence limit 5"
+    assert.deepEqual(await planFaults(service.databaseUrl, [{ sql: good, parameters: [] }], smallRows), [])
+  })
+})
