@@ -15,7 +15,6 @@ import {
 } from '../../contract/schemas.ts'
 import { eventActions } from '../../journal/promotions.ts'
 import { pageMax, stageCommentMaxCharacters, stagesPerArtifactMax } from '../../kernel/limits.ts'
-import { patterns } from '../../kernel/names.ts'
 
 const base = '/api/v1/repositories/{repository}'
 const read = { method: 'GET', surface: 'catalog', visibility: 'repository', retry: 'read' } as const
