@@ -32,6 +32,21 @@ export const migrate = async (database: Database, migrations: readonly Migration
   for (const migration of migrations) await apply(database, migration, migrations)
 }
 
+/** The database has not been brought to the schema of this program yet, by one that may write. */
+export class SchemaTooOld extends Error {
+  override readonly name = 'SchemaTooOld'
+}
+
+/** For who may only read: refuses a database that is not at the last migration, and changes nothing. */
+export const requireSchema = async (database: Database, migrations: readonly Migration[]): Promise<void> => {
+  const found = await currentSchema(database)
+  refuseNewer(found, migrations)
+  if (found < migrations.length)
+    throw new SchemaTooOld(
+      `The database has schema ${found}, this reader needs schema ${migrations.length}. Start the writer of this version first.`,
+    )
+}
+
 /** Number of the last migration that the database has seen; 0 for a new one. */
 export const currentSchema = async (database: Database): Promise<number> => {
   const table = 'schema_migrations'

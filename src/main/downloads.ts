@@ -16,20 +16,30 @@ export interface Downloads {
   readonly shared: SharedSlots | null
 }
 
-export const openDownloads = async ({ settings, database, clock, report }: Parts): Promise<Downloads> => {
+/** A reader whose database cannot be written to (a replica) takes no part in shared slots: it has slots of its own. */
+export const openDownloads = async (
+  { settings, database, clock, report }: Parts,
+  role: 'api' | 'reader',
+): Promise<Downloads> => {
   const meter = createDownloadMeter()
-  const total = settings.sharedDownloadSlots
   const admission = createAdmission({
     clock,
     timers: realTimers,
     tickets: createTickets(await ticketSecret(database.reader), clock),
     meter,
-    slots: total === null ? settings.downloadSlots : 0,
+    slots: settings.downloadSlots,
     waitMs: settings.downloadWaitMs,
   })
-  const shared =
-    total === null ? null : await shareSlots({ database, clock, timers: realTimers, admission, report }, total)
-  return { admission, meter, shared }
+  const total = settings.sharedDownloadSlots
+  if (total === null) return { admission, meter, shared: null }
+  try {
+    const shared = await shareSlots({ database, clock, timers: realTimers, admission, report }, total)
+    return { admission, meter, shared }
+  } catch (error) {
+    if (role === 'api') throw error
+    report(`no lease on shared download slots; this reader has ${settings.downloadSlots} of its own`, error)
+    return { admission, meter, shared: null }
+  }
 }
 
 /** What the queue did, as metrics. Classes have names of their own, since labels say nothing of who asks. */

@@ -58,11 +58,12 @@ const makeKeys = async (settings: Settings): Promise<void> => {
   await writeOnce(settings.keysFile.path, `${JSON.stringify(content, null, 2)}\n`)
 }
 
-/** Makes the keys on the first start, then reads the keys file. Throws {@link SettingsInvalid} for a file that is not one. */
-export const openKeys = async (settings: Settings): Promise<FileKey[]> => {
+/** Makes the keys on the first start of one that may write, then reads the keys file. Throws {@link SettingsInvalid} for a file that is not one. */
+export const openKeys = async (settings: Settings, { readOnly = false } = {}): Promise<FileKey[]> => {
   const { path, makeIfMissing } = settings.keysFile
   const wrong = (why: string): SettingsInvalid => new SettingsInvalid([`SVC_KEYS_FILE: ${path} ${why}`])
   if (!existsSync(path)) {
+    if (readOnly) throw wrong('does not exist; a reader takes the one of its writer')
     if (!makeIfMissing) throw wrong('does not exist')
     await makeKeys(settings)
   }

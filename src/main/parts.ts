@@ -5,7 +5,7 @@ import { type FreeSpace, watchFreeSpace } from '../content/free-space.ts'
 import { createReclaimMeter, type ReclaimMeter } from '../content/reclaim-meter.ts'
 import { createRunningHashes, type RunningHashes } from '../content/running-hash.ts'
 import type { Database } from '../database/database.ts'
-import { migrate } from '../database/migrate.ts'
+import { migrate, requireSchema } from '../database/migrate.ts'
 import { migrations } from '../database/migrations/index.ts'
 import { openDatabase } from '../database/open.ts'
 import { insideTransaction } from '../database/scope.ts'
@@ -40,17 +40,21 @@ export interface Parts extends Stage {
   readonly report: (message: string, error: unknown) => void
 }
 
-/** Opens the engines and brings the schema up to date. What is opened closes with the stack, in reverse order. */
+/**
+ * Opens the engines and brings the schema up to date, which whoever only reads leaves to others. What is opened closes with
+ * the stack, in reverse order.
+ */
 export const openParts = async (
   settings: Settings,
   log: Logger,
   stage: Stage,
   stack: AsyncDisposableStack,
+  { readOnly = false } = {},
 ): Promise<Parts> => {
   const report = (message: string, error: unknown): void => log.error({ err: error }, message)
   const database = stack.use(await openDatabase({ url: settings.databaseUrl, report }))
-  await migrate(database, migrations)
-  const store = guardBlobStore(await openBlobStore(settings), insideTransaction)
+  await (readOnly ? requireSchema : migrate)(database, migrations)
+  const store = guardBlobStore(await openBlobStore(settings, readOnly), insideTransaction)
   const freeSpace = watchFreeSpace(store, stage.clock, settings.freeSpaceReserveBytes)
   const hashes = createRunningHashes(store.readsParts)
   return {
@@ -68,5 +72,5 @@ export const openParts = async (
 }
 
 /** The store that the settings name. */
-export const openBlobStore = ({ blobStore }: Pick<Settings, 'blobStore'>): Promise<BlobStore> =>
-  blobStore.kind === 's3' ? openBlobS3(blobStore) : openBlobDirectory(blobStore)
+export const openBlobStore = ({ blobStore }: Pick<Settings, 'blobStore'>, readOnly = false): Promise<BlobStore> =>
+  blobStore.kind === 's3' ? openBlobS3(blobStore) : openBlobDirectory({ ...blobStore, readOnly })

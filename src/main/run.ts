@@ -27,11 +27,12 @@ export interface Running {
 export const run = async (settings: Settings, log: Logger, roles: Roles, stage: Stage): Promise<Running> => {
   const stack = new AsyncDisposableStack()
   try {
-    const keys = roles.gateway === null ? [] : await openKeys(settings)
+    const readOnly = roles.gateway === 'reader' && !roles.worker
+    const keys = roles.gateway === null ? [] : await openKeys(settings, { readOnly })
     // Only here: a command beside the service must not take a mistyped folder for an empty store.
-    if (settings.databaseUrl.startsWith(`sqlite:${join(settings.dataDir, '/')}`))
+    if (!readOnly && settings.databaseUrl.startsWith(`sqlite:${join(settings.dataDir, '/')}`))
       await mkdir(settings.dataDir, { recursive: true, mode: 0o700 })
-    const parts = await openParts(settings, log, stage, stack)
+    const parts = await openParts(settings, log, stage, stack, { readOnly })
     if (roles.worker) {
       const worker = startWorker(parts)
       stack.defer(() => worker.stop())

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chown, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, chmod, chown, cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +23,8 @@ export interface PostgresServer extends PostgresDatabases, AsyncDisposable {
   /** Ends it at once, as a crash would; the data stays, so `start` brings it back at the same address. */
   halt(): Promise<void>
   start(): Promise<void>
+  /** Another server that follows this one and can only be read. This one is down for a moment meanwhile. */
+  replicate(): Promise<PostgresServer>
   /** Ends it and removes everything. */
   stop(): Promise<void>
 }
@@ -72,6 +74,20 @@ export const startPostgres = async (): Promise<PostgresServer> => {
   }
 }
 
+/** Whatever a crash leaves is a fine beginning of a replica: it recovers, and then goes on with what the first one sends. */
+const copyFor = async (primary: string, folder: string, port: number): Promise<void> => {
+  await cp(join(primary, 'data'), join(folder, 'data'), { recursive: true })
+  await rm(join(folder, 'data', 'postmaster.pid'), { force: true })
+  await writeFile(join(folder, 'data', 'standby.signal'), '')
+  const follow = `primary_conninfo = 'host=127.0.0.1 port=${port} user=postgres'\n`
+  await appendFile(join(folder, 'data', 'postgresql.auto.conf'), follow)
+  const { uid, gid } = serverUser
+  await chmod(join(folder, 'data'), 0o700)
+  if (uid === undefined) return
+  for (const name of await readdir(folder, { recursive: true })) await chown(join(folder, name), uid, gid ?? uid)
+  await chown(folder, uid, gid ?? uid)
+}
+
 class Server implements PostgresServer {
   readonly url: string
   readonly #binaries: string
@@ -108,6 +124,16 @@ class Server implements PostgresServer {
 
   dropDatabase(url: string): Promise<void> {
     return dropDatabaseOn(this.url, url)
+  }
+
+  async replicate(): Promise<PostgresServer> {
+    await this.halt()
+    const folder = await mkdtemp(join(tmpdir(), 'svc-pg-'))
+    await copyFor(this.#folder, folder, this.#port)
+    await this.start()
+    const replica = new Server(this.#binaries, folder, await freePort())
+    await replica.start()
+    return replica
   }
 
   halt(): Promise<void> {

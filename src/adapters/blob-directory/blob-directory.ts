@@ -8,21 +8,27 @@ import { errorCode, guarded, storeFailure } from './failures.ts'
 import { fileBytes } from './files.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { stagedRemains, storedBlobs } from './listing.ts'
-import { prepare, tryOut } from './preparing.ts'
+import { mustBePrepared, prepare, tryOut } from './preparing.ts'
 import { openRange } from './reading.ts'
 import { stageFile, unlinkIfThere } from './staged-file.ts'
 
 /**
  * The blob store in a directory. Makes what is missing of `root` and `staging`.
  * Throws where they lie on different devices or cannot be written to. Any number of processes may open the same two.
+ * One that only reads makes nothing and writes nothing: to it the device may be mounted read-only.
  */
-export const openBlobDirectory = async (place: { root: string; staging: string }): Promise<BlobStore> => {
+export const openBlobDirectory = async (place: {
+  root: string
+  staging: string
+  readOnly?: boolean
+}): Promise<BlobStore> => {
   const layout = layoutOf(resolve(place.root), resolve(place.staging))
-  await guarded(() => prepare(layout))
-  return storeIn(layout)
+  const probe = place.readOnly === true ? () => mustBePrepared(layout) : () => tryOut(layout)
+  await guarded(place.readOnly === true ? probe : () => prepare(layout))
+  return storeIn(layout, () => guarded(probe))
 }
 
-const storeIn = (layout: Layout): BlobStore => {
+const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
   const syncDirectory = shareDirectorySyncs()
   const publishing = { layout, syncDirectory }
 
@@ -83,6 +89,6 @@ const storeIn = (layout: Layout): BlobStore => {
         return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
       }),
 
-    probe: () => guarded(() => tryOut(layout)),
+    probe,
   }
 }

@@ -26,6 +26,11 @@ export const prepare = async (layout: Layout): Promise<void> => {
   }
 }
 
+/** For who only reads: the shards are there, so that it is no bare mount point of a lost disk. */
+export const mustBePrepared = async ({ root }: Layout): Promise<void> => {
+  await stat(`${root}/${shardNames[0]}`)
+}
+
 const otherDevices = ({ root, staging }: Layout): string =>
   `blobs (${root}) and staging (${staging}) must lie on one device, since publishing is a rename`
 

@@ -22,6 +22,8 @@ export interface AccessParts {
   readonly clock: Clock
   readonly findFileKey: FindFileKey
   readonly report: (message: string, error: unknown) => void
+  /** A read gateway changes nothing, not even when a token was last used. */
+  readonly readOnly: boolean
 }
 
 /** The caller of a credential. Throws the 401 that fits. */
@@ -37,7 +39,7 @@ export const authenticate = async (parts: AccessParts, credential: string): Prom
 
 const tokenCaller = async (parts: AccessParts, credential: string): Promise<Caller> => {
   const { caller, lastUsedIsOld } = await callerOfToken(parts.database.reader, credential, parts.clock.now())
-  if (lastUsedIsOld)
+  if (lastUsedIsOld && !parts.readOnly)
     rememberUse(parts, caller.credentialId).catch((error: unknown) =>
       parts.report('the last use of a token could not be remembered', error),
     )

@@ -64,7 +64,13 @@ export const startGateway = async (
   const metrics = createMetrics(Math.floor(clock.now() / 1000))
   metrics.show(reclaimMeasures(database, parts.meter))
   let draining = false
-  const access = { database, clock, report: parts.report, findFileKey: fileKeyFinder(keys) }
+  const access = {
+    database,
+    clock,
+    report: parts.report,
+    findFileKey: fileKeyFinder(keys),
+    readOnly: role === 'reader',
+  }
   const held = (caller: Caller, repository: string) => heldActions(access, caller, repository)
   const everyHeld = (caller: Caller) => heldRepositories(access, caller, '', grantsMax)
   const visible = (caller: Caller, after: string, limit: number) =>
@@ -75,7 +81,7 @@ export const startGateway = async (
     passwords: createPasswords(),
     allowRegistration: settings.allowRegistration,
   }
-  const downloads = await openDownloads(parts)
+  const downloads = await openDownloads(parts, role)
   metrics.show(downloadMeasures(downloads))
   downloads.meter.waited = metrics.timing('svc_download_wait_seconds', 'Time that downloads waited for a slot.')
   const { admission } = downloads
