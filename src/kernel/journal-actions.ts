@@ -3,5 +3,6 @@ export type JournalAction =
   | 'artifact.publish'
   | 'artifact.delete'
   | 'artifact.restore'
+  | 'annotation.replace'
   | 'asset.replace'
   | 'bytes.reclaim'

@@ -91,6 +91,7 @@ export const labelMaxCharacters = 64 // spec
 export const labelsMax = 32 // spec
 export const metadataEntriesMax = 32 // spec
 export const metadataValueMaxCharacters = 1024 // spec
+export const collectionsMax = 32 // spec
 export const assetPathMaxCharacters = 1024 // spec
 /** A path of 1,024 four-byte characters, each byte percent-encoded, with room for the rest of the line and headers. */
 export const requestHeadBytesMax = 32 * KiB

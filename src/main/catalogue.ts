@@ -2,6 +2,7 @@ import type { BoundOperation } from '../contract/handler.ts'
 import type { Operation } from '../contract/operation.ts'
 import * as access from '../features/access/operations.ts'
 import * as accounts from '../features/accounts/operations.ts'
+import * as annotations from '../features/annotations/operations.ts'
 import * as artifacts from '../features/artifacts/operations.ts'
 import * as assets from '../features/assets/operations.ts'
 import * as discovery from '../features/discovery/operations.ts'
@@ -34,6 +35,7 @@ export const catalogue = (): Operation[] =>
     repositories,
     uploads,
     artifacts,
+    annotations,
     storage,
     links,
     assets,

@@ -1,5 +1,6 @@
 import { type CheckedParts, checkContent } from '../content/checks.ts'
 import { checkAccounts } from '../features/accounts/checks.ts'
+import { checkAnnotations } from '../features/annotations/checks.ts'
 import { checkArtifacts } from '../features/artifacts/checks.ts'
 import { checkAssets } from '../features/assets/checks.ts'
 import { checkUploads } from '../features/uploads/checks.ts'
@@ -10,6 +11,7 @@ import type { Finding } from '../kernel/finding.ts'
 export async function* everyCheck(parts: CheckedParts): AsyncGenerator<Finding> {
   yield* checkContent(parts)
   yield* checkArtifacts(parts)
+  yield* checkAnnotations(parts.database)
   yield* checkAssets(parts.database.reader)
   yield* checkUploads(parts)
   yield* checkAccounts(parts.database)

@@ -39,6 +39,7 @@ export const securityAudit = (service: Pick<TestService, 'databaseUrl'>) =>
 const tables = {
   access_groups: true,
   accounts: true,
+  annotations: true,
   artifacts: true,
   assemblies: true,
   assembly_parts: true,

@@ -43,6 +43,7 @@ const forEveryReader = [
   'listArtifacts',
   'getArtifact',
   'getArtifactContent',
+  'getAnnotations',
   'createLink',
   'listAssets',
   'listAssetPage',

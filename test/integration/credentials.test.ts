@@ -30,9 +30,9 @@ const groups = {
   'own key': 'activateServiceKey',
   'own job': 'getJob',
   'read access':
-    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets',
+    'getRepository getArtifact getArtifactContent getAnnotations createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets',
   'write access':
-    'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw',
+    'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw putAnnotations',
   'service keys alone': 'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup',
 } as const
 type Group = keyof typeof groups
@@ -109,7 +109,14 @@ forEachEngine((engine) => {
       { id: 'write', repositories: [{ repository: 'releases', permissions: ['write'] }] },
     ])
     const owner = await createOwner(service)
-    const looking = ['repository.read', 'artifact.read', 'artifact.list', 'content.read', 'asset.read'] as const
+    const looking = [
+      'repository.read',
+      'artifact.read',
+      'artifact.list',
+      'content.read',
+      'asset.read',
+      'annotation.read',
+    ] as const
     const wish = { bindings: [binding('releases', ...looking)] }
     // What takes long to expire comes first.
     const early = await createPerson(service, 'early')

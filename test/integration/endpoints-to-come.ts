@@ -9,8 +9,6 @@ export const endpointsToCome: readonly string[] = [
   `GET ${repository}/asset/history`,
   `GET ${repository}/asset/revision`,
   `POST ${repository}/asset/restore`,
-  `GET ${artifact}/annotations`,
-  `PUT ${artifact}/annotations`,
   `POST ${artifact}/package`,
   `POST ${artifact}/references`,
   `DELETE ${artifact}/references`,

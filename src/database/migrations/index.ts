@@ -5,6 +5,7 @@ import { serviceAccounts } from './0003-service-accounts.ts'
 import { partsAndJobs } from './0004-parts-and-jobs.ts'
 import { linkKeys } from './0005-link-keys.ts'
 import { deletionAndSpace } from './0006-deletion-and-space.ts'
+import { annotations } from './0007-annotations.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   partsAndJobs,
   linkKeys,
   deletionAndSpace,
+  annotations,
 ]

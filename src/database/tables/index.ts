@@ -1,4 +1,5 @@
 import type { AccountsTable, SessionsTable } from './accounts.ts'
+import type { AnnotationsTable } from './annotations.ts'
 import type { ArtifactsTable, DeletedArtifactsTable } from './artifacts.ts'
 import type { AssembliesTable, AssemblyPartsTable } from './assemblies.ts'
 import type { AssetRevisionsTable, AssetsTable } from './assets.ts'
@@ -20,6 +21,7 @@ import type { UploadsTable } from './uploads.ts'
 export interface Tables {
   access_groups: AccessGroupsTable
   accounts: AccountsTable
+  annotations: AnnotationsTable
   artifacts: ArtifactsTable
   asset_revisions: AssetRevisionsTable
   assemblies: AssembliesTable

@@ -5,6 +5,7 @@ import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { notFound } from '../../kernel/failure.ts'
+import { annotationRevision } from '../annotations/annotations.ts'
 import { findArtifactRow } from './artifacts.queries.ts'
 import { findDeleted, graceHoursOf, isInPathHistory, lockPaths, moveBack, moveToDeleted } from './deletion.queries.ts'
 
@@ -51,14 +52,14 @@ export interface Eligibility {
 
 /**
  * What is known of a file as far as its deletion is concerned: the one function that the check shows and the deletion
- * follows, so that what is shown is what happens. Annotations are never replaced yet: their revision is 0.
+ * follows, so that what is shown is what happens.
  */
 const eligibility = async (q: Queries, row: ArtifactsTable): Promise<Eligibility> => ({
   id: row.id,
   name: row.name,
   size: String(row.size),
   publishedAt: row.published_at,
-  annotationRevision: 0,
+  annotationRevision: await annotationRevision(q, row.id),
   blockers: (await isInPathHistory(q, row.id)) ? ['asset_history'] : [],
 })
 

@@ -3,6 +3,7 @@ import { claimsPastGrace } from '../../content/grace.ts'
 import { noteHolder } from '../../content/reclaim-queue.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { deletedArtifactsKeptMs, upkeepBatch } from '../../kernel/limits.ts'
+import { forgetAnnotations } from '../annotations/annotations.ts'
 import { forgetReleasedBefore, markReleased } from './deletion.queries.ts'
 import type { DeletionParts } from './deletion.ts'
 
@@ -32,7 +33,9 @@ const giveUp = ({ database, clock }: DeletionParts, id: string): Promise<void> =
       const now = timestamp(clock.now())
       if ((await lockLive(tx, id)) || !(await release(tx, id, now))) return
       const deleted = await markReleased(tx, id, now)
-      if (deleted !== undefined) await noteHolder(tx, deleted.sha256, deleted.repository, id)
+      if (deleted === undefined) return
+      await forgetAnnotations(tx, id)
+      await noteHolder(tx, deleted.sha256, deleted.repository, id)
     },
     { durability: 'relaxed' },
   )

@@ -84,6 +84,8 @@ export const deleteUploadsOf = async (tx: Transaction, id: string): Promise<void
 
 /** Nothing of a deleted repository can be brought back. */
 export const forgetDeletedIn = async (tx: Transaction, id: string): Promise<void> => {
+  const deleted = tx.selectFrom('deleted_artifacts').select('id').where('repository', '=', id)
+  await tx.deleteFrom('annotations').where('artifact_id', 'in', deleted).execute()
   await tx.deleteFrom('deleted_artifacts').where('repository', '=', id).execute()
 }
 

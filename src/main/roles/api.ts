@@ -10,6 +10,7 @@ import { accessHandlers } from '../../features/access/handlers.ts'
 import { registrationOpen } from '../../features/accounts/accounts.ts'
 import { accountHandlers } from '../../features/accounts/handlers.ts'
 import { createPasswords } from '../../features/accounts/passwords.ts'
+import { annotationHandlers } from '../../features/annotations/handlers.ts'
 import { artifactHandlers } from '../../features/artifacts/handlers.ts'
 import { assetHandlers } from '../../features/assets/handlers.ts'
 import { discoveryHandlers } from '../../features/discovery/handlers.ts'
@@ -100,6 +101,7 @@ export const startGateway = async (
     ...repositoryHandlers({ database, clock, heldActions: held, visibleRepositories: visible }),
     ...uploadHandlers(uploadParts),
     ...artifactHandlers({ ...parts, cleanupGraceMs: settings.cleanupGraceMs }),
+    ...annotationHandlers({ database, clock }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers(uploadParts),

@@ -23,6 +23,16 @@ alter table accounts add constraint accounts_name_key_key UNIQUE (name_key);
 
 alter table accounts add constraint accounts_pkey PRIMARY KEY (id);
 
+create table annotations (
+  artifact_id text collate "C" not null,
+  revision bigint not null,
+  labels text collate "C" not null,
+  metadata text collate "C" not null,
+  collections text collate "C" not null
+);
+
+alter table annotations add constraint annotations_pkey PRIMARY KEY (artifact_id);
+
 create table artifacts (
   id text collate "C" not null,
   repository text collate "C" not null,

@@ -15,6 +15,14 @@ CREATE TABLE "accounts" (
   "created_at" text not null
 ) strict;
 
+CREATE TABLE "annotations" (
+  "artifact_id" text primary key,
+  "revision" integer not null,
+  "labels" text not null,
+  "metadata" text not null,
+  "collections" text not null
+) strict;
+
 CREATE TABLE "artifacts" (
   "id" text primary key,
   "repository" text not null references "repositories" ("id"),
