@@ -92,6 +92,7 @@ export const labelsMax = 32 // spec
 export const metadataEntriesMax = 32 // spec
 export const metadataValueMaxCharacters = 1024 // spec
 export const collectionsMax = 32 // spec
+export const stagesMax = 16 // spec
 export const assetPathMaxCharacters = 1024 // spec
 /** A path of 1,024 four-byte characters, each byte percent-encoded, with room for the rest of the line and headers. */
 export const requestHeadBytesMax = 32 * KiB
@@ -104,6 +105,19 @@ export const expectedRevisionMax = 2_147_483_646 // spec
 export const pageMax = 100 // spec
 export const pageDefault = 50 // spec
 export const assetListingMax = 1_000 // spec
+
+/** Search. A needle longer than the longest text that it could be a part of finds nothing. */
+export const searchNeedleMaxCharacters = 1024
+/** Pieces of a needle that the index is asked for: more of them cost more than the few false hits that they would spare. */
+export const searchGramsMax = 12
+/** Entries that one step of a search looks at, from the first, which a common needle needs, to the longest (some 15 ms). */
+export const searchStepFirst = 256
+export const searchStepMax = 4_096
+/** Walking goes on while one in so many matches, and no further than this (some 30 ms); then the inverted index is asked. */
+export const searchWalkRowsPerHit = 500
+export const searchWalkRowsMax = 32_768
+/** So many answers of the inverted index are fetched to be sorted here; it sorts larger ones itself, all at once. */
+export const searchIndexRowsMax = 4_000
 
 /** Uploads. */
 export const uploadLifetimeMs = 7 * day // spec

@@ -12,6 +12,7 @@ export const patterns = {
   sha256: '^[0-9a-f]{64}$',
   idempotencyKey: '^[A-Za-z0-9_.:-]{1,128}$',
   metadataKey: '^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$',
+  stage: '^[a-z0-9][a-z0-9_.-]{0,31}$',
   collection: '^[A-Za-z0-9_.:-]{1,64}$',
   /** A count of bytes: decimal digits without leading zeros; 16 digits stay below 2^53. */
   byteCount: '^(0|[1-9][0-9]{0,15})$',

@@ -10,6 +10,7 @@ import * as groups from '../features/groups/operations.ts'
 import * as health from '../features/health/operations.ts'
 import * as links from '../features/links/operations.ts'
 import * as repositories from '../features/repositories/operations.ts'
+import * as search from '../features/search/operations.ts'
 import * as securityAudit from '../features/security-audit/operations.ts'
 import * as serviceAccounts from '../features/service-accounts/operations.ts'
 import * as storage from '../features/storage/operations.ts'
@@ -36,6 +37,7 @@ export const catalogue = (): Operation[] =>
     uploads,
     artifacts,
     annotations,
+    search,
     storage,
     links,
     assets,

@@ -3,6 +3,7 @@ import { checkAccounts } from '../features/accounts/checks.ts'
 import { checkAnnotations } from '../features/annotations/checks.ts'
 import { checkArtifacts } from '../features/artifacts/checks.ts'
 import { checkAssets } from '../features/assets/checks.ts'
+import { checkSearch } from '../features/search/checks.ts'
 import { checkUploads } from '../features/uploads/checks.ts'
 import { checkJobs } from '../jobs/checks.ts'
 import type { Finding } from '../kernel/finding.ts'
@@ -12,6 +13,7 @@ export async function* everyCheck(parts: CheckedParts): AsyncGenerator<Finding> 
   yield* checkContent(parts)
   yield* checkArtifacts(parts)
   yield* checkAnnotations(parts.database)
+  yield* checkSearch(parts.database)
   yield* checkAssets(parts.database.reader)
   yield* checkUploads(parts)
   yield* checkAccounts(parts.database)

@@ -59,6 +59,7 @@ const tables = {
   reclaim_candidates: true,
   reclaim_notes: true,
   repositories: true,
+  search_entries: true,
   security_audit: true,
   service_accounts: true,
   service_keys: true,

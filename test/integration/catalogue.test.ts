@@ -41,6 +41,7 @@ const forEverySession = ['changePassword', 'listTokens', 'createToken', 'revokeT
 const forEveryReader = [
   'getRepository',
   'listArtifacts',
+  'searchArtifacts',
   'getArtifact',
   'getArtifactContent',
   'getAnnotations',

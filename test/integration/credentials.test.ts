@@ -30,7 +30,7 @@ const groups = {
   'own key': 'activateServiceKey',
   'own job': 'getJob',
   'read access':
-    'getRepository getArtifact getArtifactContent getAnnotations createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets',
+    'getRepository getArtifact getArtifactContent getAnnotations createLink listArtifacts searchArtifacts getAsset getAssetContent getRaw listAssetPage listAssets',
   'write access':
     'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw putAnnotations',
   'service keys alone': 'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup',

@@ -15,7 +15,6 @@ export const endpointsToCome: readonly string[] = [
   `GET ${artifact}/attachments`,
   `PUT ${artifact}/attachments`,
   `GET ${artifact}/attachments/history`,
-  `GET ${repository}/search`,
   `GET ${repository}/audit`,
   `GET ${artifact}/stages`,
   `PUT ${artifact}/stages/{stage}`,

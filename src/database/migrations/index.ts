@@ -6,6 +6,7 @@ import { partsAndJobs } from './0004-parts-and-jobs.ts'
 import { linkKeys } from './0005-link-keys.ts'
 import { deletionAndSpace } from './0006-deletion-and-space.ts'
 import { annotations } from './0007-annotations.ts'
+import { search } from './0008-search.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   linkKeys,
   deletionAndSpace,
   annotations,
+  search,
 ]

@@ -12,6 +12,7 @@ import type { JournalTable } from './journal.ts'
 import type { LinkKeysTable } from './link-keys.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
 import type { RepositoriesTable } from './repositories.ts'
+import type { SearchEntriesTable } from './search-entries.ts'
 import type { SecurityAuditTable } from './security-audit.ts'
 import type { DelegationsTable, ServiceAccountsTable, ServiceKeysTable } from './service-accounts.ts'
 import type { ThrottlesTable } from './throttles.ts'
@@ -41,6 +42,7 @@ export interface Tables {
   reclaim_candidates: ReclaimCandidatesTable
   reclaim_notes: ReclaimNotesTable
   repositories: RepositoriesTable
+  search_entries: SearchEntriesTable
   security_audit: SecurityAuditTable
   service_accounts: ServiceAccountsTable
   service_keys: ServiceKeysTable

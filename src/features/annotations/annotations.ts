@@ -5,6 +5,7 @@ import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
+import { refreshEntry } from '../search/entries.ts'
 import { labelsText, metadataText, recordOf, stringsOf } from '../uploads/descriptor.ts'
 import { deleteAnnotations, findAnnotations, insertAnnotations, updateAnnotations } from './annotations.queries.ts'
 
@@ -91,6 +92,7 @@ export const putAnnotations = (
       actor,
       occurredAt,
     })
+    await refreshEntry(tx, id)
     return annotationsOf(tx, artifact)
   })
 

@@ -2,16 +2,12 @@ import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../contract/define.ts'
 import { fields, Uuid } from '../../contract/schemas.ts'
 import { collectionsMax, expectedRevisionMax, revisionMax } from '../../kernel/limits.ts'
-import { patterns } from '../../kernel/names.ts'
-import { Labels, Metadata } from '../uploads/descriptor.ts'
+import { Collection, Labels, Metadata } from '../uploads/descriptor.ts'
 
 const path = '/api/v1/repositories/{repository}/artifacts/{id}/annotations'
 const one = fields({ repository: Type.String(), id: Uuid })
 
-const Collections = Type.Array(
-  Type.String({ pattern: patterns.collection, description: '1 to 64 letters, digits, _ . : or -' }),
-  { maxItems: collectionsMax },
-)
+const Collections = Type.Array(Collection, { maxItems: collectionsMax })
 
 const Annotations = fields({
   revision: Type.Integer({ minimum: 0, maximum: revisionMax }),

@@ -6,6 +6,7 @@ import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { annotationRevision } from '../annotations/annotations.ts'
+import { refreshEntry, removeEntry } from '../search/entries.ts'
 import { findArtifactRow } from './artifacts.queries.ts'
 import { findDeleted, graceHoursOf, isInPathHistory, lockPaths, moveBack, moveToDeleted } from './deletion.queries.ts'
 
@@ -93,6 +94,7 @@ export const deleteArtifact = (
     const now = timestamp(parts.clock.now())
     await retire(tx, id, now)
     await moveToDeleted(tx, row, now)
+    await removeEntry(tx, id)
     await tell(tx, 'artifact.delete', { repository, id, actor, now })
     const restorableUntil = await restorableUntilOf(parts, tx, repository, id)
     return { ...nothing, outcome: 'deleted', restorableUntil }
@@ -131,6 +133,7 @@ export const restoreArtifact = (
     const deleted = await findDeleted(tx, repository, id)
     if (deleted === undefined || !(await revive(tx, id))) throw notFound('artifact')
     await moveBack(tx, deleted)
+    await refreshEntry(tx, id)
     await tell(tx, 'artifact.restore', { repository, id, actor, now: timestamp(parts.clock.now()) })
     return deleted
   })

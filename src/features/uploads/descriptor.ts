@@ -25,6 +25,12 @@ import { patterns } from '../../kernel/names.ts'
 
 export const Labels = Type.Array(text(1, labelMaxCharacters), { maxItems: labelsMax })
 
+/** A word under which files are kept together. */
+export const Collection = Type.String({
+  pattern: patterns.collection,
+  description: '1 to 64 letters, digits, _ . : or -',
+})
+
 export const Metadata = Type.Record(
   Type.String({ pattern: patterns.metadataKey }),
   text(0, metadataValueMaxCharacters),

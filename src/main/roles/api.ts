@@ -20,6 +20,7 @@ import { watchReadiness } from '../../features/health/readiness.ts'
 import { linkHandlers } from '../../features/links/handlers.ts'
 import { createLinkSigner } from '../../features/links/links.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
+import { searchHandlers } from '../../features/search/handlers.ts'
 import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
 import { administeredActions } from '../../features/service-accounts/delegations.ts'
 import { serviceAccountHandlers } from '../../features/service-accounts/handlers.ts'
@@ -102,6 +103,7 @@ export const startGateway = async (
     ...uploadHandlers(uploadParts),
     ...artifactHandlers({ ...parts, cleanupGraceMs: settings.cleanupGraceMs }),
     ...annotationHandlers({ database, clock }),
+    ...searchHandlers({ database }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers(uploadParts),

@@ -327,6 +327,20 @@ create table schema_migrations (
 
 alter table schema_migrations add constraint schema_migrations_pkey PRIMARY KEY (number);
 
+create table search_entries (
+  artifact_id text collate "C" not null,
+  repository text collate "C" not null,
+  "position" bigint not null,
+  text text collate "C" not null,
+  tokens integer[] not null
+);
+
+alter table search_entries add constraint search_entries_pkey PRIMARY KEY (artifact_id);
+
+CREATE INDEX search_entries_by_repository ON search_entries USING btree (repository, artifact_id);
+
+CREATE INDEX search_entries_by_token ON search_entries USING gin (tokens) WITH (fastupdate=off);
+
 create table security_audit (
   sequence bigint not null,
   occurred_at text collate "C" not null,

@@ -1,0 +1,87 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Database } from '../../database/database.ts'
+import { lowestPositionAfter } from '../../kernel/id-position.ts'
+import {
+  pageMax,
+  searchIndexRowsMax,
+  searchStepFirst,
+  searchStepMax,
+  searchWalkRowsMax,
+  searchWalkRowsPerHit,
+} from '../../kernel/limits.ts'
+import { foldCase, type SearchFilters, tokensOfFilters } from '../../kernel/search-text.ts'
+import { firstByIndex, onlyByIndex, someByIndex, type Wanted, walk } from './postgres.queries.ts'
+import { sqliteStep } from './sqlite.queries.ts'
+
+/** How many hits are handed on together: a page and the one that tells that there is another. */
+const batch = pageMax + 1
+
+/**
+ * Ids of files that most likely match, in order, after an id, some at a time. Every file that matches all the while is
+ * among them. Each step is bounded, so that no search holds up the process for long.
+ */
+export const candidates = (
+  database: Database,
+  repository: string,
+  filters: SearchFilters,
+  after: string,
+): AsyncGenerator<string[]> => {
+  const wanted = {
+    repository,
+    needle: foldCase(filters.q ?? ''),
+    tokens: tokensOfFilters(repository, filters),
+    exactTokens: tokensOfFilters(repository, { ...filters, q: undefined }),
+  }
+  return database.engine === 'sqlite' ? onSqlite(database, wanted, after) : onPostgres(database, wanted, after)
+}
+
+/** The index answers in order and as it goes. What has all tokens but not the needle makes steps longer. */
+async function* onSqlite(database: Database, { tokens, needle }: Wanted, after: string): AsyncGenerator<string[]> {
+  let from = lowestPositionAfter(after)
+  for (let limit = batch; ; limit = Math.min(limit * 2, searchStepMax)) {
+    const found = await sqliteStep(database.reader, tokens, { from, after, needle, limit })
+    yield found.flatMap(({ artifact_id, hit }) => (artifact_id !== null && hit === 1 ? [artifact_id] : []))
+    const last = found.at(-1)
+    if (last === undefined || new Set(found.map(({ position }) => position)).size < limit) return
+    from = last.position + 1
+    await turn()
+  }
+}
+
+/**
+ * Walks as long as there are hits enough by the way: pages of what is common need nothing else. What is rarer is asked of
+ * the index, whose answer is then short.
+ */
+async function* onPostgres(database: Database, wanted: Wanted, after: string): AsyncGenerator<string[]> {
+  let from = after
+  let walked = 0
+  let hits = 0
+  for (let rows = searchStepFirst; walked < searchWalkRowsMax; rows = Math.min(rows * 4, searchStepMax)) {
+    const { ids, last } = await walk(database.reader, wanted, from, { rows, limit: batch })
+    yield ids
+    if (last === null) return
+    from = last
+    walked += rows
+    hits += ids.length
+    if (walked >= searchStepMax && hits * searchWalkRowsPerHit < walked) break
+  }
+  for (;;) {
+    const { ids, last } = await byIndex(database, wanted, from)
+    yield ids
+    if (last === null) return
+    from = last
+  }
+}
+
+/** Everything that is left if that is little, sorted here; otherwise the index has to sort it. */
+const byIndex = (database: Database, wanted: Wanted, after: string) =>
+  database.snapshot(async (q) => {
+    await onlyByIndex(q)
+    const some = await someByIndex(q, wanted, after, searchIndexRowsMax + 1)
+    if (some.length <= searchIndexRowsMax) {
+      const ids = some.flatMap(({ artifact_id, hit }) => (hit === 1 ? [artifact_id] : [])).sort()
+      return { ids: ids.slice(0, batch), last: ids.length > batch ? (ids[batch - 1] ?? null) : null }
+    }
+    const ids = await firstByIndex(q, wanted, after, batch)
+    return { ids, last: ids.length === batch ? (ids.at(-1) ?? null) : null }
+  })

@@ -1,0 +1,55 @@
+import { lockLive } from '../../content/claims.ts'
+import type { Database, Queries } from '../../database/database.ts'
+import { engineOf } from '../../database/engine-of.ts'
+import { damage, type Finding } from '../../kernel/finding.ts'
+import { idPosition } from '../../kernel/id-position.ts'
+import { checkPage, findingsMax } from '../../kernel/limits.ts'
+import { foldCase, searchText, tokensOfFilters } from '../../kernel/search-text.ts'
+import { describedAfter, entriesOfNothing } from './entries.queries.ts'
+import { refreshEntry, removeEntry, searchable } from './entries.ts'
+import { hasTokens } from './postgres.queries.ts'
+import { sqliteStep } from './sqlite.queries.ts'
+
+type Row = Awaited<ReturnType<typeof describedAfter>>[number]
+
+/** Proves that search knows every published file by what is said of it now, and nothing else. */
+export async function* checkSearch(database: Database): AsyncGenerator<Finding> {
+  for (const id of await entriesOfNothing(database.reader, findingsMax))
+    yield damage(`search knows ${id}, which is not published`, () =>
+      database.transaction(async (tx) => {
+        // It may have been restored meanwhile.
+        if (!(await lockLive(tx, id))) await removeEntry(tx, id)
+      }),
+    )
+  let found = 0
+  for (let after = ''; found < findingsMax; ) {
+    const { last, wrong } = await database.snapshot((q) => lookAt(q, after))
+    for (const { id, repository } of wrong)
+      yield damage(`repository ${repository}: search does not know the artifact ${id} as it is described`, () =>
+        database.transaction(async (tx) => {
+          if (await lockLive(tx, id)) await refreshEntry(tx, id)
+        }),
+      )
+    if (last === null) return
+    found += wrong.length
+    after = last
+  }
+}
+
+const lookAt = async (q: Queries, after: string): Promise<{ last: string | null; wrong: Row[] }> => {
+  const rows = await describedAfter(q, after, checkPage)
+  const wrong: Row[] = []
+  for (const row of rows) if (!(isKnown(row) && (await isFound(q, row)))) wrong.push(row)
+  return { last: rows.length < checkPage ? null : (rows.at(-1)?.id ?? null), wrong }
+}
+
+const isKnown = (row: Row): boolean =>
+  row.text === searchText(searchable(row)) && row.known_in === row.repository && row.position === idPosition(row.id)
+
+/** Whether the index leads to the file by its name. */
+const isFound = async (q: Queries, { id, repository, name }: Row): Promise<boolean> => {
+  const tokens = tokensOfFilters(repository, { q: name, label: undefined, collection: undefined, metadata: undefined })
+  if (engineOf(q) === 'postgres') return hasTokens(q, id, tokens)
+  const step = { from: idPosition(id), after: '', needle: foldCase(name), limit: 1 }
+  return (await sqliteStep(q, tokens, step)).some((found) => found.artifact_id === id && found.hit === 1)
+}
