@@ -110,14 +110,16 @@ export const assetListingMax = 1_000 // spec
 export const searchNeedleMaxCharacters = 1024
 /** Pieces of a needle that the index is asked for: more of them cost more than the few false hits that they would spare. */
 export const searchGramsMax = 12
-/** Entries that one step of a search looks at, from the first, which a common needle needs, to the longest (some 15 ms). */
-export const searchStepFirst = 256
-export const searchStepMax = 4_096
-/** Walking goes on while one in so many matches, and no further than this (some 30 ms); then the inverted index is asked. */
-export const searchWalkRowsPerHit = 500
-export const searchWalkRowsMax = 32_768
-/** So many answers of the inverted index are fetched to be sorted here; it sorts larger ones itself, all at once. */
-export const searchIndexRowsMax = 4_000
+export const searchSteps = {
+  /** Entries that one step looks at, from the first, which a common needle needs, to the longest (some 15 ms). */
+  rowsFirst: 256,
+  rowsMax: 4_096,
+  /** Walking goes on while one in so many matches, and no further than this (some 30 ms); then the inverted index is asked. */
+  walkRowsPerHit: 500,
+  walkRowsMax: 32_768,
+  /** So many answers of the inverted index are fetched to be sorted here; it sorts larger ones itself, all at once. */
+  indexRowsMax: 4_000,
+} as const
 
 /** Uploads. */
 export const uploadLifetimeMs = 7 * day // spec

@@ -10,7 +10,7 @@ export const search: Migration = {
   async up(q, types) {
     await q.schema
       .createTable('search_entries')
-      .addColumn('artifact_id', types.text, (c) => c.primaryKey())
+      .addColumn('artifact_id', types.text, (c) => c.primaryKey().references('artifacts.id').onDelete('cascade'))
       .addColumn('repository', types.text, (c) => c.notNull())
       .addColumn('position', types.integer, (c) => c.notNull())
       .addColumn('text', types.text, (c) => c.notNull())
@@ -37,8 +37,8 @@ const invertedIndex = async (q: Kysely<unknown>): Promise<void> => {
 
 const fullTextTable = async (q: Kysely<unknown>): Promise<void> => {
   await q.schema.createIndex('search_entries_by_position').on('search_entries').column('position').execute()
-  await sql`create virtual table search_index using fts5(tokens, content = '', contentless_delete = 1, detail = none,
-    tokenize = 'ascii')`.execute(q)
+  await sql`create virtual table search_index using fts5(tokens, content = '', contentless_delete = 1,
+    detail = none, tokenize = 'ascii')`.execute(q)
 }
 
 interface Row {

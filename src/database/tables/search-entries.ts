@@ -1,5 +1,5 @@
 /**
- * What search knows of a published file. Its tokens stand beside it in a form that each engine has for itself: an array
+ * What search knows of a published file; it goes with the row of the file. Its tokens stand beside it in a form that each engine has for itself: an array
  * column with an inverted index on PostgreSQL, the row of the full-text table `search_index` on SQLite.
  */
 export interface SearchEntriesTable {

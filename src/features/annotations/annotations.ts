@@ -62,39 +62,45 @@ export const putAnnotations = (
   { database, clock }: AnnotationParts,
   repository: string,
   id: string,
-  { expectedRevision, value }: NewAnnotations,
+  wanted: NewAnnotations,
   actor: string,
 ): Promise<Annotations> =>
-  database.transaction(async (tx) => {
-    // The lock of its claim puts those in a row who annotate, delete or restore a file.
-    if (!(await lockLive(tx, id))) throw notFound('artifact')
-    const artifact = await publishedArtifact(tx, repository, id)
-    const current = await annotationRevision(tx, id)
-    if (current !== expectedRevision)
-      throw new Failure(
-        'revision_mismatch',
-        `The annotations are at revision ${current}; read them again, then decide.`,
-      )
-    const row = {
-      artifact_id: id,
-      revision: current + 1,
-      labels: labelsText(value.labels),
-      metadata: metadataText(value.metadata),
-      collections: JSON.stringify(value.collections ?? []),
-    }
-    await (current === 0 ? insertAnnotations(tx, row) : updateAnnotations(tx, row))
-    const occurredAt = timestamp(clock.now())
-    await appendJournal(tx, {
-      repository,
-      action: 'annotation.replace',
-      artifactId: id,
-      detail: null,
-      actor,
-      occurredAt,
-    })
-    await refreshEntry(tx, id)
-    return annotationsOf(tx, artifact)
+  database.transaction((tx) => replaceAnnotations(tx, repository, id, wanted, actor, timestamp(clock.now())))
+
+/** The same in a transaction of the caller, who holds no lock that comes after that of a claim. */
+export const replaceAnnotations = async (
+  tx: Transaction,
+  repository: string,
+  id: string,
+  { expectedRevision, value }: NewAnnotations,
+  actor: string,
+  occurredAt: string,
+): Promise<Annotations> => {
+  // The lock of its claim puts those in a row who annotate, delete or restore a file.
+  if (!(await lockLive(tx, id))) throw notFound('artifact')
+  const artifact = await publishedArtifact(tx, repository, id)
+  const current = await annotationRevision(tx, id)
+  if (current !== expectedRevision)
+    throw new Failure('revision_mismatch', `The annotations are at revision ${current}; read them again, then decide.`)
+  const row = {
+    artifact_id: id,
+    revision: current + 1,
+    labels: labelsText(value.labels),
+    metadata: metadataText(value.metadata),
+    collections: JSON.stringify(value.collections ?? []),
+  }
+  await (current === 0 ? insertAnnotations(tx, row) : updateAnnotations(tx, row))
+  await appendJournal(tx, {
+    repository,
+    action: 'annotation.replace',
+    artifactId: id,
+    detail: null,
+    actor,
+    occurredAt,
   })
+  await refreshEntry(tx, id)
+  return annotationsOf(tx, artifact)
+}
 
 /** Forgets what was said of a file that can no longer be brought back. */
 export const forgetAnnotations = (tx: Transaction, artifactId: string): Promise<void> =>

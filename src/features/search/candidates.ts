@@ -1,20 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Database } from '../../database/database.ts'
 import { lowestPositionAfter } from '../../kernel/id-position.ts'
-import {
-  pageMax,
-  searchIndexRowsMax,
-  searchStepFirst,
-  searchStepMax,
-  searchWalkRowsMax,
-  searchWalkRowsPerHit,
-} from '../../kernel/limits.ts'
+import { pageMax, searchSteps } from '../../kernel/limits.ts'
 import { foldCase, type SearchFilters, tokensOfFilters } from '../../kernel/search-text.ts'
 import { firstByIndex, onlyByIndex, someByIndex, type Wanted, walk } from './postgres.queries.ts'
 import { sqliteStep } from './sqlite.queries.ts'
 
 /** How many hits are handed on together: a page and the one that tells that there is another. */
 const batch = pageMax + 1
+
+type Steps = { readonly [K in keyof typeof searchSteps]: number }
 
 /**
  * Ids of files that most likely match, in order, after an id, some at a time. Every file that matches all the while is
@@ -25,6 +20,7 @@ export const candidates = (
   repository: string,
   filters: SearchFilters,
   after: string,
+  steps: Steps = searchSteps,
 ): AsyncGenerator<string[]> => {
   const wanted = {
     repository,
@@ -32,13 +28,20 @@ export const candidates = (
     tokens: tokensOfFilters(repository, filters),
     exactTokens: tokensOfFilters(repository, { ...filters, q: undefined }),
   }
-  return database.engine === 'sqlite' ? onSqlite(database, wanted, after) : onPostgres(database, wanted, after)
+  return database.engine === 'sqlite'
+    ? onSqlite(database, wanted, after, steps)
+    : onPostgres(database, wanted, after, steps)
 }
 
 /** The index answers in order and as it goes. What has all tokens but not the needle makes steps longer. */
-async function* onSqlite(database: Database, { tokens, needle }: Wanted, after: string): AsyncGenerator<string[]> {
+async function* onSqlite(
+  database: Database,
+  { tokens, needle }: Wanted,
+  after: string,
+  steps: Steps,
+): AsyncGenerator<string[]> {
   let from = lowestPositionAfter(after)
-  for (let limit = batch; ; limit = Math.min(limit * 2, searchStepMax)) {
+  for (let limit = steps.rowsFirst; ; limit = Math.min(limit * 2, steps.rowsMax)) {
     const found = await sqliteStep(database.reader, tokens, { from, after, needle, limit })
     yield found.flatMap(({ artifact_id, hit }) => (artifact_id !== null && hit === 1 ? [artifact_id] : []))
     const last = found.at(-1)
@@ -52,21 +55,21 @@ async function* onSqlite(database: Database, { tokens, needle }: Wanted, after: 
  * Walks as long as there are hits enough by the way: pages of what is common need nothing else. What is rarer is asked of
  * the index, whose answer is then short.
  */
-async function* onPostgres(database: Database, wanted: Wanted, after: string): AsyncGenerator<string[]> {
+async function* onPostgres(database: Database, wanted: Wanted, after: string, steps: Steps): AsyncGenerator<string[]> {
   let from = after
   let walked = 0
   let hits = 0
-  for (let rows = searchStepFirst; walked < searchWalkRowsMax; rows = Math.min(rows * 4, searchStepMax)) {
+  for (let rows = steps.rowsFirst; walked < steps.walkRowsMax; rows = Math.min(rows * 4, steps.rowsMax)) {
     const { ids, last } = await walk(database.reader, wanted, from, { rows, limit: batch })
     yield ids
     if (last === null) return
     from = last
     walked += rows
     hits += ids.length
-    if (walked >= searchStepMax && hits * searchWalkRowsPerHit < walked) break
+    if (walked >= steps.rowsMax && hits * steps.walkRowsPerHit < walked) break
   }
   for (;;) {
-    const { ids, last } = await byIndex(database, wanted, from)
+    const { ids, last } = await byIndex(database, wanted, from, steps.indexRowsMax)
     yield ids
     if (last === null) return
     from = last
@@ -74,11 +77,11 @@ async function* onPostgres(database: Database, wanted: Wanted, after: string): A
 }
 
 /** Everything that is left if that is little, sorted here; otherwise the index has to sort it. */
-const byIndex = (database: Database, wanted: Wanted, after: string) =>
+const byIndex = (database: Database, wanted: Wanted, after: string, rowsMax: number) =>
   database.snapshot(async (q) => {
     await onlyByIndex(q)
-    const some = await someByIndex(q, wanted, after, searchIndexRowsMax + 1)
-    if (some.length <= searchIndexRowsMax) {
+    const some = await someByIndex(q, wanted, after, rowsMax + 1)
+    if (some.length <= rowsMax) {
       const ids = some.flatMap(({ artifact_id, hit }) => (hit === 1 ? [artifact_id] : [])).sort()
       return { ids: ids.slice(0, batch), last: ids.length > batch ? (ids[batch - 1] ?? null) : null }
     }

@@ -30,17 +30,6 @@ export const describedAfter = (q: Queries, after: string, limit: number) =>
     .limit(limit)
     .execute()
 
-export const entriesOfNothing = async (q: Queries, limit: number): Promise<string[]> =>
-  (
-    await q
-      .selectFrom('search_entries')
-      .leftJoin('artifacts', 'artifacts.id', 'search_entries.artifact_id')
-      .select('search_entries.artifact_id')
-      .where('artifacts.id', 'is', null)
-      .limit(limit)
-      .execute()
-  ).map(({ artifact_id }) => artifact_id)
-
 export type DescribedRow = Pick<
   Awaited<ReturnType<typeof describedFiles>>[number],
   'id' | 'repository' | 'name' | 'labels' | 'metadata' | 'collections'

@@ -4,8 +4,8 @@ import { idPosition } from '../../kernel/id-position.ts'
 import { type Searchable, searchText, tokensOf } from '../../kernel/search-text.ts'
 import { recordOf, stringsOf } from '../uploads/descriptor.ts'
 import { type DescribedRow, describedFiles } from './entries.queries.ts'
-import { putPostgresEntry, takePostgresEntry } from './postgres.queries.ts'
-import { putSqliteEntry, removeTokens, sharersOf, takeSqliteEntry, writeTokens } from './sqlite.queries.ts'
+import { putPostgresEntry } from './postgres.queries.ts'
+import { putSqliteEntry, removeTokens, sharersOf, writeTokens } from './sqlite.queries.ts'
 
 /**
  * What search knows of files: one entry for each published one, in the transaction of whatever changes it (I4). It costs
@@ -40,10 +40,9 @@ export const refreshEntry = async (tx: Transaction, id: string): Promise<void> =
   for (const row of await describedFiles(tx, [id])) await putEntry(tx, searchable(row))
 }
 
-/** Search knows the file no more. Harmless when it never did. */
+/** Search knows the file no more. Its entry went with the row of the file; this takes what the index has of it. */
 export const removeEntry = async (tx: Transaction, id: string): Promise<void> => {
-  if (engineOf(tx) === 'postgres') return takePostgresEntry(tx, id)
-  await takeSqliteEntry(tx, id)
+  if (engineOf(tx) === 'postgres') return
   const position = idPosition(id)
   const left = await withSharers(tx, position, id, new Set())
   await (left.size > 0 ? writeTokens(tx, position, left) : removeTokens(tx, position))

@@ -25,10 +25,6 @@ export const putPostgresEntry = async (
   await putEntry(tx, { ...entry, tokens: array(tokens) })
 }
 
-export const takePostgresEntry = async (tx: Transaction, id: string): Promise<void> => {
-  await tx.deleteFrom('search_entries').where('artifact_id', '=', id).execute()
-}
-
 export interface Wanted {
   readonly repository: string
   /** Folded. */

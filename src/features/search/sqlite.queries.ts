@@ -23,14 +23,6 @@ export const putSqliteEntry = prepareQuery((q, p: Parameters<SearchEntriesTable>
     .onConflict((conflict) => conflict.column('artifact_id').doUpdateSet((eb) => ({ text: eb.ref('excluded.text') }))),
 )
 
-const deleteEntry = prepareQuery((q, p: Parameters<{ id: string }>) =>
-  q.deleteFrom('search_entries').where('artifact_id', '=', p('id')),
-)
-
-export const takeSqliteEntry = async (tx: Transaction, id: string): Promise<void> => {
-  await deleteEntry(tx, { id })
-}
-
 const atPosition = prepareQuery((q, p: Parameters<{ position: number; id: string }>) =>
   q
     .selectFrom('search_entries')

@@ -335,6 +335,8 @@ create table search_entries (
   tokens integer[] not null
 );
 
+alter table search_entries add constraint search_entries_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id) ON DELETE CASCADE;
+
 alter table search_entries add constraint search_entries_pkey PRIMARY KEY (artifact_id);
 
 CREATE INDEX search_entries_by_repository ON search_entries USING btree (repository, artifact_id);

@@ -286,7 +286,7 @@ CREATE TABLE schema_migrations (
 ) strict;
 
 CREATE TABLE "search_entries" (
-  "artifact_id" text primary key,
+  "artifact_id" text primary key references "artifacts" ("id") on delete cascade,
   "repository" text not null,
   "position" integer not null,
   "text" text not null
