@@ -9,7 +9,7 @@ import { sqliteStep } from './sqlite.queries.ts'
 /** How many hits are handed on together: a page and the one that tells that there is another. */
 const batch = pageMax + 1
 
-type Steps = { readonly [K in keyof typeof searchSteps]: number }
+export type Steps = { readonly [K in keyof typeof searchSteps]: number }
 
 /**
  * Ids of files that most likely match, in order, after an id, some at a time. Every file that matches all the while is

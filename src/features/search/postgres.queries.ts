@@ -36,7 +36,8 @@ export interface Wanted {
 }
 
 /**
- * Walks through the next `rows` entries after an id. Hits in order, at most `limit` of them; `last` is where to go on, null
+ * Walks through the next `rows` entries after an id, along the index of the repository (which is why its name stands there
+ * twice: the ids alone have an index as well, full of other repositories). Hits in order, at most `limit` of them; `last` is where to go on, null
  * at the end.
  */
 export const walk = async (
@@ -48,7 +49,8 @@ export const walk = async (
   const { rows: found } = await sql<{ artifact_id: string | null; seen: number }>`
     with seen as materialized (
       select artifact_id, (position(${needle} in text) > 0 and tokens @> ${array(exactTokens)}::int4[]) as hit
-      from search_entries where repository = ${repository} and artifact_id > ${after} order by artifact_id limit ${rows}
+      from search_entries where repository = ${repository} and (repository, artifact_id) > (${repository}, ${after})
+      order by repository, artifact_id limit ${rows}
     )
     (select artifact_id, 0 as seen from seen where hit order by artifact_id limit ${limit})
     union all select max(artifact_id), count(*) from seen`.execute(q)
@@ -64,12 +66,14 @@ export const onlyByIndex = async (q: Queries): Promise<void> => {
     set_config('enable_indexonlyscan', 'off', true), set_config('jit', 'off', true)`.execute(q)
 }
 
-/** Some `limit` entries after an id that have all the tokens, in no order; `hit` if the needle is in the text. */
+/**
+ * Some `limit` entries after an id that have all the tokens, in no order (the concatenation keeps the index of ids out of it,
+ * which would be read for everything after the id); `hit` if the needle is in the text. */
 export const someByIndex = async (q: Queries, wanted: Wanted, after: string, limit: number) =>
   (
     await sql<{ artifact_id: string; hit: 0 | 1 }>`
       select artifact_id, position(${wanted.needle} in text) > 0 as hit from search_entries
-      where tokens @> ${array(wanted.tokens)}::int4[] and artifact_id > ${after} limit ${limit}`.execute(q)
+      where tokens @> ${array(wanted.tokens)}::int4[] and artifact_id || '' > ${after} limit ${limit}`.execute(q)
   ).rows
 
 /** The first `limit` hits after an id, for which everything that has the tokens is looked at. */
@@ -77,7 +81,7 @@ export const firstByIndex = async (q: Queries, wanted: Wanted, after: string, li
   (
     await sql<{ artifact_id: string }>`
       select artifact_id from search_entries
-      where tokens @> ${array(wanted.tokens)}::int4[] and artifact_id > ${after} and position(${wanted.needle} in text) > 0
+      where tokens @> ${array(wanted.tokens)}::int4[] and artifact_id || '' > ${after} and position(${wanted.needle} in text) > 0
       order by artifact_id limit ${limit}`.execute(q)
   ).rows.map(({ artifact_id }) => artifact_id)
 
