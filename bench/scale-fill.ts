@@ -12,10 +12,11 @@ import { catalogFile } from './scale-catalog.ts'
 
 const repository = 'releases'
 const actor = 'bench'
-const filesPerTransaction = 1_000
+/** PostgreSQL keeps every version of a counter until the commit, and goes through all of them for the next one. */
+const filesPerTransaction = { sqlite: 1_000, postgres: 50 }
 
 /**
- * Publishes so many files by the rules of the service, a thousand in a transaction, all with the same few bytes. What they
+ * Publishes so many files by the rules of the service, many in a transaction, all with the same few bytes. What they
  * are called is told by `catalogFile`. Seconds it took.
  */
 export const fill = async (database: Database, store: BlobStore, count: number): Promise<number> => {
@@ -26,7 +27,7 @@ export const fill = async (database: Database, store: BlobStore, count: number):
   await place.write(bytes)
   await place.publish(digest)
   for (let index = 0; index < count; ) {
-    const end = Math.min(index + filesPerTransaction, count)
+    const end = Math.min(index + filesPerTransaction[database.engine], count)
     const from = index
     await database.transaction(
       async (tx) => {

@@ -114,11 +114,12 @@ export const searchSteps = {
   /** Entries that one step looks at, from the first, which a common needle needs, to the longest (some 15 ms). */
   rowsFirst: 256,
   rowsMax: 4_096,
-  /** Walking goes on while one in so many matches, and no further than this (some 30 ms); then the inverted index is asked. */
-  walkRowsPerHit: 500,
+  /** While one in so many matches, walking is all that is needed; else the inverted index is asked. */
+  walkRowsPerHit: 64,
+  /** An answer of the inverted index that is longer is not fetched (some 10 ms). */
+  indexRowsMax: 2_000,
+  /** Walking goes no further than this (some 30 ms) before the inverted index has to sort all that it finds. */
   walkRowsMax: 32_768,
-  /** So many answers of the inverted index are fetched to be sorted here; it sorts larger ones itself, all at once. */
-  indexRowsMax: 4_000,
 } as const
 
 /** Uploads. */

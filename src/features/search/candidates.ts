@@ -52,13 +52,14 @@ async function* onSqlite(
 }
 
 /**
- * Walks as long as there are hits enough by the way: pages of what is common need nothing else. What is rarer is asked of
- * the index, whose answer is then short.
+ * Walks as long as there are hits enough by the way: pages of what is common need nothing else. What is rarer is asked of the
+ * index, once: if its answer is short, that is all there is. If not, walking on is cheaper than to have it sorted, for a while.
  */
 async function* onPostgres(database: Database, wanted: Wanted, after: string, steps: Steps): AsyncGenerator<string[]> {
   let from = after
   let walked = 0
   let hits = 0
+  let asked = false
   for (let rows = steps.rowsFirst; walked < steps.walkRowsMax; rows = Math.min(rows * 4, steps.rowsMax)) {
     const { ids, last } = await walk(database.reader, wanted, from, { rows, limit: batch })
     yield ids
@@ -66,25 +67,33 @@ async function* onPostgres(database: Database, wanted: Wanted, after: string, st
     from = last
     walked += rows
     hits += ids.length
-    if (walked >= steps.rowsMax && hits * steps.walkRowsPerHit < walked) break
+    if (asked || hits * steps.walkRowsPerHit >= walked) continue
+    asked = true
+    const few = await fewByIndex(database, wanted, from, steps.indexRowsMax)
+    if (few === null) continue
+    yield few
+    return
   }
   for (;;) {
-    const { ids, last } = await byIndex(database, wanted, from, steps.indexRowsMax)
+    const ids = await sortedByIndex(database, wanted, from)
     yield ids
-    if (last === null) return
+    const last = ids.at(-1)
+    if (last === undefined || ids.length < batch) return
     from = last
   }
 }
 
-/** Everything that is left if that is little, sorted here; otherwise the index has to sort it. */
-const byIndex = (database: Database, wanted: Wanted, after: string, rowsMax: number) =>
+/** All hits after an id, in order, if the index proposes no more than so many files; else null. */
+const fewByIndex = (database: Database, wanted: Wanted, after: string, rowsMax: number): Promise<string[] | null> =>
   database.snapshot(async (q) => {
     await onlyByIndex(q)
     const some = await someByIndex(q, wanted, after, rowsMax + 1)
-    if (some.length <= rowsMax) {
-      const ids = some.flatMap(({ artifact_id, hit }) => (hit === 1 ? [artifact_id] : [])).sort()
-      return { ids: ids.slice(0, batch), last: ids.length > batch ? (ids[batch - 1] ?? null) : null }
-    }
-    const ids = await firstByIndex(q, wanted, after, batch)
-    return { ids, last: ids.length === batch ? (ids.at(-1) ?? null) : null }
+    if (some.length > rowsMax) return null
+    return some.flatMap(({ artifact_id, hit }) => (hit === 1 ? [artifact_id] : [])).sort()
+  })
+
+const sortedByIndex = (database: Database, wanted: Wanted, after: string): Promise<string[]> =>
+  database.snapshot(async (q) => {
+    await onlyByIndex(q)
+    return firstByIndex(q, wanted, after, batch)
   })
