@@ -46,12 +46,18 @@ export const searchText = ({ name, metadata }: Pick<Searchable, 'name' | 'metada
 /** Pieces of this many UTF-16 units are indexed, and all shorter ones. */
 const gramUnits = 3
 
-/** Tokens of a file, each once: 32-bit integers. */
-export const tokensOf = (file: Searchable, text: string): Set<number> => {
+/** Tokens of what can be looked for exactly, each once: 32-bit integers. */
+export const exactTokensOf = (file: Omit<Searchable, 'name'>): Set<number> => {
   const tokens = new Set<number>([repositoryToken(file.repository)])
   for (const label of file.labels) tokens.add(labelToken(label))
   for (const collection of file.collections) tokens.add(collectionToken(collection))
   for (const [key, value] of Object.entries(file.metadata)) tokens.add(metadataToken(key, value))
+  return tokens
+}
+
+/** Those and the tokens of all pieces of its texts. */
+export const tokensOf = (file: Searchable, text: string): Set<number> => {
+  const tokens = exactTokensOf(file)
   for (const line of text.split(between))
     for (let units = 1; units <= gramUnits; units++)
       for (let at = 0; at + units <= line.length; at++) tokens.add(gramToken(line, at, units))

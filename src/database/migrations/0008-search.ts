@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { idPosition } from '../../kernel/id-position.ts'
-import { searchText, tokensOf } from '../../kernel/search-text.ts'
+import { exactTokensOf, searchText, tokensOf } from '../../kernel/search-text.ts'
 import type { ColumnTypes, Migration } from '../migration.ts'
 
 /** What search knows of published files, and of those that there are already. */
@@ -21,9 +21,11 @@ export const search: Migration = {
 }
 
 const invertedIndex = async (q: Kysely<unknown>): Promise<void> => {
+  await sql`alter table search_entries add column exact int4[] not null`.execute(q)
   await sql`alter table search_entries add column tokens int4[] not null`.execute(q)
   // Statistics of arrays are dear, and no query leaves the choice of its plan to them.
-  await sql`alter table search_entries alter column tokens set statistics 0`.execute(q)
+  for (const name of ['exact', 'tokens'])
+    await sql`alter table search_entries alter column ${sql.ref(name)} set statistics 0`.execute(q)
   await q.schema
     .createIndex('search_entries_by_repository')
     .on('search_entries')
@@ -65,11 +67,13 @@ const fill = async (q: Kysely<unknown>, { engine }: ColumnTypes): Promise<void> 
         JSON.parse(json),
       )
       const text = searchText({ name, metadata })
-      const tokens = tokensOf({ repository, name, labels, metadata, collections }, text)
+      const file = { repository, name, labels, metadata, collections }
+      const tokens = tokensOf(file, text)
       const position = idPosition(id)
       if (engine === 'postgres') {
-        await sql`insert into search_entries (artifact_id, repository, position, text, tokens)
-          values (${id}, ${repository}, ${position}, ${text}, ${`{${[...tokens].join()}}`}::int4[])`.execute(q)
+        const [exact, all] = [exactTokensOf(file), tokens].map((set) => `{${[...set].join()}}`)
+        await sql`insert into search_entries (artifact_id, repository, position, text, exact, tokens)
+          values (${id}, ${repository}, ${position}, ${text}, ${exact}::int4[], ${all}::int4[])`.execute(q)
         continue
       }
       await sql`insert into search_entries (artifact_id, repository, position, text)

@@ -60,7 +60,7 @@ async function* onPostgres(database: Database, wanted: Wanted, after: string, st
   let walked = 0
   let hits = 0
   let asked = false
-  for (let rows = steps.rowsFirst; walked < steps.walkRowsMax; rows = Math.min(rows * 4, steps.rowsMax)) {
+  for (let rows = steps.rowsFirst; walked < steps.walkRowsMax; rows = rowsToFill(walked, hits, steps)) {
     const { ids, last } = await walk(database.reader, wanted, from, { rows, limit: batch })
     yield ids
     if (last === null) return
@@ -82,6 +82,10 @@ async function* onPostgres(database: Database, wanted: Wanted, after: string, st
     from = last
   }
 }
+
+/** How many more entries will most likely fill the page. */
+const rowsToFill = (walked: number, hits: number, { rowsFirst, rowsMax }: Steps): number =>
+  Math.max(rowsFirst, Math.min(Math.ceil((1.2 * walked * (batch - hits)) / Math.max(hits, 1)), rowsMax))
 
 /** All hits after an id, in order, if the index proposes no more than so many files; else null. */
 const fewByIndex = (database: Database, wanted: Wanted, after: string, rowsMax: number): Promise<string[] | null> =>

@@ -4,7 +4,7 @@ import { engineOf } from '../../database/engine-of.ts'
 import { damage, type Finding } from '../../kernel/finding.ts'
 import { idPosition } from '../../kernel/id-position.ts'
 import { checkPage, findingsMax } from '../../kernel/limits.ts'
-import { foldCase, searchText, tokensOfFilters } from '../../kernel/search-text.ts'
+import { exactTokensOf, foldCase, searchText, tokensOfFilters } from '../../kernel/search-text.ts'
 import { describedAfter } from './entries.queries.ts'
 import { refreshEntry, searchable } from './entries.ts'
 import { hasTokens } from './postgres.queries.ts'
@@ -40,9 +40,10 @@ const isKnown = (row: Row): boolean =>
   row.text === searchText(searchable(row)) && row.known_in === row.repository && row.position === idPosition(row.id)
 
 /** Whether the index leads to the file by its name. */
-const isFound = async (q: Queries, { id, repository, name }: Row): Promise<boolean> => {
+const isFound = async (q: Queries, row: Row): Promise<boolean> => {
+  const { id, repository, name } = row
   const tokens = tokensOfFilters(repository, { q: name, label: undefined, collection: undefined, metadata: undefined })
-  if (engineOf(q) === 'postgres') return hasTokens(q, id, tokens)
+  if (engineOf(q) === 'postgres') return hasTokens(q, id, exactTokensOf(searchable(row)), tokens)
   const step = { from: idPosition(id), after: '', needle: foldCase(name), limit: 1 }
   return (await sqliteStep(q, tokens, step)).some((found) => found.artifact_id === id && found.hit === 1)
 }

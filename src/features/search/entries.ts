@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import { engineOf } from '../../database/engine-of.ts'
 import { idPosition } from '../../kernel/id-position.ts'
-import { type Searchable, searchText, tokensOf } from '../../kernel/search-text.ts'
+import { exactTokensOf, type Searchable, searchText, tokensOf } from '../../kernel/search-text.ts'
 import { recordOf, stringsOf } from '../uploads/descriptor.ts'
 import { type DescribedRow, describedFiles } from './entries.queries.ts'
 import { putPostgresEntry } from './postgres.queries.ts'
@@ -30,7 +30,7 @@ export const putEntry = async (tx: Transaction, file: SearchableFile): Promise<v
   const text = searchText(file)
   const entry = { artifact_id: file.id, repository: file.repository, position: idPosition(file.id), text }
   const tokens = tokensOf(file, text)
-  if (engineOf(tx) === 'postgres') return putPostgresEntry(tx, entry, tokens)
+  if (engineOf(tx) === 'postgres') return putPostgresEntry(tx, entry, exactTokensOf(file), tokens)
   await putSqliteEntry(tx, entry)
   await writeTokens(tx, entry.position, await withSharers(tx, entry.position, file.id, tokens))
 }

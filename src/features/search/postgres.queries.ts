@@ -5,24 +5,28 @@ import type { SearchEntriesTable } from '../../database/tables/search-entries.ts
 
 /**
  * The index of search on PostgreSQL: tokens as an array with an inverted index (GIN). It answers a whole set at once and
- * in no order, which is right for what is rare; what is common is found by walking through the entries in order.
+ * in no order, which is right for what is rare; what is common is found by walking through the entries in order. Tokens of
+ * exact words stand in a short array as well: looking through the long one takes longer than all the rest of a walk.
  */
 const array = (tokens: Iterable<number>): string => `{${Array.from(tokens).join(',')}}`
 
-const putEntry = prepareQuery((q, p: Parameters<SearchEntriesTable & { tokens: string }>) => ({
+const putEntry = prepareQuery((q, p: Parameters<SearchEntriesTable & { exact: string; tokens: string }>) => ({
   compile: () =>
     sql<never>`
-      insert into search_entries (artifact_id, repository, position, text, tokens)
-      values (${p('artifact_id')}, ${p('repository')}, ${p('position')}, ${p('text')}, ${p('tokens')}::int4[])
-      on conflict (artifact_id) do update set text = excluded.text, tokens = excluded.tokens`.compile(q),
+      insert into search_entries (artifact_id, repository, position, text, exact, tokens)
+      values (${p('artifact_id')}, ${p('repository')}, ${p('position')}, ${p('text')},
+        ${p('exact')}::int4[], ${p('tokens')}::int4[])
+      on conflict (artifact_id) do update
+        set text = excluded.text, exact = excluded.exact, tokens = excluded.tokens`.compile(q),
 }))
 
 export const putPostgresEntry = async (
   tx: Transaction,
   entry: SearchEntriesTable,
+  exact: ReadonlySet<number>,
   tokens: ReadonlySet<number>,
 ): Promise<void> => {
-  await putEntry(tx, { ...entry, tokens: array(tokens) })
+  await putEntry(tx, { ...entry, exact: array(exact), tokens: array(tokens) })
 }
 
 export interface Wanted {
@@ -48,7 +52,7 @@ export const walk = async (
 ): Promise<{ ids: string[]; last: string | null }> => {
   const { rows: found } = await sql<{ artifact_id: string | null; seen: number }>`
     with seen as materialized (
-      select artifact_id, (position(${needle} in text) > 0 and tokens @> ${array(exactTokens)}::int4[]) as hit
+      select artifact_id, (position(${needle} in text) > 0 and exact @> ${array(exactTokens)}::int4[]) as hit
       from search_entries where repository = ${repository} and (repository, artifact_id) > (${repository}, ${after})
       order by repository, artifact_id limit ${rows}
     )
@@ -85,7 +89,14 @@ export const firstByIndex = async (q: Queries, wanted: Wanted, after: string, li
       order by artifact_id limit ${limit}`.execute(q)
   ).rows.map(({ artifact_id }) => artifact_id)
 
-/** Whether the entry of a file has all the tokens. */
-export const hasTokens = async (q: Queries, id: string, tokens: ReadonlySet<number>): Promise<boolean> =>
-  (await sql`select 1 from search_entries where artifact_id = ${id} and tokens @> ${array(tokens)}::int4[]`.execute(q))
-    .rows.length > 0
+/** Whether the entry of a file has exactly these exact tokens, and those of its name. */
+export const hasTokens = async (
+  q: Queries,
+  id: string,
+  exact: ReadonlySet<number>,
+  name: ReadonlySet<number>,
+): Promise<boolean> =>
+  (
+    await sql`select 1 from search_entries where artifact_id = ${id} and tokens @> ${array(name)}::int4[]
+      and tokens @> exact and exact @> ${array(exact)}::int4[] and exact <@ ${array(exact)}::int4[]`.execute(q)
+  ).rows.length > 0

@@ -332,6 +332,7 @@ create table search_entries (
   repository text collate "C" not null,
   "position" bigint not null,
   text text collate "C" not null,
+  exact integer[] not null,
   tokens integer[] not null
 );
 

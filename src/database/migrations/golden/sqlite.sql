@@ -300,8 +300,8 @@ CREATE VIRTUAL TABLE search_index using fts5(
   tokens,
   content = '',
   contentless_delete = 1,
-  detail = none,
   
+  detail = none,
   tokenize = 'ascii'
 );
 
