@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
 import { cpuSeconds, installed, makeFolder, tidyUp } from './processes.ts'
+import { measureScale } from './scale.ts'
 import { scenarios } from './scenarios.ts'
 import { peerNames, startServers } from './servers.ts'
 import { brief, type Sizes, thorough } from './setting.ts'
@@ -11,7 +12,8 @@ import { meanings, type Row, table } from './table.ts'
 /*
  * `npm run bench`: this service beside the peers that are installed, in one run, their rounds interleaved. Machines differ
  * and are noisy: read the ratios, and of those the medians. `--quick` takes less than a minute with small sizes, to see
- * that everything works; `--only <scenario>` runs one scenario.
+ * that everything works; `--only <scenario>` runs one scenario. `--scale <files>` asks another question, by itself: whether
+ * it stays as quick with so many files stored (bench/scale.ts).
  */
 const GiB = 1024 ** 3
 
@@ -24,8 +26,27 @@ const fileSystems: Readonly<Record<number, string>> = {
   2035054128: 'overlay',
 }
 
+const options = {
+  quick: { type: 'boolean' },
+  only: { type: 'string' },
+  scale: { type: 'string' },
+  engine: { type: 'string' },
+} as const
+
+/** How many files `--scale` wants, and on which engines. */
+const scale = (): { files: number; engines: readonly string[] } | null => {
+  const { values } = parseArgs({ options })
+  if (values.scale === undefined) return null
+  const files = Number(values.scale)
+  if (!Number.isInteger(files) || files < 1_000) throw new Error('--scale takes a number of files from 1000 on')
+  const engines = ['sqlite', 'postgres']
+  if (values.engine !== undefined && !engines.includes(values.engine))
+    throw new Error(`--engine takes one of: ${engines.join(', ')}`)
+  return { files, engines: values.engine === undefined ? engines : [values.engine] }
+}
+
 const chosen = (): { sizes: Sizes; names: string[] } => {
-  const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } })
+  const { values } = parseArgs({ options })
   const names = Object.keys(scenarios)
   if (values.only !== undefined && !names.includes(values.only))
     throw new Error(`--only takes one of: ${names.join(', ')}`)
@@ -35,6 +56,8 @@ const chosen = (): { sizes: Sizes; names: string[] } => {
 const load = (): string => readFileSync('/proc/loadavg', 'utf8').split(' ').slice(0, 2).join(' ')
 
 const main = async (): Promise<void> => {
+  const wanted = scale()
+  if (wanted !== null) return measureScale(wanted.files, wanted.engines)
   const { sizes, names } = chosen()
   for (const tool of ['curl', 'wrk'])
     if (!installed(tool)) throw new Error(`install ${tool} first (apt-get install ${tool})`)

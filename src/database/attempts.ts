@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DatabaseConnection } from 'kysely'
-import { transactionAttemptsMax, transactionPauseFirstMs, transactionPauseLongestMs } from '../kernel/limits.ts'
+import { transactionPauseFirstMs, transactionPauseLongestMs } from '../kernel/engine-limits.ts'
+import { transactionAttemptsMax } from '../kernel/limits.ts'
 import type { Transaction } from './database.ts'
 import { type EngineDialect, transactionOn } from './executor.ts'
 import { Scope } from './scope.ts'

@@ -33,7 +33,7 @@ export const migrate = async (database: Database, migrations: readonly Migration
 }
 
 /** The database has not been brought to the schema of this program yet, by one that may write. */
-export class SchemaTooOld extends Error {
+class SchemaTooOld extends Error {
   override readonly name = 'SchemaTooOld'
 }
 

@@ -3,6 +3,7 @@ export type JournalAction =
   | 'artifact.publish'
   | 'artifact.delete'
   | 'artifact.restore'
+  | 'annotation.replace'
   | 'asset.replace'
   | 'asset.restore'
   | 'attachment.replace'

@@ -1,17 +1,10 @@
+import { day, GiB, hour, KiB, MiB, minute, second, TiB } from './units.ts'
+
 /**
  * Every bound of the service, with its unit in its name and its reason beside it (I9).
  * Numbers that the specification fixes are marked "spec"; the others are ours to tune.
+ * Those of the engines stand in `engine-limits.ts`.
  */
-
-const KiB = 1024
-const MiB = 1024 * KiB
-const GiB = 1024 * MiB
-const TiB = 1024 * GiB
-
-const second = 1_000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
 export const dayMs = day
 
 /** Credentials and sessions. */
@@ -91,6 +84,8 @@ export const labelMaxCharacters = 64 // spec
 export const labelsMax = 32 // spec
 export const metadataEntriesMax = 32 // spec
 export const metadataValueMaxCharacters = 1024 // spec
+export const collectionsMax = 32 // spec
+export const stagesMax = 16 // spec
 export const assetPathMaxCharacters = 1024 // spec
 /** A path of 1,024 four-byte characters, each byte percent-encoded, with room for the rest of the line and headers. */
 export const requestHeadBytesMax = 32 * KiB
@@ -151,6 +146,22 @@ export const archivesAtOnce = 2
 export const archivesWaitingMax = 100
 /** Deflate cannot do better than 1 in 1,032 (RFC 1951: 258 bytes for two bits), and a few bytes at the ends. */
 export const deflateRatioMax = 1_032
+
+/** Search. A needle longer than the longest text that it could be a part of finds nothing. */
+export const searchNeedleMaxCharacters = 1024
+/** Pieces of a needle that the index is asked for: more of them cost more than the few false hits that they would spare. */
+export const searchGramsMax = 12
+export const searchSteps = {
+  /** Entries that one step looks at, from the first, which a common needle needs, to the longest (some 15 ms). */
+  rowsFirst: 256,
+  rowsMax: 4_096,
+  /** While one in so many matches, walking is all that is needed; else the inverted index is asked. */
+  walkRowsPerHit: 64,
+  /** An answer of the inverted index that is longer is not fetched (some 10 ms). */
+  indexRowsMax: 2_000,
+  /** Walking goes no further than this (some 30 ms) before the inverted index has to sort all that it finds. */
+  walkRowsMax: 32_768,
+} as const
 
 /** Uploads. */
 export const uploadLifetimeMs = 7 * day // spec
@@ -329,55 +340,5 @@ export const reclaimLeaseMs = 10 * second
 export const checkPage = 1_000
 export const findingsMax = 100
 
-/** Idle read buffers kept for the next reader: 16 MiB, enough for sixteen transfers that end and begin at once. */
-export const idleReadBuffersMax = 32
-/**
- * Up to here a read gets a buffer of its own. Beyond it fresh memory costs more than the reading, so that buffers that are
- * used again win (measured at 32 at once, 512 KiB: 60,000 reads a second against 12,000).
- */
-export const ownReadBufferBytesMax = 64 * KiB
-
-/** Database, in detail: pauses before a transaction is tried again grow between these two. */
-export const transactionPauseFirstMs = 2
-export const transactionPauseLongestMs = 500
-/** Longest pause between looks at a lock that another process holds. */
-export const sqliteLockPauseMs = 20
-/** Readers of SQLite wait this long for the moment in which another process restarts the log. */
-export const sqliteBusyTimeoutMs = second
-/** Snapshots at once on SQLite: each has a connection of its own. */
-export const sqliteSnapshotsAtOnce = 4
-/** Compiled statements kept per connection of SQLite. */
-export const sqliteStatementsKept = 256
-
 /** Query parameters that are parsed; no operation has nearly as many. */
 export const queryParametersMax = 64
-
-/** Object store (S3). */
-/** A part of an upload is kept in memory up to here, so that it can be verified by the store and sent again. */
-export const objectPartBytes = 8 * MiB
-/** Bytes of such parts in the whole process: sixteen full ones. Senders wait beyond it. */
-export const objectPartBytesHeldMax = 16 * objectPartBytes
-/** S3 fixes these three: parts of an upload, bytes of one request or copied part, bytes of every part but the last. */
-export const objectPartsMax = 10_000
-export const objectRequestBytesMax = 5 * GiB
-/** Bytes that the store copies in one step; small enough that a step takes seconds. */
-export const objectCopyBytes = 256 * MiB
-/** Copies of one object, and deletions, at once. */
-export const objectRequestsAtOnce = 4
-/** Connections to the store; each transfer that is not held in memory needs one of its own. */
-export const objectStoreConnectionsMax = 512
-export const objectStoreConnectMs = 5 * second
-/** Until an answer begins; no request is tried again after this long either. */
-export const objectStoreAnswerMs = 30 * second
-/** Without a byte in either direction; also a part from memory, which has 8 MiB. */
-export const objectStoreIdleMs = minute
-/** Until the store has copied a piece or put an object together, which it does before it answers. */
-export const objectStoreWorkMs = 5 * minute
-/** Tries of a request, and the pauses between them, which double and are shortened by chance. */
-export const objectStoreTriesMax = 4
-export const objectStorePauseFirstMs = 100
-export const objectStorePauseLongestMs = 2 * second
-/** New requests for the rest of a download that was cut, without a byte between them. */
-export const objectStoreResumesMax = 3
-/** Names of uploads that stores give: the longest known has some 350 characters; a place holds 1,024 with its digest. */
-export const objectUploadNameMaxCharacters = 800

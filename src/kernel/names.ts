@@ -22,6 +22,7 @@ export const patterns = {
   metadataKey: '^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$',
   /** A place in a journal: decimal digits without leading zeros, exact as a number. */
   sequence: '^(0|[1-9][0-9]{0,14})$',
+  collection: '^[A-Za-z0-9_.:-]{1,64}$',
   /** A count of bytes: decimal digits without leading zeros; 16 digits stay below 2^53. */
   byteCount: '^(0|[1-9][0-9]{0,15})$',
   downloadId: '^[A-Za-z0-9_-]{16,64}$',

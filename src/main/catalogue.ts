@@ -2,6 +2,7 @@ import type { BoundOperation } from '../contract/handler.ts'
 import type { Operation } from '../contract/operation.ts'
 import * as access from '../features/access/operations.ts'
 import * as accounts from '../features/accounts/operations.ts'
+import * as annotations from '../features/annotations/operations.ts'
 import * as artifacts from '../features/artifacts/operations.ts'
 import * as assets from '../features/assets/operations.ts'
 import * as attachments from '../features/attachments/operations.ts'
@@ -15,6 +16,7 @@ import * as packages from '../features/packages/operations.ts'
 import * as promotion from '../features/promotion/operations.ts'
 import * as references from '../features/references/operations.ts'
 import * as repositories from '../features/repositories/operations.ts'
+import * as search from '../features/search/operations.ts'
 import * as securityAudit from '../features/security-audit/operations.ts'
 import * as serviceAccounts from '../features/service-accounts/operations.ts'
 import * as stages from '../features/stages/operations.ts'
@@ -45,6 +47,8 @@ export const catalogue = (): Operation[] =>
     attachments,
     stages,
     promotion,
+    annotations,
+    search,
     storage,
     links,
     assets,

@@ -1,9 +1,11 @@
 import { type CheckedParts, checkContent } from '../content/checks.ts'
 import { checkAccounts } from '../features/accounts/checks.ts'
+import { checkAnnotations } from '../features/annotations/checks.ts'
 import { checkArtifacts } from '../features/artifacts/checks.ts'
 import { checkAssets } from '../features/assets/checks.ts'
 import { checkAttachments } from '../features/attachments/checks.ts'
 import { checkPackages } from '../features/packages/checks.ts'
+import { checkSearch } from '../features/search/checks.ts'
 import { checkStages } from '../features/stages/checks.ts'
 import { checkUploads } from '../features/uploads/checks.ts'
 import { checkJobs } from '../jobs/checks.ts'
@@ -14,6 +16,8 @@ import type { Finding } from '../kernel/finding.ts'
 export async function* everyCheck(parts: CheckedParts): AsyncGenerator<Finding> {
   yield* checkContent(parts)
   yield* checkArtifacts(parts)
+  yield* checkAnnotations(parts.database)
+  yield* checkSearch(parts.database)
   yield* checkAssets(parts.database.reader)
   yield* checkAttachments(parts.database)
   yield* checkStages(parts.database.reader)

@@ -43,8 +43,10 @@ const forEverySession = ['changePassword', 'listTokens', 'createToken', 'revokeT
 const forEveryReader = [
   'getRepository',
   'listArtifacts',
+  'searchArtifacts',
   'getArtifact',
   'getArtifactContent',
+  'getAnnotations',
   'createLink',
   'listAssets',
   'listAssetPage',
@@ -104,7 +106,7 @@ const forKeysAlone = [
 /** What is looked for before anything else is: a service account, or a job. */
 const hiddenByIt = ({ access }: Operation): boolean => access.kind === 'administration' || access.kind === 'own-job'
 
-/** All of an answer that does not change from one request to the next. */
+/** All of an answer that does not change from one request to the next: request ids do, and now and then get longer. */
 const essence = ({ status, headers, text }: Told): unknown => {
   const { date: _, 'x-request-id': id, 'content-length': bytes, ...kept } = headers
   // Request ids are counted, and grow by a character now and then.

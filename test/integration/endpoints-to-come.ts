@@ -1,14 +1,10 @@
 /** Endpoints that are not built yet. This list may only shrink: a declared operation that still stands here fails a test. */
 
 const repository = '/api/v1/repositories/{repository}'
-const artifact = `${repository}/artifacts/{id}`
 
 export const endpointsToCome: readonly string[] = [
   'GET /api/v1/mirrors',
   `GET ${repository}/mirror`,
-  `GET ${artifact}/annotations`,
-  `PUT ${artifact}/annotations`,
-  `GET ${repository}/search`,
   `GET ${repository}/storage/policy`,
   `PUT ${repository}/storage/policy`,
   `GET ${repository}/storage/preview`,

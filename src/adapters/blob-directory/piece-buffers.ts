@@ -1,3 +1,4 @@
+import * as engineLimits from '../../kernel/engine-limits.ts'
 import * as limits from '../../kernel/limits.ts'
 
 const idle: Buffer[] = []
@@ -7,5 +8,5 @@ export const takeBuffer = (): Buffer => idle.pop() ?? Buffer.allocUnsafeSlow(lim
 
 /** Only for a buffer that no read is filling and no consumer is looking at. */
 export const giveBuffer = (buffer: Buffer): void => {
-  if (idle.length < limits.idleReadBuffersMax) idle.push(buffer)
+  if (idle.length < engineLimits.idleReadBuffersMax) idle.push(buffer)
 }

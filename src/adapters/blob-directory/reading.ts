@@ -1,5 +1,5 @@
 import fs, { constants } from 'node:fs'
-import { ownReadBufferBytesMax } from '../../kernel/limits.ts'
+import { ownReadBufferBytesMax } from '../../kernel/engine-limits.ts'
 import type { ByteRange } from '../../kernel/range.ts'
 import { closeLater, readFully } from './files.ts'
 import { readAhead, truncated } from './read-ahead.ts'

@@ -1,4 +1,4 @@
-import { objectPartBytes, objectPartsMax } from '../../kernel/limits.ts'
+import { objectPartBytes, objectPartsMax } from '../../kernel/engine-limits.ts'
 import type { Assembly, AssemblyPlan, FinishedPart, StagedPart } from '../../ports/blob-store.ts'
 import { atOnce } from './at-once.ts'
 import type { Bucket } from './bucket.ts'

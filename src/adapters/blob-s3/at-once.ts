@@ -1,4 +1,4 @@
-import { objectRequestsAtOnce } from '../../kernel/limits.ts'
+import { objectRequestsAtOnce } from '../../kernel/engine-limits.ts'
 
 /** Works on every item, a few at once, in order. After a failure nothing new is begun; it is thrown when the rest has ended. */
 export const atOnce = async <T>(

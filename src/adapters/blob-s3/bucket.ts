@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
-import * as limits from '../../kernel/limits.ts'
+import * as engineLimits from '../../kernel/engine-limits.ts'
 import { isPassing, NoAnswer } from './failures.ts'
 import { type Keys, keysUnder } from './keys.ts'
 
@@ -26,11 +26,11 @@ export interface Patience {
 }
 
 export const patience: Patience = {
-  connectMs: limits.objectStoreConnectMs,
-  answerMs: limits.objectStoreAnswerMs,
-  idleMs: limits.objectStoreIdleMs,
-  workMs: limits.objectStoreWorkMs,
-  pauseFirstMs: limits.objectStorePauseFirstMs,
+  connectMs: engineLimits.objectStoreConnectMs,
+  answerMs: engineLimits.objectStoreAnswerMs,
+  idleMs: engineLimits.objectStoreIdleMs,
+  workMs: engineLimits.objectStoreWorkMs,
+  pauseFirstMs: engineLimits.objectStorePauseFirstMs,
 }
 
 /** What every call needs: the client, the bucket it names, and the keys in it. */
@@ -42,7 +42,7 @@ export interface Bucket {
 }
 
 export const bucketAt = (place: ObjectPlace, waits: Patience): Bucket => {
-  const agent = { keepAlive: true, maxSockets: limits.objectStoreConnectionsMax }
+  const agent = { keepAlive: true, maxSockets: engineLimits.objectStoreConnectionsMax }
   const client = new S3Client({
     region: place.region,
     ...(place.endpoint === null ? {} : { endpoint: place.endpoint }),
@@ -86,8 +86,8 @@ export const persistently = async <T>(
       return await answered(withinMs, send)
     } catch (error) {
       const spent = performance.now() - begun >= patience.answerMs
-      if (tries === limits.objectStoreTriesMax || spent || !isPassing(error)) throw error
-      const longest = Math.min(patience.pauseFirstMs * 2 ** (tries - 1), limits.objectStorePauseLongestMs)
+      if (tries === engineLimits.objectStoreTriesMax || spent || !isPassing(error)) throw error
+      const longest = Math.min(patience.pauseFirstMs * 2 ** (tries - 1), engineLimits.objectStorePauseLongestMs)
       await pause(longest * (0.5 + Math.random() / 2))
     }
   }

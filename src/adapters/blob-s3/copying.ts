@@ -1,4 +1,4 @@
-import { objectCopyBytes, objectPartsMax, objectRequestBytesMax } from '../../kernel/limits.ts'
+import { objectCopyBytes, objectPartsMax, objectRequestBytesMax } from '../../kernel/engine-limits.ts'
 import type { ByteRange } from '../../kernel/range.ts'
 import { atOnce } from './at-once.ts'
 import type { Bucket } from './bucket.ts'

@@ -1,5 +1,5 @@
 import { isSha256, type Sha256, toSha256 } from '../../kernel/digest.ts'
-import { objectUploadNameMaxCharacters } from '../../kernel/limits.ts'
+import { objectUploadNameMaxCharacters } from '../../kernel/engine-limits.ts'
 
 /*
  *   <prefix>blobs/

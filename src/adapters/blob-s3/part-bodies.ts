@@ -1,5 +1,6 @@
 import { PassThrough, type Readable } from 'node:stream'
-import { objectPartBytesHeldMax, receiveBufferBytes } from '../../kernel/limits.ts'
+import { objectPartBytesHeldMax } from '../../kernel/engine-limits.ts'
+import { receiveBufferBytes } from '../../kernel/limits.ts'
 import { NoAnswer } from './failures.ts'
 import { HeldBytes } from './held-bytes.ts'
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
-import { objectStoreResumesMax, readAheadBytes } from '../../kernel/limits.ts'
+import { objectStoreResumesMax } from '../../kernel/engine-limits.ts'
+import { readAheadBytes } from '../../kernel/limits.ts'
 import type { ByteRange } from '../../kernel/range.ts'
 import { BlobMissing } from '../../ports/blob-store.ts'
 import { type Bucket, persistently } from './bucket.ts'

@@ -1,5 +1,5 @@
 import type { Sha256 } from '../../kernel/digest.ts'
-import { objectPartBytes, objectPartsMax } from '../../kernel/limits.ts'
+import { objectPartBytes, objectPartsMax } from '../../kernel/engine-limits.ts'
 import { AssemblyLost, BlobStoreUnavailable, type StagedBlob, type StagingPlan } from '../../ports/blob-store.ts'
 import type { Bucket } from './bucket.ts'
 import { copySegments, type Segment } from './copying.ts'

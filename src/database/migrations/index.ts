@@ -9,6 +9,8 @@ import { downloadQueue } from './0007-download-queue.ts'
 import { referencesAttachmentsStages } from './0008-references-attachments-stages.ts'
 import { packages } from './0009-packages.ts'
 import { journalCursors } from './0010-journal-cursors.ts'
+import { annotations } from './0011-annotations.ts'
+import { search } from './0012-search.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +24,6 @@ export const migrations: readonly Migration[] = [
   referencesAttachmentsStages,
   packages,
   journalCursors,
+  annotations,
+  search,
 ]

@@ -1,4 +1,5 @@
-import { sqliteSnapshotsAtOnce, writersWaitingMax } from '../../kernel/limits.ts'
+import { sqliteSnapshotsAtOnce } from '../../kernel/engine-limits.ts'
+import { writersWaitingMax } from '../../kernel/limits.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { SqliteConnection } from './connection.ts'
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { databaseConnectMs, sqliteLockPauseMs } from '../../kernel/limits.ts'
+import { sqliteLockPauseMs } from '../../kernel/engine-limits.ts'
+import { databaseConnectMs } from '../../kernel/limits.ts'
 import type { Session } from '../attempts.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { SqliteConnection } from './connection.ts'

@@ -1,4 +1,5 @@
 import type { AccountsTable, SessionsTable } from './accounts.ts'
+import type { AnnotationsTable } from './annotations.ts'
 import type { ArtifactsTable, DeletedArtifactsTable } from './artifacts.ts'
 import type { AssembliesTable, AssemblyPartsTable } from './assemblies.ts'
 import type { AssetRevisionsTable, AssetsTable } from './assets.ts'
@@ -16,6 +17,7 @@ import type { FreedPackagesTable, PackageStagesTable, PackagesTable } from './pa
 import type { PersonalTokensTable } from './personal-tokens.ts'
 import type { ArtifactReferencesTable } from './references.ts'
 import type { RepositoriesTable } from './repositories.ts'
+import type { SearchEntriesTable } from './search-entries.ts'
 import type { SecurityAuditTable } from './security-audit.ts'
 import type { DelegationsTable, ServiceAccountsTable, ServiceKeysTable } from './service-accounts.ts'
 import type { ArtifactStagesTable } from './stages.ts'
@@ -28,6 +30,7 @@ export interface Tables {
   accounts: AccountsTable
   artifact_references: ArtifactReferencesTable
   artifact_stages: ArtifactStagesTable
+  annotations: AnnotationsTable
   artifacts: ArtifactsTable
   asset_revisions: AssetRevisionsTable
   assemblies: AssembliesTable
@@ -55,6 +58,7 @@ export interface Tables {
   reclaim_candidates: ReclaimCandidatesTable
   reclaim_notes: ReclaimNotesTable
   repositories: RepositoriesTable
+  search_entries: SearchEntriesTable
   security_audit: SecurityAuditTable
   service_accounts: ServiceAccountsTable
   service_keys: ServiceKeysTable

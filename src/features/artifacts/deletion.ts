@@ -6,6 +6,7 @@ import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { freeVersion, takeVersionBack } from '../packages/versions.ts'
+import { refreshEntry, removeEntry } from '../search/entries.ts'
 import { findArtifactRow, lockRepository } from './artifacts.queries.ts'
 import { findDeleted, graceHoursOf, moveBack, moveToDeleted } from './deletion.queries.ts'
 import { type Blocker, type Criteria, type Eligibility, eligibilityOf } from './eligibility.ts'
@@ -100,6 +101,7 @@ export const putAside = async (tx: Transaction, row: ArtifactsTable, actor: stri
   await retire(tx, row.id, now)
   await freeVersion(tx, row.id)
   await moveToDeleted(tx, row, now)
+  await removeEntry(tx, row.id)
   await tell(tx, 'artifact.delete', { repository: row.repository, id: row.id, actor, now })
 }
 
@@ -149,6 +151,7 @@ export const restoreArtifact = (
     if (deleted === undefined || !(await revive(tx, id))) throw notFound('artifact')
     await moveBack(tx, deleted)
     await takeVersionBack(tx, id)
+    await refreshEntry(tx, id)
     await tell(tx, 'artifact.restore', { repository, id, actor, now: timestamp(parts.clock.now()) })
     return deleted
   })

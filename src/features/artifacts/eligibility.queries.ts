@@ -7,8 +7,11 @@ import type { Queries } from '../../database/database.ts'
 export const findWithKeepers = (q: Queries, repository: string, ids: readonly string[]) =>
   q
     .selectFrom('artifacts')
-    .selectAll()
+    .leftJoin('annotations', 'annotations.artifact_id', 'artifacts.id')
+    .selectAll('artifacts')
     .select((eb) => [
+      'annotations.revision as annotation_revision',
+      'annotations.labels as annotated_labels',
       eb
         .exists(
           eb

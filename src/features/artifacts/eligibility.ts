@@ -1,7 +1,7 @@
 import type { Queries } from '../../database/database.ts'
 import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import { blockersToldMax } from '../../kernel/limits.ts'
-import { toRecord } from '../uploads/descriptor.ts'
+import { stringsOf } from '../uploads/descriptor.ts'
 import { findWithKeepers } from './eligibility.queries.ts'
 
 /** What may stand in the way of a deletion, in the order in which it is told. */
@@ -35,8 +35,6 @@ export interface Eligibility {
  * What is known of files as far as their deletion is concerned, by id; what is not published here is left out. This is the
  * one function behind what is shown and what is done, of one file and of many, so that what is shown is what happens.
  * Whoever acts on it holds the lock of the repository, under which alone a file gets or loses what keeps it.
- *
- * Annotations are never replaced yet: their revision is 0, and the labels are those of the upload.
  */
 export const eligibilityOf = async (
   q: Queries,
@@ -47,23 +45,22 @@ export const eligibilityOf = async (
   const found = new Map<string, Eligibility>()
   if (ids.length === 0) return found
   for (const each of await findWithKeepers(q, repository, ids)) {
-    const { is_referenced, is_in_path_history, is_in_attachment_history, has_stage, ...row } = each
+    const { annotation_revision, annotated_labels, ...kept } = each
+    const { is_referenced, is_in_path_history, is_in_attachment_history, has_stage, ...row } = kept
+    const labels = stringsOf(annotated_labels ?? row.labels)
     const stands: Record<Blocker, boolean> = {
       reference: Boolean(is_referenced),
       asset_history: Boolean(is_in_path_history),
       attachment_history: Boolean(is_in_attachment_history),
-      protected_label: criteria !== null && bears(row, criteria.protectedLabels),
+      protected_label: criteria !== null && labels.some((label) => criteria.protectedLabels.includes(label)),
       promotion_stage: Boolean(has_stage),
     }
     found.set(row.id, {
       row,
-      annotationRevision: 0,
+      annotationRevision: annotation_revision ?? 0,
       blockers: blockers.filter((blocker) => stands[blocker]).slice(0, blockersToldMax),
       oldEnough: criteria === null || row.published_at < criteria.publishedBefore,
     })
   }
   return found
 }
-
-const bears = (row: ArtifactsTable, labels: readonly string[]): boolean =>
-  toRecord(row, 'available').descriptor.labels.some((label) => labels.includes(label))

@@ -3,6 +3,7 @@ import { claimsPastGrace } from '../../content/grace.ts'
 import { noteHolder } from '../../content/reclaim-queue.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { deletedArtifactsKeptMs, upkeepBatch } from '../../kernel/limits.ts'
+import { forgetAnnotations } from '../annotations/annotations.ts'
 import { forgetAttachments } from '../attachments/attachments.ts'
 import { forgetVersion } from '../packages/versions.ts'
 import { forgetReleased, markReleased, releasedBefore } from './deletion.queries.ts'
@@ -42,7 +43,9 @@ const giveUp = ({ database, clock }: DeletionParts, id: string): Promise<void> =
       if ((await lockLive(tx, id)) || !(await release(tx, id, now))) return
       await forgetVersion(tx, id)
       const deleted = await markReleased(tx, id, now)
-      if (deleted !== undefined) await noteHolder(tx, deleted.sha256, deleted.repository, id)
+      if (deleted === undefined) return
+      await forgetAnnotations(tx, id)
+      await noteHolder(tx, deleted.sha256, deleted.repository, id)
     },
     { durability: 'relaxed' },
   )

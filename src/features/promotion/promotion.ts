@@ -8,10 +8,12 @@ import { toSha256 } from '../../kernel/digest.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { uploadLifetimeMs } from '../../kernel/limits.ts'
+import { copyAnnotations } from '../annotations/annotations.ts'
 import { publishedAmong, publishedArtifact } from '../artifacts/artifacts.ts'
 import { putAside } from '../artifacts/deletion.ts'
 import { eligibilityOf } from '../artifacts/eligibility.ts'
 import { copyVersion, holderElsewhere } from '../packages/versions.ts'
+import { refreshEntry } from '../search/entries.ts'
 import { giveStages, type StageEntry, takeStages } from '../stages/stages.ts'
 import { insertCopy, lockRepositories } from './promotion.queries.ts'
 
@@ -161,6 +163,8 @@ const insertShared = async (
   const now = timestamp(nowMs)
   const times = { created_at: now, expires_at: timestamp(nowMs + uploadLifetimeMs), published_at: now }
   await insertCopy(tx, { id: copy, repository: target, name, size, sha256, labels, metadata, ...times })
+  await copyAnnotations(tx, row.id, copy)
+  await refreshEntry(tx, copy)
   const isPackage = await copyVersion(tx, row.id, { artifactId: copy, repository: target, now })
   if (!isPackage) return
   const line = { repository: target, artifactId: copy, detail: null, actor, occurredAt: now }

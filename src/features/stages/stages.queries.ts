@@ -5,6 +5,18 @@ import type { ArtifactStagesTable } from '../../database/tables/stages.ts'
 export const stageRowsOf = (q: Queries, artifactId: string): Promise<ArtifactStagesTable[]> =>
   q.selectFrom('artifact_stages').selectAll().where('artifact_id', '=', artifactId).orderBy('stage').execute()
 
+/** Files and their stages, in byte order. */
+export const stageNamesOf = (q: Queries, ids: readonly string[]) =>
+  ids.length === 0
+    ? Promise.resolve([])
+    : q
+        .selectFrom('artifact_stages')
+        .select(['artifact_id', 'stage'])
+        .where('artifact_id', 'in', ids)
+        .orderBy('artifact_id')
+        .orderBy('stage')
+        .execute()
+
 export interface StageFilter {
   readonly stage: string | null
   /** Null for all files. */

@@ -6,7 +6,7 @@ import { Failure } from '../../kernel/failure.ts'
 import { stagesPerArtifactMax } from '../../kernel/limits.ts'
 import { heldArtifact, publishedArtifact } from '../artifacts/artifacts.ts'
 import { followStages } from '../packages/versions.ts'
-import { deleteStage, insertStage, listStageRows, stageRowsOf } from './stages.queries.ts'
+import { deleteStage, insertStage, listStageRows, stageNamesOf, stageRowsOf } from './stages.queries.ts'
 
 /**
  * Stages say how far a file has come: tested, approved, released. A file that has one is not deleted. Every stage that comes
@@ -44,6 +44,14 @@ const toEntry = (row: ArtifactStagesTable): StageEntry => ({
 export const stagesOf = async (q: Queries, repository: string, id: string): Promise<StageEntry[]> => {
   await publishedArtifact(q, repository, id)
   return (await stageRowsOf(q, id)).map(toEntry)
+}
+
+/** Names of the stages of several files, in byte order. Files without one are left out. */
+export const stagesAmong = async (q: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, string[]>> => {
+  const found = new Map<string, string[]>()
+  for (const { artifact_id, stage } of await stageNamesOf(q, ids))
+    found.set(artifact_id, [...(found.get(artifact_id) ?? []), stage])
+  return found
 }
 
 export interface StagePage {

@@ -2,6 +2,7 @@ import type { Transaction } from '../../database/database.ts'
 import type { UploadsTable } from '../../database/tables/uploads.ts'
 import { endJobOf } from '../../jobs/enqueue.ts'
 import { appendJournal } from '../../journal/journal.ts'
+import { putEntry, searchable } from '../search/entries.ts'
 import type { Session } from './session.ts'
 import type { Turn } from './turn.ts'
 import { insertArtifact, updateUpload } from './uploads.queries.ts'
@@ -29,6 +30,7 @@ export const publishArtifact = async (
     expires_at,
     published_at: now,
   })
+  await putEntry(tx, searchable({ id, repository, name, labels, metadata, collections: null }))
   await appendJournal(tx, {
     repository,
     action: 'artifact.publish',

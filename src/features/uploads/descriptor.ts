@@ -23,12 +23,22 @@ import { patterns } from '../../kernel/names.ts'
 
 /** What an uploader says of a file: the descriptor of sessions and artifacts. */
 
-const Labels = Type.Array(text(1, labelMaxCharacters), { maxItems: labelsMax })
+export const Labels = Type.Array(text(1, labelMaxCharacters), { maxItems: labelsMax })
 
-const Metadata = Type.Record(Type.String({ pattern: patterns.metadataKey }), text(0, metadataValueMaxCharacters), {
-  maxProperties: metadataEntriesMax,
-  additionalProperties: false,
+/** A word under which files are kept together. */
+export const Collection = Type.String({
+  pattern: patterns.collection,
+  description: '1 to 64 letters, digits, _ . : or -',
 })
+
+export const Metadata = Type.Record(
+  Type.String({ pattern: patterns.metadataKey }),
+  text(0, metadataValueMaxCharacters),
+  {
+    maxProperties: metadataEntriesMax,
+    additionalProperties: false,
+  },
+)
 
 export const NewDescriptor = fields({
   name: text(1, artifactNameMaxCharacters),
@@ -60,12 +70,12 @@ export type ArtifactRecord = Static<typeof ArtifactRecord>
 
 export const ArtifactPage = fields({ items: Type.Array(ArtifactRecord, { maxItems: 100 }), next: nullable(Uuid) })
 
-const stringsOf = (json: string): string[] => {
+export const stringsOf = (json: string): string[] => {
   const parsed: unknown = JSON.parse(json)
   return Array.isArray(parsed) ? parsed.map(String) : []
 }
 
-const recordOf = (json: string): Record<string, string> => {
+export const recordOf = (json: string): Record<string, string> => {
   const parsed: unknown = JSON.parse(json)
   if (typeof parsed !== 'object' || parsed === null) return {}
   return Object.fromEntries(Object.entries(parsed).map(([key, value]) => [key, String(value)]))

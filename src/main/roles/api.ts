@@ -10,6 +10,7 @@ import { accessHandlers } from '../../features/access/handlers.ts'
 import { registrationOpen } from '../../features/accounts/accounts.ts'
 import { accountHandlers } from '../../features/accounts/handlers.ts'
 import { createPasswords } from '../../features/accounts/passwords.ts'
+import { annotationHandlers } from '../../features/annotations/handlers.ts'
 import { artifactHandlers } from '../../features/artifacts/handlers.ts'
 import { assetHandlers } from '../../features/assets/handlers.ts'
 import { attachmentHandlers } from '../../features/attachments/handlers.ts'
@@ -26,6 +27,7 @@ import { packageHandlers } from '../../features/packages/handlers.ts'
 import { promotionHandlers } from '../../features/promotion/handlers.ts'
 import { referenceHandlers } from '../../features/references/handlers.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
+import { searchHandlers } from '../../features/search/handlers.ts'
 import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
 import { administeredActions } from '../../features/service-accounts/delegations.ts'
 import { serviceAccountHandlers } from '../../features/service-accounts/handlers.ts'
@@ -140,6 +142,8 @@ export const startGateway = async (
     ...attachmentHandlers({ database, clock }),
     ...stageHandlers({ database, clock }),
     ...promotionHandlers({ database, clock, capacityBytes: settings.capacityBytes, heldActions: held }),
+    ...annotationHandlers({ database, clock }),
+    ...searchHandlers({ database }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers({ ...uploadParts, admission }),

@@ -23,6 +23,16 @@ alter table accounts add constraint accounts_name_key_key UNIQUE (name_key);
 
 alter table accounts add constraint accounts_pkey PRIMARY KEY (id);
 
+create table annotations (
+  artifact_id text collate "C" not null,
+  revision bigint not null,
+  labels text collate "C" not null,
+  metadata text collate "C" not null,
+  collections text collate "C" not null
+);
+
+alter table annotations add constraint annotations_pkey PRIMARY KEY (artifact_id);
+
 create table artifact_references (
   artifact_id text collate "C" not null,
   owner text collate "C" not null,
@@ -482,6 +492,23 @@ create table schema_migrations (
 );
 
 alter table schema_migrations add constraint schema_migrations_pkey PRIMARY KEY (number);
+
+create table search_entries (
+  artifact_id text collate "C" not null,
+  repository text collate "C" not null,
+  "position" bigint not null,
+  text text collate "C" not null,
+  exact integer[] not null,
+  tokens integer[] not null
+);
+
+alter table search_entries add constraint search_entries_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id) ON DELETE CASCADE;
+
+alter table search_entries add constraint search_entries_pkey PRIMARY KEY (artifact_id);
+
+CREATE INDEX search_entries_by_repository ON search_entries USING btree (repository, artifact_id);
+
+CREATE INDEX search_entries_by_token ON search_entries USING gin (tokens) WITH (fastupdate=off);
 
 create table security_audit (
   sequence bigint not null,

@@ -15,6 +15,14 @@ CREATE TABLE "accounts" (
   "created_at" text not null
 ) strict;
 
+CREATE TABLE "annotations" (
+  "artifact_id" text primary key,
+  "revision" integer not null,
+  "labels" text not null,
+  "metadata" text not null,
+  "collections" text not null
+) strict;
+
 CREATE TABLE "artifact_references" (
   "artifact_id" text not null references "artifacts" ("id"),
   "owner" text not null,
@@ -488,6 +496,49 @@ CREATE TABLE schema_migrations (
   name text not null
   
 ) strict;
+
+CREATE TABLE "search_entries" (
+  "artifact_id" text primary key references "artifacts" ("id") on delete cascade,
+  "repository" text not null,
+  "position" integer not null,
+  "text" text not null
+) strict;
+
+CREATE INDEX "search_entries_by_position" on "search_entries" (
+  "position"
+);
+
+CREATE VIRTUAL TABLE search_index using fts5(
+  tokens,
+  content = '',
+  contentless_delete = 1,
+  
+  detail = none,
+  tokenize = 'ascii'
+);
+
+CREATE TABLE 'search_index_config'(
+  k PRIMARY KEY,
+  v
+) WITHOUT ROWID;
+
+CREATE TABLE 'search_index_data'(
+  id INTEGER PRIMARY KEY,
+  block BLOB
+);
+
+CREATE TABLE 'search_index_docsize'(
+  id INTEGER PRIMARY KEY,
+  sz BLOB,
+  origin INTEGER
+);
+
+CREATE TABLE 'search_index_idx'(
+  segid,
+  term,
+  pgno,
+  PRIMARY KEY(segid, term)
+) WITHOUT ROWID;
 
 CREATE TABLE "security_audit" (
   "sequence" integer primary key,

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { forEachEngine } from '../../../test/harness/engines.ts'
+import type { Database } from '../../database/database.ts'
+import { migrate } from '../../database/migrate.ts'
+import { migrations } from '../../database/migrations/index.ts'
+import { openDatabase } from '../../database/open.ts'
+import { newId } from '../../kernel/ids.ts'
+import { candidates } from './candidates.ts'
+import { checkSearch } from './checks.ts'
+import { putEntry, removeEntry } from './entries.ts'
+
+const none = { q: undefined, label: undefined, collection: undefined, metadata: undefined }
+
+forEachEngine((engine) => {
+  const open = async (): Promise<Database> =>
+    engine.use(await openDatabase({ url: await engine.freshDatabaseUrl(), report: () => {} }))
+
+  const found = async (database: Database, q: string, label?: string): Promise<string[]> => {
+    const ids: string[] = []
+    for await (const some of candidates(database, 'releases', { ...none, q, label }, '')) ids.push(...some)
+    return ids
+  }
+
+  const publish = (database: Database, id: string, name: string, metadata: string): Promise<unknown> =>
+    database.transaction(async (tx) => {
+      const blob = { sha256: 'x', size: 1, state: 'stored' as const, stored_at: null }
+      await tx
+        .insertInto('blobs')
+        .values(blob)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+      const times = { created_at: 'x', expires_at: 'x', published_at: 'x' }
+      const row = { id, repository: 'releases', name, size: 1, sha256: 'x', labels: '["old"]', metadata, ...times }
+      await tx.insertInto('artifacts').values(row).execute()
+    })
+
+  describe('entries', () => {
+    it('are made by the migration for what is published already, also where ids share a place', async () => {
+      const database = await open()
+      const place = migrations.findIndex(({ name }) => name === 'search')
+      await migrate(database, migrations.slice(0, place))
+      const ids = Array.from({ length: 700 }, () => newId(Date.now()))
+      for (const [index, id] of ids.entries()) await publish(database, id, `File ${index}`, '{"k":"Straße"}')
+      const [first = ''] = ids
+      const twin = `${first.slice(0, 35)}${first[35] === '0' ? '1' : '0'}`
+      await publish(database, twin, 'Twin', '{}')
+      await database.transaction(async (tx) => {
+        const words = { labels: '["new"]', metadata: '{"k":"replaced"}', collections: '[]' }
+        await tx
+          .insertInto('annotations')
+          .values({ artifact_id: ids[5] ?? '', revision: 1, ...words })
+          .execute()
+      })
+      await migrate(database, migrations)
+      assert.deepEqual(await found(database, 'file 69'), [ids[69], ...ids.slice(690)])
+      assert.equal((await found(database, 'strasse')).length, 699)
+      assert.deepEqual(await found(database, 'replaced', 'new'), [ids[5]])
+      assert.deepEqual(await found(database, 'twin'), [twin])
+      assert.ok((await found(database, 'file 0')).includes(first))
+      for await (const { text } of checkSearch(database)) assert.fail(text)
+    })
+
+    it('of very long texts are found by any part, and go with the row of their file', async () => {
+      const database = await open()
+      await migrate(database, migrations)
+      const id = newId(Date.now())
+      const pieces = Array.from({ length: 32 * 256 }, (_, i) => (i * 7919).toString(36).padStart(4, '0'))
+      const metadata = Object.fromEntries(
+        Array.from({ length: 32 }, (_, i) => [`k${i}`, pieces.slice(i * 256, (i + 1) * 256).join('')]),
+      )
+      await publish(database, id, 'long', '{}')
+      const file = { id, repository: 'releases', name: 'long', labels: [], metadata, collections: [] }
+      await database.transaction((tx) => putEntry(tx, file))
+      for (const value of Object.values(metadata))
+        for (const part of [value, value.slice(500), value.slice(100, 112), value.slice(7, 10)])
+          assert.deepEqual(await found(database, part.toUpperCase()), [id])
+      await database.transaction(async (tx) => {
+        await tx.deleteFrom('artifacts').where('id', '=', id).execute()
+        await removeEntry(tx, id)
+      })
+      assert.deepEqual(await found(database, 'long'), [])
+      assert.deepEqual(await database.reader.selectFrom('search_entries').selectAll().execute(), [])
+    })
+  })
+})

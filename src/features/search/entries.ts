@@ -1,0 +1,61 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import { engineOf } from '../../database/engine-of.ts'
+import { idPosition } from '../../kernel/id-position.ts'
+import { exactTokensOf, type Searchable, searchText, tokensOf } from '../../kernel/search-text.ts'
+import { recordOf, stringsOf } from '../uploads/descriptor.ts'
+import { type DescribedRow, describedFiles } from './entries.queries.ts'
+import { putPostgresEntry } from './postgres.queries.ts'
+import { putSqliteEntry, removeTokens, sharersOf, writeTokens } from './sqlite.queries.ts'
+
+/**
+ * What search knows of files: one entry for each published one, in the transaction of whatever changes it (I4). It costs
+ * as much as the texts are long, however many files there are. Whoever writes one holds the lock of the file's claim.
+ */
+export interface SearchableFile extends Searchable {
+  readonly id: string
+}
+
+/** A file as search sees it, by its name and what is said of it now. */
+export const searchable = (row: DescribedRow): SearchableFile => ({
+  id: row.id,
+  repository: row.repository,
+  name: row.name,
+  labels: stringsOf(row.labels),
+  metadata: recordOf(row.metadata),
+  collections: stringsOf(row.collections ?? '[]'),
+})
+
+/** Makes a file known, or known anew. */
+export const putEntry = async (tx: Transaction, file: SearchableFile): Promise<void> => {
+  const text = searchText(file)
+  const entry = { artifact_id: file.id, repository: file.repository, position: idPosition(file.id), text }
+  const tokens = tokensOf(file, text)
+  if (engineOf(tx) === 'postgres') return putPostgresEntry(tx, entry, exactTokensOf(file), tokens)
+  await putSqliteEntry(tx, entry)
+  await writeTokens(tx, entry.position, await withSharers(tx, entry.position, file.id, tokens))
+}
+
+/** Makes a published file known by what the database says of it. */
+export const refreshEntry = async (tx: Transaction, id: string): Promise<void> => {
+  for (const row of await describedFiles(tx, [id])) await putEntry(tx, searchable(row))
+}
+
+/** Search knows the file no more. Its entry went with the row of the file; this takes what the index has of it. */
+export const removeEntry = async (tx: Transaction, id: string): Promise<void> => {
+  if (engineOf(tx) === 'postgres') return
+  const position = idPosition(id)
+  const left = await withSharers(tx, position, id, new Set())
+  await (left.size > 0 ? writeTokens(tx, position, left) : removeTokens(tx, position))
+}
+
+/** The tokens together with those of other files that stand at the same place, which hardly ever happens. */
+const withSharers = async (q: Queries, position: number, id: string, own: Set<number>): Promise<Set<number>> => {
+  const sharers = await sharersOf(q, position, id)
+  if (sharers.length === 0) return own
+  const all = new Set(own)
+  for (const row of await describedFiles(q, sharers)) {
+    const file = searchable(row)
+    for (const token of tokensOf(file, searchText(file))) all.add(token)
+  }
+  return all
+}

@@ -1,0 +1,53 @@
+import { GiB, KiB, MiB, minute, second } from './units.ts'
+
+/** Bounds of the engines: what no client meets, and what no operator has to think of. See also `limits.ts`. */
+
+/** Idle read buffers kept for the next reader: 16 MiB, enough for sixteen transfers that end and begin at once. */
+export const idleReadBuffersMax = 32
+/**
+ * Up to here a read gets a buffer of its own. Beyond it fresh memory costs more than the reading, so that buffers that are
+ * used again win (measured at 32 at once, 512 KiB: 60,000 reads a second against 12,000).
+ */
+export const ownReadBufferBytesMax = 64 * KiB
+
+/** Database, in detail: pauses before a transaction is tried again grow between these two. */
+export const transactionPauseFirstMs = 2
+export const transactionPauseLongestMs = 500
+/** Longest pause between looks at a lock that another process holds. */
+export const sqliteLockPauseMs = 20
+/** Readers of SQLite wait this long for the moment in which another process restarts the log. */
+export const sqliteBusyTimeoutMs = second
+/** Snapshots at once on SQLite: each has a connection of its own. */
+export const sqliteSnapshotsAtOnce = 4
+/** Compiled statements kept per connection of SQLite. */
+export const sqliteStatementsKept = 256
+
+/** Object store (S3). */
+/** A part of an upload is kept in memory up to here, so that it can be verified by the store and sent again. */
+export const objectPartBytes = 8 * MiB
+/** Bytes of such parts in the whole process: sixteen full ones. Senders wait beyond it. */
+export const objectPartBytesHeldMax = 16 * objectPartBytes
+/** S3 fixes these three: parts of an upload, bytes of one request or copied part, bytes of every part but the last. */
+export const objectPartsMax = 10_000
+export const objectRequestBytesMax = 5 * GiB
+/** Bytes that the store copies in one step; small enough that a step takes seconds. */
+export const objectCopyBytes = 256 * MiB
+/** Copies of one object, and deletions, at once. */
+export const objectRequestsAtOnce = 4
+/** Connections to the store; each transfer that is not held in memory needs one of its own. */
+export const objectStoreConnectionsMax = 512
+export const objectStoreConnectMs = 5 * second
+/** Until an answer begins; no request is tried again after this long either. */
+export const objectStoreAnswerMs = 30 * second
+/** Without a byte in either direction; also a part from memory, which has 8 MiB. */
+export const objectStoreIdleMs = minute
+/** Until the store has copied a piece or put an object together, which it does before it answers. */
+export const objectStoreWorkMs = 5 * minute
+/** Tries of a request, and the pauses between them, which double and are shortened by chance. */
+export const objectStoreTriesMax = 4
+export const objectStorePauseFirstMs = 100
+export const objectStorePauseLongestMs = 2 * second
+/** New requests for the rest of a download that was cut, without a byte between them. */
+export const objectStoreResumesMax = 3
+/** Names of uploads that stores give: the longest known has some 350 characters; a place holds 1,024 with its digest. */
+export const objectUploadNameMaxCharacters = 800

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { idPosition, lowestPositionAfter } from './id-position.ts'
+import { newId } from './ids.ts'
+
+describe('the place of an id', () => {
+  it('grows with the ids of a process, and is a safe integer for the time being', () => {
+    const ids = Array.from({ length: 10_000 }, (_, i) => newId(Date.now() + Math.floor(i / 3_000)))
+    const places = ids.map(idPosition)
+    for (const [i, place] of places.entries()) assert.ok(i === 0 || place > (places[i - 1] ?? 0))
+    for (const time of ['2024-01-01', '2093-01-01']) {
+      const place = idPosition(newId(Date.parse(time)))
+      assert.ok(Number.isSafeInteger(place) && place >= 0)
+    }
+  })
+
+  it('never lies below where the search for what comes after another text begins', () => {
+    const uuid = fc.uuid({ version: [1, 4, 7, 8, 15] })
+    fc.assert(
+      fc.property(uuid, fc.nat(2 ** 42), (after, ms) => {
+        for (const time of [ms, Number.parseInt(after.slice(0, 8) + after.slice(9, 13), 16)]) {
+          const id = newId(time)
+          if (id > after) assert.ok(idPosition(id) >= lowestPositionAfter(after), `${id} after ${after}`)
+        }
+      }),
+    )
+    assert.equal(lowestPositionAfter(''), 0)
+  })
+})

@@ -1,0 +1,118 @@
+import { searchGramsMax } from './limits.ts'
+
+/**
+ * The words of search, pure, so that both engines mean the same by them: what it is for two texts to be equal but for case,
+ * and by which tokens an index finds a file. A token only says "perhaps": tokens are hashes, and a text may have all
+ * parts of a needle without having the needle. Whoever asks the index looks at what it found again.
+ */
+
+/**
+ * A text without upper and lower case: every character by itself to lower, upper and lower again. Going by way of upper
+ * case brings together what has one upper case (ς and σ, ı and i, µ and μ) and unfolds what has several letters (ß and ẞ
+ * are ss, ﬁ is fi); going character by character keeps parts of a text parts of the folded text, which Unicode's rule for
+ * a sigma at the end of a word would not. Accents count, and so does how they were composed. Folding twice changes nothing.
+ */
+export const foldCase = (text: string): string =>
+  ascii.test(text) ? text.toLowerCase() : Array.from(text, foldCharacter).join('')
+
+const ascii = /^\p{ASCII}*$/u
+const foldCharacter = (character: string): string => character.toLowerCase().toUpperCase().toLowerCase()
+
+/** What of a file can be found: by parts of name and metadata values, and by exact labels, collections and metadata. */
+export interface Searchable {
+  readonly repository: string
+  readonly name: string
+  readonly labels: readonly string[]
+  readonly metadata: Readonly<Record<string, string>>
+  readonly collections: readonly string[]
+}
+
+/** What to look for; what is undefined matches everything. */
+export interface SearchFilters {
+  /** Part of the name or of a metadata value, in any case. */
+  readonly q: string | undefined
+  readonly label: string | undefined
+  readonly collection: string | undefined
+  readonly metadata: { readonly key: string; readonly value: string } | undefined
+}
+
+/** Between the texts of a file. No name, value or needle has control characters, so that no needle lies across two texts. */
+const between = '\n'
+
+/** Name and metadata values, folded: a file is found by every part of a line of it. */
+export const searchText = ({ name, metadata }: Pick<Searchable, 'name' | 'metadata'>): string =>
+  [name, ...Object.values(metadata)].map(foldCase).join(between)
+
+/** Pieces of this many UTF-16 units are indexed, and all shorter ones. */
+const gramUnits = 3
+
+/** Tokens of what can be looked for exactly, each once: 32-bit integers. */
+export const exactTokensOf = (file: Omit<Searchable, 'name'>): Set<number> => {
+  const tokens = new Set<number>([repositoryToken(file.repository)])
+  for (const label of file.labels) tokens.add(labelToken(label))
+  for (const collection of file.collections) tokens.add(collectionToken(collection))
+  for (const [key, value] of Object.entries(file.metadata)) tokens.add(metadataToken(key, value))
+  return tokens
+}
+
+/** Those and the tokens of all pieces of its texts. */
+export const tokensOf = (file: Searchable, text: string): Set<number> => {
+  const tokens = exactTokensOf(file)
+  for (const line of text.split(between))
+    for (let units = 1; units <= gramUnits; units++)
+      for (let at = 0; at + units <= line.length; at++) tokens.add(gramToken(line, at, units))
+  return tokens
+}
+
+/** Tokens that every file has that the filters match; at most so many of a long needle, taken evenly. */
+export const tokensOfFilters = (repository: string, filters: SearchFilters): Set<number> => {
+  const tokens = new Set<number>([repositoryToken(repository)])
+  if (filters.label !== undefined) tokens.add(labelToken(filters.label))
+  if (filters.collection !== undefined) tokens.add(collectionToken(filters.collection))
+  if (filters.metadata !== undefined) tokens.add(metadataToken(filters.metadata.key, filters.metadata.value))
+  const needle = foldCase(filters.q ?? '')
+  if (needle === '') return tokens
+  const units = Math.min(gramUnits, needle.length)
+  const places = needle.length - units + 1
+  const taken = Math.min(places, searchGramsMax)
+  for (let i = 0; i < taken; i++)
+    tokens.add(gramToken(needle, taken === 1 ? 0 : Math.round((i * (places - 1)) / (taken - 1)), units))
+  return tokens
+}
+
+/** Whether the filters that are no needle match: what the index says of them is only "perhaps". */
+export const matchesExactly = (
+  file: Pick<Searchable, 'labels' | 'metadata' | 'collections'>,
+  { label, collection, metadata }: SearchFilters,
+): boolean =>
+  (label === undefined || file.labels.includes(label)) &&
+  (collection === undefined || file.collections.includes(collection)) &&
+  (metadata === undefined ||
+    (Object.hasOwn(file.metadata, metadata.key) && file.metadata[metadata.key] === metadata.value))
+
+const repositoryToken = (repository: string): number => hashed(`r${repository}`)
+const labelToken = (label: string): number => hashed(`l${label}`)
+const collectionToken = (collection: string): number => hashed(`c${collection}`)
+/** No key has an equals sign. */
+const metadataToken = (key: string, value: string): number => hashed(`m${key}=${value}`)
+
+/** FNV-1a over UTF-16 units, with a last stir so that neighbours lie apart. */
+const offset = 0x811c9dc5
+const prime = 0x01000193
+
+const hashed = (text: string): number => stirred(hashOfUnits(offset, text, 0, text.length))
+
+/** Begins as no other kind does: a piece of text is told from a label of the same letters by its length too. */
+const gramToken = (text: string, at: number, units: number): number =>
+  stirred(hashOfUnits(offset ^ (0x5bd1e995 + units), text, at, at + units))
+
+const hashOfUnits = (start: number, text: string, from: number, to: number): number => {
+  let hash = start
+  for (let at = from; at < to; at++) hash = Math.imul(hash ^ text.charCodeAt(at), prime)
+  return hash
+}
+
+const stirred = (hash: number): number => {
+  const once = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+  return (once ^ (once >>> 13)) | 0
+}
