@@ -63,6 +63,7 @@ const noting = (calls: string[]): BlobStore => {
       yield await note('listStaged', { place: 'a', digest: null, modifiedAtMs: 0 })
     },
     discardStaged: (id) => note(`discardStaged ${id}`, undefined),
+    address: (name, { seconds }) => note(`address ${name} ${seconds}`, null),
     space: () => note('space', { freeBytes: 1, totalBytes: 2 }),
     probe: () => note('probe', undefined),
   }
@@ -114,6 +115,7 @@ describe('guardBlobStore', () => {
     stage: (store) => store.stage('a', plan),
     open: (store) => store.open(digest, whole),
     size: (store) => store.size(digest),
+    address: (store) => store.address(digest, { name: 'a', seconds: 60 }),
     delete: (store) => store.delete(digest),
     list: async (store) => store.list(),
     listStaged: async (store) => store.listStaged(),

@@ -24,6 +24,10 @@ export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): Blob
       allow('open')
       return guardPieces(await store.open(digest, range, blobBytes), allow)
     },
+    address: async (digest, as) => {
+      allow('address')
+      return store.address(digest, as)
+    },
     size: async (digest) => {
       allow('size')
       return store.size(digest)

@@ -2,6 +2,7 @@ import { create } from 'content-disposition'
 import type { Sha256 } from '../kernel/digest.ts'
 import type { DownloadClass } from '../kernel/download-class.ts'
 import { Failure } from '../kernel/failure.ts'
+import { smallDownloadBytes, storeAddressSeconds } from '../kernel/limits.ts'
 import { type ByteRange, resolveRange } from '../kernel/range.ts'
 import { BlobMissing, type BlobStore } from '../ports/blob-store.ts'
 import type { Admission } from './admission/admission.ts'
@@ -10,6 +11,8 @@ import type { Turn } from './admission/download.ts'
 export interface ServeParts {
   readonly store: BlobStore
   readonly admission: Admission
+  /** Clients are sent to the store for larger bodies, where it has addresses. */
+  readonly redirects: boolean
 }
 
 /** The file to send. */
@@ -35,7 +38,7 @@ export interface ServeRequest {
 }
 
 export interface ServedAnswer {
-  readonly status: 200 | 206 | 304
+  readonly status: 200 | 206 | 304 | 307
   readonly headers: Readonly<Record<string, string>>
   /** Null when the answer has no body. Otherwise opened already: must be iterated or returned. */
   readonly bytes: AsyncIterableIterator<Uint8Array> | null
@@ -96,6 +99,8 @@ export const serve = async (
         headers: { 'content-range': `bytes */${served.bytes}`, etag, 'accept-ranges': 'bytes' },
       },
     )
+  const elsewhere = await addressOf(parts, served, request, range === 'whole' ? served.bytes : range.end - range.start)
+  if (elsewhere !== null) return { status: 307, headers: { ...common, location: elsewhere }, bytes: null }
   const interval = range === 'whole' ? { start: 0, end: served.bytes } : range
   const length = { ...full, 'content-length': String(interval.end - interval.start) }
   const sent =
@@ -103,6 +108,17 @@ export const serve = async (
   const bytes = request.head ? null : await send(parts, served, request, interval)
   return { status: range === 'whole' ? 200 : 206, headers: sent, bytes }
 }
+
+/** Where the store itself sends the body. What leaves in one piece is sooner sent than asked for a second time. */
+const addressOf = async (
+  { store, redirects }: ServeParts,
+  { digest, name }: Served,
+  { head }: ServeRequest,
+  bytes: number,
+): Promise<string | null> =>
+  !redirects || head || bytes <= smallDownloadBytes
+    ? null
+    : await store.address(digest, { name, seconds: storeAddressSeconds })
 
 /** Nothing is opened before its turn: who waits costs no file and no memory. */
 const send = async (

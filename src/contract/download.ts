@@ -44,4 +44,5 @@ export const downloadResponses = {
   200: { ...bytes, description: 'The whole file' },
   206: { ...bytes, description: 'The range that was asked for' },
   304: { schema: null, description: 'The file is the one that the client has' },
+  307: { schema: null, description: 'The object store sends the file, where the operator allows that' },
 } as const

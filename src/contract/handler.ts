@@ -41,11 +41,11 @@ export interface Input<O extends Operation> {
   readonly request: RequestFacts
 }
 
-/** Stored bytes or a refusal to send them (304, 416), made by `content/serve.ts`. */
+/** Stored bytes, where to fetch them (307), or a refusal to send them (304, 416), made by `content/serve.ts`. */
 export interface ByteAnswer {
-  readonly status: 200 | 206 | 304 | 416
+  readonly status: 200 | 206 | 304 | 307 | 416
   readonly headers: Readonly<Record<string, string>>
-  /** Null for HEAD, 304 and 416. Whoever gets it must iterate or `return()` it. */
+  /** Null for HEAD, 304, 307 and 416. Whoever gets it must iterate or `return()` it. */
   readonly bytes: AsyncIterableIterator<Uint8Array> | null
 }
 

@@ -243,6 +243,8 @@ export const downloadSlotsMax = 10_000
 export const downloadWaitSecondsDefault = 30
 /** What leaves in one piece needs no slot: a slot is for what keeps buffers and a disk busy. */
 export const smallDownloadBytes = 64 * KiB
+/** How long an address of the store may be used to begin a download. */
+export const storeAddressSeconds = 300
 /** How the classes share the slots when all of them want more than there is. */
 export const downloadClassShares = { interactive: 8, release: 4, bulk: 2, background: 1 } as const
 /** Waiting for a slot, in all and of one caller; beyond it 503 rather than minutes of waiting. */

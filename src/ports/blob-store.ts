@@ -45,6 +45,12 @@ export interface BlobStore {
    */
   open(digest: Sha256, range: ByteRange, blobBytes?: number): Promise<AsyncIterableIterator<Uint8Array>>
 
+  /**
+   * An address under which anyone may fetch the blob for so many seconds, as an attachment of that name; ranges work there.
+   * Null where the store has no addresses. Asks nobody: whether the blob is there, the caller knows.
+   */
+  address(digest: Sha256, as: { readonly name: string; readonly seconds: number }): Promise<string | null>
+
   /** Bytes of the stored blob, or null. */
   size(digest: Sha256): Promise<number | null>
 

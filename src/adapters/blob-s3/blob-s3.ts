@@ -6,6 +6,7 @@ import { guarded } from './failures.ts'
 import { mustBeStagedId, parsePlace } from './keys.ts'
 import { objectsBelow, stagedRemains, storedBlobs, uploadsBelow } from './listing.ts'
 import { deleteObject, objectBytes } from './objects.ts'
+import { presigned } from './presigned.ts'
 import { openRange } from './reading.ts'
 import { StagedObject } from './staged-object.ts'
 import { abortUpload } from './uploads.ts'
@@ -44,6 +45,8 @@ const storeIn = (bucket: Bucket): BlobStore => {
     assembly: (place, plan) => assembledObject(bucket, place, plan),
 
     open: (digest, range, blobBytes) => guarded(() => openRange(bucket, keys.blob(digest), range, blobBytes)),
+
+    address: (digest, as) => guarded(() => presigned(bucket, keys.blob(digest), as)),
 
     size: (digest) => guarded(() => objectBytes(bucket, keys.blob(digest))),
 

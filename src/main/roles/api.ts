@@ -86,7 +86,7 @@ export const startGateway = async (
   const downloads = await openDownloads(parts, role)
   metrics.show(downloadMeasures(downloads))
   downloads.meter.waited = metrics.timing('svc_download_wait_seconds', 'Time that downloads waited for a slot.')
-  const { admission } = downloads
+  const serving = { admission: downloads.admission, redirects: settings.redirectDownloads }
   const uploadParts = { ...parts, maxObjectBytes: settings.maxObjectBytes, capacityBytes: settings.capacityBytes }
   const readiness = watchReadiness({
     dependencies: [
@@ -115,7 +115,7 @@ export const startGateway = async (
       role,
       readiness,
       freeSpace: parts.freeSpace,
-      downloads: () => admission.state,
+      downloads: () => downloads.admission.state,
       sharedDownloads: () => downloads.shared?.state ?? null,
       transfers: (direction) => metrics.transfers(direction),
       metrics: () => metrics.registry.metrics(),
@@ -137,7 +137,7 @@ export const startGateway = async (
     ...securityAuditHandlers({ database }),
     ...repositoryHandlers({ database, clock, heldActions: held, visibleRepositories: visible }),
     ...uploadHandlers(uploadParts),
-    ...artifactHandlers({ ...parts, admission, cleanupGraceMs: settings.cleanupGraceMs }),
+    ...artifactHandlers({ ...parts, ...serving, cleanupGraceMs: settings.cleanupGraceMs }),
     ...referenceHandlers({ database, clock }),
     ...attachmentHandlers({ database, clock }),
     ...stageHandlers({ database, clock }),
@@ -146,8 +146,8 @@ export const startGateway = async (
     ...searchHandlers({ database }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
-    ...assetHandlers({ ...uploadParts, admission }),
-    ...packageHandlers({ ...parts, admission, inTurn: createArchiveTurns() }),
+    ...assetHandlers({ ...uploadParts, ...serving }),
+    ...packageHandlers({ ...parts, ...serving, inTurn: createArchiveTurns() }),
     ...auditHandlers({ database }),
     ...changeHandlers({ database, growth }),
   ]
@@ -178,7 +178,7 @@ export const startGateway = async (
       const closed = server.close()
       // Those who wait get their answer now, like everyone whose request is under way.
       growth.end()
-      admission.close()
+      downloads.admission.close()
       await closed
       await downloads.shared?.stop()
     },

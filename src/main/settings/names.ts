@@ -83,6 +83,11 @@ export const settingNames = [
     meaning: 'How long a download without a Svc-Download-Id is held for its turn.',
   },
   {
+    name: 'SVC_REDIRECT_DOWNLOADS',
+    fallback: 'false',
+    meaning: 'true sends clients to signed addresses of the object store for files above 64 KiB.',
+  },
+  {
     name: 'SVC_REQUESTS_PER_SECOND',
     fallback: '20000',
     meaning: 'Requests that one caller may send a second to one process; health is not counted.',

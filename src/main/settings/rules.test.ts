@@ -46,6 +46,10 @@ const cases: Record<
       'http://a:80',
     ],
   },
+  SVC_REDIRECT_DOWNLOADS: {
+    good: [['false', (s) => s.redirectDownloads, false]],
+    bad: ['yes', '1', 'true'],
+  },
   SVC_DOWNLOAD_SLOTS: {
     good: [['3', (s) => s.downloadSlots, 3]],
     bad: ['0', '10001', '-1', 'many'],

@@ -42,6 +42,7 @@ export interface Settings {
   /** Null: each gateway has slots of its own. */
   readonly sharedDownloadSlots: number | null
   readonly downloadWaitMs: number
+  readonly redirectDownloads: boolean
   readonly requestsPerSecond: number
   readonly trustedProxies: TrustedProxies
   readonly logLevel: (typeof logLevels)[number]
@@ -112,10 +113,13 @@ export const readSettings = (environment: Environment): Settings => {
       text === 'off' ? null : wholeNumber(1, downloadSlotsMax)(text),
     ),
     downloadWaitMs: read('SVC_DOWNLOAD_WAIT_SECONDS', downloadWaitSecondsDefault, wholeNumber(0, 600)) * 1000,
+    redirectDownloads: read<boolean>('SVC_REDIRECT_DOWNLOADS', false, flag),
     requestsPerSecond: read('SVC_REQUESTS_PER_SECOND', requestsPerSecondDefault, wholeNumber(1, 1_000_000)),
     trustedProxies: read<TrustedProxies>('SVC_TRUSTED_PROXIES', [], (text) => parseTrustedProxies(list(text))),
     logLevel: read('SVC_LOG_LEVEL', 'info', logLevel),
   }
+  if (settings.redirectDownloads && settings.blobStore.kind !== 's3')
+    faults.push('SVC_REDIRECT_DOWNLOADS: only an object store has addresses (SVC_BLOB_STORE=s3://…)')
   if (faults.length > 0) throw new SettingsInvalid(faults)
   return Object.freeze(settings)
 }
