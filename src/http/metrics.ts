@@ -33,6 +33,8 @@ export interface Measure {
   /** A counter only grows while the process lives. */
   readonly kind: 'counter' | 'gauge'
   readonly read: () => number | Promise<number>
+  /** The same whichever process is asked: not to be added up. */
+  readonly ofAll?: boolean
 }
 
 type Direction = 'in' | 'out'
@@ -45,6 +47,7 @@ export const createMetrics = (startedAtSeconds: number): HttpMetrics => {
     name: 'svc_process_start_time_seconds',
     help: 'Start of the process in seconds since the Unix epoch. Counters start from zero then.',
     registers: [registry],
+    aggregator: 'max',
   }).set(startedAtSeconds)
   const requests = new Counter({
     name: 'svc_http_requests_total',
@@ -92,8 +95,9 @@ export const createMetrics = (startedAtSeconds: number): HttpMetrics => {
   return {
     registry,
     show(measures) {
-      for (const { name, help, kind, read } of measures) {
-        const common = { name, help, registers: [registry] }
+      for (const { name, help, kind, read, ofAll } of measures) {
+        const aggregator = ofAll === true ? ('max' as const) : ('sum' as const)
+        const common = { name, help, registers: [registry], aggregator }
         if (kind === 'gauge')
           new Gauge({
             ...common,

@@ -313,6 +313,13 @@ export const connectionsMax = 10_000
 export const keepAliveMs = 65 * second
 export const headersTimeoutMs = 30 * second
 
+/** Gateway processes on one port: how many, how long one may take to start, and the pause before another takes its place. */
+export const gatewayProcessesMax = 64
+export const gatewayStartMs = 2 * minute
+export const gatewayRestartMs = second
+/** How long one that is asked for its metrics may take. */
+export const processMetricsMs = 2 * second
+
 /** Stopping: how long transfers may take to finish before they are cut. */
 export const drainMs = 30 * second
 

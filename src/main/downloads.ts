@@ -27,7 +27,7 @@ export const openDownloads = async (
     timers: realTimers,
     tickets: createTickets(await ticketSecret(database.reader), clock),
     meter,
-    slots: settings.downloadSlots,
+    slots: Math.max(1, Math.floor(settings.downloadSlots / settings.processes)),
     waitMs: settings.downloadWaitMs,
   })
   const total = settings.sharedDownloadSlots

@@ -28,12 +28,14 @@ export const reclaimMeasures = (database: Database, { seen }: ReclaimMeter): rea
     name: 'svc_reclaim_last_run_timestamp_seconds',
     help: 'When this process last went through the queue, in seconds since the Unix epoch; 0 for never.',
     kind: 'gauge',
+    ofAll: true,
     read: () => seen.lastRunMs / 1000,
   },
   {
     name: 'svc_reclaim_queue_length',
     help: `Digests that wait for reclaim to look at them, counted up to ${reclaimQueueCountedMax}; NaN while the database is away.`,
     kind: 'gauge',
+    ofAll: true,
     // Metrics are for bad times: what cannot be counted now does not take the others away.
     read: () => queueLength(database.reader, reclaimQueueCountedMax).catch(() => Number.NaN),
   },

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { Failure } from '../../kernel/failure.ts'
 import { scrubMiBPerSecondDefault } from '../../kernel/limits.ts'
@@ -69,5 +70,7 @@ export const main = async (argv: readonly string[]): Promise<void> => {
     if (error instanceof SettingsInvalid) for (const fault of error.faults) console.error(`svc: ${fault}`)
     else if (error instanceof Failure) console.error(`svc: ${error.message}`)
     else console.error(`svc: ${error instanceof Error ? error.message : String(error)}`)
+    // One of several gateways: the channel to the one that started it would keep it alive.
+    if (cluster.isWorker) process.exit()
   }
 }

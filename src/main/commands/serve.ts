@@ -1,4 +1,6 @@
-import { createLog } from '../log.ts'
+import cluster from 'node:cluster'
+import { type Listens, startGateways } from '../gateways.ts'
+import { createLog, type Logger } from '../log.ts'
 import { realStage, type Stage } from '../parts.ts'
 import { type Roles, type Running, run } from '../run.ts'
 import { readSettings, type Settings, unknownSettings } from '../settings/rules.ts'
@@ -8,11 +10,11 @@ import { welcome } from './welcome.ts'
 export const serve = async (roles: Roles, stage: Stage = realStage): Promise<void> => {
   const settings = readSettings(process.env)
   const log = createLog(settings.logLevel)
-  for (const name of unknownSettings(process.env)) log.warn(`${name} is no setting of svc; see svc settings`)
+  if (cluster.isPrimary)
+    for (const name of unknownSettings(process.env)) log.warn(`${name} is no setting of svc; see svc settings`)
   // From now on, so that a signal while it starts is no sudden end; a second one is.
   const stopAsked = signalled()
-  const running = await run(settings, log, roles, stage)
-  await announce(settings, roles, running)
+  const running = await start(settings, log, roles, stage)
   log.info({ address: running.address, role: roles.gateway, worker: roles.worker }, 'started')
   await stopAsked
   log.info('stopping: transfers under way may finish')
@@ -21,6 +23,36 @@ export const serve = async (roles: Roles, stage: Stage = realStage): Promise<voi
   log.info('stopped')
   // Idle workers of libraries must not keep a stopped service alive.
   process.exit(0)
+}
+
+/** In this process, as one of several gateways, or as the one that starts them. */
+const start = async (settings: Settings, log: Logger, roles: Roles, stage: Stage): Promise<Running> => {
+  if (cluster.isWorker) {
+    const running = await run(settings, log, { ...roles, worker: false }, stage)
+    process.send?.({ listens: running.address ?? '' } satisfies Listens)
+    return running
+  }
+  const several = settings.processes > 1 && roles.gateway !== null
+  const running = several ? await runSeveral(settings, log, roles, stage) : await run(settings, log, roles, stage)
+  await announce(settings, roles, running)
+  return running
+}
+
+/** Upkeep in this process, which goes first, since it may have to migrate; gateways in others. */
+const runSeveral = async (settings: Settings, log: Logger, roles: Roles, stage: Stage): Promise<Running> => {
+  const own = roles.worker ? await run(settings, log, { gateway: null, worker: true }, stage) : null
+  const gateways = await startGateways(settings.processes, log).catch(async (error: unknown) => {
+    await own?.stop()
+    throw error
+  })
+  return {
+    address: gateways.address,
+    hasOwner: async () => own === null || own.hasOwner(),
+    async stop() {
+      await gateways.stop()
+      await own?.stop()
+    },
+  }
 }
 
 const announce = async (settings: Settings, roles: Roles, running: Running): Promise<void> => {
@@ -35,4 +67,6 @@ const signalled = (): Promise<void> =>
       resolve()
     }
     process.on('SIGTERM', done).on('SIGINT', done)
+    // Of several gateways: whoever started this one is gone.
+    if (cluster.isWorker) process.once('disconnect', done)
   })

@@ -44,6 +44,7 @@ import { changesLookEveryMs, changesWaitingMax, changesWaitingPerCallerMax, gran
 import { catalogue, checkComplete } from '../catalogue.ts'
 import { downloadMeasures, openDownloads } from '../downloads.ts'
 import type { Parts } from '../parts.ts'
+import { metricsOfAll, offerMetrics } from '../process-metrics.ts'
 import { reclaimMeasures } from '../reclaim-measures.ts'
 import { translate } from '../translate.ts'
 import { programVersion } from '../version.ts'
@@ -64,6 +65,7 @@ export const startGateway = async (
   const { database, clock, settings, log } = parts
   const operations = catalogue()
   const metrics = createMetrics(Math.floor(clock.now() / 1000))
+  offerMetrics(metrics.registry)
   metrics.show(reclaimMeasures(database, parts.meter))
   let draining = false
   const access = {
@@ -118,7 +120,7 @@ export const startGateway = async (
       downloads: () => downloads.admission.state,
       sharedDownloads: () => downloads.shared?.state ?? null,
       transfers: (direction) => metrics.transfers(direction),
-      metrics: () => metrics.registry.metrics(),
+      metrics: () => metricsOfAll(metrics.registry),
     }),
     ...discoveryHandlers({
       operations,

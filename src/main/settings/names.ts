@@ -88,6 +88,11 @@ export const settingNames = [
     meaning: 'true sends clients to signed addresses of the object store for files above 64 KiB.',
   },
   {
+    name: 'SVC_PROCESSES',
+    fallback: '1',
+    meaning: 'Gateway processes that share the port, for machines with several cores; they divide the download slots.',
+  },
+  {
     name: 'SVC_REQUESTS_PER_SECOND',
     fallback: '20000',
     meaning: 'Requests that one caller may send a second to one process; health is not counted.',

@@ -50,6 +50,10 @@ const cases: Record<
     good: [['false', (s) => s.redirectDownloads, false]],
     bad: ['yes', '1', 'true'],
   },
+  SVC_PROCESSES: {
+    good: [['4', (s) => s.processes, 4]],
+    bad: ['0', '65', 'all'],
+  },
   SVC_DOWNLOAD_SLOTS: {
     good: [['3', (s) => s.downloadSlots, 3]],
     bad: ['0', '10001', '-1', 'many'],

@@ -9,6 +9,7 @@ import {
   downloadSlotsMax,
   downloadWaitSecondsDefault,
   freeSpaceReserveBytesDefault,
+  gatewayProcessesMax,
   journalRetentionDaysDefault,
   objectBytesMax,
   requestsPerSecondDefault,
@@ -43,6 +44,7 @@ export interface Settings {
   readonly sharedDownloadSlots: number | null
   readonly downloadWaitMs: number
   readonly redirectDownloads: boolean
+  readonly processes: number
   readonly requestsPerSecond: number
   readonly trustedProxies: TrustedProxies
   readonly logLevel: (typeof logLevels)[number]
@@ -113,6 +115,7 @@ export const readSettings = (environment: Environment): Settings => {
       text === 'off' ? null : wholeNumber(1, downloadSlotsMax)(text),
     ),
     downloadWaitMs: read('SVC_DOWNLOAD_WAIT_SECONDS', downloadWaitSecondsDefault, wholeNumber(0, 600)) * 1000,
+    processes: read('SVC_PROCESSES', 1, wholeNumber(1, gatewayProcessesMax)),
     redirectDownloads: read<boolean>('SVC_REDIRECT_DOWNLOADS', false, flag),
     requestsPerSecond: read('SVC_REQUESTS_PER_SECOND', requestsPerSecondDefault, wholeNumber(1, 1_000_000)),
     trustedProxies: read<TrustedProxies>('SVC_TRUSTED_PROXIES', [], (text) => parseTrustedProxies(list(text))),
