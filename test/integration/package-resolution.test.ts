@@ -51,7 +51,10 @@ forEachEngine((engine) => {
     await service.stop()
   })
 
-  afterEach(() => backstage.inOrder())
+  /** What is damaged, apart from search, past which thousands of versions were put here. */
+  const damage = async (): Promise<string[]> =>
+    (await backstage.findings()).damage.filter((each) => !each.includes('search does not know'))
+  afterEach(async () => assert.deepEqual(await damage(), []))
 
   const resolve = (query: Record<string, string>, status = 200): Promise<Told> =>
     expectAnswer(
@@ -263,15 +266,15 @@ forEachEngine((engine) => {
       const name = freshName('mended')
       const id = await addPackage(service, writer.token, repository, { name, version: '1.0.0' })
       await put(id, 'tested', new Date().toISOString())
-      const [damage] = (await backstage.findings()).damage
-      assert.match(damage ?? '', new RegExp(`package ${id} is not found by the stages`))
+      const [stale] = await damage()
+      assert.match(stale ?? '', new RegExp(`package ${id} is not found by the stages`))
       await backstage.mend()
       assert.equal(await chosen({ name, stage: 'tested' }), '1.0.0')
       await inDatabase(service, (q) => q.deleteFrom('artifact_stages').where('artifact_id', '=', id).execute())
-      assert.equal((await backstage.findings()).damage.length, 1)
+      assert.equal((await damage()).length, 1)
       await backstage.mend()
       assert.equal(await chosen({ name, stage: 'tested' }), null)
-      await backstage.inOrder()
+      assert.deepEqual(await damage(), [])
     })
   })
 
