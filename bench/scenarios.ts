@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { makeCredentials, makeLinks, randomRequests, type Said } from './credentials.ts'
+import { underLoad } from './downloads-under-load.ts'
 import { durableFilesPerSecond, durableWriteSeconds } from './floor.ts'
 import {
   downloadSeconds,
@@ -13,6 +14,7 @@ import {
 import { cpuSeconds, forgetPeak, peakMiB } from './processes.ts'
 import type { Bench } from './servers.ts'
 import type { Setting } from './setting.ts'
+import { type Stored, storedEverywhere } from './stored.ts'
 import { median, type Row } from './table.ts'
 import { memoryOnS3, parts, reclaim } from './uploads-and-space.ts'
 
@@ -57,20 +59,6 @@ const compare = async (
 
 const scaled = (figures: ReadonlyMap<string, number>, factor: number): Map<string, number> =>
   new Map([...figures].map(([name, value]) => [name, value * factor]))
-
-interface Stored {
-  readonly name: string
-  readonly sha256: string
-  readonly path: string
-}
-
-/** Makes a file and stores it on every server. */
-const storedEverywhere = async ({ servers, scratch }: Setting, name: string, bytes: number): Promise<Stored> => {
-  const path = join(scratch, name)
-  const file = { name, sha256: await makeFile(path, bytes), path }
-  for (const server of servers) await uploadSeconds(server, [file])
-  return file
-}
 
 const download = async (setting: Setting): Promise<Row[]> => {
   const { bigBytes } = setting.sizes
@@ -314,6 +302,7 @@ const authentication = async ({ servers, sizes, scratch }: Setting): Promise<Row
 
 export const scenarios: Readonly<Record<string, (setting: Setting) => Promise<Row[]>>> = {
   download,
+  'download-under-load': underLoad,
   upload,
   'small-get': smallGet,
   'small-put': smallPut,

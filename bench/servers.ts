@@ -52,8 +52,9 @@ export const startSvc = async (
     SVC_FREE_SPACE_RESERVE_BYTES: '0',
     SVC_LOG_LEVEL: 'warn',
     ...settings,
-    // One caller asks for all that the machine gives.
+    // One caller asks for all that the machine gives, and waits as long as that takes.
     SVC_REQUESTS_PER_SECOND: '1000000',
+    SVC_DOWNLOAD_WAIT_SECONDS: '600',
   })
   await answers(`${base}/health/live`)
   const key = (await readFile(join(data, 'config', 'bootstrap-token.txt'), 'utf8')).trim()

@@ -282,7 +282,9 @@ export const freeSpaceBelievedMs = second
 export const roomLookEveryBytes = 16 * MiB
 
 /** Memory per transfer: two buffers of this size when sending (measured best between 256 KiB and 1 MiB). */
-export const readAheadBytes = 512 * KiB
+export const readAheadBytes = 256 * KiB
+/** Pieces that are given to the kernel in one turn of the event loop: a millisecond's worth, and then others get a look. */
+export const piecesPerTurn = 8
 /** Received bytes that may wait for the disk before the sender is paused. */
 export const receiveBufferBytes = MiB
 /** Received bytes after which a sync is started beside the transfer, so that the last one is short. */
