@@ -47,6 +47,7 @@ export const fillPackages = (
     readonly version: string
     readonly version_key: string
     readonly prerelease: 0 | 1
+    readonly published_at?: string
   }[],
 ): Promise<void> =>
   inDatabase(service, async (q) => {
@@ -60,25 +61,28 @@ export const fillPackages = (
         .execute()
       await q
         .insertInto('artifacts')
-        .values(some.map(({ id }) => ({ ...artifact, id })))
+        .values(some.map(({ id, published_at = artifact.published_at }) => ({ ...artifact, id, published_at })))
         .execute()
       await q
         .insertInto('packages')
         .values(
-          some.map(({ id, group = '', name, version, version_key, prerelease }) => ({
-            artifact_id: id,
-            repository: artifact.repository,
-            group_name: group,
-            group_key: group.toLowerCase(),
-            name,
-            name_key: name.toLowerCase(),
-            version,
-            version_key,
-            prerelease,
-            registered_at: artifact.published_at,
-            manifest_bytes: 2,
-            manifest: '{}',
-          })),
+          some.map(
+            ({ id, group = '', name, version, version_key, prerelease, published_at = artifact.published_at }) => ({
+              artifact_id: id,
+              repository: artifact.repository,
+              group_name: group,
+              group_key: group.toLowerCase(),
+              name,
+              name_key: name.toLowerCase(),
+              version,
+              version_key,
+              prerelease,
+              registered_at: published_at,
+              published_at,
+              manifest_bytes: 2,
+              manifest: '{}',
+            }),
+          ),
         )
         .execute()
     }

@@ -71,6 +71,8 @@ const tables = {
   service_accounts: true,
   service_keys: true,
   sessions: true,
+  storage_events: true,
+  storage_policies: true,
   throttles: true,
   uploads: true,
 } as const satisfies Record<keyof Tables, true>

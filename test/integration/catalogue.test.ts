@@ -61,6 +61,7 @@ const forEveryReader = [
   'listPackages',
   'resolvePackage',
   'getPackageContent',
+  'explainArtifact',
 ]
 
 const operations = catalogue()

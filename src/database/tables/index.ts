@@ -18,6 +18,8 @@ import type { RepositoriesTable } from './repositories.ts'
 import type { SecurityAuditTable } from './security-audit.ts'
 import type { DelegationsTable, ServiceAccountsTable, ServiceKeysTable } from './service-accounts.ts'
 import type { ArtifactStagesTable } from './stages.ts'
+import type { StorageEventsTable } from './storage-events.ts'
+import type { StoragePoliciesTable } from './storage-policies.ts'
 import type { ThrottlesTable } from './throttles.ts'
 import type { UploadsTable } from './uploads.ts'
 
@@ -57,6 +59,8 @@ export interface Tables {
   service_accounts: ServiceAccountsTable
   service_keys: ServiceKeysTable
   sessions: SessionsTable
+  storage_events: StorageEventsTable
+  storage_policies: StoragePoliciesTable
   throttles: ThrottlesTable
   uploads: UploadsTable
 }

@@ -46,3 +46,11 @@ export const findWithKeepers = (q: Queries, repository: string, ids: readonly st
     .where('artifacts.repository', '=', repository)
     .where('artifacts.id', 'in', ids)
     .execute()
+
+export const findLabels = (q: Queries, repository: string, ids: readonly string[]) =>
+  q
+    .selectFrom('artifacts')
+    .select(['id', 'labels'])
+    .where('repository', '=', repository)
+    .where('id', 'in', ids)
+    .execute()

@@ -1,8 +1,7 @@
 import type { Queries } from '../../database/database.ts'
 import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import { blockersToldMax } from '../../kernel/limits.ts'
-import { toRecord } from '../uploads/descriptor.ts'
-import { findWithKeepers } from './eligibility.queries.ts'
+import { findLabels, findWithKeepers } from './eligibility.queries.ts'
 
 /** What may stand in the way of a deletion, in the order in which it is told. */
 export const blockers = [
@@ -25,6 +24,8 @@ export interface Criteria {
 export interface Eligibility {
   readonly row: ArtifactsTable
   readonly annotationRevision: number
+  /** The current ones. */
+  readonly labels: readonly string[]
   /** In the order of the vocabulary, as many as are told. Not empty means: it stays. */
   readonly blockers: Blocker[]
   /** Whether it was published as early as the criteria ask. */
@@ -48,16 +49,18 @@ export const eligibilityOf = async (
   if (ids.length === 0) return found
   for (const each of await findWithKeepers(q, repository, ids)) {
     const { is_referenced, is_in_path_history, is_in_attachment_history, has_stage, ...row } = each
+    const labels = labelsIn(row)
     const stands: Record<Blocker, boolean> = {
       reference: Boolean(is_referenced),
       asset_history: Boolean(is_in_path_history),
       attachment_history: Boolean(is_in_attachment_history),
-      protected_label: criteria !== null && bears(row, criteria.protectedLabels),
+      protected_label: criteria?.protectedLabels.some((label) => labels.includes(label)) ?? false,
       promotion_stage: Boolean(has_stage),
     }
     found.set(row.id, {
       row,
       annotationRevision: 0,
+      labels,
       blockers: blockers.filter((blocker) => stands[blocker]).slice(0, blockersToldMax),
       oldEnough: criteria === null || row.published_at < criteria.publishedBefore,
     })
@@ -65,5 +68,15 @@ export const eligibilityOf = async (
   return found
 }
 
-const bears = (row: ArtifactsTable, labels: readonly string[]): boolean =>
-  toRecord(row, 'available').descriptor.labels.some((label) => labels.includes(label))
+/** The current labels of published files, by id. With {@link eligibilityOf} the one place that knows where they stand. */
+export const currentLabels = async (
+  q: Queries,
+  repository: string,
+  ids: readonly string[],
+): Promise<Map<string, readonly string[]>> =>
+  new Map(ids.length === 0 ? [] : (await findLabels(q, repository, ids)).map((row) => [row.id, labelsIn(row)]))
+
+const labelsIn = ({ labels }: Pick<ArtifactsTable, 'labels'>): string[] => {
+  const parsed: unknown = JSON.parse(labels)
+  return Array.isArray(parsed) ? parsed.map(String) : []
+}

@@ -24,6 +24,7 @@ import { packageHandlers } from '../../features/packages/handlers.ts'
 import { promotionHandlers } from '../../features/promotion/handlers.ts'
 import { referenceHandlers } from '../../features/references/handlers.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
+import { retentionHandlers } from '../../features/retention/handlers.ts'
 import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
 import { administeredActions } from '../../features/service-accounts/delegations.ts'
 import { serviceAccountHandlers } from '../../features/service-accounts/handlers.ts'
@@ -118,6 +119,7 @@ export const startGateway = async (
     ...stageHandlers({ database, clock }),
     ...promotionHandlers({ database, clock, capacityBytes: settings.capacityBytes, heldActions: held }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
+    ...retentionHandlers({ database, clock, cleanupGraceMs: settings.cleanupGraceMs, heldActions: held }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers({ ...uploadParts, admission }),
     ...packageHandlers({ ...parts, admission, inTurn: createArchiveTurns() }),
