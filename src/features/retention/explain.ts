@@ -1,5 +1,5 @@
 import type { Queries } from '../../database/database.ts'
-import { publishedArtifact } from '../artifacts/artifacts.ts'
+import { notFound } from '../../kernel/failure.ts'
 import { type Blocker, type Eligibility, eligibilityOf } from '../artifacts/eligibility.ts'
 import { criteriaOf, type Judgement, judge, mayGo } from './judgement.ts'
 import { type Circle, Lines } from './lines.ts'
@@ -28,13 +28,14 @@ export const explainArtifact = async (
   id: string,
   nowMs: number,
 ): Promise<Explanation> => {
-  await publishedArtifact(q, repository, id)
   const saved = await policyOf(q, repository)
   const rules = saved.policy
-  const lines = new Lines(q, repository, rules)
-  const judgement = (await judge(q, repository, { rules, lines, nowMs }, [id])).get(id)
-  if (judgement !== undefined) return { id, ...explained(judgement, saved), policy: scheduleOf(saved) }
   const file = (await eligibilityOf(q, repository, [id], criteriaOf(rules, nowMs))).get(id)
+  if (file === undefined) throw notFound('artifact')
+  const policy = { revision: saved.revision, enabled: rules.enabled, nextRunAt: saved.nextRunAt }
+  const by = { rules, lines: new Lines(q, repository, rules), nowMs }
+  const judgement = (await judge(q, repository, by, [id])).get(id)
+  if (judgement !== undefined) return { id, ...explained(judgement, saved), policy }
   const text =
     'It is no package version. Storage policies delete nothing else; such files only count against the quota.'
   return {
@@ -42,16 +43,10 @@ export const explainArtifact = async (
     decision: 'not_covered',
     reasons: [{ code: 'not_a_package', text }],
     deletableAt: null,
-    blockers: file?.blockers ?? [],
-    policy: scheduleOf(saved),
+    blockers: file.blockers,
+    policy,
   }
 }
-
-const scheduleOf = ({ revision, policy, nextRunAt }: SavedPolicy): Explanation['policy'] => ({
-  revision,
-  enabled: policy.enabled,
-  nextRunAt,
-})
 
 const explained = (judgement: Judgement, saved: SavedPolicy) => {
   const { file, keptBy, oldEnoughAt } = judgement

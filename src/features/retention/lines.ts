@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Queries } from '../../database/database.ts'
 import { checkPage } from '../../kernel/limits.ts'
 import { currentLabels } from '../artifacts/eligibility.ts'
@@ -92,6 +93,8 @@ export class Lines {
           open.delete(key)
         }
       before = page.at(-1) ?? null
+      // SQLite answers at once: without this nobody else would get a turn in between.
+      await turn()
       if (page.length < checkPage) break
     }
     for (const key of open.keys()) this.#known.set(key, null)

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Queries } from '../../database/database.ts'
 import { pageMax, retentionItemsMax, versionsCountedPage } from '../../kernel/limits.ts'
 import type { Eligibility } from '../artifacts/eligibility.ts'
@@ -15,6 +16,7 @@ export interface Selection {
 /**
  * Looks for what a policy would delete, the oldest of each group first. Reads pages from indexes: one that counts the
  * versions of packages, and from groups that have more than they keep, those beyond the lines. Each of them is judged.
+ * After each page others get their turn, since SQLite answers at once.
  */
 export const select = async (q: Queries, repository: string, rules: KeepRules, nowMs: number): Promise<Selection> => {
   const files: Eligibility[] = []
@@ -49,6 +51,7 @@ async function* crowdedGroups(q: Queries, repository: string, rules: KeepRules):
     for (const each of counted) if (each.versions > least || (full && each === last)) yield each
     if (last === undefined || !full) return
     after = last
+    await turn()
   }
 }
 
@@ -71,5 +74,6 @@ async function* beyondLines(
     if (page.length > 0) yield page.map(({ artifact_id }) => artifact_id)
     if (page.length < pageMax) return
     after = page.at(-1) ?? null
+    await turn()
   }
 }
