@@ -89,3 +89,16 @@ export const candidateCount = async (q: Queries): Promise<number> =>
         .executeTakeFirstOrThrow()
     ).n,
   )
+
+/** Repositories in which somebody holds these bytes. */
+export const repositoriesHolding = async (q: Queries, digest: string, limit: number): Promise<string[]> => {
+  const rows = await q
+    .selectFrom('claims')
+    .select('repository')
+    .distinct()
+    .where('sha256', '=', digest)
+    .orderBy('repository')
+    .limit(limit)
+    .execute()
+  return rows.map(({ repository }) => repository)
+}

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../database/database.ts'
 import { appendJournal } from '../journal/journal.ts'
+import { appendStorageEvent } from '../journal/storage-events.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import type { ReachFaultPoint } from '../kernel/fault-points.ts'
@@ -49,19 +50,21 @@ interface Marked {
  */
 export const reclaim = async (parts: ReclaimParts, stopping: () => boolean = () => false): Promise<number> => {
   let removed = 0
+  const tally: Tally = new Map()
   for (let after = ''; !stopping(); ) {
     const digests = await nextCandidates(parts.database.reader, after, reclaimBatch)
-    removed += await reclaimTogether(parts, digests)
+    removed += await reclaimTogether(parts, digests, tally)
     const last = digests.at(-1)
     if (last === undefined || digests.length < reclaimBatch) break
     after = last
   }
+  await tellOperators(parts, tally)
   parts.meter.ran(parts.clock.now())
   return removed
 }
 
 /** Some digests, in order, which is the order of their locks. */
-const reclaimTogether = async (parts: ReclaimParts, digests: readonly string[]): Promise<number> => {
+const reclaimTogether = async (parts: ReclaimParts, digests: readonly string[], tally: Tally): Promise<number> => {
   if (digests.length === 0) return 0
   const begunAt = performance.now()
   const mark = timestamp(parts.clock.now())
@@ -71,8 +74,29 @@ const reclaimTogether = async (parts: ReclaimParts, digests: readonly string[]):
   parts.reach('reclaim.removed')
   if (gone.length === 0) return 0
   const told = await parts.database.transaction((tx) => forget(tx, gone, mark, timestamp(parts.clock.now())))
-  for (const { bytes } of told) parts.meter.removed(bytes)
-  return told.length
+  for (const { bytes } of gone) parts.meter.removed(bytes)
+  for (const note of told) count(tally, note)
+  return gone.length
+}
+
+/** What went in the course of a run, by the repositories that held it last. */
+type Tally = Map<string, { files: number; bytes: number }>
+
+const count = (tally: Tally, { repository, bytes }: Told): void => {
+  const sum = tally.get(repository) ?? { files: 0, bytes: 0 }
+  tally.set(repository, { files: sum.files + 1, bytes: sum.bytes + bytes })
+}
+
+/** One event for each repository and run: a crash before it loses a summary, while the journal has every line. */
+const tellOperators = async ({ database, clock }: ReclaimParts, tally: Tally): Promise<void> => {
+  for (const [repository, { files, bytes }] of tally) {
+    const details = { files, bytes: String(bytes) }
+    const occurredAt = timestamp(clock.now())
+    await database.transaction(
+      (tx) => appendStorageEvent(tx, { repository, level: 'info', code: 'reclaim.finished', details, occurredAt }),
+      { durability: 'relaxed' },
+    )
+  }
 }
 
 const markUnclaimed = async (
@@ -116,29 +140,44 @@ const removeBytes = async (parts: ReclaimParts, marked: readonly Marked[], late:
   return gone
 }
 
+/** A file whose bytes went, as a repository was told of it. */
+interface Told {
+  readonly repository: string
+  readonly sha256: string
+  /** What its bytes took; 0 where they are counted with another file of the repository. */
+  readonly bytes: number
+}
+
 /** The rows go, and each repository that was the last to hold the bytes is told. */
 const forget = async (
   tx: Transaction,
   gone: readonly Marked[],
   mark: string,
   occurredAt: string,
-): Promise<readonly Marked[]> => {
+): Promise<readonly Told[]> => {
+  const told: Told[] = []
   const sizes = new Map<string, number>(gone.map(({ digest, bytes }) => [digest, bytes]))
   // Journals before blobs: that is the order of locks everywhere.
-  for (const note of await notesOf(tx, [...sizes.keys()]))
+  for (const note of await notesOf(tx, [...sizes.keys()])) {
+    const bytes = sizes.get(note.sha256) ?? 0
     await appendJournal(tx, {
       repository: note.repository,
       action: 'bytes.reclaim',
       artifactId: note.artifact_id,
-      detail: JSON.stringify({ sha256: note.sha256, size: String(sizes.get(note.sha256)) }),
+      detail: JSON.stringify({ sha256: note.sha256, size: String(bytes) }),
       actor: 'system:reclaim',
       occurredAt,
     })
+    const { repository, sha256 } = note
+    // Two files of the same content were stored once.
+    const again = told.some((each) => each.repository === repository && each.sha256 === sha256)
+    told.push({ repository, sha256, bytes: again ? 0 : bytes })
+  }
   for (const { digest } of gone.toSorted((a, b) => (a.digest < b.digest ? -1 : 1))) {
     await lockBlob(tx, digest)
     // Whose mark it is decides, however long the removal took: another may be about to remove them once more.
     if (await deleteMarked(tx, digest, mark)) await deleteBlob(tx, digest)
     await deleteNotes(tx, digest)
   }
-  return gone
+  return told
 }

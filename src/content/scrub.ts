@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
+import { appendStorageEvent } from '../journal/storage-events.ts'
+import { type Clock, timestamp } from '../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
-import { checkPage } from '../kernel/limits.ts'
+import { checkPage, rotToldRepositoriesMax } from '../kernel/limits.ts'
 import { BlobMissing, type BlobStore } from '../ports/blob-store.ts'
-import { blobPage, findBlob } from './checks.queries.ts'
+import { blobPage, findBlob, repositoriesHolding } from './checks.queries.ts'
 
 export interface ScrubParts {
   readonly database: Database
@@ -73,4 +75,22 @@ const rotOf = async (
   }
   const found = hash.digest('hex')
   return found === digest ? null : `its content has the SHA-256 ${found}`
+}
+
+/** Tells the operators of every repository that holds the bytes what is wrong with them. */
+export const tellOfRot = async (
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  digest: Sha256,
+  rot: string,
+): Promise<void> => {
+  for (const repository of await repositoriesHolding(database.reader, digest, rotToldRepositoriesMax))
+    await database.transaction((tx) =>
+      appendStorageEvent(tx, {
+        repository,
+        level: 'error',
+        code: 'scrub.damage',
+        details: { sha256: digest, finding: rot },
+        occurredAt: timestamp(clock.now()),
+      }),
+    )
 }

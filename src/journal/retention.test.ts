@@ -40,9 +40,23 @@ forEachEngine((engine) => {
   const createRepository = (database: Database, id: string, deletedAt: string | null = null): Promise<void> =>
     database.transaction(async (tx) => {
       const none = { journal_head: 0, published_bytes: 0, pending_bytes: 0, retired_bytes: 0, cleanup_revision: 0 }
+      const unruled = {
+        warning_percent: 80,
+        critical_percent: 95,
+        told_usage: 'unlimited',
+        storage_event_head: 0,
+      } as const
       await tx
         .insertInto('repositories')
-        .values({ id, created_at: at(0), deleted_at: deletedAt, quota_bytes: null, grace_hours: null, ...none })
+        .values({
+          id,
+          created_at: at(0),
+          deleted_at: deletedAt,
+          quota_bytes: null,
+          grace_hours: null,
+          ...none,
+          ...unruled,
+        })
         .execute()
     })
   const forget = (database: Database, today: number, late?: () => boolean): Promise<void> =>

@@ -30,6 +30,7 @@ export const failures = {
   stage_limit: [409, 'The file has as many stages as it may'],
   version_exists: [409, 'Another file has this package version'],
   cursor_lost: [409, 'The cursor has lost its place'],
+  policy_disabled: [409, 'The policy is disabled'],
   policy_exceeded: [409, 'That is more than the policy allows'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The media type is not supported'],

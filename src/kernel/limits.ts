@@ -229,9 +229,36 @@ export const stagesPerArtifactMax = 16 // spec
 export const stageCommentMaxCharacters = 1_024 // spec
 /** Files that one question about stages may name. */
 export const stageIdsMax = 100 // spec
+/** Storage policies. */
+export const keepLastMax = 100_000 // spec
+export const channelsMax = 32 // spec
+export const protectedLabelsMax = 32 // spec
+export const minAgeHoursMax = 87_600 // spec
+export const intervalMinutesMax = 10_080 // spec
+export const warningPercentMin = 1 // spec
+export const warningPercentMax = 98 // spec
+export const criticalPercentMin = 2 // spec
+export const criticalPercentMax = 99 // spec
 /** Shares of the quota from which usage is called by these names, until a policy says otherwise. */
 export const quotaWarningPercent = 80
 export const quotaCriticalPercent = 95
+/** What a run of a policy, or one call of retention, deletes at most. */
+export const retentionItemsMax = 100 // spec
+/** Versions that are looked at together when groups of them are counted: some milliseconds on either engine. */
+export const versionsCountedPage = 2_000
+/** Files that a page of retention candidates looks at before it ends early with a `next`. */
+export const candidatesLookedAtMax = 10_000
+/** Policies whose time has come that are looked up together. */
+export const duePoliciesPage = 100
+
+/** Storage events that are kept. */
+export const storageEventsPerRepositoryMax = 1_000 // spec
+export const storageEventsMax = 20_000 // spec
+export const storageEventsPage = 100 // spec
+export const storageEventCodeMaxCharacters = 96 // spec
+export const storageEventDetailsMax = 16 // spec
+/** Repositories that are told in their events that bytes in them have rotted, for each such content. */
+export const rotToldRepositoriesMax = 100
 
 /** Reserved ahead for a body whose length is not declared; grows by doubling, so that 10 TB needs some 20 steps. */
 export const undeclaredReservationBytes = 16 * MiB

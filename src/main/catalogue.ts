@@ -16,6 +16,7 @@ import * as packages from '../features/packages/operations.ts'
 import * as promotion from '../features/promotion/operations.ts'
 import * as references from '../features/references/operations.ts'
 import * as repositories from '../features/repositories/operations.ts'
+import * as retention from '../features/retention/operations.ts'
 import * as search from '../features/search/operations.ts'
 import * as securityAudit from '../features/security-audit/operations.ts'
 import * as serviceAccounts from '../features/service-accounts/operations.ts'
@@ -50,6 +51,7 @@ export const catalogue = (): Operation[] =>
     annotations,
     search,
     storage,
+    retention,
     links,
     assets,
     packages,

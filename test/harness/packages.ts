@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { refreshEntry } from '../../src/features/search/entries.ts'
 import type { Told } from './client.ts'
 import { newFile, publish } from './publishing.ts'
 import { inDatabase } from './rows.ts'
@@ -36,7 +37,10 @@ export const addPackage = async (
   return id
 }
 
-/** Package versions without files worth the name: thousands in a moment, all of the same bytes. */
+/**
+ * Package versions without files worth the name: thousands in a moment, all of the same bytes. Search knows of a few hundred,
+ * since more would take their time.
+ */
 export const fillPackages = (
   service: TestService,
   like: string,
@@ -47,6 +51,7 @@ export const fillPackages = (
     readonly version: string
     readonly version_key: string
     readonly prerelease: 0 | 1
+    readonly published_at?: string
   }[],
 ): Promise<void> =>
   inDatabase(service, async (q) => {
@@ -60,28 +65,32 @@ export const fillPackages = (
         .execute()
       await q
         .insertInto('artifacts')
-        .values(some.map(({ id }) => ({ ...artifact, id })))
+        .values(some.map(({ id, published_at = artifact.published_at }) => ({ ...artifact, id, published_at })))
         .execute()
       await q
         .insertInto('packages')
         .values(
-          some.map(({ id, group = '', name, version, version_key, prerelease }) => ({
-            artifact_id: id,
-            repository: artifact.repository,
-            group_name: group,
-            group_key: group.toLowerCase(),
-            name,
-            name_key: name.toLowerCase(),
-            version,
-            version_key,
-            prerelease,
-            registered_at: artifact.published_at,
-            manifest_bytes: 2,
-            manifest: '{}',
-          })),
+          some.map(
+            ({ id, group = '', name, version, version_key, prerelease, published_at = artifact.published_at }) => ({
+              artifact_id: id,
+              repository: artifact.repository,
+              group_name: group,
+              group_key: group.toLowerCase(),
+              name,
+              name_key: name.toLowerCase(),
+              version,
+              version_key,
+              prerelease,
+              registered_at: published_at,
+              published_at,
+              manifest_bytes: 2,
+              manifest: '{}',
+            }),
+          ),
         )
         .execute()
     }
+    if (rows.length <= 500) for (const { id } of rows) await refreshEntry(q, id)
     // Each of them claims the bytes of the first.
     const bytes = rows.length * artifact.size
     await q

@@ -1,4 +1,4 @@
-import type { Queries } from '../../src/database/database.ts'
+import type { Transaction } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import type { Tables } from '../../src/database/tables/index.ts'
 import type { TestService } from './service.ts'
@@ -6,7 +6,7 @@ import type { TestService } from './service.ts'
 /** Looks into the database of a service, past the service. For what no operation shows, and for counters filled by hand. */
 export const inDatabase = async <T>(
   service: Pick<TestService, 'databaseUrl'>,
-  work: (q: Queries) => Promise<T>,
+  work: (q: Transaction) => Promise<T>,
 ): Promise<T> => {
   const database = await openDatabase({ url: service.databaseUrl, report: () => {} })
   try {
@@ -74,6 +74,8 @@ const tables = {
   service_accounts: true,
   service_keys: true,
   sessions: true,
+  storage_events: true,
+  storage_policies: true,
   throttles: true,
   uploads: true,
 } as const satisfies Record<keyof Tables, true>

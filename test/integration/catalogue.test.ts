@@ -67,6 +67,7 @@ const forEveryReader = [
   'getPackageContent',
   'listAudit',
   'listCatalogChanges',
+  'explainArtifact',
 ]
 
 const operations = catalogue()

@@ -30,10 +30,11 @@ const groups = {
   'own key': 'activateServiceKey',
   'own job': 'getJob',
   'read access':
-    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions promoteArtifact listPackages resolvePackage getPackageContent listAssetHistory getAssetRevision listAudit listCatalogChanges getAnnotations searchArtifacts',
+    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions promoteArtifact listPackages resolvePackage getPackageContent listAssetHistory getAssetRevision listAudit listCatalogChanges getAnnotations searchArtifacts explainArtifact',
   'write access':
     'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference putAttachments addStage removeStage registerPackage restoreAsset putAnnotations',
-  'service keys alone': 'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup',
+  'service keys alone':
+    'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup getStoragePolicy putStoragePolicy previewStorageRun runStoragePolicy listStorageEvents previewRetention applyRetention',
 } as const
 type Group = keyof typeof groups
 

@@ -5,13 +5,6 @@ const repository = '/api/v1/repositories/{repository}'
 export const endpointsToCome: readonly string[] = [
   'GET /api/v1/mirrors',
   `GET ${repository}/mirror`,
-  `GET ${repository}/storage/policy`,
-  `PUT ${repository}/storage/policy`,
-  `GET ${repository}/storage/preview`,
-  `POST ${repository}/storage/run`,
-  `GET ${repository}/storage/events`,
-  `POST ${repository}/retention/preview`,
-  `POST ${repository}/retention/apply`,
   'GET /api/v1/backup/status',
   'GET /api/v1/backup/plan',
   'PUT /api/v1/backup/plan',

@@ -140,6 +140,7 @@ export const endpointsOfOurs: readonly string[] = [
   'GET /api/v1/api-keys/{id}/delegations',
   'GET /api/v1/service-accounts/{id}/audit',
   `GET ${repository}/changes`,
+  `GET ${artifact}/explain`,
   `GET ${repository}/cleanup`,
   `PUT ${repository}/cleanup`,
 ]

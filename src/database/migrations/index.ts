@@ -11,6 +11,7 @@ import { packages } from './0009-packages.ts'
 import { journalCursors } from './0010-journal-cursors.ts'
 import { annotations } from './0011-annotations.ts'
 import { search } from './0012-search.ts'
+import { storagePolicies } from './0013-storage-policies.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   journalCursors,
   annotations,
   search,
+  storagePolicies,
 ]

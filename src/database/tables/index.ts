@@ -21,6 +21,8 @@ import type { SearchEntriesTable } from './search-entries.ts'
 import type { SecurityAuditTable } from './security-audit.ts'
 import type { DelegationsTable, ServiceAccountsTable, ServiceKeysTable } from './service-accounts.ts'
 import type { ArtifactStagesTable } from './stages.ts'
+import type { StorageEventsTable } from './storage-events.ts'
+import type { StoragePoliciesTable } from './storage-policies.ts'
 import type { ThrottlesTable } from './throttles.ts'
 import type { UploadsTable } from './uploads.ts'
 
@@ -63,6 +65,8 @@ export interface Tables {
   service_accounts: ServiceAccountsTable
   service_keys: ServiceKeysTable
   sessions: SessionsTable
+  storage_events: StorageEventsTable
+  storage_policies: StoragePoliciesTable
   throttles: ThrottlesTable
   uploads: UploadsTable
 }

@@ -14,6 +14,8 @@ export interface PackagesTable {
   /** Whether the version is a pre-release, which its key says as well: indexes lead with it. */
   prerelease: 0 | 1
   registered_at: string
+  /** The file's: what is newest is found by it. */
+  published_at: string
   manifest_bytes: number
   /** JSON object. Last, because it may be long. */
   manifest: string

@@ -1,3 +1,5 @@
+import type { UsageState } from '../../kernel/usage-state.ts'
+
 /** A repository and its counters. The row lock of this row orders the repository's journal. */
 export interface RepositoriesTable {
   id: string
@@ -16,4 +18,11 @@ export interface RepositoriesTable {
   grace_hours: number | null
   /** Counts the changes of `grace_hours`. */
   cleanup_revision: number
+  /** Shares of the quota from which usage is called `warning` and `critical`. */
+  warning_percent: number
+  critical_percent: number
+  /** What usage was called when the storage events last told of it. */
+  told_usage: UsageState
+  /** The last sequence of the storage events. */
+  storage_event_head: number
 }

@@ -39,6 +39,13 @@ export interface Unwanted {
   readonly annotationRevision: number
 }
 
+/** Files that somebody wants deleted, and what is asked of them first. */
+interface Unwelcome {
+  readonly unwanted: readonly Unwanted[]
+  readonly criteria: Criteria | null
+  readonly mayGo?: (tx: Transaction) => Promise<ReadonlySet<string>>
+}
+
 /** What deleting the file would meet; nothing changes. 404 for what is not published. */
 export const checkDeletion = async (
   parts: Pick<DeletionParts, 'database'>,
@@ -66,23 +73,26 @@ export const deleteArtifact = (
 /**
  * Deletes those of the files that may go, in the caller's transaction, and tells of each what became of it, in the order
  * asked. Takes the locks of all claims in the order of their ids, then that of the repository: the caller has taken none.
+ * `mayGo` is asked under these locks, and what it leaves out is `not_eligible`: for rules that look at more than the file.
  */
 export const deleteEach = async (
   parts: Pick<DeletionParts, 'clock' | 'cleanupGraceMs'>,
   tx: Transaction,
   repository: string,
-  { unwanted, criteria }: { readonly unwanted: readonly Unwanted[]; readonly criteria: Criteria | null },
+  { unwanted, criteria, mayGo }: Unwelcome,
   actor: string,
 ): Promise<Deletion[]> => {
   const ids = unwanted.map(({ id }) => id)
   for (const id of ids.toSorted()) await lockLive(tx, id)
   await lockRepository(tx, repository)
+  const allowed = await mayGo?.(tx)
   const found = await eligibilityOf(tx, repository, ids, criteria)
   const now = timestamp(parts.clock.now())
   const told: Deletion[] = []
   for (const { id, annotationRevision } of unwanted) {
     const file = found.get(id)
-    const outcome = file === undefined ? null : outcomeFor(file, annotationRevision)
+    const ruledOut = allowed?.has(id) === false
+    const outcome = file === undefined ? null : ruledOut ? 'not_eligible' : outcomeFor(file, annotationRevision)
     if (file === undefined || outcome === null) {
       told.push(await tellOfMissing(parts, tx, repository, id))
     } else if (outcome !== 'deleted') {

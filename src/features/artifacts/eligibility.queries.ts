@@ -49,3 +49,12 @@ export const findWithKeepers = (q: Queries, repository: string, ids: readonly st
     .where('artifacts.repository', '=', repository)
     .where('artifacts.id', 'in', ids)
     .execute()
+
+export const findLabels = (q: Queries, repository: string, ids: readonly string[]) =>
+  q
+    .selectFrom('artifacts')
+    .leftJoin('annotations', 'annotations.artifact_id', 'artifacts.id')
+    .select(['artifacts.id', 'artifacts.labels', 'annotations.labels as annotated_labels'])
+    .where('artifacts.repository', '=', repository)
+    .where('artifacts.id', 'in', ids)
+    .execute()

@@ -2,7 +2,7 @@ import type { Queries } from '../../database/database.ts'
 import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import { blockersToldMax } from '../../kernel/limits.ts'
 import { stringsOf } from '../uploads/descriptor.ts'
-import { findWithKeepers } from './eligibility.queries.ts'
+import { findLabels, findWithKeepers } from './eligibility.queries.ts'
 
 /** What may stand in the way of a deletion, in the order in which it is told. */
 export const blockers = [
@@ -25,6 +25,8 @@ export interface Criteria {
 export interface Eligibility {
   readonly row: ArtifactsTable
   readonly annotationRevision: number
+  /** The current ones. */
+  readonly labels: readonly string[]
   /** In the order of the vocabulary, as many as are told. Not empty means: it stays. */
   readonly blockers: Blocker[]
   /** Whether it was published as early as the criteria ask. */
@@ -52,15 +54,28 @@ export const eligibilityOf = async (
       reference: Boolean(is_referenced),
       asset_history: Boolean(is_in_path_history),
       attachment_history: Boolean(is_in_attachment_history),
-      protected_label: criteria !== null && labels.some((label) => criteria.protectedLabels.includes(label)),
+      protected_label: criteria?.protectedLabels.some((label) => labels.includes(label)) ?? false,
       promotion_stage: Boolean(has_stage),
     }
     found.set(row.id, {
       row,
       annotationRevision: annotation_revision ?? 0,
+      labels,
       blockers: blockers.filter((blocker) => stands[blocker]).slice(0, blockersToldMax),
       oldEnough: criteria === null || row.published_at < criteria.publishedBefore,
     })
   }
   return found
 }
+
+/** The current labels of published files, by id. With {@link eligibilityOf} the one place that knows where they stand. */
+export const currentLabels = async (
+  q: Queries,
+  repository: string,
+  ids: readonly string[],
+): Promise<Map<string, readonly string[]>> =>
+  new Map(
+    ids.length === 0
+      ? []
+      : (await findLabels(q, repository, ids)).map((row) => [row.id, stringsOf(row.annotated_labels ?? row.labels)]),
+  )

@@ -35,7 +35,7 @@ export const listPackageRows = (q: Queries, page: Page): Promise<PackageRow[]> =
   let query = q
     .selectFrom('packages')
     .select(['artifact_id', 'repository', 'group_name', 'group_key', 'name', 'name_key', 'version', 'version_key'])
-    .select(['prerelease', 'registered_at', 'manifest_bytes'])
+    .select(['prerelease', 'registered_at', 'published_at', 'manifest_bytes'])
     .where('repository', '=', page.repository)
     .limit(page.limit)
   if (groupKey !== null) query = query.where('group_key', '=', groupKey)

@@ -50,6 +50,20 @@ export const forgetFreed = async (tx: Transaction, artifactId: string): Promise<
   await tx.deleteFrom('freed_packages').where('artifact_id', '=', artifactId).execute()
 }
 
+/** Package versions whose time of publication is not that of their file. */
+export const packagesBesideTheirTime = (q: Queries, limit: number) =>
+  q
+    .selectFrom('packages')
+    .innerJoin('artifacts', 'artifacts.id', 'packages.artifact_id')
+    .select(['packages.artifact_id', 'packages.repository', 'artifacts.published_at'])
+    .whereRef('packages.published_at', '!=', 'artifacts.published_at')
+    .limit(limit)
+    .execute()
+
+export const setPublication = async (tx: Transaction, artifactId: string, publishedAt: string): Promise<void> => {
+  await tx.updateTable('packages').set({ published_at: publishedAt }).where('artifact_id', '=', artifactId).execute()
+}
+
 /** Freed versions of files that are there, or that are gone for good. */
 export const freedWithoutDeleted = (q: Queries, limit: number) =>
   q

@@ -2,6 +2,7 @@ import { lockLive } from '../../content/claims.ts'
 import type { ServeParts } from '../../content/serve.ts'
 import { lookInto } from '../../content/stored-bytes.ts'
 import type { Database } from '../../database/database.ts'
+import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import type { PackagesTable } from '../../database/tables/packages.ts'
 import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
@@ -49,7 +50,7 @@ export const registerPackage = async (
     const now = timestamp(parts.clock.now())
     // First the claim, then the repository: the order in which a deletion takes them.
     if (!(await lockLive(tx, id))) throw notFound('artifact')
-    const row = rowOf(repository, id, manifest, now)
+    const row = rowOf(artifact, manifest, now)
     const meanwhile = await findPackageOf(tx, id)
     if (meanwhile !== undefined) return meanwhile
     await takeVersion(tx, row)
@@ -68,8 +69,7 @@ export const registerPackage = async (
 }
 
 const rowOf = (
-  repository: string,
-  id: string,
+  { repository, id, published_at }: ArtifactsTable,
   { group, name, version, parsed, value }: Manifest,
   now: string,
 ): PackagesTable => {
@@ -85,6 +85,7 @@ const rowOf = (
     version_key: versionKey(parsed),
     prerelease: parsed.prerelease.length > 0 ? 1 : 0,
     registered_at: now,
+    published_at,
     manifest_bytes: Buffer.byteLength(manifest),
     manifest,
   }

@@ -60,7 +60,7 @@ export const holderElsewhere = async (
   return (await findSameVersion(tx, { ...row, repository }))?.artifact_id ?? null
 }
 
-/** Makes a copy in another repository the version that the file is in its own. False when the file is no package. */
+/** Makes a copy, published now in another repository, the version that the file is in its own. False when the file is no package. */
 export const copyVersion = async (
   tx: Transaction,
   artifactId: string,
@@ -68,8 +68,8 @@ export const copyVersion = async (
 ): Promise<boolean> => {
   const row = await findPackageOf(tx, artifactId)
   if (row === undefined) return false
-  const { repository, now: registered_at } = copy
-  const same = { ...row, artifact_id: copy.artifactId, repository, registered_at }
+  const { repository, now } = copy
+  const same = { ...row, artifact_id: copy.artifactId, repository, registered_at: now, published_at: now }
   await takeVersion(tx, same)
   await insertPackage(tx, same)
   return true

@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../database/prepared.ts'
+import { quotaCriticalPercent, quotaWarningPercent } from '../../kernel/limits.ts'
 
 const liveRepository = prepareQuery((q, p: Parameters<{ id: string }>) =>
   q.selectFrom('repositories').select('id').where('id', '=', p('id')).where('deleted_at', 'is', null),
@@ -43,11 +44,24 @@ export const insertRepository = async (tx: Transaction, id: string, now: string)
       quota_bytes: null,
       grace_hours: null,
       cleanup_revision: 0,
+      warning_percent: quotaWarningPercent,
+      critical_percent: quotaCriticalPercent,
+      told_usage: 'unlimited',
+      storage_event_head: 0,
     })
     .onConflict((conflict) =>
       conflict
         .column('id')
-        .doUpdateSet({ created_at: now, deleted_at: null, quota_bytes: null, grace_hours: null, cleanup_revision: 0 })
+        .doUpdateSet({
+          created_at: now,
+          deleted_at: null,
+          quota_bytes: null,
+          grace_hours: null,
+          cleanup_revision: 0,
+          warning_percent: quotaWarningPercent,
+          critical_percent: quotaCriticalPercent,
+          told_usage: 'unlimited',
+        })
         .where('repositories.deleted_at', 'is not', null),
     )
     .returning('id')
@@ -88,6 +102,11 @@ export const forgetDeletedIn = async (tx: Transaction, id: string): Promise<void
   for (const table of ['annotations', 'attachments', 'attachment_revisions'] as const)
     await tx.deleteFrom(table).where('artifact_id', 'in', deleted).execute()
   await tx.deleteFrom('deleted_artifacts').where('repository', '=', id).execute()
+}
+
+/** A repository that comes back under the same id begins without a policy. */
+export const deletePolicyOf = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.deleteFrom('storage_policies').where('repository', '=', id).execute()
 }
 
 export const deleteGrantsOn = async (tx: Transaction, id: string): Promise<number> => {

@@ -6,6 +6,7 @@ import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import {
   deleteGrantsOn,
+  deletePolicyOf,
   deleteUploadsOf,
   forgetDeletedIn,
   holdsSomething,
@@ -76,6 +77,7 @@ export const deleteRepository = ({ database, clock }: RepositoryParts, id: strin
     for (const claim of await retiredClaimIds(tx, id)) await release(tx, claim.id, occurredAt)
     await forgetDeletedIn(tx, id)
     await deleteUploadsOf(tx, id)
+    await deletePolicyOf(tx, id)
     await moveCounter(tx, 'grants', -(await deleteGrantsOn(tx, id)))
     await markDeleted(tx, id, occurredAt)
     await appendSecurityAudit(tx, doer, { action: 'repository.delete', subject: `repository:${id}`, occurredAt })

@@ -316,3 +316,19 @@ export const callerOfServiceKey = async (q: Queries, secret: string, nowMs: numb
     permissions: effectivePermissions(found.policy, found.bindings),
   }
 }
+
+/** What a key may do at a moment, or why it may do nothing. For what goes on in its name while nobody calls with it. */
+export const standingOfKey = async (
+  q: Queries,
+  keyId: string,
+  nowMs: number,
+): Promise<
+  | { readonly permissions: RepositoryPermissions }
+  | { readonly refused: 'key_revoked' | 'key_expired' | 'account_disabled' }
+> => {
+  const found = await findKeyWithAccount(q, keyId)
+  if (found?.state !== 'active') return { refused: 'key_revoked' }
+  if (found.expires_at <= timestamp(nowMs)) return { refused: 'key_expired' }
+  if (found.enabled !== 1) return { refused: 'account_disabled' }
+  return { permissions: effectivePermissions(found.policy, found.bindings) }
+}

@@ -1,8 +1,16 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../contract/define.ts'
-import { ByteCount, fields, inRepository, nullable, oneOf, Timestamp } from '../../contract/schemas.ts'
-import { expectedRevisionMax, graceHoursMax, revisionMax } from '../../kernel/limits.ts'
-import { usageStates } from './storage.ts'
+import { ByteCount, fields, inRepository, nullable, oneOf, Sequence, Timestamp, text } from '../../contract/schemas.ts'
+import { storageEventLevels } from '../../journal/storage-events.ts'
+import {
+  expectedRevisionMax,
+  graceHoursMax,
+  revisionMax,
+  storageEventCodeMaxCharacters,
+  storageEventDetailsMax,
+  storageEventsPage,
+} from '../../kernel/limits.ts'
+import { usageStates } from '../../kernel/usage-state.ts'
 
 const base = '/api/v1/repositories/{repository}'
 const GraceHours = Type.Integer({ minimum: 0, maximum: graceHoursMax })
@@ -68,4 +76,35 @@ export const setCleanup = defineOperation({
   ),
   responses: { 200: answers('The setting, which holds for what is deleted already as well', Cleanup) },
   failures: ['revision_mismatch'],
+})
+
+const Level = oneOf(storageEventLevels)
+
+const StorageEvent = fields({
+  sequence: Sequence,
+  occurredAt: Timestamp,
+  level: Level,
+  code: text(1, storageEventCodeMaxCharacters),
+  details: Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer()]), {
+    maxProperties: storageEventDetailsMax,
+  }),
+})
+
+export const listStorageEvents = defineOperation({
+  id: 'listStorageEvents',
+  method: 'GET',
+  path: `${base}/storage/events`,
+  summary: 'Read what operators should know of the storage of a repository',
+  surface: 'operations',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['diagnostics.read'] },
+  retry: 'read',
+  pathParameters: inRepository,
+  query: fields({ after: Type.Optional(Sequence), level: Type.Optional(Level) }),
+  responses: {
+    200: answers(
+      'A page, oldest first; `next` is always where to go on',
+      fields({ items: Type.Array(StorageEvent, { maxItems: storageEventsPage }), next: Sequence }),
+    ),
+  },
 })

@@ -3,13 +3,21 @@ import type { RepositoriesTable } from '../../database/tables/repositories.ts'
 
 type Space = Pick<
   RepositoriesTable,
-  'published_bytes' | 'pending_bytes' | 'retired_bytes' | 'quota_bytes' | 'grace_hours' | 'cleanup_revision'
+  | 'published_bytes'
+  | 'pending_bytes'
+  | 'retired_bytes'
+  | 'quota_bytes'
+  | 'warning_percent'
+  | 'critical_percent'
+  | 'grace_hours'
+  | 'cleanup_revision'
 >
 
 export const findSpace = (q: Queries, repository: string): Promise<Space | undefined> =>
   q
     .selectFrom('repositories')
     .select(['published_bytes', 'pending_bytes', 'retired_bytes', 'quota_bytes', 'grace_hours', 'cleanup_revision'])
+    .select(['warning_percent', 'critical_percent'])
     .where('id', '=', repository)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
@@ -40,21 +48,6 @@ export const replaceGrace = async (
     .where('id', '=', repository)
     .where('deleted_at', 'is', null)
     .where('cleanup_revision', '=', expectedRevision)
-    .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
-}
-
-/** False where there is no such repository. */
-export const replaceQuota = async (
-  tx: Transaction,
-  repository: string,
-  quotaBytes: number | null,
-): Promise<boolean> => {
-  const { numUpdatedRows } = await tx
-    .updateTable('repositories')
-    .set({ quota_bytes: quotaBytes })
-    .where('id', '=', repository)
-    .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }

@@ -2,8 +2,8 @@ import { graceEndMs } from '../../content/grace.ts'
 import type { Database } from '../../database/database.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
-import { quotaCriticalPercent, quotaWarningPercent } from '../../kernel/limits.ts'
-import { findSpace, firstRetiredAt, replaceGrace, replaceQuota } from './storage.queries.ts'
+import { usageState } from '../../kernel/usage-state.ts'
+import { findSpace, firstRetiredAt, replaceGrace } from './storage.queries.ts'
 
 export interface StorageParts {
   readonly database: Database
@@ -12,17 +12,6 @@ export interface StorageParts {
 }
 
 const hourMs = 3_600_000
-
-export const usageStates = ['unlimited', 'normal', 'warning', 'critical', 'exceeded'] as const
-type UsageState = (typeof usageStates)[number]
-
-/** What usage is called, by what is reserved of the quota. */
-export const usageState = (reservedBytes: number, quotaBytes: number | null): UsageState => {
-  if (quotaBytes === null) return 'unlimited'
-  if (reservedBytes > quotaBytes) return 'exceeded'
-  if (reservedBytes * 100 >= quotaBytes * quotaCriticalPercent) return 'critical'
-  return reservedBytes * 100 >= quotaBytes * quotaWarningPercent ? 'warning' : 'normal'
-}
 
 /** What a repository reserves: exact at all times, since every change of a claim moves it in the same transaction. */
 export const storageUsage = async ({ database, cleanupGraceMs }: StorageParts, repository: string) => {
@@ -37,7 +26,10 @@ export const storageUsage = async ({ database, cleanupGraceMs }: StorageParts, r
     retiredBytes: String(space.retired_bytes),
     reservedBytes: String(reserved),
     quotaBytes: space.quota_bytes === null ? null : String(space.quota_bytes),
-    state: usageState(reserved, space.quota_bytes),
+    state: usageState(reserved, space.quota_bytes, {
+      warningPercent: space.warning_percent,
+      criticalPercent: space.critical_percent,
+    }),
     graceHours: space.grace_hours ?? cleanupGraceMs / hourMs,
     nextReleaseAt: releaseAtMs === null ? null : timestamp(releaseAtMs),
   }
@@ -70,13 +62,3 @@ export const setCleanup = async (
   })
   return cleanupSetting(parts, repository)
 }
-
-/** Sets what a repository may reserve in all. Less than it reserves now refuses growth and takes nothing away. */
-export const setQuota = (
-  { database }: Pick<StorageParts, 'database'>,
-  repository: string,
-  quotaBytes: number | null,
-): Promise<void> =>
-  database.transaction(async (tx) => {
-    if (!(await replaceQuota(tx, repository, quotaBytes))) throw notFound('repository')
-  })

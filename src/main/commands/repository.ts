@@ -1,5 +1,5 @@
 import { createRepository, deleteRepository, listRepositories } from '../../features/repositories/repositories.ts'
-import { setQuota } from '../../features/storage/storage.ts'
+import { setQuota } from '../../features/retention/policy.ts'
 import { invalid } from '../../kernel/failure.ts'
 import { pageMax } from '../../kernel/limits.ts'
 import { isRepositoryId } from '../../kernel/names.ts'
@@ -42,6 +42,6 @@ export const listRepositoriesCommand = (): Promise<void> =>
 export const setQuotaCommand = (id: string, quota: string): Promise<void> =>
   withParts(async (parts) => {
     if (quota !== 'none' && !/^\d{1,16}$/.test(quota)) throw invalid(quota, 'must be a count of bytes, or none')
-    await setQuota(parts, parseId(id), quota === 'none' ? null : Number(quota))
+    await setQuota(parts, parseId(id), quota === 'none' ? null : Number(quota), operator.actor)
     console.log(quota === 'none' ? `${id} has no quota.` : `${id} may reserve ${Number(quota)} bytes.`)
   })

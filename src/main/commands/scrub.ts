@@ -1,14 +1,14 @@
-import { scrub as scrubBlobs } from '../../content/scrub.ts'
+import { scrub as scrubBlobs, tellOfRot } from '../../content/scrub.ts'
 import { withParts } from './offline.ts'
 
 const MiB = 1024 * 1024
 
 /**
- * Reads every stored blob again at a bounded rate and names those whose content has changed. Ends with 1 when there are
- * any. Interrupted, it says where to go on.
+ * Reads every stored blob again at a bounded rate and names those whose content has changed, in the storage events of the
+ * repositories that hold them as well. Ends with 1 when there are any. Interrupted, it says where to go on.
  */
 export const scrub = ({ rate, after = '' }: { readonly rate: number; readonly after?: string }): Promise<void> =>
-  withParts(async ({ database, store }) => {
+  withParts(async ({ database, store, clock }) => {
     let [blobs, bytes, rotten] = [0, 0, 0]
     let last = after
     let stopped = false
@@ -25,6 +25,7 @@ export const scrub = ({ rate, after = '' }: { readonly rate: number; readonly af
       last = digest
       if (rot !== null) {
         rotten += 1
+        await tellOfRot({ database, clock }, digest, rot)
         console.log(`damage: blob ${digest}: ${rot}`)
       }
       if (stopped) break

@@ -27,6 +27,7 @@ import { packageHandlers } from '../../features/packages/handlers.ts'
 import { promotionHandlers } from '../../features/promotion/handlers.ts'
 import { referenceHandlers } from '../../features/references/handlers.ts'
 import { repositoryHandlers } from '../../features/repositories/handlers.ts'
+import { retentionHandlers } from '../../features/retention/handlers.ts'
 import { searchHandlers } from '../../features/search/handlers.ts'
 import { securityAuditHandlers } from '../../features/security-audit/handlers.ts'
 import { administeredActions } from '../../features/service-accounts/delegations.ts'
@@ -147,6 +148,7 @@ export const startGateway = async (
     ...annotationHandlers({ database, clock }),
     ...searchHandlers({ database }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
+    ...retentionHandlers({ database, clock, cleanupGraceMs: settings.cleanupGraceMs, heldActions: held }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers({ ...uploadParts, ...serving }),
     ...packageHandlers({ ...parts, ...serving, inTurn: createArchiveTurns() }),

@@ -2,12 +2,15 @@ import { reclaim } from '../../content/reclaim.ts'
 import { settleSessions } from '../../features/accounts/jobs.ts'
 import { settleDeletions } from '../../features/artifacts/jobs.ts'
 import { settleLinkKeys } from '../../features/links/jobs.ts'
+import { runDuePolicies } from '../../features/retention/jobs.ts'
+import { watchQuotas } from '../../features/retention/quota.ts'
 import { judgeCompletion, runCompletion } from '../../features/uploads/completion.ts'
 import { settleUploads, sweepUploads } from '../../features/uploads/jobs.ts'
 import { forgetJobs } from '../../jobs/leases.ts'
 import { startReconciler } from '../../jobs/reconciler.ts'
 import { type JobKind, runDueJobs } from '../../jobs/runner.ts'
 import { forgetOldLines } from '../../journal/retention.ts'
+import { forgetStorageEvents } from '../../journal/storage-events.ts'
 import { jobsEveryMs, retentionEveryMs, upkeepEveryMs } from '../../kernel/limits.ts'
 import type { Parts } from '../parts.ts'
 import { translate } from '../translate.ts'
@@ -40,6 +43,16 @@ export const startWorker = (parts: Parts): { stop(): Promise<void> } => {
         await sweepUploads(uploads)
         await settleDeletions(uploads)
         await reclaim(parts, () => stopping)
+      },
+    }),
+    startReconciler({
+      name: 'the schedule of storage policies',
+      everyMs: upkeepEveryMs,
+      report,
+      run: async () => {
+        await watchQuotas({ database, clock })
+        await runDuePolicies({ database, clock, report, cleanupGraceMs: settings.cleanupGraceMs }, () => stopping)
+        await forgetStorageEvents(database)
       },
     }),
     startReconciler({

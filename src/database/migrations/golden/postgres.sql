@@ -269,7 +269,8 @@ create table freed_packages (
   prerelease bigint not null,
   registered_at text collate "C" not null,
   manifest_bytes bigint not null,
-  manifest text collate "C" not null
+  manifest text collate "C" not null,
+  published_at text collate "C" not null default ''::text
 );
 
 alter table freed_packages add constraint freed_packages_pkey PRIMARY KEY (artifact_id);
@@ -408,7 +409,8 @@ create table packages (
   prerelease bigint not null,
   registered_at text collate "C" not null,
   manifest_bytes bigint not null,
-  manifest text collate "C" not null
+  manifest text collate "C" not null,
+  published_at text collate "C" not null default ''::text
 );
 
 alter table packages add constraint packages_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id);
@@ -416,6 +418,8 @@ alter table packages add constraint packages_artifact_id_fkey FOREIGN KEY (artif
 alter table packages add constraint packages_pkey PRIMARY KEY (artifact_id);
 
 alter table packages add constraint packages_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX packages_by_age ON packages USING btree (repository, group_key, name_key, published_at, artifact_id);
 
 CREATE INDEX packages_by_group ON packages USING btree (repository, group_key, name_key, version_key);
 
@@ -428,6 +432,8 @@ CREATE INDEX packages_by_version ON packages USING btree (repository, version_ke
 CREATE INDEX packages_of_group_by_version ON packages USING btree (repository, group_key, version_key, name_key);
 
 CREATE INDEX packages_of_name_by_version ON packages USING btree (repository, name_key, version_key, group_key);
+
+CREATE INDEX packages_of_repository_by_age ON packages USING btree (repository, published_at, artifact_id);
 
 create table personal_tokens (
   id text collate "C" not null,
@@ -481,7 +487,11 @@ create table repositories (
   retired_bytes bigint not null,
   quota_bytes bigint,
   grace_hours bigint,
-  cleanup_revision bigint not null default 0
+  cleanup_revision bigint not null default 0,
+  warning_percent bigint not null default 80,
+  critical_percent bigint not null default 95,
+  told_usage text collate "C" not null default 'unlimited'::text,
+  storage_event_head bigint not null default 0
 );
 
 alter table repositories add constraint repositories_pkey PRIMARY KEY (id);
@@ -580,6 +590,44 @@ alter table sessions add constraint sessions_secret_sha256_key UNIQUE (secret_sh
 CREATE INDEX sessions_by_account ON sessions USING btree (account_id, id);
 
 CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
+
+create table storage_events (
+  repository text collate "C" not null,
+  sequence bigint not null,
+  occurred_at text collate "C" not null,
+  level text collate "C" not null,
+  code text collate "C" not null,
+  details text collate "C" not null
+);
+
+alter table storage_events add constraint storage_events_key PRIMARY KEY (repository, sequence);
+
+alter table storage_events add constraint storage_events_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX storage_events_by_time ON storage_events USING btree (occurred_at, repository, sequence);
+
+create table storage_policies (
+  repository text collate "C" not null,
+  revision bigint not null,
+  enabled bigint not null,
+  "grouping" text collate "C" not null,
+  keep_last bigint not null,
+  channels text collate "C" not null,
+  protected_labels text collate "C" not null,
+  min_age_hours bigint not null,
+  interval_minutes bigint not null,
+  key_id text collate "C",
+  next_run_at text collate "C",
+  last_run_at text collate "C",
+  last_deleted bigint not null,
+  last_error text collate "C"
+);
+
+alter table storage_policies add constraint storage_policies_pkey PRIMARY KEY (repository);
+
+alter table storage_policies add constraint storage_policies_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX storage_policies_due ON storage_policies USING btree (next_run_at, repository) WHERE (next_run_at IS NOT NULL);
 
 create table throttles (
   key text collate "C" not null,

@@ -234,7 +234,8 @@ CREATE TABLE "freed_packages" (
   "prerelease" integer not null,
   "registered_at" text not null,
   "manifest_bytes" integer not null,
-  "manifest" text not null
+  "manifest" text not null,
+  "published_at" text default '' not null
 ) strict;
 
 CREATE TABLE "group_grants" (
@@ -391,8 +392,17 @@ CREATE TABLE "packages" (
   "prerelease" integer not null,
   "registered_at" text not null,
   "manifest_bytes" integer not null,
-  "manifest" text not null
+  "manifest" text not null,
+  "published_at" text default '' not null
 ) strict;
+
+CREATE INDEX "packages_by_age" on "packages" (
+  "repository",
+  "group_key",
+  "name_key",
+  "published_at",
+  "artifact_id"
+);
 
 CREATE INDEX "packages_by_group" on "packages" (
   "repository",
@@ -435,6 +445,12 @@ CREATE INDEX "packages_of_name_by_version" on "packages" (
   "name_key",
   "version_key",
   "group_key"
+);
+
+CREATE INDEX "packages_of_repository_by_age" on "packages" (
+  "repository",
+  "published_at",
+  "artifact_id"
 );
 
 CREATE TABLE "personal_tokens" (
@@ -486,7 +502,11 @@ CREATE TABLE "repositories" (
   "retired_bytes" integer not null,
   "quota_bytes" integer,
   "grace_hours" integer,
-  "cleanup_revision" integer default 0 not null
+  "cleanup_revision" integer default 0 not null,
+  "warning_percent" integer default 80 not null,
+  "critical_percent" integer default 95 not null,
+  "told_usage" text default 'unlimited' not null,
+  "storage_event_head" integer default 0 not null
 ) strict;
 
 CREATE TABLE schema_migrations (
@@ -604,6 +624,44 @@ CREATE INDEX "sessions_by_account" on "sessions" (
 CREATE INDEX "sessions_by_end" on "sessions" (
   "expires_at"
 );
+
+CREATE TABLE "storage_events" (
+  "repository" text not null references "repositories" ("id"),
+  "sequence" integer not null,
+  "occurred_at" text not null,
+  "level" text not null,
+  "code" text not null,
+  "details" text not null,
+  constraint "storage_events_key" primary key ("repository", "sequence")
+) strict;
+
+CREATE INDEX "storage_events_by_time" on "storage_events" (
+  "occurred_at",
+  "repository",
+  "sequence"
+);
+
+CREATE TABLE "storage_policies" (
+  "repository" text primary key references "repositories" ("id"),
+  "revision" integer not null,
+  "enabled" integer not null,
+  "grouping" text not null,
+  "keep_last" integer not null,
+  "channels" text not null,
+  "protected_labels" text not null,
+  "min_age_hours" integer not null,
+  "interval_minutes" integer not null,
+  "key_id" text,
+  "next_run_at" text,
+  "last_run_at" text,
+  "last_deleted" integer not null,
+  "last_error" text
+) strict;
+
+CREATE INDEX "storage_policies_due" on "storage_policies" (
+  "next_run_at",
+  "repository"
+) where "next_run_at" is not null;
 
 CREATE TABLE "throttles" (
   "key" text primary key,

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { usageState } from './storage.ts'
+import { quotaCriticalPercent, quotaWarningPercent } from './limits.ts'
+import { usageState } from './usage-state.ts'
+
+const percents = { warningPercent: quotaWarningPercent, criticalPercent: quotaCriticalPercent }
 
 it('usage is called by its share of the quota', () => {
   for (const [reserved, quota, state] of [
@@ -16,5 +19,5 @@ it('usage is called by its share of the quota', () => {
     [1, 0, 'exceeded'],
     [9_000_000_000_000_000, 9_007_199_254_740_991, 'critical'],
   ] as const)
-    assert.equal(usageState(reserved, quota), state, `${reserved} of ${quota}`)
+    assert.equal(usageState(reserved, quota, percents), state, `${reserved} of ${quota}`)
 })
