@@ -8,6 +8,7 @@ import { deletionAndSpace } from './0006-deletion-and-space.ts'
 import { downloadQueue } from './0007-download-queue.ts'
 import { referencesAttachmentsStages } from './0008-references-attachments-stages.ts'
 import { packages } from './0009-packages.ts'
+import { moving } from './0010-moving.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   downloadQueue,
   referencesAttachmentsStages,
   packages,
+  moving,
 ]

@@ -8,6 +8,7 @@ import type { ClaimsTable } from './claims.ts'
 import type { CountersTable } from './counters.ts'
 import type { DownloadGatewaysTable, DownloadQueueTable } from './download-queue.ts'
 import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './groups.ts'
+import type { InstallationTable, ReclaimHoldsTable } from './installation.ts'
 import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
 import type { LinkKeysTable } from './link-keys.ts'
@@ -44,6 +45,7 @@ export interface Tables {
   freed_packages: FreedPackagesTable
   group_grants: GroupGrantsTable
   group_members: GroupMembersTable
+  installation: InstallationTable
   jobs: JobsTable
   journal: JournalTable
   link_keys: LinkKeysTable
@@ -51,6 +53,7 @@ export interface Tables {
   packages: PackagesTable
   personal_tokens: PersonalTokensTable
   reclaim_candidates: ReclaimCandidatesTable
+  reclaim_holds: ReclaimHoldsTable
   reclaim_notes: ReclaimNotesTable
   repositories: RepositoriesTable
   security_audit: SecurityAuditTable
