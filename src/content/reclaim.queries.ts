@@ -13,6 +13,20 @@ export const nextCandidates = async (q: Queries, after: string, limit: number): 
       .execute()
   ).map((row) => row.sha256)
 
+/** The same of those that are marked. */
+export const nextMarked = async (q: Queries, after: string, limit: number): Promise<string[]> =>
+  (
+    await q
+      .selectFrom('reclaim_candidates')
+      .innerJoin('blobs', 'blobs.sha256', 'reclaim_candidates.sha256')
+      .select('reclaim_candidates.sha256')
+      .where('reclaim_candidates.sha256', '>', after)
+      .where('blobs.state', '=', 'reclaiming')
+      .orderBy('reclaim_candidates.sha256')
+      .limit(limit)
+      .execute()
+  ).map((row) => row.sha256)
+
 /** How many digests are queued, counted up to a bound. */
 export const queueLength = async (q: Queries, bound: number): Promise<number> =>
   Number(

@@ -6,6 +6,7 @@ import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import type { ReachFaultPoint } from '../kernel/fault-points.ts'
 import { reclaimBatch, reclaimLeaseMs, reclaimRemovalsAtOnce } from '../kernel/limits.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
+import { heldBack, seemsHeldBack } from './holds.ts'
 import {
   deleteBlob,
   deleteCandidate,
@@ -16,6 +17,7 @@ import {
   lockBlob,
   markReclaiming,
   nextCandidates,
+  nextMarked,
   notesOf,
 } from './reclaim.queries.ts'
 import type { ReclaimMeter } from './reclaim-meter.ts'
@@ -45,14 +47,17 @@ interface Marked {
  * was held up for half of it leaves the bytes alone; the row goes with the mark of whoever set it last. Otherwise the
  * second to remove them could meet a later upload.
  *
+ * While somebody holds it back (`holds.ts`) it ends what it began and marks nothing else.
+ *
  * One call visits the whole queue once, a batch at a time, unless `stopping()`. Bytes that cannot be removed keep their
  * place in the queue and nobody else from theirs. Returns how many blobs went.
  */
 export const reclaim = async (parts: ReclaimParts, stopping: () => boolean = () => false): Promise<number> => {
   let removed = 0
   const tally: Tally = new Map()
+  const next = (await seemsHeldBack(parts)) ? nextMarked : nextCandidates
   for (let after = ''; !stopping(); ) {
-    const digests = await nextCandidates(parts.database.reader, after, reclaimBatch)
+    const digests = await next(parts.database.reader, after, reclaimBatch)
     removed += await reclaimTogether(parts, digests, tally)
     const last = digests.at(-1)
     if (last === undefined || digests.length < reclaimBatch) break
@@ -106,12 +111,14 @@ const markUnclaimed = async (
   nowMs: number,
 ): Promise<Marked[]> => {
   const marked: Marked[] = []
+  const held = await heldBack(tx, nowMs)
   for (const digest of digests) {
     const blob = await lockBlob(tx, digest)
     if (blob === undefined || (await isClaimed(tx, digest))) {
       await deleteCandidate(tx, digest)
       continue
     }
+    if (held && blob.state !== 'reclaiming') continue
     const leased = blob.state === 'reclaiming' && (await isYounger(tx, digest, timestamp(nowMs - reclaimLeaseMs)))
     if (leased) continue
     await markReclaiming(tx, digest, mark)

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
 import { appendStorageEvent } from '../journal/storage-events.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { checkPage, rotToldRepositoriesMax } from '../kernel/limits.ts'
-import { BlobMissing, type BlobStore } from '../ports/blob-store.ts'
+import type { BlobStore } from '../ports/blob-store.ts'
 import { blobPage, findBlob, repositoriesHolding } from './checks.queries.ts'
+import { readWhole } from './copies.ts'
 
 export interface ScrubParts {
   readonly database: Database
@@ -33,7 +33,7 @@ export async function* scrub(parts: ScrubParts, after: string): AsyncGenerator<S
     for (const { sha256, size, state } of page) {
       if (state !== 'stored') continue
       const digest = toSha256(sha256)
-      const rot = await rotOf(parts.store, digest, size, rate)
+      const rot = await readWhole(parts.store, { digest, bytes: size }, (piece) => rate(piece.byteLength))
       if (rot === null || (await findBlob(parts.database.reader, sha256))?.state === 'stored')
         yield { digest, bytes: size, rot }
     }
@@ -52,29 +52,6 @@ const bounded = (bytesPerSecond: number): ((bytes: number) => Promise<void>) => 
     const aheadMs = (read / bytesPerSecond) * 1000 - (performance.now() - begunAt)
     if (aheadMs > 1) await pause(aheadMs)
   }
-}
-
-const rotOf = async (
-  store: BlobStore,
-  digest: Sha256,
-  bytes: number,
-  slowly: (bytes: number) => Promise<void>,
-): Promise<string | null> => {
-  const stored = await store.size(digest)
-  if (stored === null) return 'its bytes are missing'
-  if (stored !== bytes) return `it has ${stored} bytes instead of ${bytes}`
-  const hash = createHash('sha256')
-  try {
-    for await (const piece of await store.open(digest, { start: 0, end: bytes })) {
-      hash.update(piece)
-      await slowly(piece.byteLength)
-    }
-  } catch (error) {
-    if (error instanceof BlobMissing) return 'its bytes are missing'
-    throw error
-  }
-  const found = hash.digest('hex')
-  return found === digest ? null : `its content has the SHA-256 ${found}`
 }
 
 /** Tells the operators of every repository that holds the bytes what is wrong with them. */

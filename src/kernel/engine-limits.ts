@@ -51,3 +51,23 @@ export const objectStorePauseLongestMs = 2 * second
 export const objectStoreResumesMax = 3
 /** Names of uploads that stores give: the longest known has some 350 characters; a place holds 1,024 with its digest. */
 export const objectUploadNameMaxCharacters = 800
+
+/** Export and import: rows read at a time, fewer of tables whose rows may have a megabyte each. */
+export const exportPage = 200
+export const exportPageOfLongRows = 16
+/** Rows in one file of an export, and characters after which another begins: a file is in memory whole, read and written. */
+export const exportPieceRows = 10_000
+export const exportPieceCharacters = 8 * MiB
+/** The text of such a file, with its longest row (a manifest whose every character is escaped) and all of four bytes. */
+export const exportPieceBytesMax = 64 * MiB
+/** The list of files: 160 bytes each, for some billion rows. */
+export const exportManifestBytesMax = 64 * MiB
+/** Blobs that are copied at once. */
+export const exportBlobsAtOnce = 4
+/** An import remembers how far it is after so many blobs or bytes; after a crash it reads what came later again. */
+export const importBlobsBatch = 64
+export const importBytesBatch = GiB
+/** Values in one statement, which all engines take. */
+export const importValuesMax = 30_000
+/** Pause between two lines that tell how far an export or import is. */
+export const progressEveryMs = 2 * second

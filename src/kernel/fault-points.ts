@@ -1,5 +1,5 @@
 /**
- * The places in publishing at which a crash leaves something different behind. Tests stop the process at each of them.
+ * The places at which a crash leaves something different behind. Tests stop the process at each of them.
  *
  * - `reclaim.marked`: blobs that nobody claims are marked, their bytes are there
  * - `reclaim.removed`: their bytes are gone, their rows are there
@@ -11,6 +11,15 @@
  * - `publish.announced`: the digest is in the claim; the bytes have no final name yet
  * - `publish.placed`: the bytes are durable under their digest, no row refers to them
  * - `publish.committed`: everything is durable, the client has no answer yet
+ * - `export.piece`: some rows of a table are in the folder of an export
+ * - `export.rows`: the rows of all tables are there, no byte is
+ * - `export.blob`: some bytes are there as well
+ * - `export.copied`: everything is there but the manifest
+ * - `import.begun`: the database says that it is being imported into, nothing else has happened
+ * - `import.blob`: some bytes are in the store, the database does not know how far it is
+ * - `import.blobs`: some bytes are in the store, and it knows
+ * - `import.piece`: all bytes and some rows are there
+ * - `import.rows`: everything is there, and the database still says that it is being imported into
  */
 export const faultPoints = [
   'reclaim.marked',
@@ -23,6 +32,15 @@ export const faultPoints = [
   'publish.announced',
   'publish.placed',
   'publish.committed',
+  'export.piece',
+  'export.rows',
+  'export.blob',
+  'export.copied',
+  'import.begun',
+  'import.blob',
+  'import.blobs',
+  'import.piece',
+  'import.rows',
 ] as const
 
 export type FaultPoint = (typeof faultPoints)[number]

@@ -208,6 +208,8 @@ export const reclaimBatch = 64
 export const reclaimRemovalsAtOnce = 8
 /** The queue's length in metrics is counted up to here. */
 export const reclaimQueueCountedMax = 100_000
+/** How long reclaim is held back by somebody who went silent. Renewed at a quarter of it. */
+export const reclaimHoldMs = 2 * minute
 /** How long a deleted file is known by its id after its bytes stopped being reserved. */
 export const deletedArtifactsKeptMs = 30 * day
 export const graceHoursMax = 8_760

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-const syncDirectory = async (path: string): Promise<void> => {
+/** What was created, renamed and removed in a folder survives a power cut. */
+export const syncDirectory = async (path: string): Promise<void> => {
   const handle = await open(path, 'r')
   try {
     await handle.sync()
@@ -35,5 +36,27 @@ export const writeOnce = async (path: string, text: string): Promise<string> => 
     throw error
   } finally {
     await unlink(temporary)
+  }
+}
+
+/** What files under way are called until they have their final name: whoever finds one may remove it. */
+export const isUnfinished = (name: string): boolean => name.endsWith('.new')
+
+/**
+ * Writes a file that only the owner may read, in the place of another of this name if there is one. It gets its name when
+ * `write` has ended and its bytes are durable; a crash leaves it without. The name itself is durable once its folder is synced.
+ */
+export const writeNamed = async (path: string, write: (handle: FileHandle) => Promise<void>): Promise<void> => {
+  const temporary = `${path}.${randomUUID()}.new`
+  const handle = await open(temporary, 'wx', 0o600)
+  try {
+    await write(handle)
+    await handle.sync()
+    await handle.close()
+    await rename(temporary, path)
+  } catch (error) {
+    await handle.close()
+    await unlink(temporary).catch(() => {})
+    throw error
   }
 }

@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { openBlobDirectory } from '../adapters/blob-directory/blob-directory.ts'
 import { guardBlobStore } from '../adapters/blob-guarded.ts'
 import { type FreeSpace, watchFreeSpace } from '../content/free-space.ts'
@@ -37,6 +39,14 @@ export interface Parts extends Stage {
   /** Raised when a job waits for a worker, who may be in this process. */
   readonly jobsWaiting: Signal
   readonly report: (message: string, error: unknown) => void
+}
+
+/**
+ * Makes the folder that the database is to be in. For what begins a database only: a command beside the service must not take
+ * a mistyped folder for an empty store.
+ */
+export const makeDataDir = async ({ databaseUrl, dataDir }: Settings): Promise<void> => {
+  if (databaseUrl.startsWith(`sqlite:${join(dataDir, '/')}`)) await mkdir(dataDir, { recursive: true, mode: 0o700 })
 }
 
 /**

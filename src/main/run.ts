@@ -1,9 +1,8 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { anyAccount } from '../features/accounts/accounts.ts'
 import { openKeys } from './keys-file.ts'
 import type { Logger } from './log.ts'
-import { openParts, type Stage } from './parts.ts'
+import { refuseUnfinishedImport } from './moving/import.ts'
+import { makeDataDir, openParts, type Stage } from './parts.ts'
 import { startGateway } from './roles/api.ts'
 import { startWorker } from './roles/worker.ts'
 import type { Settings } from './settings/rules.ts'
@@ -29,10 +28,9 @@ export const run = async (settings: Settings, log: Logger, roles: Roles, stage: 
   try {
     const readOnly = roles.gateway === 'reader' && !roles.worker
     const keys = roles.gateway === null ? [] : await openKeys(settings, { readOnly })
-    // Only here: a command beside the service must not take a mistyped folder for an empty store.
-    if (!readOnly && settings.databaseUrl.startsWith(`sqlite:${join(settings.dataDir, '/')}`))
-      await mkdir(settings.dataDir, { recursive: true, mode: 0o700 })
+    if (!readOnly) await makeDataDir(settings)
     const parts = await openParts(settings, log, stage, stack, { readOnly })
+    await refuseUnfinishedImport(parts.database)
     if (roles.worker) {
       const worker = startWorker(parts)
       stack.defer(() => worker.stop())

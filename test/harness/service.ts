@@ -40,7 +40,7 @@ export interface ServiceOptions {
   /** Keeps the bytes in its folder on every engine, for tests that look at files. */
   readonly onDisk?: boolean
   /** Starts on the data of another service, such as a reader beside its writer. */
-  readonly on?: TestService
+  readonly on?: Pick<TestService, 'dataDir' | 'databaseUrl' | 'blobStoreUrl' | 'clock'>
   /** Instead of one that goes on by itself. */
   readonly clock?: ManualClock
 }

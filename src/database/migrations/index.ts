@@ -12,6 +12,7 @@ import { journalCursors } from './0010-journal-cursors.ts'
 import { annotations } from './0011-annotations.ts'
 import { search } from './0012-search.ts'
 import { storagePolicies } from './0013-storage-policies.ts'
+import { moving } from './0014-moving.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   annotations,
   search,
   storagePolicies,
+  moving,
 ]

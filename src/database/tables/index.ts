@@ -9,6 +9,7 @@ import type { ClaimsTable } from './claims.ts'
 import type { CountersTable } from './counters.ts'
 import type { DownloadGatewaysTable, DownloadQueueTable } from './download-queue.ts'
 import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './groups.ts'
+import type { InstallationTable, ReclaimHoldsTable } from './installation.ts'
 import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
 import type { JournalCursorsTable } from './journal-cursors.ts'
@@ -50,6 +51,7 @@ export interface Tables {
   freed_packages: FreedPackagesTable
   group_grants: GroupGrantsTable
   group_members: GroupMembersTable
+  installation: InstallationTable
   jobs: JobsTable
   journal: JournalTable
   journal_cursors: JournalCursorsTable
@@ -58,6 +60,7 @@ export interface Tables {
   packages: PackagesTable
   personal_tokens: PersonalTokensTable
   reclaim_candidates: ReclaimCandidatesTable
+  reclaim_holds: ReclaimHoldsTable
   reclaim_notes: ReclaimNotesTable
   repositories: RepositoriesTable
   search_entries: SearchEntriesTable

@@ -1,9 +1,10 @@
-import type { Queries, Transaction } from '../../database/database.ts'
+import type { Database, Queries, Transaction } from '../../database/database.ts'
 import { engineOf } from '../../database/engine-of.ts'
 import { idPosition } from '../../kernel/id-position.ts'
+import { upkeepBatch } from '../../kernel/limits.ts'
 import { exactTokensOf, type Searchable, searchText, tokensOf } from '../../kernel/search-text.ts'
 import { recordOf, stringsOf } from '../uploads/descriptor.ts'
-import { type DescribedRow, describedFiles } from './entries.queries.ts'
+import { type DescribedRow, describedAfter, describedFiles } from './entries.queries.ts'
 import { putPostgresEntry } from './postgres.queries.ts'
 import { putSqliteEntry, removeTokens, sharersOf, writeTokens } from './sqlite.queries.ts'
 
@@ -58,4 +59,16 @@ const withSharers = async (q: Queries, position: number, id: string, own: Set<nu
     for (const token of tokensOf(file, searchText(file))) all.add(token)
   }
   return all
+}
+
+/** Makes every published file known to search, in transactions of bounded size. For a catalog that came from elsewhere. */
+export const makeAllKnown = async (database: Database): Promise<void> => {
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const from: string = after
+    after = await database.transaction(async (tx) => {
+      const rows = await describedAfter(tx, from, upkeepBatch)
+      for (const row of rows) if (row.text === null) await putEntry(tx, searchable(row))
+      return rows.length < upkeepBatch ? undefined : rows.at(-1)?.id
+    })
+  }
 }

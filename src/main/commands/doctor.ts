@@ -7,20 +7,24 @@ import { withParts } from './offline.ts'
  * right without losing anything. Ends with 1 when something is damaged and stays so.
  */
 export const doctor = ({ repair = false }: { readonly repair?: boolean }, stage?: Stage): Promise<void> =>
-  withParts(async (parts) => {
-    let damaged = 0
-    let mendable = 0
-    for await (const { kind, text, mend } of everyCheck(parts)) {
-      if (kind === 'damage' && repair && mend !== null) {
-        await mend()
-        console.log(`mended: ${text}`)
-        continue
+  withParts(
+    async (parts) => {
+      let damaged = 0
+      let mendable = 0
+      for await (const { kind, text, mend } of everyCheck(parts)) {
+        if (kind === 'damage' && repair && mend !== null) {
+          await mend()
+          console.log(`mended: ${text}`)
+          continue
+        }
+        if (kind === 'damage') damaged += 1
+        if (mend !== null) mendable += 1
+        console.log(`${kind}: ${text}`)
       }
-      if (kind === 'damage') damaged += 1
-      if (mend !== null) mendable += 1
-      console.log(`${kind}: ${text}`)
-    }
-    if (mendable > 0) console.log(`${mendable} of these can be put right without losing anything: svc doctor --repair`)
-    console.log(damaged === 0 ? 'Everything is in order.' : `${damaged} things are damaged.`)
-    if (damaged > 0) process.exitCode = 1
-  }, stage)
+      if (mendable > 0)
+        console.log(`${mendable} of these can be put right without losing anything: svc doctor --repair`)
+      console.log(damaged === 0 ? 'Everything is in order.' : `${damaged} things are damaged.`)
+      if (damaged > 0) process.exitCode = 1
+    },
+    { stage, duringImport: true },
+  )

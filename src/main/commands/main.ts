@@ -5,6 +5,7 @@ import { scrubMiBPerSecondDefault } from '../../kernel/limits.ts'
 import { SettingsInvalid } from '../settings/rules.ts'
 import { programVersion } from '../version.ts'
 import { doctor } from './doctor.ts'
+import { exportCommand, importCommand } from './moving.ts'
 import {
   createRepositoryCommand,
   deleteRepositoryCommand,
@@ -55,6 +56,16 @@ export const main = async (argv: readonly string[]): Promise<void> => {
     .option('--rate <MiB>', 'how much to read a second', wholeNumber, scrubMiBPerSecondDefault)
     .option('--after <digest>', 'go on behind this digest, as an interrupted run says')
     .action(scrub)
+  program
+    .command('export <folder>')
+    .description('write the whole catalog with its bytes to a folder, beside a running service; go on where it stopped')
+    .option('--without-bytes', 'leave the stored bytes out')
+    .option('--refresh', 'bring a finished export in this folder up to date')
+    .action((folder: string, options: { withoutBytes?: boolean; refresh?: boolean }) => exportCommand(folder, options))
+  program
+    .command('import <folder>')
+    .description('put an export into an empty database and store; go on where it stopped')
+    .action((folder: string) => importCommand(folder))
   const repository = program.command('repository').description('create, list and delete repositories')
   repository.command('create <id>').description('create a repository').action(createRepositoryCommand)
   repository.command('list').description('list repositories and the bytes they hold').action(listRepositoriesCommand)

@@ -304,6 +304,18 @@ alter table group_members add constraint group_members_key PRIMARY KEY (group_id
 
 CREATE INDEX group_members_by_account ON group_members USING btree (account_id);
 
+create table installation (
+  id bigint not null,
+  identity text collate "C" not null,
+  importing text collate "C",
+  imported_through text collate "C" not null,
+  imported_pieces bigint not null
+);
+
+alter table installation add constraint installation_id_check CHECK ((id = 1));
+
+alter table installation add constraint installation_pkey PRIMARY KEY (id);
+
 create table jobs (
   id text collate "C" not null,
   kind text collate "C" not null,
@@ -466,6 +478,14 @@ create table reclaim_candidates (
 );
 
 alter table reclaim_candidates add constraint reclaim_candidates_pkey PRIMARY KEY (sha256);
+
+create table reclaim_holds (
+  id text collate "C" not null,
+  purpose text collate "C" not null,
+  ends_at text collate "C" not null
+);
+
+alter table reclaim_holds add constraint reclaim_holds_pkey PRIMARY KEY (id);
 
 create table reclaim_notes (
   sha256 text collate "C" not null,

@@ -259,6 +259,14 @@ CREATE INDEX "group_members_by_account" on "group_members" (
   "account_id"
 );
 
+CREATE TABLE "installation" (
+  "id" integer primary key check (id = 1),
+  "identity" text not null,
+  "importing" text,
+  "imported_through" text not null,
+  "imported_pieces" integer not null
+) strict;
+
 CREATE TABLE "jobs" (
   "id" text primary key,
   "kind" text not null,
@@ -483,6 +491,12 @@ CREATE INDEX "personal_tokens_by_end" on "personal_tokens" (
 CREATE TABLE "reclaim_candidates" (
   "sha256" text primary key,
   "since" text not null
+) strict;
+
+CREATE TABLE "reclaim_holds" (
+  "id" text primary key,
+  "purpose" text not null,
+  "ends_at" text not null
 ) strict;
 
 CREATE TABLE "reclaim_notes" (

@@ -1,0 +1,92 @@
+import { type RawBuilder, sql } from 'kysely'
+import { importValuesMax } from '../../kernel/engine-limits.ts'
+import type { Queries, Transaction } from '../database.ts'
+import type { Engine } from '../migration.ts'
+import { type MovingTable, movingTables, type TableName } from './tables.ts'
+
+/** A row of any table. */
+export type Row = Readonly<Record<string, RowValue>>
+export type RowValue = string | number | null | Uint8Array
+
+/** Which rows go along, where not all do. */
+const conditions = (): Partial<Record<TableName, RawBuilder<unknown>>> => ({
+  uploads: sql`status <> 'pending'`,
+  jobs: sql`ended_at is not null`,
+  claims: sql`state <> 'pending'`,
+  // Whatever a pending upload alone holds stays with it. What waits for reclaim goes along, so that its end is told there.
+  blobs: sql`(exists (select 1 from claims where claims.sha256 = blobs.sha256 and claims.state <> 'pending')
+    or exists (select 1 from reclaim_candidates where reclaim_candidates.sha256 = blobs.sha256))`,
+})
+
+/** The rows of a table that go along, a page in the order of its key behind one of them. */
+export const rowsBehind = async (q: Queries, table: MovingTable, last: Row | null): Promise<Row[]> => {
+  const key = sql.join(table.key.map((column) => sql.ref(column)))
+  const behind = last === null ? sql`true` : sql`(${key}) > (${sql.join(table.key.map((column) => last[column]))})`
+  const { rows } = await sql<Row>`select * from ${sql.table(table.name)}
+    where ${conditions()[table.name] ?? sql`true`} and ${behind} order by ${key} limit ${table.page}`.execute(q)
+  return rows
+}
+
+/** What uploads that are under way reserve together. */
+export const pendingBytes = async (q: Queries): Promise<number> => {
+  const { bytes } = await q
+    .selectFrom('claims')
+    .select((eb) => eb.fn.sum<number | string | null>('size').as('bytes'))
+    .where('state', '=', 'pending')
+    .executeTakeFirstOrThrow()
+  return Number(bytes ?? 0)
+}
+
+/** The columns of a table. */
+export const columnsOf = async (q: Queries, engine: Engine, table: TableName): Promise<string[]> => {
+  const { rows } = await (engine === 'sqlite'
+    ? sql<{ name: string }>`select name from pragma_table_info(${table})`
+    : sql<{ name: string }>`select column_name as name from information_schema.columns
+        where table_schema = current_schema() and table_name = ${table}`
+  ).execute(q)
+  return rows.map(({ name }) => name).sort()
+}
+
+/** Adds rows with these columns, as many to a statement as it takes. */
+export const insertRows = async (
+  tx: Transaction,
+  table: TableName,
+  columns: readonly string[],
+  rows: readonly Row[],
+): Promise<void> => {
+  const names = sql.join(columns.map((column) => sql.ref(column)))
+  const atOnce = Math.max(1, Math.floor(importValuesMax / columns.length))
+  for (let at = 0; at < rows.length; at += atOnce) {
+    const values = rows.slice(at, at + atOnce).map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`)
+    await sql`insert into ${sql.table(table)} (${names}) values ${sql.join(values)}`.execute(tx)
+  }
+}
+
+/** What a first start leaves in tables that move, so that a database with nothing else in it counts as empty. */
+const madeByStarting = (): Partial<Record<TableName, RawBuilder<unknown>>> => ({
+  repositories: sql`id = 'releases' and journal_head = 0 and deleted_at is null
+    and quota_bytes is null and grace_hours is null`,
+  counters: sql`value = 0`,
+  link_keys: sql`true`,
+})
+
+/** The first table that has rows which no mere start of the service made, or null. */
+export const firstFilledTable = async (q: Queries): Promise<TableName | null> => {
+  for (const { name } of movingTables()) {
+    const { rows } = await sql`select 1 from ${sql.table(name)}
+      where not (${madeByStarting()[name] ?? sql`false`}) limit 1`.execute(q)
+    if (rows.length > 0) return name
+  }
+  return null
+}
+
+/** Takes out what a first start made. */
+export const emptyTables = async (tx: Transaction): Promise<void> => {
+  for (const { name } of movingTables().reverse()) await sql`delete from ${sql.table(name)}`.execute(tx)
+}
+
+/** Makes anew what is derived from other rows and did not go along; then the planner learns what there is. */
+export const rebuildDerived = async (tx: Transaction, engine: Engine): Promise<void> => {
+  // A server that has never counted its rows may plan as if there were none, until it gets round to it.
+  if (engine === 'postgres') for (const { name } of movingTables()) await sql`analyze ${sql.table(name)}`.execute(tx)
+}

@@ -1,0 +1,96 @@
+import { exportPage, exportPageOfLongRows } from '../../kernel/engine-limits.ts'
+import type { Tables } from '../tables/index.ts'
+
+export type TableName = keyof Tables
+
+/** Goes along when a catalog moves to another database. */
+export interface MovedTable {
+  readonly moves: true
+  /** Its primary key, in whose order rows are read. */
+  readonly key: readonly string[]
+  /** Rows read at a time. */
+  readonly page: number
+  /** What does not go along, or changes; null where all rows go as they are. Done in `rows.queries.ts` and `rows.ts`. */
+  readonly except: string | null
+}
+
+interface StayingTable {
+  readonly moves: false
+  readonly why: string
+}
+
+export type TableDecision = MovedTable | StayingTable
+
+const by = (...key: string[]): MovedTable => ({ moves: true, key, page: exportPage, except: null })
+const staying = (why: string): StayingTable => ({ moves: false, why })
+
+/**
+ * What happens to each table when a catalog is exported and imported. The one list of it: a table that is missing here does
+ * not compile. In an order in which every row finds what it refers to.
+ *
+ * What is derived from other rows goes along as plain rows where it is a table like others, such as `package_stages`. What
+ * an engine keeps in a form of its own has its place in {@link derivedTables}.
+ */
+export const tableDecisions = {
+  installation: staying('it is about one database'),
+  accounts: by('id'),
+  sessions: by('id'),
+  personal_tokens: by('id'),
+  access_groups: by('id'),
+  group_members: by('group_id', 'account_id'),
+  repositories: { ...by('id'), except: 'pending bytes are 0, since uploads that are under way stay' },
+  group_grants: by('group_id', 'repository'),
+  service_accounts: by('id'),
+  service_keys: by('id'),
+  delegations: by('operator_key_id', 'account_id'),
+  security_audit: by('sequence'),
+  counters: { ...by('name'), except: 'less what uploads that are under way reserve; no job is open' },
+  link_keys: by('id'),
+  throttles: staying('who typed a wrong password in the last hours is forgotten'),
+  download_queue: staying('each database signs its own queue tickets'),
+  download_gateways: staying('it tells which processes run'),
+  uploads: { ...by('id'), except: 'those that are under way: their bytes are in staging' },
+  assemblies: staying('it tells where the parts of uploads lie that are under way'),
+  assembly_parts: staying('it tells of parts of uploads that are under way'),
+  jobs: { ...by('id'), except: 'open ones: they complete uploads that are under way' },
+  blobs: { ...by('sha256'), except: 'those that only uploads under way hold' },
+  claims: { ...by('id'), except: 'those of uploads that are under way' },
+  artifacts: by('id'),
+  deleted_artifacts: by('id'),
+  annotations: { ...by('artifact_id'), page: exportPageOfLongRows },
+  search_entries: staying('search knows files anew from what is said of them'),
+  assets: by('repository', 'path'),
+  asset_revisions: by('repository', 'path', 'revision'),
+  journal: by('repository', 'sequence'),
+  journal_cursors: by('repository', 'name'),
+  storage_policies: by('repository'),
+  storage_events: by('repository', 'sequence'),
+  artifact_references: by('artifact_id', 'owner', 'key'),
+  attachment_revisions: by('artifact_id', 'revision'),
+  attachments: by('artifact_id', 'revision', 'position'),
+  artifact_stages: by('artifact_id', 'stage'),
+  packages: { ...by('artifact_id'), page: exportPageOfLongRows },
+  freed_packages: { ...by('artifact_id'), page: exportPageOfLongRows },
+  package_stages: by('artifact_id', 'stage'),
+  reclaim_candidates: by('sha256'),
+  reclaim_notes: by('sha256', 'repository', 'artifact_id'),
+  reclaim_holds: staying('it tells who holds reclaim back in this database'),
+} as const satisfies Record<TableName, TableDecision>
+
+/**
+ * Beginnings of the names of tables that an engine keeps for an index of its own, such as those of a full-text search. They
+ * stay, and `rebuildDerived` in `rows.queries.ts` makes them anew, unless inserting the rows that they are made from does.
+ */
+export const derivedTables: readonly string[] = ['search_index']
+
+export interface MovingTable extends MovedTable {
+  readonly name: TableName
+}
+
+/** Those that go along, in an order in which every row finds what it refers to. */
+export const movingTables = (): MovingTable[] =>
+  Object.entries<TableDecision>(tableDecisions).flatMap(([name, decision]) =>
+    decision.moves && isTableName(name) ? [{ ...decision, name }] : [],
+  )
+
+export const isTableName = (name: string): name is TableName => Object.hasOwn(tableDecisions, name)

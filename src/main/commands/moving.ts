@@ -1,0 +1,54 @@
+import { exportCatalog, SourceDamaged } from '../moving/export.ts'
+import { BytesMissing, importCatalog } from '../moving/import.ts'
+import { progressTo } from '../moving/progress.ts'
+import type { Stage } from '../parts.ts'
+import { withParts } from './offline.ts'
+
+const progress = () => progressTo((line) => console.error(line))
+
+/** Prints each fault of those errors that carry several; the sentence comes from whoever catches it. */
+const naming = async (work: () => Promise<void>): Promise<void> => {
+  try {
+    await work()
+  } catch (error) {
+    if (error instanceof SourceDamaged || error instanceof BytesMissing)
+      for (const fault of error.faults) console.error(`damage: ${fault}`)
+    throw error
+  }
+}
+
+/** Writes the whole catalog, with or without the stored bytes, to a folder, beside a running service. */
+export const exportCommand = (
+  path: string,
+  { withoutBytes = false, refresh = false }: { readonly withoutBytes?: boolean; readonly refresh?: boolean },
+  stage?: Stage,
+): Promise<void> =>
+  withParts(
+    (parts) =>
+      naming(async () => {
+        const done = await exportCatalog(parts, { path, withoutBytes, refresh }, progress())
+        const files = withoutBytes
+          ? `no bytes of its ${done.blobs} files`
+          : `${done.blobs} files with ${done.bytes} bytes (${done.kept} were there already)`
+        console.log(`Exported ${done.rows} rows and ${files} to ${path}.`)
+      }),
+    { stage },
+  )
+
+/** Puts an export into an empty database and store. Ends with 1 when the doctor finds damage afterwards. */
+export const importCommand = (path: string, stage?: Stage): Promise<void> =>
+  withParts(
+    (parts) =>
+      naming(async () => {
+        const { rows, blobs, bytes, findings } = await importCatalog(parts, path, progress())
+        for (const { kind, text } of findings) console.log(`${kind}: ${text}`)
+        const damaged = findings.filter(({ kind }) => kind === 'damage').length
+        if (damaged === 0)
+          return console.log(`Imported ${rows} rows and ${blobs} files with ${bytes} bytes. svc can start.`)
+        console.log(
+          `Everything was imported, and ${damaged} things are damaged. Put them right (svc doctor --repair), then run svc import again to finish.`,
+        )
+        process.exitCode = 1
+      }),
+    { stage, duringImport: true, begins: true },
+  )

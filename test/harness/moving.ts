@@ -1,0 +1,65 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLog } from '../../src/main/log.ts'
+import { type Exported, type ExportWish, exportCatalog } from '../../src/main/moving/export.ts'
+import { type Imported, importCatalog } from '../../src/main/moving/import.ts'
+import { openParts, type Parts, type Stage } from '../../src/main/parts.ts'
+import { readSettings } from '../../src/main/settings/rules.ts'
+import type { TestEngine } from './engines.ts'
+import type { TestService } from './service.ts'
+
+/** Where a service is, or is to be. */
+export type Place = Pick<TestService, 'dataDir' | 'databaseUrl' | 'blobStoreUrl' | 'clock'>
+
+/** What `svc export` and `svc import` run on, in this process. */
+export const withPartsOf = async <T>(
+  place: Place,
+  work: (parts: Parts) => Promise<T>,
+  reach: Stage['reach'] = () => {},
+): Promise<T> => {
+  const settings = readSettings({
+    SVC_DATA_DIR: place.dataDir,
+    SVC_DATABASE_URL: place.databaseUrl,
+    SVC_BLOB_STORE: place.blobStoreUrl,
+    SVC_FREE_SPACE_RESERVE_BYTES: '0',
+  })
+  const stack = new AsyncDisposableStack()
+  try {
+    return await work(await openParts(settings, createLog('error'), { clock: place.clock, reach }, stack))
+  } finally {
+    await stack.disposeAsync()
+  }
+}
+
+const silent = { tell: (words: () => string) => void words() }
+
+export const exportFrom = (
+  place: Place,
+  path: string,
+  wish: Partial<ExportWish> = {},
+  reach?: Stage['reach'],
+): Promise<Exported> =>
+  withPartsOf(
+    place,
+    (parts) => exportCatalog(parts, { path, withoutBytes: false, refresh: false, ...wish }, silent),
+    reach,
+  )
+
+export const importTo = (place: Place, path: string, reach?: Stage['reach']): Promise<Imported> =>
+  withPartsOf(place, (parts) => importCatalog(parts, path, silent), reach)
+
+export const freshFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'svc-export-'))
+
+/** A place for a service with nothing in it but the keys of another, by whose clock it lives. */
+export const placeLike = async (other: TestService, engine: TestEngine): Promise<Place & AsyncDisposable> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-data-'))
+  await cp(join(other.dataDir, 'config'), join(dataDir, 'config'), { recursive: true })
+  return {
+    dataDir,
+    databaseUrl: await engine.freshDatabaseUrl(),
+    blobStoreUrl: (await engine.freshBlobStoreUrl()) ?? '',
+    clock: other.clock,
+    [Symbol.asyncDispose]: () => rm(dataDir, { recursive: true, force: true }),
+  }
+}

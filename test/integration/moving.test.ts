@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { catalogue } from '../../src/main/catalogue.ts'
+import { openBackstage } from '../harness/backstage.ts'
+import { type Ask, closeConnections, type Told } from '../harness/client.ts'
+import { onPostgres, onSqlite, type TestEngine } from '../harness/engines.ts'
+import { exportFrom, freshFolder, importTo, type Place, placeLike } from '../harness/moving.ts'
+import { signIn } from '../harness/people.ts'
+import { openRichCatalog, type RichCatalog } from '../harness/rich-catalog.ts'
+import { everyRow } from '../harness/rows.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+after(closeConnections)
+
+/** Reads that tell of the process rather than of the catalog. */
+const ofTheProcess: Readonly<Record<string, string>> = {
+  getHealthStatus: 'how long the process runs',
+  getLiveness: 'the process',
+  getMetrics: 'what the process did',
+  getReadiness: 'the engines',
+}
+
+/** Headers that differ from one answer to the next. */
+const ofTheAnswer = new Set(['date', 'x-request-id', 'request-id', 'connection', 'keep-alive'])
+
+/** Who moves where: both ways between the two pairs of engines. */
+const moves = (define: (from: TestEngine, to: TestEngine) => void): void => {
+  onSqlite((sqlite) => onPostgres((postgres) => define(sqlite, postgres)))
+  onPostgres((postgres) => onSqlite((sqlite) => define(postgres, sqlite)))
+}
+
+const answerOf = ({ status, headers, bytes }: Told) => ({
+  status,
+  headers: Object.entries(headers).filter(([name]) => !ofTheAnswer.has(name)),
+  text: bytes.toString('latin1'),
+})
+
+moves((from, to) => {
+  describe(`a catalog that moves from ${from.name} to ${to.name}`, () => {
+    let rich: RichCatalog
+    let folder: string
+    let place: Place & AsyncDisposable
+    let moved: TestService
+    const answers = new Map<Ask, ReturnType<typeof answerOf>>()
+
+    before(async () => {
+      rich = await openRichCatalog(from)
+      folder = await freshFolder()
+      for (const asked of Object.values(rich.questions).flat())
+        answers.set(asked, answerOf(await rich.catalog.service.ask(asked)))
+      await exportFrom(rich.catalog.service, folder)
+      place = await placeLike(rich.catalog.service, to)
+      const { findings } = await importTo(place, folder)
+      assert.deepEqual(
+        findings.filter(({ kind }) => kind === 'damage'),
+        [],
+      )
+      moved = await startService(to, { on: place, roles: { gateway: 'api', worker: false } })
+    })
+    after(async () => {
+      await moved.stop()
+      await rich.catalog.close()
+      await place[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    it('is asked about by every operation that reads', () => {
+      const reads = catalogue().flatMap(({ id, method }) => (method === 'GET' ? [id] : []))
+      const asked = [...Object.keys(rich.questions), ...Object.keys(ofTheProcess)]
+      assert.deepEqual(asked.sort(), reads.sort())
+    })
+
+    it('gives the same credentials the same answers, byte for byte', async () => {
+      for (const [id, questions] of Object.entries(rich.questions)) {
+        assert.ok(questions.length > 0, id)
+        for (const asked of questions) {
+          const told = answerOf(await moved.ask(asked))
+          assert.equal(told.status, 200, `${id} ${asked.path} ${told.text}`)
+          assert.deepEqual(told, answers.get(asked), `${id} ${asked.path}`)
+        }
+      }
+    })
+
+    it('is in order on both sides', async () => {
+      await rich.catalog.backstage.inOrder()
+      const backstage = await openBackstage(moved)
+      await backstage.inOrder()
+      await backstage.close()
+    })
+
+    it('leaves uploads that are under way behind, with what they reserve', async () => {
+      const credential = rich.catalog.writer.token
+      for (const path of rich.pending) {
+        assert.equal((await rich.catalog.service.ask({ path, credential })).status, 200)
+        assert.equal((await moved.ask({ path, credential })).status, 404)
+      }
+      const backstage = await openBackstage(moved)
+      assert.equal((await backstage.sums()).pending, 0)
+      await backstage.close()
+    })
+
+    it('goes on: people sign in, files are stored, and what was deleted comes back', async () => {
+      const credential = await signIn(moved, 'writer')
+      const restored = await moved.ask({
+        method: 'POST',
+        path: `${rich.catalog.base}/artifacts/${rich.deleted}/restore`,
+        credential: rich.catalog.keeper,
+      })
+      assert.equal(restored.status, 200, restored.text)
+      const content = { path: `${rich.catalog.base}/artifacts/${rich.deleted}/content`, credential }
+      assert.equal((await moved.ask(content)).text, 'deleted content')
+      const put = { method: 'PUT', path: `${rich.catalog.base}/raw/notes/read%20me.txt`, credential, body: 'fourth' }
+      const told = await moved.ask(put)
+      assert.equal(told.status, 201, told.text)
+      assert.equal(told.json.revision, 4)
+      const backstage = await openBackstage(moved)
+      await backstage.inOrder()
+      // The bytes of the source are still there when the grace period is over, and reclaimed here as they would be there.
+      await backstage.upkeep()
+      await backstage.inOrder()
+      await backstage.close()
+    })
+
+    it('is in a folder that nobody else can read, without any secret', async () => {
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+      for (const entry of entries) {
+        const { mode } = await stat(join(entry.parentPath, entry.name))
+        assert.equal(mode & 0o777, entry.isDirectory() ? 0o700 : 0o600, entry.name)
+      }
+      const { catalog } = rich
+      const rows = await everyRow(moved)
+      for (const secret of [catalog.keeper, catalog.writer.token, catalog.service.recoveryKey])
+        assert.ok(!rows.includes(secret))
+    })
+  })
+})
