@@ -10,6 +10,7 @@ import { movingTables } from '../../database/moving/tables.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { exportBlobsAtOnce, findingsMax } from '../../kernel/limits.ts'
+import { realTimers } from '../../kernel/timers.ts'
 import { syncDirectory, writeNamed } from '../durable-file.ts'
 import type { Parts } from '../parts.ts'
 import { programVersion } from '../version.ts'
@@ -58,7 +59,9 @@ export const exportCatalog = async (parts: Parts, wish: ExportWish, progress: Pr
   const { identity } = await installation(database.reader)
   await folder.begin(identity, wish.refresh)
   if (wish.withoutBytes) return await write(parts, folder, identity, null, progress)
-  return await withHold(parts, `export to ${folder.path}`, (check) => write(parts, folder, identity, check, progress))
+  return await withHold({ ...parts, timers: realTimers }, `export to ${folder.path}`, (check) =>
+    write(parts, folder, identity, check, progress),
+  )
 }
 
 const write = async (
