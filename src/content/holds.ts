@@ -55,7 +55,10 @@ export const withHold = async <T>(
   })()
   try {
     return await work(() => {
-      if (lost) throw new HoldLost('Reclaim could not be held back all the time, so that stored bytes may be gone.')
+      if (lost)
+        throw new HoldLost(
+          'Reclaim could not be held back all the time, so that stored bytes may be gone. Run the same command again.',
+        )
     })
   } finally {
     ended.abort()

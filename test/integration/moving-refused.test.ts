@@ -3,8 +3,11 @@ import { globSync } from 'node:fs'
 import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { toSha256 } from '../../src/kernel/digest.ts'
+import { everyCheck } from '../../src/main/every-check.ts'
 import { manifestOf, manifestText } from '../../src/main/moving/manifest.ts'
-import { openBackstage } from '../harness/backstage.ts'
+import { unplanned } from '../../src/ports/blob-store.ts'
+import { digestOf, openBackstage } from '../harness/backstage.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -122,6 +125,26 @@ forEachEngine((engine) => {
         findings.filter(({ kind }) => kind === 'damage'),
         [],
       )
+    })
+
+    it('lets no service start on what the doctor found damaged, until that is put right', async () => {
+      const place = await empty()
+      const stray = Buffer.from('nobody knows of these bytes')
+      await withPartsOf(place, async ({ store }) => {
+        const staged = await store.stage('stray', unplanned)
+        await staged.write(stray)
+        await staged.publish(toSha256(digestOf(stray)))
+      })
+      const folder = await exported()
+      const damage = async (): Promise<number> =>
+        (await importTo(place, folder)).findings.filter(({ kind }) => kind === 'damage').length
+      assert.equal(await damage(), 1)
+      await assert.rejects(startService(engine, { on: place }), /An import into this database is not finished/)
+      await withPartsOf(place, async (parts) => {
+        for await (const { mend } of everyCheck(parts)) await mend?.()
+      })
+      assert.equal(await damage(), 0)
+      await (await startService(engine, { on: place })).stop()
     })
 
     it('exports to no folder that holds something else, a finished export, or one of another database', async () => {
