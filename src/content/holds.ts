@@ -1,13 +1,14 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Database, Transaction } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
 import { reclaimHoldMs } from '../kernel/limits.ts'
+import type { Timers } from '../kernel/timers.ts'
 import { anyHold, closeGate, deleteHold, deleteLapsedHolds, insertHold, passGate, renewHold } from './holds.queries.ts'
 
 export interface HoldParts {
   readonly database: Database
   readonly clock: Clock
+  readonly timers: Timers
   readonly report: (message: string, error: unknown) => void
 }
 
@@ -32,7 +33,7 @@ export const withHold = async <T>(
   purpose: string,
   work: (check: () => void) => Promise<T>,
 ): Promise<T> => {
-  const { database, clock, report } = parts
+  const { database, clock, timers, report } = parts
   const id = newId(clock.now())
   const endsAt = (): string => timestamp(clock.now() + reclaimHoldMs)
   await database.transaction(async (tx) => {
@@ -42,7 +43,7 @@ export const withHold = async <T>(
   const ended = new AbortController()
   let lost = false
   const renewing = (async () => {
-    while (await pauseUnless(ended.signal, reclaimHoldMs / 4)) {
+    while (await pauseUnless(timers, ended.signal, reclaimHoldMs / 4)) {
       try {
         lost = !(await database.transaction((tx) => renewHold(tx, id, timestamp(clock.now()), endsAt())))
       } catch (error) {
@@ -54,7 +55,10 @@ export const withHold = async <T>(
   })()
   try {
     return await work(() => {
-      if (lost) throw new HoldLost('Reclaim could not be held back all the time, so that stored bytes may be gone.')
+      if (lost)
+        throw new HoldLost(
+          'Reclaim could not be held back all the time, so that stored bytes may be gone. Run the same command again.',
+        )
     })
   } finally {
     ended.abort()
@@ -67,8 +71,13 @@ export const withHold = async <T>(
 }
 
 /** Waits; false when it was ended meanwhile. */
-const pauseUnless = async (signal: AbortSignal, ms: number): Promise<boolean> => {
-  await pause(ms, undefined, { signal }).catch(() => {})
+const pauseUnless = async (timers: Timers, signal: AbortSignal, ms: number): Promise<boolean> => {
+  if (signal.aborted) return false
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = timers.after(ms, resolve)
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  await promise
+  stop()
   return !signal.aborted
 }
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
-import { readdir, rm, stat } from 'node:fs/promises'
+import { hash } from 'node:crypto'
+import { globSync } from 'node:fs'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { zstdDecompressSync } from 'node:zlib'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
@@ -9,7 +12,7 @@ import { onPostgres, onSqlite, type TestEngine } from '../harness/engines.ts'
 import { exportFrom, freshFolder, importTo, type Place, placeLike } from '../harness/moving.ts'
 import { signIn } from '../harness/people.ts'
 import { openRichCatalog, type RichCatalog } from '../harness/rich-catalog.ts'
-import { everyRow } from '../harness/rows.ts'
+import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
 after(closeConnections)
@@ -130,9 +133,19 @@ moves((from, to) => {
         assert.equal(mode & 0o777, entry.isDirectory() ? 0o700 : 0o600, entry.name)
       }
       const { catalog } = rich
-      const rows = await everyRow(moved)
-      for (const secret of [catalog.keeper, catalog.writer.token, catalog.service.recoveryKey])
-        assert.ok(!rows.includes(secret))
+      const texts = [await readFile(join(folder, 'manifest.json'), 'utf8')]
+      for (const path of globSync(join(folder, 'tables/*')))
+        texts.push(zstdDecompressSync(await readFile(path)).toString())
+      assert.ok(
+        texts.some((text) => text.includes(hash('sha256', catalog.keeper))),
+        'digests of secrets are there',
+      )
+      const ticketSecret = await inDatabase(catalog.service, async (q) => {
+        const { ticket_secret } = await q.selectFrom('download_queue').selectAll().executeTakeFirstOrThrow()
+        return ticket_secret
+      })
+      for (const secret of [catalog.keeper, catalog.writer.token, catalog.service.recoveryKey, ticketSecret])
+        assert.ok(!texts.some((text) => text.includes(secret)))
     })
   })
 })

@@ -1,3 +1,4 @@
+import { Failure } from '../../kernel/failure.ts'
 import { exportCatalog, SourceDamaged } from '../moving/export.ts'
 import { BytesMissing, importCatalog } from '../moving/import.ts'
 import { progressTo } from '../moving/progress.ts'
@@ -13,6 +14,10 @@ const naming = async (work: () => Promise<void>): Promise<void> => {
   } catch (error) {
     if (error instanceof SourceDamaged || error instanceof BytesMissing)
       for (const fault of error.faults) console.error(`damage: ${fault}`)
+    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC')
+      throw new Failure('insufficient_space', 'The disk is full. Make room and go on with the same command.', {
+        cause: error,
+      })
     throw error
   }
 }

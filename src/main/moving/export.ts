@@ -11,6 +11,7 @@ import { timestamp } from '../../kernel/clock.ts'
 import { exportBlobsAtOnce } from '../../kernel/engine-limits.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { findingsMax } from '../../kernel/limits.ts'
+import { realTimers } from '../../kernel/timers.ts'
 import { syncDirectory, writeNamed } from '../durable-file.ts'
 import type { Parts } from '../parts.ts'
 import { programVersion } from '../version.ts'
@@ -59,7 +60,9 @@ export const exportCatalog = async (parts: Parts, wish: ExportWish, progress: Pr
   const { identity } = await installation(database.reader)
   await folder.begin(identity, wish.refresh)
   if (wish.withoutBytes) return await write(parts, folder, identity, null, progress)
-  return await withHold(parts, `export to ${folder.path}`, (check) => write(parts, folder, identity, check, progress))
+  return await withHold({ ...parts, timers: realTimers }, `export to ${folder.path}`, (check) =>
+    write(parts, folder, identity, check, progress),
+  )
 }
 
 const write = async (

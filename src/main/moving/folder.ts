@@ -40,7 +40,11 @@ export class ExportFolder {
 
   /** Makes the folder ready to be written to by an export of this database. What is there of its blobs stays. */
   async begin(source: string, refresh: boolean): Promise<void> {
-    await mkdir(this.path, { recursive: true, mode: 0o700 })
+    await mkdir(this.path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && (error.code === 'EEXIST' || error.code === 'ENOTDIR'))
+        throw invalid(this.path, 'is no folder')
+      throw error
+    })
     const marker = await this.#marker()
     if (marker === null && (await readdir(this.path)).some((name) => !isUnfinished(name)))
       throw invalid(this.path, 'is not empty and holds no export; name a new folder, or an empty one')
