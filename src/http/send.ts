@@ -26,6 +26,10 @@ const inItsTurn = async (): Promise<void> => {
   void nextTurn()
 }
 
+/** The response learns of the end of its connection later than the socket; what is written to it in between is never taken. */
+const isGone = (response: ServerResponse): boolean =>
+  response.destroyed || response.socket === null || response.socket.destroyed || !response.socket.writable
+
 /** Resolves when the kernel took the piece, false when the client is gone. */
 const write = (response: ServerResponse, piece: Uint8Array): Promise<boolean> =>
   new Promise((resolve) => {
@@ -70,7 +74,7 @@ export const sendBytes = async (
     }
     for (let piece: IteratorResult<Uint8Array> = first; piece.done !== true; piece = await bytes.next()) {
       await inItsTurn()
-      if (response.destroyed || !(await write(response, piece.value))) return
+      if (isGone(response) || !(await write(response, piece.value))) return
       transfer.add(piece.value.byteLength)
     }
     await end(response)
