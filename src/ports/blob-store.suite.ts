@@ -103,7 +103,7 @@ export const blobStoreSuite = (
       const bytes = randomBytes(100_000)
       const id = randomUUID()
       const staged = await store.stage(id, unplanned)
-      await staged.write(bytes)
+      await staged.write(Uint8Array.from(bytes))
       assert.equal(await store.size(digestOf(bytes)), null)
       await assert.rejects(store.open(digestOf(bytes), { start: 0, end: 1 }), BlobMissing)
       assert.deepEqual(await all(store.list()), [])
@@ -128,7 +128,7 @@ export const blobStoreSuite = (
     test('keeps a blob whose stage is discarded after it was published', async (store) => {
       const staged = await store.stage(randomUUID(), unplanned)
       const bytes = randomBytes(1000)
-      await staged.write(bytes)
+      await staged.write(Uint8Array.from(bytes))
       await staged.publish(digestOf(bytes))
       await staged.discard()
       same(await get(store, digestOf(bytes), { start: 0, end: 1000 }), bytes)

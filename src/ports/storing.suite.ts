@@ -9,8 +9,9 @@ import { type BlobStore, type StagingPlan, unplanned } from './blob-store.ts'
 
 export const digestOf = (bytes: Uint8Array): Sha256 => toSha256(createHash('sha256').update(bytes).digest('hex'))
 
+/** Pieces with memory of their own, since they belong to the store. */
 export const inPieces = function* (bytes: Uint8Array, pieceBytes: number): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.byteLength; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+  for (let at = 0; at < bytes.byteLength; at += pieceBytes) yield Uint8Array.from(bytes.subarray(at, at + pieceBytes))
 }
 
 /** Stores the bytes under their digest, the way that `content/` does. */

@@ -1,11 +1,14 @@
 import * as limits from '../../kernel/limits.ts'
+import { release } from '../../kernel/piece-memory.ts'
 import { fdatasync, writeFully } from './files.ts'
 
 /**
  * Writes on in an open file without copying: pieces that arrive while a write is under way are gathered and go out with
  * the next one, so that a fast sender costs few calls and a slow disk slows the sender (backpressure).
  *
- * Assumes: pieces are not changed until they are written; one caller at a time; `settled` before the file is closed.
+ * Pieces belong to the writer, which gives their memory back once they are written.
+ *
+ * Assumes: one caller at a time; `settled` before the file is closed.
  * The first failure of background work is final: it surfaces at the next call and at every one after it. That matters
  * most for syncs, since the system reports lost writes only once.
  */
@@ -47,8 +50,11 @@ export class GatheredWriter {
 
   /** Resolves when everything is written and durable. */
   async finish(): Promise<void> {
+    await this.#draining
+    // A sync that began after the last write covers everything: then that one is waited for, and none follows.
+    const isCovered = this.#syncing !== undefined && this.#syncedFrom === this.#position
     await this.flush()
-    await fdatasync(this.#descriptor)
+    if (!isCovered) await fdatasync(this.#descriptor)
   }
 
   /** Resolves when no background work is left, whatever became of it. */
@@ -83,14 +89,25 @@ export class GatheredWriter {
   }
 
   async #writeGathered(): Promise<void> {
-    const pieces = this.#gathered
-    const bytes = this.#waitingBytes
-    this.#gathered = []
+    const { pieces, bytes } = this.#takeGathered()
     await writeFully(this.#descriptor, pieces, this.#position)
+    pieces.forEach(release)
     this.#position += bytes
     this.#waitingBytes -= bytes
     this.#syncBeside()
     if (this.#waitingBytes <= limits.receiveBufferBytes) this.#roomMade?.()
+  }
+
+  /** What goes out in one call: half of what may wait at most, so that the other half comes in meanwhile. */
+  #takeGathered(): { pieces: Uint8Array[]; bytes: number } {
+    let count = 0
+    let bytes = 0
+    for (const piece of this.#gathered) {
+      if (count > 0 && bytes + piece.byteLength > limits.receiveBufferBytes / 2) break
+      bytes += piece.byteLength
+      count += 1
+    }
+    return { pieces: this.#gathered.splice(0, count), bytes }
   }
 
   /** Starts a sync beside the transfer once enough is written, so that the one that publishing waits for is short. */

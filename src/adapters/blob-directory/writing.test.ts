@@ -9,8 +9,10 @@ import { get, put } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
 import { digestInShard, failure, scratch } from './scratch.suite.ts'
 
+const MiB = 1024 * 1024
+
 describe('writing', () => {
-  it('gathers without copying, and holds the sender back beyond the bound', async (t) => {
+  it('gathers without copying, half of the bound a call, and holds the sender back beyond it', async (t) => {
     const store = await openBlobDirectory(scratch(t))
     const staged = await store.stage(randomUUID(), unplanned)
     const write = fs.write
@@ -20,6 +22,7 @@ describe('writing', () => {
     })
     const writev = t.mock.method(fs, 'writev')
     const pieces = Array.from({ length: 17 }, () => randomBytes(64 * 1024))
+    const whole = Buffer.concat(pieces)
     const [first, ...others] = pieces
     const last = others.pop()
     assert.ok(first !== undefined && last !== undefined)
@@ -32,12 +35,29 @@ describe('writing', () => {
     assert.ok(pending, `${17 * 64} KiB were taken while nothing could be written`)
     release?.()
     await held
-    const digest = toSha256(createHash('sha256').update(Buffer.concat(pieces)).digest('hex'))
+    const digest = toSha256(createHash('sha256').update(whole).digest('hex'))
     await staged.publish(digest)
-    assert.equal(writev.mock.callCount(), 1, 'everything that waited went out with one call')
-    const gathered: readonly unknown[] = writev.mock.calls[0]?.arguments[1] ?? []
-    assert.ok(gathered.length === 16 && gathered.every((piece, n) => piece === pieces[n + 1]))
-    assert.ok((await get(store, digest, { start: 0, end: 17 * 64 * 1024 })).equals(Buffer.concat(pieces)))
+    const gathered: unknown[][] = writev.mock.calls.map(({ arguments: [, sent] }) => [...sent])
+    assert.deepEqual(
+      gathered.map((sent) => sent.length),
+      [8, 8],
+    )
+    assert.ok(gathered.flat().every((piece, n) => piece === pieces[n + 1]))
+    assert.ok((await get(store, digest, { start: 0, end: whole.byteLength })).equals(whole))
+  })
+
+  it('gives the memory of pieces back once they are written, unless they share it', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const staged = await store.stage(randomUUID(), unplanned)
+    const whole = randomBytes(200_000)
+    const own = Uint8Array.from(whole.subarray(0, 100_000))
+    const shared = whole.subarray(100_000)
+    await staged.write(own)
+    await staged.write(shared)
+    const digest = toSha256(createHash('sha256').update(whole).digest('hex'))
+    await staged.publish(digest)
+    assert.deepEqual([own.byteLength, shared.byteLength], [0, 100_000])
+    assert.ok((await get(store, digest, { start: 0, end: whole.byteLength })).equals(whole))
   })
 
   it('writes on where the system took only a part', async (t) => {
@@ -60,9 +80,8 @@ describe('writing', () => {
     const store = await openBlobDirectory(scratch(t))
     const staged = await store.stage(randomUUID(), unplanned)
     const syncs = t.mock.method(fs, 'fdatasync')
-    const piece = Buffer.alloc(1024 * 1024)
-    const pieces = (2.5 * limits.receiveSyncEveryBytes) / piece.byteLength
-    for (let n = 0; n < pieces; n++) await staged.write(piece)
+    const pieces = (2.5 * limits.receiveSyncEveryBytes) / MiB
+    for (let n = 0; n < pieces; n++) await staged.write(Buffer.alloc(MiB))
     await staged.publish(digestInShard('00'))
     assert.ok(syncs.mock.callCount() >= 1 && syncs.mock.callCount() <= 2)
   })
@@ -82,8 +101,7 @@ describe('writing', () => {
       })
       const digest = digestInShard('77')
       const fill = async (): Promise<void> => {
-        const piece = Buffer.alloc(1024 * 1024)
-        for (let n = 0; n <= limits.receiveSyncEveryBytes / piece.byteLength; n++) await staged.write(piece)
+        for (let n = 0; n <= limits.receiveSyncEveryBytes / MiB; n++) await staged.write(Buffer.alloc(MiB))
         await staged.publish(digest)
       }
       await assert.rejects(fill, kind, `${call} ${code}`)
@@ -98,9 +116,7 @@ describe('writing', () => {
   it('ends a write that waits when the stage is discarded', async (t) => {
     const store = await openBlobDirectory(scratch(t))
     const staged = await store.stage(randomUUID(), unplanned)
-    const waiting = assert.rejects(
-      staged.write(Buffer.alloc(4 * 1024 * 1024)).then(() => staged.write(Buffer.alloc(1))),
-    )
+    const waiting = assert.rejects(staged.write(Buffer.alloc(4 * MiB)).then(() => staged.write(Buffer.alloc(1))))
     await staged.discard()
     await waiting
   })

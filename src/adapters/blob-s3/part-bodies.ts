@@ -1,6 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { objectPartBytesHeldMax } from '../../kernel/engine-limits.ts'
 import { receiveBufferBytes } from '../../kernel/limits.ts'
+import { release } from '../../kernel/piece-memory.ts'
 import { NoAnswer } from './failures.ts'
 import { HeldBytes } from './held-bytes.ts'
 
@@ -37,16 +38,26 @@ export class GatheredPart implements PartBody {
 
   async finish(): Promise<string> {
     this.#state = 'sending'
-    const [first] = this.#pieces
-    const alone = this.#pieces.length === 1 && first !== undefined
-    const body = alone ? Buffer.from(first.buffer, first.byteOffset, first.byteLength) : Buffer.concat(this.#pieces)
-    this.#pieces = []
+    const body = this.#joined()
     held.sending(this.bytes)
     try {
-      return await this.#send(body)
+      const etag = await this.#send(body)
+      // The store has it all, so that no call of the system still reads from it. After a failure one may.
+      release(body)
+      return etag
     } finally {
       held.sent(this.bytes)
     }
+  }
+
+  #joined(): Buffer {
+    const pieces = this.#pieces
+    const [first] = pieces
+    this.#pieces = []
+    if (pieces.length === 1 && first !== undefined) return Buffer.from(first.buffer, first.byteOffset, first.byteLength)
+    const body = Buffer.concat(pieces)
+    pieces.forEach(release)
+    return body
   }
 
   drop(): void {
