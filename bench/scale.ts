@@ -9,7 +9,7 @@ import { startPostgres } from '../test/harness/postgres.ts'
 import { makeFolder } from './processes.ts'
 import { catalogFile } from './scale-catalog.ts'
 import { fill } from './scale-fill.ts'
-import { type Bench, startSvc } from './servers.ts'
+import { type Bench, builtProgram, startSvc } from './servers.ts'
 import { type SvcClient, svcClient } from './svc-client.ts'
 
 const api = '/api/v1/repositories/releases'
@@ -61,6 +61,7 @@ const filled = async (settings: Readonly<Record<string, string>>, count: number)
 }
 
 const site = async (settings: Readonly<Record<string, string>>): Promise<Site> => {
+  await builtProgram()
   const began = performance.now()
   const server = await startSvc([], settings)
   const startSeconds = (performance.now() - began) / 1000

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { answers, freePort, installed, makeFolder, start } from './processes.ts'
+import { answers, freePort, installed, makeFolder, run, start } from './processes.ts'
 
 export interface Upload {
   readonly method: 'PUT'
@@ -37,6 +37,20 @@ const post = async (url: string, credential: string | null, body: unknown): Prom
   return Object.fromEntries(Object.entries(told).map(([key, value]) => [key, String(value)]))
 }
 
+/** What is shipped: the sources compiled. Running from TypeScript costs memory that no user of the package pays. */
+export const builtProgram = (): Promise<string> => {
+  built ??= build()
+  return built
+}
+
+let built: Promise<string> | undefined
+
+const build = async (): Promise<string> => {
+  const root = resolve(import.meta.dirname, '..')
+  await run('npm', ['run', '--silent', 'build', '--prefix', root])
+  return join(root, 'dist', 'main', 'svc.js')
+}
+
 /** This service on SQLite and a directory, called with a session of an account that may write to `releases`. */
 export const startSvc = async (
   nodeFlags: readonly string[] = [],
@@ -45,7 +59,7 @@ export const startSvc = async (
   const data = settings['SVC_DATA_DIR'] ?? (await makeFolder('svc'))
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
-  const program = resolve(import.meta.dirname, '../src/main/svc.ts')
+  const program = await builtProgram()
   const child = start(process.execPath, [...nodeFlags, program, 'up'], {
     SVC_DATA_DIR: data,
     SVC_LISTEN: `127.0.0.1:${port}`,
