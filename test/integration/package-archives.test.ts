@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { archiveNameBytesMax, packageManifestBytesMax } from '../../src/kernel/limits.ts'
@@ -377,7 +377,6 @@ forEachEngine((engine) => {
     await backstage.close()
     await service.stop()
   })
-  afterEach(() => backstage.inOrder())
 
   let files = 0
   const registered = async (bytes: Uint8Array): Promise<Told> => {
@@ -388,6 +387,7 @@ forEachEngine((engine) => {
     inDatabase(service, (q) => q.selectFrom('packages').select('artifact_id').execute())
 
   describe('an archive is refused, and it is said why, for', () => {
+    after(() => backstage.inOrder())
     for (const [what, { bytes, says, entry }] of Object.entries(hostile))
       it(what, async () => {
         const told = await registered(bytes())
@@ -402,6 +402,7 @@ forEachEngine((engine) => {
   })
 
   describe('whatever the bytes are', () => {
+    after(() => backstage.inOrder())
     const honest = (): Buffer =>
       zip(
         [manifest, file, { name: 'package/' }, { name: 'package/long.txt', content: 'l'.repeat(300), deflate: true }],
@@ -434,6 +435,9 @@ forEachEngine((engine) => {
       return copy
     }
 
+    // The engines differ in where they read from and not in what they make of it.
+    const numRuns = engine.name === 'sqlite' ? 400 : 100
+
     it('it is taken for the package that it is, or refused with a reason', async () => {
       const seen = { taken: 0, refused: 0 }
       await fc.assert(
@@ -450,14 +454,15 @@ forEachEngine((engine) => {
           assert.equal(told.json.code, 'invalid_request')
           assert.ok(told.json.details.length === 1 && told.json.detail.length < 600, told.text)
         }),
-        { seed: 20_260, numRuns: 400 },
+        { seed: 20_260, numRuns },
       )
-      assert.ok(seen.taken > 20 && seen.refused > 200, JSON.stringify(seen))
+      assert.ok(seen.taken > numRuns / 20 && seen.refused > numRuns / 2, JSON.stringify(seen))
       assert.deepEqual(await packages(), [])
     })
   })
 
   describe('an archive is taken with', () => {
+    after(() => backstage.inOrder())
     for (const [what, bytes] of Object.entries(fine))
       it(what, async () => {
         const told = await registered(bytes())
