@@ -2,15 +2,16 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { packagePageManifestBytesMax } from '../../src/kernel/limits.ts'
-import { type Backstage, openBackstage } from '../harness/backstage.ts'
+import type { Backstage } from '../harness/backstage.ts'
+import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { addPackage, publishPackage, register, registrationOf } from '../harness/packages.ts'
-import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
+import { createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
-import { startService, type TestService } from '../harness/service.ts'
+import type { TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount, freshName } from '../harness/service-keys.ts'
 import type { TestManifest } from '../harness/zip.ts'
 
@@ -21,28 +22,17 @@ const base = `/api/v1/repositories/${repository}`
 after(closeConnections)
 
 forEachEngine((engine) => {
+  let catalog: Catalog
   let service: TestService
   let backstage: Backstage
   let writer: Person
   let reader: Person
   let keeper: string
   before(async () => {
-    service = await startService(engine, { roles: { gateway: 'api', worker: false } })
-    backstage = await openBackstage(service)
-    await createOwner(service)
-    await createRepository(service, repository)
-    writer = await createPerson(service, 'writer')
-    await grant(service, writer, repository, 'write')
-    reader = await createPerson(service, 'reader')
-    await grant(service, reader, repository, 'read')
-    const bindings = [binding(repository, 'artifact.delete', 'artifact.read')]
-    const account = await createServiceAccount(service, bindings)
-    keeper = (await activeKey(service, account.id, { bindings })).secret
+    catalog = await Catalog.open(engine)
+    ;({ service, backstage, writer, reader, keeper } = catalog)
   })
-  after(async () => {
-    await backstage.close()
-    await service.stop()
-  })
+  after(() => catalog.close())
   afterEach(() => backstage.inOrder())
 
   const get = (path: string, status = 200): Promise<Told> =>
