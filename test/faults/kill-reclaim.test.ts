@@ -4,11 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { ask, closeConnections, type Told } from '../harness/client.ts'
+import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { endProgramsAfterTests, storedIn } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { until } from '../harness/until.ts'
+import { makeKeeper, removeArtifact } from './keeper.ts'
 import { Site } from './site.ts'
 import { answerOrNone, bytesOf, type File, fileOf, throughSession } from './uploads.ts'
 
@@ -22,34 +23,11 @@ forEachEngine((engine) => {
   let site: Site
   let keeper: string
 
-  /** A service key that may delete. */
-  const makeKeeper = async (): Promise<string> => {
-    const bindings = [
-      { resource: { kind: 'repository', id: 'releases' }, actions: ['artifact.delete', 'artifact.read'] },
-    ]
-    const call = async (path: string, credential: string, json?: unknown): Promise<Told> => {
-      const told = await ask(site.url, {
-        method: 'POST',
-        path: `/api/v1${path}`,
-        credential,
-        headers: { 'idempotency-key': 'keeper' },
-        ...(json === undefined ? {} : { json }),
-      })
-      assert.ok(told.status < 300, told.text)
-      return told
-    }
-    const account = await call('/service-accounts', site.credential, { name: 'keeper', bindings })
-    const wish = { name: 'keeper', bindings }
-    const { secret } = (await call(`/service-accounts/${account.json.id}/keys`, site.credential, wish)).json
-    await call('/auth/activate-key', secret)
-    return secret
-  }
-
   before(async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-'))
     site = new Site(dataDir, await engine.freshDatabaseUrl(), { SVC_CLEANUP_GRACE_HOURS: '0' })
     await site.live()
-    keeper = await makeKeeper()
+    keeper = await makeKeeper(site)
   })
   after(async () => {
     await site.stop()
@@ -63,12 +41,7 @@ forEachEngine((engine) => {
     return told.json.id
   }
   const remove = async (id: string): Promise<void> => {
-    const told = await ask(site.url, {
-      method: 'DELETE',
-      path: `${releases}/artifacts/${id}`,
-      credential: keeper,
-      json: { expectedAnnotationRevision: 0 },
-    })
+    const told = await removeArtifact(site, keeper, id)
     assert.equal(told.json.outcome, 'deleted', told.text)
     site.acknowledged.delete(`${releases}/artifacts/${id}/content`)
   }

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { type FaultPoint, faultPoints } from '../../src/kernel/fault-points.ts'
 import { partBytesMin } from '../../src/kernel/limits.ts'
 import { closeConnections } from '../harness/client.ts'
@@ -29,12 +28,7 @@ import {
   withChecksum,
 } from './uploads.ts'
 
-/** Sudden death, at each named point of publishing and at random moments: acknowledged is kept, the rest all or nothing. */
-const rounds = 3
-const clients = 6
-const filesPerClient = 3
-const seed = process.env['SVC_TEST_SEED'] ?? 'kill'
-
+/** Sudden death at each named point of publishing: acknowledged is kept, the rest all or nothing. */
 /** Where a death leaves the parts of a session in their place, to be gone on with. */
 const partsAreStaged: ReadonlySet<string> = new Set([
   'part.verified',
@@ -50,12 +44,6 @@ const pointsOf = (door: Door): FaultPoint[] =>
 
 endProgramsAfterTests()
 after(closeConnections)
-
-/** Numbers from 0 to 1, the same for the same name. */
-const randomOf = (name: string): (() => number) => {
-  let count = 0
-  return () => bytesOf(`${name} ${count++}`, 4).readUInt32LE() / 2 ** 32
-}
 
 forEachEngine((engine) => {
   let site: Site
@@ -160,62 +148,6 @@ forEachEngine((engine) => {
         await site.keepsWhatItAcknowledged()
         await nothingElse()
         await store(inChunks, second)
-      })
-    }
-  })
-
-  describe('killed at random moments under load', () => {
-    /** What was sent and not answered. */
-    interface Unknown {
-      readonly door: Door
-      readonly file: File
-    }
-
-    /** One client: new paths, paths that it replaces, sessions, and reads of what it stored. Ends with the service. */
-    const upload = async (name: string, unknown: Unknown[]): Promise<void> => {
-      const random = randomOf(`${seed} ${engine.name} ${name}`)
-      for (let count = 0; ; count++) {
-        const door = doors[Math.floor(random() * doors.length)] ?? inChunks
-        const replaced = door !== throughSession && random() < 0.5
-        const path = replaced ? `${name}/replaced-${Math.floor(random() * filesPerClient)}` : `${name}/${count}`
-        const file = fileOf(path, bytesOf(`${seed} ${name} ${count}`, Math.floor(200_000 * random() ** 3)))
-        const told = await answerOrNone(door.send(site, file))
-        if (told === null || told.status === 503) {
-          unknown.push({ door, file })
-          return
-        }
-        assert.ok(told.status === 200 || told.status === 201, `${told.status} ${told.text}`)
-        site.acknowledged.set(door.place(file, told), file.bytes)
-      }
-    }
-
-    for (let round = 1; round <= rounds; round++) {
-      it(`keeps what was acknowledged and nothing half (round ${round}, seed ${seed})`, async () => {
-        await site.live()
-        const unknown: Unknown[] = []
-        const uploading = Array.from({ length: clients }, (_, index) => upload(`r${round}-c${index}`, unknown))
-        await pause(100 + 900 * randomOf(`${seed} moment ${round}`)())
-        site.kill()
-        await Promise.all(uploading)
-        await site.died()
-        assert.equal(unknown.length, clients)
-
-        await site.live()
-        await site.inOrder()
-        for (const { door, file } of unknown) {
-          if (door === throughSession) continue
-          const place = rawPlace(file)
-          const found = await fetchBytes(site, place)
-          const before = site.acknowledged.get(place)
-          const whole = found?.equals(file.bytes) === true
-          assert.ok(whole || (before === undefined ? found === null : found?.equals(before)), `${place} is half`)
-          if (whole) site.acknowledged.set(place, file.bytes)
-        }
-        await site.keepsWhatItAcknowledged()
-        for (const { door, file } of unknown) await store(door, file)
-        await site.keepsWhatItAcknowledged()
-        await nothingElse()
-        await site.inOrder()
       })
     }
   })

@@ -15,7 +15,7 @@ import {
 } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { until } from '../harness/until.ts'
-import { fetchBytes, published, type Target } from './uploads.ts'
+import { fetchBytes, published, sha256Of, type Target } from './uploads.ts'
 
 const program = join(import.meta.dirname, 'svc-that-dies.ts')
 /** Longer than any lease and than staging is left alone, shorter than sessions live. */
@@ -28,6 +28,8 @@ export class Site implements Target {
   readonly settings: Environment
   /** What was acknowledged: where it is, and its bytes. */
   readonly acknowledged = new Map<string, Buffer>()
+  /** What was deleted, and could be brought back: where it was, and its bytes. */
+  readonly deleted = new Map<string, Buffer>()
   url = ''
   #program: Program | undefined
   #aheadMs = 0
@@ -101,13 +103,18 @@ export class Site implements Target {
     await untilInOrder(() => this.doctor())
   }
 
-  /** Every acknowledged file is there, bit by bit. */
+  /** Every acknowledged file is there, bit by bit, and every deleted one stays away. */
   async keepsWhatItAcknowledged(): Promise<void> {
     for (const [place, bytes] of this.acknowledged)
       assert.ok((await fetchBytes(this, place))?.equals(bytes), `${place} was acknowledged and is lost or changed`)
+    for (const place of this.deleted.keys())
+      assert.equal(await fetchBytes(this, place), null, `${place} was deleted and is there again`)
   }
 
-  /** Counters, stored bytes and staging hold what is published and nothing else, but for what sessions reserve. */
+  /**
+   * Counters, stored bytes and staging hold what is published and what was deleted of late, and nothing else but for what
+   * sessions reserve.
+   */
   async holdsOnlyWhatIsPublished(reserved: {
     readonly bytes: number
     readonly digests: readonly string[]
@@ -116,6 +123,8 @@ export class Site implements Target {
   }): Promise<void> {
     const files = await published(this)
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
+    const retired = [...this.deleted.values()]
+    const retiredBytes = retired.reduce((sum, { byteLength }) => sum + byteLength, 0)
     const [counted, total] = await inDatabase(this, async (q) => [
       await q
         .selectFrom('repositories')
@@ -124,9 +133,12 @@ export class Site implements Target {
         .executeTakeFirstOrThrow(),
       await q.selectFrom('counters').select('value').where('name', '=', 'reserved_bytes').executeTakeFirstOrThrow(),
     ])
-    assert.deepEqual({ ...counted }, { published_bytes: bytes, pending_bytes: reserved.bytes, retired_bytes: 0 })
-    assert.equal(total.value, bytes + reserved.bytes)
-    const digests = new Set(files.map(({ sha256 }) => sha256))
+    assert.deepEqual(
+      { ...counted },
+      { published_bytes: bytes, pending_bytes: reserved.bytes, retired_bytes: retiredBytes },
+    )
+    assert.equal(total.value, bytes + reserved.bytes + retiredBytes)
+    const digests = new Set([...files.map(({ sha256 }) => sha256), ...retired.map(sha256Of)])
     const stored = storedIn(this.dataDir)
     assert.deepEqual(
       [...digests].sort().filter((digest) => !stored.includes(digest)),
