@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { closeConnections } from '../harness/client.ts'
-import { forEachEngine } from '../harness/engines.ts'
-import { endProgramsAfterTests, storedIn } from '../harness/processes.ts'
+import { forEachEngine, onPostgres, type TestEngine } from '../harness/engines.ts'
+import { endProgramsAfterTests } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { until } from '../harness/until.ts'
 import { makeKeeper, removeArtifact } from './keeper.ts'
@@ -19,13 +19,16 @@ after(closeConnections)
 
 const releases = '/api/v1/repositories/releases'
 
-forEachEngine((engine) => {
+const reclaimDies = (engine: TestEngine, { objectStore }: { objectStore: boolean }): void => {
   let site: Site
   let keeper: string
 
   before(async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-'))
-    site = new Site(dataDir, await engine.freshDatabaseUrl(), { SVC_CLEANUP_GRACE_HOURS: '0' })
+    site = new Site(dataDir, await engine.freshDatabaseUrl(), {
+      SVC_CLEANUP_GRACE_HOURS: '0',
+      ...(objectStore ? { SVC_BLOB_STORE: (await engine.freshBlobStoreUrl()) ?? '' } : {}),
+    })
     await site.live()
     keeper = await makeKeeper(site)
   })
@@ -51,7 +54,7 @@ forEachEngine((engine) => {
       return (await rows.where('action', '=', 'bytes.reclaim').execute()).length
     })
 
-  describe('killed while bytes are removed', () => {
+  describe(`killed while bytes are removed from ${objectStore ? 'an object store' : 'a folder'}`, () => {
     for (const point of ['reclaim.marked', 'reclaim.removed'] as const)
       it(`at ${point}: the next process ends it, and nothing that somebody holds is touched`, async () => {
         await site.live()
@@ -77,12 +80,15 @@ forEachEngine((engine) => {
         await remove(String(back?.json.id))
         await site.stop()
         await site.live()
-        await until('the bytes are gone', () => !storedIn(site.dataDir).includes(single.sha256))
+        await until('the bytes are gone', async () => !(await site.stored()).includes(single.sha256))
         await until('the journal tells', async () => (await reclaimed(String(back?.json.id))) === 1)
         await site.inOrder()
         await site.keepsWhatItAcknowledged()
-        assert.ok(storedIn(site.dataDir).includes(shared.sha256), `${kept} holds it`)
+        assert.ok((await site.stored()).includes(shared.sha256), `${kept} holds it`)
         assert.equal(await reclaimed(gone), 0, 'another file holds the bytes')
       })
   })
-})
+}
+
+forEachEngine((engine) => reclaimDies(engine, { objectStore: false }))
+onPostgres((engine) => reclaimDies(engine, { objectStore: true }))

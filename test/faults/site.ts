@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { openBlobStore } from '../../src/main/parts.ts'
+import { readSettings } from '../../src/main/settings/rules.ts'
+import type { BlobStore } from '../../src/ports/blob-store.ts'
 import {
   askDoctor,
   type Environment,
@@ -42,6 +45,28 @@ export class Site implements Target {
 
   get credential(): string {
     return keyIn(this.dataDir, 'bootstrap-token.txt')
+  }
+
+  /** Digests of what the store holds. */
+  async stored(): Promise<string[]> {
+    if (this.#blobStoreUrl === '') return storedIn(this.dataDir)
+    const store = await this.#store()
+    return (await Array.fromAsync(store.list())).map(({ digest }) => digest).sort()
+  }
+
+  /** Staging places that have something. */
+  async #staged(): Promise<string[]> {
+    if (this.#blobStoreUrl === '') return stagedIn(this.dataDir)
+    const store = await this.#store()
+    return [...new Set((await Array.fromAsync(store.listStaged())).map(({ place }) => place))]
+  }
+
+  get #blobStoreUrl(): string {
+    return this.settings['SVC_BLOB_STORE'] ?? ''
+  }
+
+  #store(): Promise<BlobStore> {
+    return openBlobStore(readSettings({ SVC_DATA_DIR: this.dataDir, SVC_BLOB_STORE: this.#blobStoreUrl }))
   }
 
   /** Starts unless it runs. Each life begins an hour after the one before. */
@@ -139,7 +164,7 @@ export class Site implements Target {
     )
     assert.equal(total.value, bytes + reserved.bytes + retiredBytes)
     const digests = new Set([...files.map(({ sha256 }) => sha256), ...retired.map(sha256Of)])
-    const stored = storedIn(this.dataDir)
+    const stored = await this.stored()
     assert.deepEqual(
       [...digests].sort().filter((digest) => !stored.includes(digest)),
       [],
@@ -147,6 +172,6 @@ export class Site implements Target {
     )
     const extra = stored.filter((digest) => !digests.has(digest) && !reserved.digests.includes(digest))
     assert.deepEqual(extra, [], 'bytes were left behind')
-    assert.equal(stagedIn(this.dataDir).length, reserved.places ?? 0, 'staging places were left behind')
+    assert.equal((await this.#staged()).length, reserved.places ?? 0, 'staging places were left behind')
   }
 }

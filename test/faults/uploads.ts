@@ -125,12 +125,17 @@ export const complete = (to: Target, upload: string, how: 'complete' | 'complete
   ask(to.url, { method: 'POST', path: `${upload}/${how}`, credential: to.credential })
 
 /** Opens the session and sends the parts that are not stored, as a client does that goes on. Then asks for the end. */
-const sendInParts = async (to: Target, file: File, how: 'complete' | 'complete-async'): Promise<Told> => {
+const sendInParts = async (
+  to: Target,
+  file: File,
+  { how = 'complete', backwards = false }: { how?: 'complete' | 'complete-async'; backwards?: boolean } = {},
+): Promise<Told> => {
   const session = await openSession(to, file)
   if (session.status >= 300 || session.json.status !== 'pending') return session
   const upload = uploadPlace(session)
   const stored = await storedParts(to, upload)
-  for (const [index, part] of partsOf(file).entries()) {
+  const parts = [...partsOf(file).entries()]
+  for (const [index, part] of backwards ? parts.reverse() : parts) {
     if (stored.has(index)) continue
     const told = await sendPart(to, upload, index, part)
     if (told.status !== 204) return told
@@ -140,12 +145,20 @@ const sendInParts = async (to: Target, file: File, how: 'complete' | 'complete-a
 
 export const inParts: Door = {
   name: 'a session in parts',
-  send: (to, file) => sendInParts(to, file, 'complete'),
+  send: (to, file) => sendInParts(to, file),
+  place: throughSession.place,
+}
+
+/** Most object stores give none of it back until it is complete: what comes out of order has to be kept elsewhere. */
+export const inPartsBackwards: Door = {
+  name: 'a session in parts, the last one first,',
+  send: (to, file) => sendInParts(to, file, { backwards: true }),
   place: throughSession.place,
 }
 
 /** Answers the job, with `uploadId`, that is to publish the file. */
-export const askForCompletion = (to: Target, file: File): Promise<Told> => sendInParts(to, file, 'complete-async')
+export const askForCompletion = (to: Target, file: File): Promise<Told> =>
+  sendInParts(to, file, { how: 'complete-async' })
 
 export const openSession = (to: Target, file: File): Promise<Told> =>
   ask(to.url, {
