@@ -5,8 +5,9 @@ import fc from 'fast-check'
 import { forEachEngine } from '../../test/harness/engines.ts'
 import { openOwnParts } from '../../test/harness/own-parts.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
+import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
-import { capacityBytesDefault, partBytesMin } from '../kernel/limits.ts'
+import { capacityBytesDefault, partBytesMin, roomLookEveryBytes } from '../kernel/limits.ts'
 import type { Parts } from '../main/parts.ts'
 import type { Assembly, BlobStore } from '../ports/blob-store.ts'
 import { type AssemblyParts, bytesToRead, publishAssembly, receivePart } from './assembly.ts'
@@ -128,5 +129,35 @@ forEachEngine((engine) => {
       await finish()
       assert.deepEqual(read, [])
     })
+  })
+
+  it('a part that takes long looks again whether the disk keeps its reserve, and can be sent again', async () => {
+    const { database, clock, store, reach, hashes } = await open()
+    const asked: number[] = []
+    const admits = [true, true, false]
+    const freeSpace = {
+      writable: async () => true,
+      refuseUnlessRoomFor: async (bytes: number): Promise<void> => {
+        asked.push(bytes)
+        if (admits.shift() === false) throw new Failure('insufficient_space', 'no room')
+      },
+    }
+    const parts = { database, clock, store, freeSpace, reach, hashes, capacityBytes: capacityBytesDefault }
+    const bytes = Buffer.alloc(2 * roomLookEveryBytes + 1, 'part')
+    const [claimId, digest] = [newId(clock.now()), digestOf(bytes)]
+    const blob = { bytes: bytes.byteLength, partBytes: 4 * roomLookEveryBytes, claimId, digest }
+    const claim = { id: claimId, repository: 'releases', digest, bytes: blob.bytes }
+    await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
+    const send = (): Promise<void> => {
+      const pieces = async function* () {
+        for (let at = 0; at < bytes.byteLength; at += 65_536) yield bytes.subarray(at, at + 65_536)
+      }
+      return receivePart(parts, blob, { index: 0, digest, pieces: pieces() }, always, async () => {})
+    }
+    await assert.rejects(send(), { code: 'insufficient_space' })
+    assert.deepEqual(asked, [blob.bytes, 0, 0])
+    await send()
+    assert.equal(await publishAssembly(parts, blob, always, async () => 'published'), 'published')
+    assert.equal(await store.size(digest), blob.bytes)
   })
 })

@@ -4,7 +4,7 @@ import type { AssembliesTable } from '../database/tables/assemblies.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
-import { partsPage } from '../kernel/limits.ts'
+import { partsPage, roomLookEveryBytes } from '../kernel/limits.ts'
 import { type Assembly, AssemblyLost, type FinishedPart } from '../ports/blob-store.ts'
 import {
   countParts,
@@ -95,9 +95,17 @@ export const receivePart = async (
   const part = await opened(parts, blob, row)
     .writePart(incoming.index, { readBack: running === null })
     .catch(saidIfLost)
+  let bytes = 0
+  let roomSeenAtBytes = 0
   try {
     await verified(blob, incoming, async (piece) => {
       turn.assertHeld()
+      bytes += piece.byteLength
+      // There was room for this part when it began; others that came in meanwhile had room then, too.
+      if (bytes - roomSeenAtBytes >= roomLookEveryBytes) {
+        await parts.freeSpace.refuseUnlessRoomFor(0)
+        roomSeenAtBytes = bytes
+      }
       running?.update(piece)
       await part.write(piece).catch(saidIfLost)
     })

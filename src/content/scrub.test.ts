@@ -7,7 +7,9 @@ import { type Backstage, digestOf, openBackstage } from '../../test/harness/back
 import { closeConnections } from '../../test/harness/client.ts'
 import { onSqlite } from '../../test/harness/engines.ts'
 import { startService, type TestService } from '../../test/harness/service.ts'
-import { scrub } from './scrub.ts'
+import { storageEventsAfter } from '../journal/storage-events.ts'
+import { toSha256 } from '../kernel/digest.ts'
+import { scrub, tellOfRot } from './scrub.ts'
 
 after(closeConnections)
 
@@ -60,6 +62,20 @@ onSqlite((engine) => {
       assert.equal(rot[2], 'its bytes are missing')
       assert.deepEqual(rot.slice(3), [null, null])
       for (const path of [changed, shorter, gone]) await writeFile(path, body(path))
+    })
+
+    it('tells the operators of the repository that holds the bytes', async () => {
+      const [digest] = digests
+      assert.ok(digest !== undefined)
+      const { database, clock } = backstage
+      const rot = 'its bytes are missing'
+      await tellOfRot({ database, clock }, toSha256(digest), rot)
+      await tellOfRot({ database, clock }, toSha256(digestOf('nobody has this')), rot)
+      const { items } = await storageEventsAfter(database.reader, { repository: 'releases', level: null }, undefined)
+      assert.deepEqual(
+        items.map(({ level, code, details }) => ({ level, code, details })),
+        [{ level: 'error', code: 'scrub.damage', details: { sha256: digest, finding: rot } }],
+      )
     })
 
     it('takes its time', async () => {

@@ -172,6 +172,8 @@ export const partBytesMax = GiB // spec
 export const partsMax = 10_000 // spec
 /** How long a holder of an upload's turn may be silent before another may take it. Renewed at a third of it. */
 export const uploadTurnMs = 30 * second
+/** Turns that a process remembers to have left without being able to give them back; more than lapse in a busy half minute. */
+export const leftTurnsMax = 1_000
 /** A body that sends nothing for this long is given up. */
 export const transferIdleMs = 60 * second
 /** Running hashes of uploads in parts that a process keeps; the hash of one that fell out is made again from its bytes. */

@@ -10,6 +10,7 @@ import { migrate, requireSchema } from '../database/migrate.ts'
 import { migrations } from '../database/migrations/index.ts'
 import { openDatabase } from '../database/open.ts'
 import { insideTransaction } from '../database/scope.ts'
+import { createLeftTurns, type LeftTurns } from '../features/uploads/left-turns.ts'
 import { createSignal, type Signal } from '../jobs/signal.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { noFaults, type ReachFaultPoint } from '../kernel/fault-points.ts'
@@ -34,6 +35,7 @@ export interface Parts extends Stage {
   readonly freeSpace: FreeSpace
   /** Where the hashes of uploads in parts stand, as far as this process saw them. */
   readonly hashes: RunningHashes
+  readonly leftTurns: LeftTurns
   /** What reclaim did in this process. */
   readonly meter: ReclaimMeter
   /** Raised when a job waits for a worker, who may be in this process. */
@@ -74,6 +76,7 @@ export const openParts = async (
     store,
     freeSpace,
     hashes,
+    leftTurns: createLeftTurns(),
     meter: createReclaimMeter(),
     jobsWaiting: createSignal(),
     report,

@@ -116,12 +116,14 @@ export const assemblySuite = (name: string, makeStore: (t: TestContext) => Promi
       await store.discardStaged(place)
       await store.discardStaged(place)
       await assert.rejects(sendPart(assembly, bytes, 0, false), AssemblyLost)
+      for (const part of parts) await assert.rejects(assembly.readPart(part), AssemblyLost)
       await assert.rejects(assembly.publish(inOrder(parts)), AssemblyLost)
       assert.equal(await store.size(digestOf(bytes)), null)
 
       const again = await begin(store, bytes)
       const sent = [await sendPart(again.assembly, bytes, 0), await sendPart(again.assembly, bytes, 1)]
       await again.assembly.publish(inOrder(sent))
+      for (const part of sent) await assert.rejects(again.assembly.readPart(part), AssemblyLost)
       await again.assembly.publish(inOrder(sent))
       same(await get(store, digestOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
     })

@@ -120,7 +120,7 @@ export interface Assembly {
    * {@link readPart} can give.
    */
   writePart(index: number, options: { readonly readBack: boolean }): Promise<StagedPart>
-  /** The bytes of a finished part, as `open` gives those of a blob. */
+  /** The bytes of a finished part, as `open` gives those of a blob. {@link AssemblyLost} once they are gone. */
   readPart(part: FinishedPart): Promise<AsyncIterableIterator<Uint8Array>>
   /**
    * Makes the whole durable and gives it its final name, as {@link StagedBlob.publish} does. All parts are finished; they

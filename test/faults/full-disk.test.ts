@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { after, before, describe, it } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { askDoctor, endProgramsAfterTests, keyIn, listening, startSvc } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 import { Site } from './site.ts'
-import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
+import { slowly } from './slowly.ts'
+import { assertFull, mountSmallDisk, type SmallDisk } from './small-disk.ts'
 import {
   bytesOf,
   type Door,
@@ -22,56 +21,30 @@ import {
   rawPlace,
   type Target,
   throughSession,
+  uploadPlace,
   withChecksum,
 } from './uploads.ts'
 
 /** A disk that fills up: what does not fit is refused in words, what is stored stays readable, and nothing is damaged. */
 const diskBytes = 48 * 1024 * 1024
 const tooManyBytes = diskBytes + 1024 * 1024
-const pieceBytes = 65_536
+const smallBytes = 65_536
 
 endProgramsAfterTests()
 after(closeConnections)
 
-const assertFull = (told: Told): void => {
-  assert.deepEqual([told.status, told.json.code], [507, 'insufficient_space'], told.text)
-}
-
-/**
- * Sends half of a file, waits until `meanwhile` is done, and goes on until there is an answer. Slowly: the service reads only
- * a little of what it refused, and a sender that meets a closed connection loses the answer.
- */
-const sendSlowly = async (
-  door: Door,
-  to: Target,
-  file: File,
-  meanwhile = async (): Promise<void> => {},
-): Promise<Told> => {
-  let answered = false
-  const half = file.bytes.byteLength / 2
-  const body = Readable.from(
-    (async function* () {
-      for (let at = 0; at < file.bytes.byteLength && !answered; at += pieceBytes) {
-        if (at === half) await meanwhile()
-        await pause(5)
-        yield file.bytes.subarray(at, at + pieceBytes)
-      }
-    })(),
-    { objectMode: false },
-  )
+/** Sends a file slowly; `meanwhile` happens when half of it is under way. */
+const sendSlowly = async (door: Door, to: Target, file: File, meanwhile?: () => Promise<void>): Promise<Told> => {
   const length = { 'content-length': String(file.bytes.byteLength) }
   const put = (path: string, headers: Record<string, string>): Promise<Told> =>
-    ask(to.url, { method: 'PUT', path, credential: to.credential, headers, body })
-  try {
-    if (door === withChecksum) return await put(rawPlace(file), { ...length, 'x-checksum-sha256': file.sha256 })
-    if (door === inChunks) return await put(rawPlace(file), {})
-    const session = await openSession(to, file)
-    assert.equal(session.status, 201, session.text)
-    const content = `/api/v1/repositories/releases/uploads/${session.json.id}/content`
-    return await put(content, { ...length, 'content-type': 'application/octet-stream' })
-  } finally {
-    answered = true
-  }
+    slowly(file.bytes, meanwhile, (body) =>
+      ask(to.url, { method: 'PUT', path, credential: to.credential, headers, body }),
+    )
+  if (door === withChecksum) return put(rawPlace(file), { ...length, 'x-checksum-sha256': file.sha256 })
+  if (door === inChunks) return put(rawPlace(file), {})
+  const session = await openSession(to, file)
+  assert.equal(session.status, 201, session.text)
+  return put(`${uploadPlace(session)}/content`, { ...length, 'content-type': 'application/octet-stream' })
 }
 
 forEachEngine((engine) => {
@@ -163,7 +136,7 @@ forEachEngine((engine) => {
 
     it('with no byte left refuses every write in words, and works again without a restart', async () => {
       disk.fill()
-      const small = doors.map((door) => ({ door, file: nextFile(pieceBytes) }))
+      const small = doors.map((door) => ({ door, file: nextFile(smallBytes) }))
       let refusedInARow = 0
       await until('nothing is taken any more', async () => {
         disk.fill()
@@ -195,7 +168,7 @@ forEachEngine((engine) => {
 
     it('full when the process dies: nothing is lost, and it starts again once there is room', async () => {
       disk.fill()
-      const refused = doors.map((door) => ({ door, file: nextFile(pieceBytes) }))
+      const refused = doors.map((door) => ({ door, file: nextFile(smallBytes) }))
       for (const { door, file } of refused) assertFull(await door.send(site, file))
       site.kill()
       await site.died()

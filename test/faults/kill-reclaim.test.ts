@@ -4,11 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { ask, closeConnections, type Told } from '../harness/client.ts'
-import { forEachEngine } from '../harness/engines.ts'
-import { endProgramsAfterTests, storedIn } from '../harness/processes.ts'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine, onPostgres, type TestEngine } from '../harness/engines.ts'
+import { endProgramsAfterTests } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { until } from '../harness/until.ts'
+import { makeKeeper, removeArtifact } from './keeper.ts'
 import { Site } from './site.ts'
 import { answerOrNone, bytesOf, type File, fileOf, throughSession } from './uploads.ts'
 
@@ -18,38 +19,18 @@ after(closeConnections)
 
 const releases = '/api/v1/repositories/releases'
 
-forEachEngine((engine) => {
+const reclaimDies = (engine: TestEngine, { objectStore }: { objectStore: boolean }): void => {
   let site: Site
   let keeper: string
 
-  /** A service key that may delete. */
-  const makeKeeper = async (): Promise<string> => {
-    const bindings = [
-      { resource: { kind: 'repository', id: 'releases' }, actions: ['artifact.delete', 'artifact.read'] },
-    ]
-    const call = async (path: string, credential: string, json?: unknown): Promise<Told> => {
-      const told = await ask(site.url, {
-        method: 'POST',
-        path: `/api/v1${path}`,
-        credential,
-        headers: { 'idempotency-key': 'keeper' },
-        ...(json === undefined ? {} : { json }),
-      })
-      assert.ok(told.status < 300, told.text)
-      return told
-    }
-    const account = await call('/service-accounts', site.credential, { name: 'keeper', bindings })
-    const wish = { name: 'keeper', bindings }
-    const { secret } = (await call(`/service-accounts/${account.json.id}/keys`, site.credential, wish)).json
-    await call('/auth/activate-key', secret)
-    return secret
-  }
-
   before(async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-'))
-    site = new Site(dataDir, await engine.freshDatabaseUrl(), { SVC_CLEANUP_GRACE_HOURS: '0' })
+    site = new Site(dataDir, await engine.freshDatabaseUrl(), {
+      SVC_CLEANUP_GRACE_HOURS: '0',
+      ...(objectStore ? { SVC_BLOB_STORE: (await engine.freshBlobStoreUrl()) ?? '' } : {}),
+    })
     await site.live()
-    keeper = await makeKeeper()
+    keeper = await makeKeeper(site)
   })
   after(async () => {
     await site.stop()
@@ -63,12 +44,7 @@ forEachEngine((engine) => {
     return told.json.id
   }
   const remove = async (id: string): Promise<void> => {
-    const told = await ask(site.url, {
-      method: 'DELETE',
-      path: `${releases}/artifacts/${id}`,
-      credential: keeper,
-      json: { expectedAnnotationRevision: 0 },
-    })
+    const told = await removeArtifact(site, keeper, id)
     assert.equal(told.json.outcome, 'deleted', told.text)
     site.acknowledged.delete(`${releases}/artifacts/${id}/content`)
   }
@@ -78,7 +54,7 @@ forEachEngine((engine) => {
       return (await rows.where('action', '=', 'bytes.reclaim').execute()).length
     })
 
-  describe('killed while bytes are removed', () => {
+  describe(`killed while bytes are removed from ${objectStore ? 'an object store' : 'a folder'}`, () => {
     for (const point of ['reclaim.marked', 'reclaim.removed'] as const)
       it(`at ${point}: the next process ends it, and nothing that somebody holds is touched`, async () => {
         await site.live()
@@ -104,12 +80,15 @@ forEachEngine((engine) => {
         await remove(String(back?.json.id))
         await site.stop()
         await site.live()
-        await until('the bytes are gone', () => !storedIn(site.dataDir).includes(single.sha256))
+        await until('the bytes are gone', async () => !(await site.stored()).includes(single.sha256))
         await until('the journal tells', async () => (await reclaimed(String(back?.json.id))) === 1)
         await site.inOrder()
         await site.keepsWhatItAcknowledged()
-        assert.ok(storedIn(site.dataDir).includes(shared.sha256), `${kept} holds it`)
+        assert.ok((await site.stored()).includes(shared.sha256), `${kept} holds it`)
         assert.equal(await reclaimed(gone), 0, 'another file holds the bytes')
       })
   })
-})
+}
+
+forEachEngine((engine) => reclaimDies(engine, { objectStore: false }))
+onPostgres((engine) => reclaimDies(engine, { objectStore: true }))

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { openBlobStore } from '../../src/main/parts.ts'
+import { readSettings } from '../../src/main/settings/rules.ts'
+import type { BlobStore } from '../../src/ports/blob-store.ts'
 import {
   askDoctor,
   type Environment,
@@ -15,7 +18,7 @@ import {
 } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { until } from '../harness/until.ts'
-import { fetchBytes, published, type Target } from './uploads.ts'
+import { fetchBytes, published, sha256Of, type Target } from './uploads.ts'
 
 const program = join(import.meta.dirname, 'svc-that-dies.ts')
 /** Longer than any lease and than staging is left alone, shorter than sessions live. */
@@ -28,6 +31,8 @@ export class Site implements Target {
   readonly settings: Environment
   /** What was acknowledged: where it is, and its bytes. */
   readonly acknowledged = new Map<string, Buffer>()
+  /** What was deleted, and could be brought back: where it was, and its bytes. */
+  readonly deleted = new Map<string, Buffer>()
   url = ''
   #program: Program | undefined
   #aheadMs = 0
@@ -40,6 +45,28 @@ export class Site implements Target {
 
   get credential(): string {
     return keyIn(this.dataDir, 'bootstrap-token.txt')
+  }
+
+  /** Digests of what the store holds. */
+  async stored(): Promise<string[]> {
+    if (this.#blobStoreUrl === '') return storedIn(this.dataDir)
+    const store = await this.#store()
+    return (await Array.fromAsync(store.list())).map(({ digest }) => digest).sort()
+  }
+
+  /** Staging places that have something. */
+  async #staged(): Promise<string[]> {
+    if (this.#blobStoreUrl === '') return stagedIn(this.dataDir)
+    const store = await this.#store()
+    return [...new Set((await Array.fromAsync(store.listStaged())).map(({ place }) => place))]
+  }
+
+  get #blobStoreUrl(): string {
+    return this.settings['SVC_BLOB_STORE'] ?? ''
+  }
+
+  #store(): Promise<BlobStore> {
+    return openBlobStore(readSettings({ SVC_DATA_DIR: this.dataDir, SVC_BLOB_STORE: this.#blobStoreUrl }))
   }
 
   /** Starts unless it runs. Each life begins an hour after the one before. */
@@ -101,13 +128,18 @@ export class Site implements Target {
     await untilInOrder(() => this.doctor())
   }
 
-  /** Every acknowledged file is there, bit by bit. */
+  /** Every acknowledged file is there, bit by bit, and every deleted one stays away. */
   async keepsWhatItAcknowledged(): Promise<void> {
     for (const [place, bytes] of this.acknowledged)
       assert.ok((await fetchBytes(this, place))?.equals(bytes), `${place} was acknowledged and is lost or changed`)
+    for (const place of this.deleted.keys())
+      assert.equal(await fetchBytes(this, place), null, `${place} was deleted and is there again`)
   }
 
-  /** Counters, stored bytes and staging hold what is published and nothing else, but for what sessions reserve. */
+  /**
+   * Counters, stored bytes and staging hold what is published and what was deleted of late, and nothing else but for what
+   * sessions reserve.
+   */
   async holdsOnlyWhatIsPublished(reserved: {
     readonly bytes: number
     readonly digests: readonly string[]
@@ -116,6 +148,8 @@ export class Site implements Target {
   }): Promise<void> {
     const files = await published(this)
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
+    const retired = [...this.deleted.values()]
+    const retiredBytes = retired.reduce((sum, { byteLength }) => sum + byteLength, 0)
     const [counted, total] = await inDatabase(this, async (q) => [
       await q
         .selectFrom('repositories')
@@ -124,10 +158,13 @@ export class Site implements Target {
         .executeTakeFirstOrThrow(),
       await q.selectFrom('counters').select('value').where('name', '=', 'reserved_bytes').executeTakeFirstOrThrow(),
     ])
-    assert.deepEqual({ ...counted }, { published_bytes: bytes, pending_bytes: reserved.bytes, retired_bytes: 0 })
-    assert.equal(total.value, bytes + reserved.bytes)
-    const digests = new Set(files.map(({ sha256 }) => sha256))
-    const stored = storedIn(this.dataDir)
+    assert.deepEqual(
+      { ...counted },
+      { published_bytes: bytes, pending_bytes: reserved.bytes, retired_bytes: retiredBytes },
+    )
+    assert.equal(total.value, bytes + reserved.bytes + retiredBytes)
+    const digests = new Set([...files.map(({ sha256 }) => sha256), ...retired.map(sha256Of)])
+    const stored = await this.stored()
     assert.deepEqual(
       [...digests].sort().filter((digest) => !stored.includes(digest)),
       [],
@@ -135,6 +172,6 @@ export class Site implements Target {
     )
     const extra = stored.filter((digest) => !digests.has(digest) && !reserved.digests.includes(digest))
     assert.deepEqual(extra, [], 'bytes were left behind')
-    assert.equal(stagedIn(this.dataDir).length, reserved.places ?? 0, 'staging places were left behind')
+    assert.equal((await this.#staged()).length, reserved.places ?? 0, 'staging places were left behind')
   }
 }

@@ -1,17 +1,24 @@
+import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Told } from '../harness/client.ts'
 
 /** A disk of its own that can be filled to the last byte. */
 export interface SmallDisk {
   readonly path: string
   readonly freeBytes: () => number
-  /** Takes every byte that is free, and more whenever it is called again. */
-  fill(): void
+  /** Takes every byte that is free but so many, and more whenever it is called again. */
+  fill(leaveBytes?: number): void
   /** Gives back what `fill` took. */
   makeRoom(): void
   remove(): void
+}
+
+/** What a service says that has no room. */
+export const assertFull = (told: Told): void => {
+  assert.deepEqual([told.status, told.json.code], [507, 'insufficient_space'], told.text)
 }
 
 const piece = Buffer.alloc(65_536)
@@ -42,10 +49,10 @@ export const mountSmallDisk = (size: string): SmallDisk => {
   return {
     path,
     freeBytes,
-    fill() {
+    fill(leaveBytes = 0) {
       const descriptor = openSync(filler, 'a')
       try {
-        while (freeBytes() > 0) writeSync(descriptor, piece)
+        while (freeBytes() > leaveBytes) writeSync(descriptor, piece)
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
       } finally {

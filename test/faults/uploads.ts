@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { partBytesMin } from '../../src/kernel/limits.ts'
 import { ask, type Told } from '../harness/client.ts'
 
 /** A service as its clients see it. */
@@ -15,10 +16,12 @@ export interface File {
   readonly sha256: string
 }
 
+export const sha256Of = (bytes: Uint8Array): string => hash('sha256', bytes)
+
 export const fileOf = (path: string, bytes: Buffer): File => ({
   path,
   bytes,
-  sha256: createHash('sha256').update(bytes).digest('hex'),
+  sha256: sha256Of(bytes),
 })
 
 /** Bytes that nobody else has, the same for the same seed. */
@@ -81,35 +84,81 @@ export const throughSession: Door = {
   place: (_, answer) => `${releases}/artifacts/${answer.json.id}/content`,
 }
 
+/** A session's path, given the answer that tells of it. */
+export const uploadPlace = ({ json }: Told): string => `${releases}/uploads/${json.id}`
+
+/** What the service has of a session: the SHA-256 of each part. */
+export const storedParts = async (to: Target, upload: string): Promise<Map<number, string>> => {
+  const told = await ask(to.url, { path: `${upload}/parts`, credential: to.credential })
+  if (told.status !== 200) throw new Error(`${upload}: ${told.status} ${told.text}`)
+  return new Map(told.json.items.map(({ index, sha256 }: { index: number; sha256: string }) => [index, sha256]))
+}
+
+/** The pieces that a file is sent in, by the size that every session of these tests has. */
+export const partsOf = ({ bytes }: Pick<File, 'bytes'>): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.byteLength / partBytesMin) }, (_, index) =>
+    bytes.subarray(index * partBytesMin, (index + 1) * partBytesMin),
+  )
+
+/** Sends a part; `body` are its bytes unless they come from elsewhere. */
+export const sendPart = (
+  to: Target,
+  upload: string,
+  index: number,
+  part: Buffer,
+  body: Buffer | Readable = part,
+): Promise<Told> =>
+  ask(to.url, {
+    method: 'PUT',
+    path: `${upload}/parts/${index}`,
+    credential: to.credential,
+    headers: {
+      'content-type': 'application/octet-stream',
+      'content-length': String(part.byteLength),
+      'x-content-sha256': sha256Of(part),
+    },
+    body,
+  })
+
+/** Asks for the end of a session in parts: at once, or by a job. */
+export const complete = (to: Target, upload: string, how: 'complete' | 'complete-async' = 'complete'): Promise<Told> =>
+  ask(to.url, { method: 'POST', path: `${upload}/${how}`, credential: to.credential })
+
 /** Opens the session and sends the parts that are not stored, as a client does that goes on. Then asks for the end. */
-const sendInParts = async (to: Target, file: File, end: 'complete' | 'complete-async'): Promise<Told> => {
+const sendInParts = async (
+  to: Target,
+  file: File,
+  { how = 'complete', backwards = false }: { how?: 'complete' | 'complete-async'; backwards?: boolean } = {},
+): Promise<Told> => {
   const session = await openSession(to, file)
   if (session.status >= 300 || session.json.status !== 'pending') return session
-  const upload = `${releases}/uploads/${session.json.id}`
-  const { credential } = to
-  const { json } = await ask(to.url, { path: `${upload}/parts`, credential })
-  const stored = new Set(json.items.map(({ index }: { index: number }) => index))
-  for (let index = 0; index * json.partBytes < file.bytes.byteLength; index++) {
+  const upload = uploadPlace(session)
+  const stored = await storedParts(to, upload)
+  const parts = [...partsOf(file).entries()]
+  for (const [index, part] of backwards ? parts.reverse() : parts) {
     if (stored.has(index)) continue
-    const body = file.bytes.subarray(index * json.partBytes, (index + 1) * json.partBytes)
-    const headers = {
-      'content-type': 'application/octet-stream',
-      'x-content-sha256': createHash('sha256').update(body).digest('hex'),
-    }
-    const told = await ask(to.url, { method: 'PUT', path: `${upload}/parts/${index}`, credential, headers, body })
+    const told = await sendPart(to, upload, index, part)
     if (told.status !== 204) return told
   }
-  return ask(to.url, { method: 'POST', path: `${upload}/${end}`, credential })
+  return complete(to, upload, how)
 }
 
 export const inParts: Door = {
   name: 'a session in parts',
-  send: (to, file) => sendInParts(to, file, 'complete'),
+  send: (to, file) => sendInParts(to, file),
+  place: throughSession.place,
+}
+
+/** Most object stores give none of it back until it is complete: what comes out of order has to be kept elsewhere. */
+export const inPartsBackwards: Door = {
+  name: 'a session in parts, the last one first,',
+  send: (to, file) => sendInParts(to, file, { backwards: true }),
   place: throughSession.place,
 }
 
 /** Answers the job, with `uploadId`, that is to publish the file. */
-export const askForCompletion = (to: Target, file: File): Promise<Told> => sendInParts(to, file, 'complete-async')
+export const askForCompletion = (to: Target, file: File): Promise<Told> =>
+  sendInParts(to, file, { how: 'complete-async' })
 
 export const openSession = (to: Target, file: File): Promise<Told> =>
   ask(to.url, {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Database } from '../../src/database/database.ts'
 import { putRaw } from '../../src/features/assets/raw.ts'
+import { createLeftTurns } from '../../src/features/uploads/left-turns.ts'
 import type { TransferParts } from '../../src/features/uploads/uploads.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'
@@ -411,6 +412,7 @@ forEachEngine((engine) => {
         capacityBytes: capacityBytesDefault,
         maxObjectBytes,
         reach: noFaults,
+        leftTurns: createLeftTurns(),
         report: (message, error) => assert.fail(new Error(message, { cause: error })),
       }
       const file = { path, declaredBytes: 4, digest: toSha256(digestOf('same')), onlyNew: false }

@@ -6,6 +6,7 @@ import { setImmediate as immediate } from 'node:timers/promises'
 import { release, retire } from '../../src/content/claims.ts'
 import { reclaim } from '../../src/content/reclaim.ts'
 import type { Transaction } from '../../src/database/database.ts'
+import { createLeftTurns } from '../../src/features/uploads/left-turns.ts'
 import { abandonRawTransfer, openRawTransfer, type RawTransfer } from '../../src/features/uploads/raw-transfer.ts'
 import type { TransferParts } from '../../src/features/uploads/uploads.ts'
 import { timestamp } from '../../src/kernel/clock.ts'
@@ -128,6 +129,7 @@ forEachEngine((engine) => {
     capacityBytes: capacityBytesDefault,
     maxObjectBytes,
     reach: noFaults,
+    leftTurns: createLeftTurns(),
     report: (message, error) => assert.fail(new Error(message, { cause: error })),
   })
   /** What a process leaves that dies while a file comes in. */

@@ -177,6 +177,27 @@ describe('the command line', { timeout: 240_000 }, () => {
     assert.match(await svc('repository', 'list'), /^releases\tpublished 5/m)
   })
 
+  test('repository quota limits what a repository may reserve, beside a running service too', async () => {
+    const up = start('up')
+    const address = await listening(up)
+    await put(address, 'one', '12345')
+    assert.equal(await svc('repository', 'quota', 'releases', '8'), 'releases may reserve 8 bytes.\n')
+    const path = '/api/v1/repositories/releases/raw/two'
+    const send = (body: string) => ask(address, { method: 'PUT', path, credential: credential(), body })
+    const over = await send('1234')
+    assert.deepEqual([over.status, over.json.code], [507, 'storage_quota'], over.text)
+    assert.equal((await send('123')).status, 201)
+    assert.equal(await svc('repository', 'quota', 'releases', 'none'), 'releases has no quota.\n')
+    assert.equal((await send('123456')).status, 201)
+    await stop(up)
+    for (const quota of ['-1', '1.5', '1k', '', '12345678901234567'])
+      assert.match(
+        await refused(['repository', 'quota', '--', 'releases', quota]),
+        /must be a count of bytes, or none/,
+        quota,
+      )
+    assert.match(await refused(['repository', 'quota', 'nowhere', '8']), /no such repository/i)
+  })
   test('repository says in one sentence why it refuses, and changes nothing', async () => {
     const up = start('up')
     await put(await listening(up), 'one', '12345')

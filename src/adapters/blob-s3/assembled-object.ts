@@ -1,5 +1,12 @@
 import { objectPartBytes, objectPartsMax } from '../../kernel/engine-limits.ts'
-import type { Assembly, AssemblyPlan, FinishedPart, StagedPart } from '../../ports/blob-store.ts'
+import {
+  type Assembly,
+  AssemblyLost,
+  type AssemblyPlan,
+  BlobMissing,
+  type FinishedPart,
+  type StagedPart,
+} from '../../ports/blob-store.ts'
 import { atOnce } from './at-once.ts'
 import type { Bucket } from './bucket.ts'
 import { guarded } from './failures.ts'
@@ -66,7 +73,7 @@ export const assembledObject = (bucket: Bucket, place: string, plan: AssemblyPla
       guarded(async () => {
         const bytes = bytesOf(index)
         if (!parseReceipt(receipt).loose) throw new Error(`part ${index} was not written to be read back`)
-        return openRange(bucket, bucket.keys.staged(place, index), { start: 0, end: bytes }, bytes)
+        return lostIfMissing(() => openRange(bucket, bucket.keys.staged(place, index), { start: 0, end: bytes }, bytes))
       }),
 
     publish: (parts) =>
@@ -85,6 +92,15 @@ export const assembledObject = (bucket: Bucket, place: string, plan: AssemblyPla
         // What is left is found by the sweep.
         await atOnce(loose, (key) => deleteObject(bucket, key)).catch(() => {})
       }),
+  }
+}
+
+/** A loose part goes when its assembly is published, or is discarded. */
+const lostIfMissing = async <T>(run: () => Promise<T>): Promise<T> => {
+  try {
+    return await run()
+  } catch (error) {
+    throw error instanceof BlobMissing ? new AssemblyLost('a part of this assembly is gone', { cause: error }) : error
   }
 }
 

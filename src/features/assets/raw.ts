@@ -64,12 +64,20 @@ export const putRaw = async (parts: TransferParts, scope: UploadScope, file: Raw
     await abandonRawTransfer(parts, transfer).catch((second: unknown) =>
       parts.report('a reservation could not be given back; it lapses by itself', second),
     )
+    if (error instanceof Failure && error.code === 'upload_state') throw lapsed(error)
     if (!(error instanceof SameBytesMeanwhile)) throw error
     // Somebody else may have replaced them by now; our answer is about our bytes, and those must be durable.
     await database.settled()
     return unchanged(file.path, error.current)
   }
 }
+
+/** Upkeep took the transfer for a dead one: the clock jumped, or the process stood still. Nothing is wrong with the request. */
+const lapsed = (cause: Failure): Failure =>
+  new Failure('unavailable', 'The reservation of this transfer lapsed while the file came in. Send it again.', {
+    cause,
+    retryAfterSeconds: 5,
+  })
 
 const exists = (path: string): Failure =>
   new Failure('already_exists', `${JSON.stringify(path)} exists, and If-None-Match: * asks for a new one.`)

@@ -3,6 +3,7 @@ import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { uploadTurnMs } from '../../kernel/limits.ts'
+import type { LeftTurns } from './left-turns.ts'
 import { lockOwn, type Session, type UploadScope } from './session.ts'
 import { endTurn, renewTurn, updateUpload } from './uploads.queries.ts'
 
@@ -13,6 +14,7 @@ import { endTurn, renewTurn, updateUpload } from './uploads.queries.ts'
 export interface TurnParts {
   readonly database: Database
   readonly clock: Clock
+  readonly leftTurns: LeftTurns
   readonly report: (message: string, error: unknown) => void
 }
 
@@ -55,9 +57,10 @@ export const withTurn = async <T>(
       }),
     )
   } catch (error) {
-    await leaveTurn(parts, id, holder).catch((second: unknown) =>
-      parts.report('the turn of an upload could not be given back; it lapses by itself', second),
-    )
+    await leaveTurn(parts, id, holder).catch((second: unknown) => {
+      parts.leftTurns.add(holder)
+      parts.report('the turn of an upload could not be given back; to other processes it lapses by itself', second)
+    })
     throw error
   }
 }
@@ -72,7 +75,8 @@ const takeTurn = (parts: TurnParts, scope: UploadScope, id: string, holder: stri
         throw new Failure('upload_state', `The upload is ${session.status}; it takes no content.`)
       if (session.expires_at <= now)
         throw new Failure('upload_state', 'The upload session has expired; start a new one.')
-      if (session.turn_until !== null && session.turn_until > now)
+      const left = session.turn_holder !== null && parts.leftTurns.has(session.turn_holder)
+      if (session.turn_until !== null && session.turn_until > now && !left)
         throw new Failure('busy', 'Another request is sending to this upload.', { retryAfterSeconds: 5 })
       await updateUpload(tx, id, { turn_holder: holder, turn_until: turnEnd(nowMs) })
       return session
