@@ -86,13 +86,15 @@ export const promote = (parts: PromotionParts, source: Source, wanted: Promotion
       return give(known.artifactId, [], false)
     }
     const copy = known?.artifactId ?? newId(nowMs)
-    if (known === null) await insertShared(tx, parts, found.row, { copy, target: wanted.target, nowMs, actor })
+    const isPackage =
+      known === null && (await insertShared(tx, parts, found.row, { copy, target: wanted.target, nowMs }))
+    const tellAll = (): Promise<void> => tell(tx, source, { copy, isPackage }, { ...wanted, ...by })
     if (wanted.mode === 'copy') {
-      if (known === null) await tell(tx, source, copy, wanted, by)
+      if (known === null) await tellAll()
       return give(copy, [], known === null)
     }
     refuseKept(found.blockers)
-    await tell(tx, source, copy, wanted, by)
+    await tellAll()
     const carried = await takeStages(tx, source.repository, source.artifactId, by)
     const moved = await give(copy, carried, known === null)
     await putAside(tx, found.row, actor, by.now)
@@ -147,17 +149,13 @@ const refuseKept = (blockers: readonly string[]): void => {
     )
 }
 
+/** Makes the copy. Whether it is a package. */
 const insertShared = async (
   tx: Transaction,
   { capacityBytes }: PromotionParts,
   row: ArtifactsTable,
-  {
-    copy,
-    target,
-    nowMs,
-    actor,
-  }: { readonly copy: string; readonly target: string; readonly nowMs: number; readonly actor: string },
-): Promise<void> => {
+  { copy, target, nowMs }: { readonly copy: string; readonly target: string; readonly nowMs: number },
+): Promise<boolean> => {
   const { name, size, sha256, labels, metadata } = row
   await share(tx, { id: copy, repository: target, digest: toSha256(sha256), bytes: size }, capacityBytes)
   const now = timestamp(nowMs)
@@ -166,18 +164,15 @@ const insertShared = async (
   await copyAnnotations(tx, row.id, copy)
   await refreshEntry(tx, copy)
   const isPackage = await copyVersion(tx, row.id, { artifactId: copy, repository: target, now })
-  if (!isPackage) return
-  const line = { repository: target, artifactId: copy, detail: null, actor, occurredAt: now }
-  await appendJournal(tx, { ...line, action: 'package.register' })
+  return isPackage
 }
 
-/** One line in each of the two journals, each naming the other end. */
+/** One line in each of the two journals, each naming the other end. A package becomes one after the file has come. */
 const tell = async (
   tx: Transaction,
   source: Source,
-  copy: string,
-  { target, mode, comment }: Promotion,
-  { actor, now }: By,
+  { copy, isPackage }: { readonly copy: string; readonly isPackage: boolean },
+  { target, mode, comment, actor, now }: Promotion & By,
 ): Promise<void> => {
   const shared = { detail: null, actor, occurredAt: now } as const
   await appendJournal(tx, {
@@ -194,4 +189,6 @@ const tell = async (
     action: 'artifact.received',
     promotion: { mode, peerRepository, peerArtifactId, comment },
   })
+  if (isPackage)
+    await appendJournal(tx, { ...shared, repository: target, artifactId: copy, action: 'package.register' })
 }
