@@ -9,6 +9,7 @@ import { partBytesMin } from '../../src/kernel/limits.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { endProgramsAfterTests } from '../harness/processes.ts'
+import { randomOf } from '../harness/random.ts'
 import { until } from '../harness/until.ts'
 import { Site } from './site.ts'
 import {
@@ -50,12 +51,6 @@ const pointsOf = (door: Door): FaultPoint[] =>
 
 endProgramsAfterTests()
 after(closeConnections)
-
-/** Numbers from 0 to 1, the same for the same name. */
-const randomOf = (name: string): (() => number) => {
-  let count = 0
-  return () => bytesOf(`${name} ${count++}`, 4).readUInt32LE() / 2 ** 32
-}
 
 forEachEngine((engine) => {
   let site: Site
