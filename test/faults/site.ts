@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { type Ask, ask, type Told } from '../harness/client.ts'
 import {
   askDoctor,
   type Environment,
@@ -14,6 +15,7 @@ import {
   untilInOrder,
 } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
+import type { Answering } from '../harness/service.ts'
 import { until } from '../harness/until.ts'
 import { fetchBytes, published, type Target } from './uploads.ts'
 
@@ -22,7 +24,7 @@ const program = join(import.meta.dirname, 'svc-that-dies.ts')
 const betweenLivesMs = 3_600_000
 
 /** A service that dies and comes back on the same data. */
-export class Site implements Target {
+export class Site implements Target, Answering {
   readonly dataDir: string
   readonly databaseUrl: string
   readonly settings: Environment
@@ -40,6 +42,14 @@ export class Site implements Target {
 
   get credential(): string {
     return keyIn(this.dataDir, 'bootstrap-token.txt')
+  }
+
+  get recoveryKey(): string {
+    return this.credential
+  }
+
+  ask(request: Ask): Promise<Told> {
+    return ask(this.url, request)
   }
 
   /** Starts unless it runs. Each life begins an hour after the one before. */
