@@ -10,6 +10,9 @@ const packages: Readonly<Record<string, string>> = {
   'radosgw-admin': 'radosgw',
   ceph: 'ceph-common',
   'ceph-authtool': 'ceph-common',
+  curl: 'curl',
+  openssl: 'openssl',
+  zip: 'zip',
 }
 
 const isInstalled = (program: string): boolean =>
@@ -46,7 +49,7 @@ export const installTestPackages = (): void => {
   if (missing.length === 0) return
   const by = `apt-get install --no-install-recommends ${missing.join(' ')}`
   if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0)
-    throw new Error(`The tests need a real object store. Install it first, as root: ${by}`)
+    throw new Error(`The tests need a real object store and what the guide uses. Install it first, as root: ${by}`)
   console.log(`Installing what the tests need: ${missing.join(', ')}`)
   const install = ['install', '-y', '-q', '--no-install-recommends', ...missing]
   try {

@@ -11,6 +11,12 @@
  * - `publish.announced`: the digest is in the claim; the bytes have no final name yet
  * - `publish.placed`: the bytes are durable under their digest, no row refers to them
  * - `publish.committed`: everything is durable, the client has no answer yet
+ * - `promotion.locked`: a promotion holds its locks and has changed nothing; it commits all that follows at once, or nothing
+ * - `promotion.copied`: the copy is there, with its claim, its annotations and its package version
+ * - `promotion.told`: the journal of the source tells of it, that of the target does not
+ * - `promotion.staged`: both tell, and the copy has its stages; those of a moved source are gone
+ * - `promotion.moved`: a moved source is put aside
+ * - `promotion.committed`: all of it is committed, the client has no answer yet
  * - `export.piece`: some rows of a table are in the folder of an export
  * - `export.rows`: the rows of all tables are there, no byte is
  * - `export.blob`: some bytes are there as well
@@ -32,6 +38,12 @@ export const faultPoints = [
   'publish.announced',
   'publish.placed',
   'publish.committed',
+  'promotion.locked',
+  'promotion.copied',
+  'promotion.told',
+  'promotion.staged',
+  'promotion.moved',
+  'promotion.committed',
   'export.piece',
   'export.rows',
   'export.blob',

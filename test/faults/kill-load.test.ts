@@ -8,6 +8,7 @@ import { partBytesMin } from '../../src/kernel/limits.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { endProgramsAfterTests } from '../harness/processes.ts'
+import { randomOf } from '../harness/random.ts'
 import { until } from '../harness/until.ts'
 import { makeKeeper, removeArtifact, restoreArtifact } from './keeper.ts'
 import { Site } from './site.ts'
@@ -42,12 +43,6 @@ const seed = process.env['SVC_TEST_SEED'] ?? 'kill'
 
 endProgramsAfterTests()
 after(closeConnections)
-
-/** Numbers from 0 to 1, the same for the same name. */
-const randomOf = (name: string): (() => number) => {
-  let count = 0
-  return () => bytesOf(`${name} ${count++}`, 4).readUInt32LE() / 2 ** 32
-}
 
 /** A file that was sent and is not answered. */
 interface Sent {

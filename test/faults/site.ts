@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openBlobStore } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { BlobStore } from '../../src/ports/blob-store.ts'
+import { type Ask, ask, type Told } from '../harness/client.ts'
 import {
   askDoctor,
   type Environment,
@@ -17,6 +18,7 @@ import {
   untilInOrder,
 } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
+import type { Answering } from '../harness/service.ts'
 import { until } from '../harness/until.ts'
 import { fetchBytes, published, sha256Of, type Target } from './uploads.ts'
 
@@ -25,7 +27,7 @@ const program = join(import.meta.dirname, 'svc-that-dies.ts')
 const betweenLivesMs = 3_600_000
 
 /** A service that dies and comes back on the same data. */
-export class Site implements Target {
+export class Site implements Target, Answering {
   readonly dataDir: string
   readonly databaseUrl: string
   readonly settings: Environment
@@ -45,6 +47,14 @@ export class Site implements Target {
 
   get credential(): string {
     return keyIn(this.dataDir, 'bootstrap-token.txt')
+  }
+
+  get recoveryKey(): string {
+    return this.credential
+  }
+
+  ask(request: Ask): Promise<Told> {
+    return ask(this.url, request)
   }
 
   /** Digests of what the store holds. */

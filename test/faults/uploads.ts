@@ -171,7 +171,7 @@ export const openSession = (to: Target, file: File): Promise<Told> =>
 export const doors: readonly Door[] = [withChecksum, inChunks, throughSession]
 
 /** The answer, or null when there was none because the service is gone. */
-export const answerOrNone = (sending: Promise<Told>): Promise<Told | null> =>
+export const answerOrNone = <T>(sending: Promise<T>): Promise<T | null> =>
   sending.catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (['ECONNRESET', 'ECONNREFUSED', 'EPIPE'].includes(code)) return null

@@ -3,20 +3,20 @@ import { refreshEntry } from '../../src/features/search/entries.ts'
 import type { Told } from './client.ts'
 import { newFile, publish } from './publishing.ts'
 import { inDatabase } from './rows.ts'
-import type { TestService } from './service.ts'
+import type { Answering, TestService } from './service.ts'
 import { type TestManifest, upack, type ZipEntry } from './zip.ts'
 
 export const registrationOf = (repository: string, id: string): string =>
   `/api/v1/repositories/${repository}/artifacts/${id}/package`
 
-export const register = (service: TestService, credential: string, repository: string, id: string): Promise<Told> =>
+export const register = (service: Answering, credential: string, repository: string, id: string): Promise<Told> =>
   service.ask({ method: 'POST', path: registrationOf(repository, id), credential })
 
 let files = 0
 
 /** Publishes a file that is a package, without registering it. */
 export const publishPackage = (
-  service: TestService,
+  service: Answering,
   credential: string,
   repository: string,
   manifest: TestManifest,
@@ -26,7 +26,7 @@ export const publishPackage = (
 
 /** Publishes a package and registers it; answers the artifact's id. */
 export const addPackage = async (
-  service: TestService,
+  service: Answering,
   credential: string,
   repository: string,
   manifest: TestManifest,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { TestService } from './service.ts'
+import type { Answering, TestService } from './service.ts'
 
 export interface Person {
   readonly id: string
@@ -35,7 +35,7 @@ export const createPerson = async (service: TestService, name: string, administr
   return { id: told.json.id, name, password, token: await signIn(service, name) }
 }
 
-export const createRepository = async (service: TestService, id: string): Promise<void> => {
+export const createRepository = async (service: Answering, id: string): Promise<void> => {
   const told = await service.ask({
     method: 'POST',
     path: '/api/v1/repositories',

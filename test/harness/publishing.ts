@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { digestOf } from './backstage.ts'
 import type { Told } from './client.ts'
-import type { TestService } from './service.ts'
+import type { Answering } from './service.ts'
 
 /** A file with its description, as `createUpload` takes it. */
 export interface NewFile {
@@ -29,7 +29,7 @@ export const uploadsOf = (repository: string): string => `/api/v1/repositories/$
 
 /** Opens a session with any body, under a key that nobody used unless one is given. */
 export const openUpload = (
-  service: TestService,
+  service: Answering,
   credential: string,
   repository: string,
   json: unknown,
@@ -38,7 +38,7 @@ export const openUpload = (
 
 /** Sends the whole file to a session, given by its path. */
 export const sendContent = (
-  service: TestService,
+  service: Answering,
   credential: string,
   upload: string,
   body: Uint8Array | string,
@@ -53,7 +53,7 @@ export const sendContent = (
 
 /** Publishes a file and answers its id. */
 export const publish = async (
-  service: TestService,
+  service: Answering,
   credential: string,
   repository: string,
   file: NewFile,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RepositoryAction } from '../../src/kernel/actions.ts'
 import { expectAnswer } from './expect.ts'
-import type { TestService } from './service.ts'
+import type { Answering } from './service.ts'
 
 export interface TestBinding {
   readonly resource: { readonly kind: 'repository'; readonly id: string }
@@ -36,7 +36,7 @@ export const freshName = (stem: string): string => `${stem}-${++names}`
 
 /** A service account made by the recovery key. */
 export const createServiceAccount = async (
-  service: TestService,
+  service: Answering,
   bindings: readonly TestBinding[],
   name = freshName('robot'),
 ): Promise<TestServiceAccount> => {
@@ -53,23 +53,23 @@ export interface KeyWish {
   readonly idempotencyKey?: string
 }
 
-export const issueRequest = (service: TestService, accountId: string, wish: KeyWish) =>
+export const issueRequest = (service: Answering, accountId: string, wish: KeyWish) =>
   keyRequest(service, `/api/v1/service-accounts/${accountId}/keys`, wish)
 
-export const rotateRequest = (service: TestService, keyId: string, wish: KeyWish) =>
+export const rotateRequest = (service: Answering, keyId: string, wish: KeyWish) =>
   keyRequest(service, `/api/v1/api-keys/${keyId}/rotate`, wish)
 
-const keyRequest = (service: TestService, path: string, wish: KeyWish) => {
+const keyRequest = (service: Answering, path: string, wish: KeyWish) => {
   const { bindings, expiresAt, name = 'deploy', credential = service.recoveryKey, idempotencyKey = randomUUID() } = wish
   const json = expiresAt === undefined ? { name, bindings } : { name, bindings, expiresAt }
   return { method: 'POST', path, credential, json, headers: { 'idempotency-key': idempotencyKey } }
 }
 
 /** A pending key with its secret. */
-export const issueKey = async (service: TestService, accountId: string, wish: KeyWish): Promise<TestKey> =>
+export const issueKey = async (service: Answering, accountId: string, wish: KeyWish): Promise<TestKey> =>
   (await expectAnswer(service, issueRequest(service, accountId, wish), 201)).json
 
-export const rotateKey = async (service: TestService, keyId: string, wish: KeyWish): Promise<TestKey> =>
+export const rotateKey = async (service: Answering, keyId: string, wish: KeyWish): Promise<TestKey> =>
   (await expectAnswer(service, rotateRequest(service, keyId, wish), 201)).json
 
 export const activation = (secret: string) => ({
@@ -79,7 +79,7 @@ export const activation = (secret: string) => ({
 })
 
 /** A key that works. */
-export const activeKey = async (service: TestService, accountId: string, wish: KeyWish): Promise<TestKey> => {
+export const activeKey = async (service: Answering, accountId: string, wish: KeyWish): Promise<TestKey> => {
   const key = await issueKey(service, accountId, wish)
   await expectAnswer(service, activation(key.secret), 204)
   return key
@@ -91,5 +91,5 @@ export const revocation = (keyId: string, credential: string) => ({
   credential,
 })
 
-export const readKey = async (service: TestService, keyId: string) =>
+export const readKey = async (service: Answering, keyId: string) =>
   (await expectAnswer(service, { path: `/api/v1/api-keys/${keyId}`, credential: service.recoveryKey }, 200)).json

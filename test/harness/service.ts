@@ -63,6 +63,9 @@ export interface TestService {
   stop(): Promise<void>
 }
 
+/** What is enough for whoever only asks: services in a process of their own are this as well. */
+export type Answering = Pick<TestService, 'ask' | 'recoveryKey'>
+
 const everything: Roles = { gateway: 'api', worker: true }
 
 /** Boots the real service on a fresh data directory and database. One line in a test; call `stop` when done. */

@@ -55,6 +55,9 @@ const saying = (says: RegExp, content: string | Uint8Array): Case =>
 const fields = (says: RegExp, value: object): Case =>
   saying(says, JSON.stringify({ name: 'thing', version: '1.0.0', ...value }))
 
+const noEntry = /followed by \d+ bytes that belong to no entry/
+const unlisted: ZipEntry = { name: '../evil', content: Buffer.alloc(65_536) }
+
 const hostile: Record<string, Case> = {
   // Paths
   'a path that leads out': named('package/../../evil', /leads out/),
@@ -169,6 +172,14 @@ const hostile: Record<string, Case> = {
   'files that share their bytes': whole(/overlaps/, () =>
     zip([manifest, file, { name: 'package/b.txt', content: 'aaaa', where: 'listed', listed: { offset: 0 } }]),
   ),
+  'a file that is not in the list, between others that are': {
+    ...whole(noEntry, () => zip([manifest, { ...unlisted, where: 'local' }, file])),
+    entry: 'upack.json',
+  },
+  'a file that is not in the list, before it': {
+    ...whole(noEntry, () => zip([manifest, file, { ...unlisted, where: 'local' }])),
+    entry: 'package/a.txt',
+  },
   'a manifest within another file': whole(/overlaps/, () => {
     const inner = zip([{ ...manifest, deflate: false }])
     const offset = 30 + 'package/outer'.length
@@ -341,6 +352,12 @@ const fine: Record<string, () => Uint8Array> = {
     ]),
   'one size before the data and all of them behind it': () =>
     zip([{ ...manifest, follows: true, local: { size: Buffer.byteLength(text) } }, file]),
+  'as much as a header may have before its data, and sizes behind it': () =>
+    zip([
+      manifest,
+      { ...file, follows: true, local: { extra: extraField(0xd935, Buffer.alloc(65_531)) } },
+      { name: 'package/z' },
+    ]),
   'a comment': () => zip([manifest, file], { comment: Buffer.from('made by hand') }),
   'a ZIP64 end': () => zip([manifest, file], { large: {}, saturated: true }),
   'a ZIP64 end beside a plain one': () => zip([manifest, file], { large: {} }),

@@ -51,6 +51,19 @@ forEachEngine((engine) => {
       assert.equal(await resolved('one', { name: 'copied', version: '1.2.3' }), id)
     })
 
+    it('has come, in the journal of the target, before it becomes a version there and gets stages', async () => {
+      const id = await add('told', '1.0.0')
+      for (const mode of ['copy', 'move']) {
+        const { json } = await promote(id, { mode, stages: ['live', mode] })
+        const path = '/api/v1/repositories/two/audit'
+        const { items } = (await catalog.service.ask({ path, credential: catalog.writer.token })).json
+        const lines: { artifactId: string; action: string }[] = items
+        const own = lines.filter(({ artifactId }) => artifactId === json.artifactId).map(({ action }) => action)
+        const first = ['artifact.received', 'package.register', 'stage.added', 'stage.added']
+        assert.deepEqual(own, mode === 'copy' ? first : [...first, 'artifact.received', 'stage.added'])
+      }
+    })
+
     it('takes its version and its stages along when it is moved, and gets the version back when it is restored', async () => {
       const id = await add('moved', '2.0.0')
       await stage('PUT', id, 'tested')

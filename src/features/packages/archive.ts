@@ -21,6 +21,8 @@ const repeatedFlags = 0x1 | 0x8 | 0x800
 const sizesFollow = 0x8
 const largeField = 0x0001
 const elsewhere = 0xffffffff
+/** What an entry may have and the directory does not tell: extra fields before its data, and a descriptor (ZIP64) behind it. */
+const unlistedBytesMax = 0xffff + 24
 
 /** What went wrong while reading, kept apart from what is wrong with the archive. */
 class RangeReader extends RandomAccessReader {
@@ -119,7 +121,10 @@ const goThrough = async (zip: ZipFile, directory: Directory): Promise<FoundManif
   return { entry: manifest, limit }
 }
 
-/** Entries lie behind each other from the very beginning to the directory. Answers where the one at `start` has to end. */
+/**
+ * Entries lie behind each other from the very beginning to the directory, with no more between them than their own headers may
+ * have. Answers where the one at `start` has to end.
+ */
 const checkPlaces = (entries: CheckedEntry[], directoryStart: number, start: number): number => {
   entries.sort((a, b) => a.start - b.start)
   let limit = directoryStart
@@ -128,6 +133,8 @@ const checkPlaces = (entries: CheckedEntry[], directoryStart: number, start: num
     const next = entries[index + 1]?.start ?? directoryStart
     if (end > next)
       throw refuseEntry(name, next === directoryStart ? 'reaches into the directory' : 'overlaps another entry')
+    if (next - end > unlistedBytesMax)
+      throw refuseEntry(name, `is followed by ${next - end} bytes that belong to no entry of the directory`)
     if (at === start) limit = next
   }
   return limit

@@ -6,6 +6,7 @@ import { lastPromotion } from '../../journal/promotions.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { toSha256 } from '../../kernel/digest.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
+import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
 import { newId } from '../../kernel/ids.ts'
 import { uploadLifetimeMs } from '../../kernel/limits.ts'
 import { copyAnnotations } from '../annotations/annotations.ts'
@@ -26,6 +27,7 @@ export interface PromotionParts {
   readonly database: Database
   readonly clock: Clock
   readonly capacityBytes: number
+  readonly reach: ReachFaultPoint
 }
 
 export interface Promotion {
@@ -62,42 +64,62 @@ interface By {
  * what is not published, unless it was moved just there; 409 `source_not_deletable` for a move of what something keeps, 409
  * `stage_limit`, 507 `storage_quota`.
  */
-export const promote = (parts: PromotionParts, source: Source, wanted: Promotion, actor: string): Promise<Promoted> =>
-  parts.database.transaction(async (tx) => {
-    const nowMs = parts.clock.now()
-    const by = { actor, now: timestamp(nowMs) }
-    // Claims before repositories, repositories in one order: whoever deletes or promotes the other way takes the same.
-    await lockLive(tx, source.artifactId)
-    const locked = await lockRepositories(tx, [source.repository, wanted.target])
-    if (!locked.includes(wanted.target)) throw notFound('repository')
-    const found = (await eligibilityOf(tx, source.repository, [source.artifactId], null)).get(source.artifactId)
-    const known =
-      (await knownCopy(tx, source, wanted.target)) ??
-      (found === undefined ? null : await sameVersion(tx, found.row, wanted.target))
-    const asked = wanted.stages.map((stage) => ({ stage, promotedAt: by.now, actor, comment: wanted.comment }))
-    const give = async (copy: string, carried: readonly StageEntry[], created: boolean): Promise<Promoted> => {
-      const lacking = asked.filter(({ stage }) => carried.every((entry) => entry.stage !== stage))
-      const stages = await giveStages(tx, wanted.target, copy, [...carried, ...lacking], by)
-      return told(source, wanted, { copy, created, stages: stages.map(({ stage }) => stage) })
-    }
-    if (found === undefined) {
-      // The answer to the move that took it away may have been lost.
-      if (wanted.mode === 'copy' || known?.mode !== 'move') throw notFound('artifact')
-      return give(known.artifactId, [], false)
-    }
-    const copy = known?.artifactId ?? newId(nowMs)
-    if (known === null) await insertShared(tx, parts, found.row, { copy, target: wanted.target, nowMs, actor })
-    if (wanted.mode === 'copy') {
-      if (known === null) await tell(tx, source, copy, wanted, by)
-      return give(copy, [], known === null)
-    }
-    refuseKept(found.blockers)
-    await tell(tx, source, copy, wanted, by)
-    const carried = await takeStages(tx, source.repository, source.artifactId, by)
-    const moved = await give(copy, carried, known === null)
-    await putAside(tx, found.row, actor, by.now)
-    return moved
-  })
+export const promote = async (
+  parts: PromotionParts,
+  source: Source,
+  wanted: Promotion,
+  actor: string,
+): Promise<Promoted> => {
+  const promoted = await parts.database.transaction((tx) => promoteIn(tx, parts, source, wanted, actor))
+  parts.reach('promotion.committed')
+  return promoted
+}
+
+const promoteIn = async (
+  tx: Transaction,
+  parts: PromotionParts,
+  source: Source,
+  wanted: Promotion,
+  actor: string,
+): Promise<Promoted> => {
+  const nowMs = parts.clock.now()
+  const by = { actor, now: timestamp(nowMs) }
+  // Claims before repositories, repositories in one order: whoever deletes or promotes the other way takes the same.
+  await lockLive(tx, source.artifactId)
+  const locked = await lockRepositories(tx, [source.repository, wanted.target])
+  if (!locked.includes(wanted.target)) throw notFound('repository')
+  parts.reach('promotion.locked')
+  const found = (await eligibilityOf(tx, source.repository, [source.artifactId], null)).get(source.artifactId)
+  const known =
+    (await knownCopy(tx, source, wanted.target)) ??
+    (found === undefined ? null : await sameVersion(tx, found.row, wanted.target))
+  const asked = wanted.stages.map((stage) => ({ stage, promotedAt: by.now, actor, comment: wanted.comment }))
+  const give = async (copy: string, carried: readonly StageEntry[], created: boolean): Promise<Promoted> => {
+    const lacking = asked.filter(({ stage }) => carried.every((entry) => entry.stage !== stage))
+    const stages = await giveStages(tx, wanted.target, copy, [...carried, ...lacking], by)
+    parts.reach('promotion.staged')
+    return told(source, wanted, { copy, created, stages: stages.map(({ stage }) => stage) })
+  }
+  if (found === undefined) {
+    // The answer to the move that took it away may have been lost.
+    if (wanted.mode === 'copy' || known?.mode !== 'move') throw notFound('artifact')
+    return give(known.artifactId, [], false)
+  }
+  const copy = known?.artifactId ?? newId(nowMs)
+  const isPackage = known === null && (await insertShared(tx, parts, found.row, { copy, target: wanted.target, nowMs }))
+  const tellAll = (): Promise<void> => tell(tx, parts, source, { copy, isPackage }, { ...wanted, ...by })
+  if (wanted.mode === 'copy') {
+    if (known === null) await tellAll()
+    return give(copy, [], known === null)
+  }
+  refuseKept(found.blockers)
+  await tellAll()
+  const carried = await takeStages(tx, source.repository, source.artifactId, by)
+  const moved = await give(copy, carried, known === null)
+  await putAside(tx, found.row, actor, by.now)
+  parts.reach('promotion.moved')
+  return moved
+}
 
 /** What the file was promoted to there before, if that is still there. */
 const knownCopy = async (
@@ -147,17 +169,13 @@ const refuseKept = (blockers: readonly string[]): void => {
     )
 }
 
+/** Makes the copy. Whether it is a package. */
 const insertShared = async (
   tx: Transaction,
-  { capacityBytes }: PromotionParts,
+  { capacityBytes, reach }: PromotionParts,
   row: ArtifactsTable,
-  {
-    copy,
-    target,
-    nowMs,
-    actor,
-  }: { readonly copy: string; readonly target: string; readonly nowMs: number; readonly actor: string },
-): Promise<void> => {
+  { copy, target, nowMs }: { readonly copy: string; readonly target: string; readonly nowMs: number },
+): Promise<boolean> => {
   const { name, size, sha256, labels, metadata } = row
   await share(tx, { id: copy, repository: target, digest: toSha256(sha256), bytes: size }, capacityBytes)
   const now = timestamp(nowMs)
@@ -166,18 +184,17 @@ const insertShared = async (
   await copyAnnotations(tx, row.id, copy)
   await refreshEntry(tx, copy)
   const isPackage = await copyVersion(tx, row.id, { artifactId: copy, repository: target, now })
-  if (!isPackage) return
-  const line = { repository: target, artifactId: copy, detail: null, actor, occurredAt: now }
-  await appendJournal(tx, { ...line, action: 'package.register' })
+  reach('promotion.copied')
+  return isPackage
 }
 
-/** One line in each of the two journals, each naming the other end. */
+/** One line in each of the two journals, each naming the other end. A package becomes one after the file has come. */
 const tell = async (
   tx: Transaction,
+  { reach }: PromotionParts,
   source: Source,
-  copy: string,
-  { target, mode, comment }: Promotion,
-  { actor, now }: By,
+  { copy, isPackage }: { readonly copy: string; readonly isPackage: boolean },
+  { target, mode, comment, actor, now }: Promotion & By,
 ): Promise<void> => {
   const shared = { detail: null, actor, occurredAt: now } as const
   await appendJournal(tx, {
@@ -186,6 +203,7 @@ const tell = async (
     action: 'artifact.promoted',
     promotion: { mode, peerRepository: target, peerArtifactId: copy, comment },
   })
+  reach('promotion.told')
   const { repository: peerRepository, artifactId: peerArtifactId } = source
   await appendJournal(tx, {
     ...shared,
@@ -194,4 +212,6 @@ const tell = async (
     action: 'artifact.received',
     promotion: { mode, peerRepository, peerArtifactId, comment },
   })
+  if (isPackage)
+    await appendJournal(tx, { ...shared, repository: target, artifactId: copy, action: 'package.register' })
 }

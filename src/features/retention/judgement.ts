@@ -54,7 +54,7 @@ export const judge = async (
       file,
       version: { group: found.group_name, name: found.name, version: found.version },
       keptBy,
-      oldEnoughAt: oldEnoughAt(found.published_at, rules),
+      oldEnoughAt: oldEnoughAt(file.row.published_at, rules),
     })
   }
   return judged

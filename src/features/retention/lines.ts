@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Queries } from '../../database/database.ts'
-import { checkPage } from '../../kernel/limits.ts'
+import { checkPage, linesRememberedGroups } from '../../kernel/limits.ts'
 import { currentLabels } from '../artifacts/eligibility.ts'
 import type { KeepRules } from './shapes.ts'
 import { type Group, newestVersions, nthNewest, type Position } from './versions.queries.ts'
@@ -40,14 +40,13 @@ export const isOlder = (a: Position, b: Position): boolean =>
  * Where each circle of a group ends: the place of the oldest version that it keeps by count. What is older is beyond it;
  * null where it has fewer versions than it keeps, so that nothing is. Every version counts, whatever else keeps it.
  *
- * One for each look at one state of the catalog: it remembers the last group that it was asked about.
+ * One for each look at one state of the catalog: it remembers the groups that it was asked about last.
  */
 export class Lines {
   readonly #q: Queries
   readonly #repository: string
   readonly #rules: KeepRules
-  #group = ''
-  #known = new Map<string, Position | null>()
+  readonly #groups = new Map<string, Map<string, Position | null>>()
 
   constructor(q: Queries, repository: string, rules: KeepRules) {
     this.#q = q
@@ -58,25 +57,22 @@ export class Lines {
   /** The lines of these circles, in their order. */
   async of(group: Group, circles: readonly Circle[]): Promise<(Position | null)[]> {
     const key = group === 'repository' ? group : JSON.stringify([group.group_key, group.name_key])
-    if (key !== this.#group) {
-      this.#group = key
-      this.#known = new Map()
-    }
-    const unknown = circles.filter((circle) => !this.#known.has(keyOf(circle)))
+    if (this.#groups.size >= linesRememberedGroups && !this.#groups.has(key)) this.#groups.clear()
+    const known = this.#groups.get(key) ?? new Map<string, Position | null>()
+    this.#groups.set(key, known)
+    const unknown = circles.filter((circle) => !known.has(keyOf(circle)))
     for (const circle of unknown) {
       if (circle.of !== 'all') continue
       const line = await nthNewest(this.#q, this.#repository, group, circle.keepLast)
-      this.#known.set(keyOf(circle), line ?? null)
+      known.set(keyOf(circle), line ?? null)
     }
-    await this.#count(
-      group,
-      unknown.filter(({ of }) => of !== 'all'),
-    )
-    return circles.map((circle) => this.#known.get(keyOf(circle)) ?? null)
+    const byLabel = unknown.filter(({ of }) => of !== 'all')
+    await this.#count(group, byLabel, known)
+    return circles.map((circle) => known.get(keyOf(circle)) ?? null)
   }
 
   /** Goes from the newest version to older ones until each circle has all that it keeps, some at a time. */
-  async #count(group: Group, circles: readonly Circle[]): Promise<void> {
+  async #count(group: Group, circles: readonly Circle[], known: Map<string, Position | null>): Promise<void> {
     const open = new Map(circles.map((circle) => [keyOf(circle), 0]))
     for (let before: Position | null = null; open.size > 0; ) {
       const page: Position[] = await newestVersions(this.#q, this.#repository, group, before, checkPage)
@@ -89,7 +85,7 @@ export class Lines {
           if (counted === undefined) continue
           open.set(key, counted + 1)
           if (counted + 1 < circle.keepLast) continue
-          this.#known.set(key, place)
+          known.set(key, place)
           open.delete(key)
         }
       before = page.at(-1) ?? null
@@ -97,6 +93,6 @@ export class Lines {
       await turn()
       if (page.length < checkPage) break
     }
-    for (const key of open.keys()) this.#known.set(key, null)
+    for (const key of open.keys()) known.set(key, null)
   }
 }

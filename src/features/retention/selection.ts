@@ -16,19 +16,41 @@ export interface Selection {
 /**
  * Looks for what a policy would delete, the oldest of each group first. Reads pages from indexes: one that counts the
  * versions of packages, and from groups that have more than they keep, those beyond the lines. Each of them is judged.
- * After each page others get their turn, since SQLite answers at once.
+ * After each group and batch others get their turn, since SQLite answers at once.
  */
 export const select = async (q: Queries, repository: string, rules: KeepRules, nowMs: number): Promise<Selection> => {
   const files: Eligibility[] = []
-  const lines = new Lines(q, repository, rules)
-  for await (const group of crowdedGroups(q, repository, rules))
-    for await (const ids of beyondLines(q, repository, group, { rules, lines, nowMs }))
-      for (const judgement of (await judge(q, repository, { rules, lines, nowMs }, ids)).values()) {
-        if (!mayGo(judgement)) continue
-        if (files.length === retentionItemsMax) return { files, hasMore: true }
-        files.push(judgement.file)
-      }
+  const by = { rules, lines: new Lines(q, repository, rules), nowMs }
+  for await (const ids of beyondLines(q, repository, by)) {
+    for (const judgement of (await judge(q, repository, by, ids)).values()) {
+      if (!mayGo(judgement)) continue
+      if (files.length === retentionItemsMax) return { files, hasMore: true }
+      files.push(judgement.file)
+    }
+    await turn()
+  }
   return { files, hasMore: false }
+}
+
+interface By {
+  readonly rules: KeepRules
+  readonly lines: Lines
+  readonly nowMs: number
+}
+
+/** Versions that at least one circle does not keep and that are old enough, some at a time, also of several groups. */
+async function* beyondLines(q: Queries, repository: string, by: By): AsyncGenerator<string[]> {
+  let waiting: string[] = []
+  for await (const group of crowdedGroups(q, repository, by.rules)) {
+    for await (const ids of beyondLinesOf(q, repository, group, by)) {
+      waiting.push(...ids)
+      if (waiting.length < pageMax) continue
+      yield waiting
+      waiting = []
+    }
+    await turn()
+  }
+  if (waiting.length > 0) yield waiting
 }
 
 /** Groups that may have more versions than are kept. */
@@ -55,12 +77,12 @@ async function* crowdedGroups(q: Queries, repository: string, rules: KeepRules):
   }
 }
 
-/** Versions of a group that at least one circle does not keep and that are old enough, oldest first, some at a time. */
-async function* beyondLines(
+/** Those of one group, oldest first. */
+async function* beyondLinesOf(
   q: Queries,
   repository: string,
   group: Group,
-  { rules, lines, nowMs }: { readonly rules: KeepRules; readonly lines: Lines; readonly nowMs: number },
+  { rules, lines, nowMs }: By,
 ): AsyncGenerator<string[]> {
   let newestLine: Position | null = null
   for (const line of await lines.of(group, circlesOf(rules)))
@@ -74,6 +96,5 @@ async function* beyondLines(
     if (page.length > 0) yield page.map(({ artifact_id }) => artifact_id)
     if (page.length < pageMax) return
     after = page.at(-1) ?? null
-    await turn()
   }
 }

@@ -144,7 +144,7 @@ export const startGateway = async (
     ...referenceHandlers({ database, clock }),
     ...attachmentHandlers({ database, clock }),
     ...stageHandlers({ database, clock }),
-    ...promotionHandlers({ database, clock, capacityBytes: settings.capacityBytes, heldActions: held }),
+    ...promotionHandlers({ ...parts, capacityBytes: settings.capacityBytes, heldActions: held }),
     ...annotationHandlers({ database, clock }),
     ...searchHandlers({ database }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),

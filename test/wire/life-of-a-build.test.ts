@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import {
+  askDoctor,
+  type Environment,
+  endProgramsAfterTests,
+  listening,
+  type Program,
+  root,
+  settingsFor,
+  startProgram,
+  startSvc,
+} from '../harness/processes.ts'
+import { likeThePage, type Step, stepsOf } from './page.ts'
+
+endProgramsAfterTests()
+
+const page = readFileSync(join(root, 'docs/guide/life-of-a-build.md'), 'utf8')
+const steps = stepsOf(page)
+const mark = '== the next block =='
+
+describe('the life of a build, as its page tells it', { timeout: 120_000 }, () => {
+  let folder: string
+  let settings: Environment
+  let service: Program
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-life-'))
+    settings = settingsFor({ dataDir: join(folder, 'data') })
+    service = startSvc(['up'], settings)
+  })
+  after(async () => {
+    service.child.kill('SIGKILL')
+    await service.ended
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  /** Pastes the commands into one shell, in a folder without anything; what each block prints. */
+  const paste = async (blocks: readonly Step[], address: string): Promise<string[]> => {
+    const text = blocks.map(({ commands }) => `${commands}\necho '${mark}'`).join('\n')
+    assert.ok(text.includes('data/config/') && text.includes('http://127.0.0.1:8080'), text)
+    const script = text
+      .replace('data/config/', `${join(folder, 'data')}/config/`)
+      .replace('http://127.0.0.1:8080', address)
+    const cwd = join(folder, 'at work')
+    await mkdir(cwd)
+    const path = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+    // A command that fails ends the shell, wherever it stands.
+    const shell = ['-O', 'inherit_errexit', '-euo', 'pipefail', '-c', script]
+    const program = startProgram('bash', shell, { PATH: path }, { cwd })
+    const { code } = await program.ended
+    const printed = program.stdout().split(`${mark}\n`)
+    const failed = blocks[printed.length - 1]?.commands ?? ''
+    assert.equal(code, 0, `${program.stderr()}\n${printed.at(-1)}\nin\n${failed}`)
+    assert.equal(printed.pop(), '')
+    return printed
+  }
+
+  test('goes from the upload to the deletion: every command works, and answers what stands there', async () => {
+    assert.ok(steps.length >= 10, 'commands are missing')
+    const printed = await paste(steps, await listening(service))
+    assert.equal(printed.length, steps.length)
+    const like = likeThePage()
+    for (const [index, { commands, answer }] of steps.entries()) like(answer, printed[index] ?? '', commands)
+    assert.deepEqual((await askDoctor(settings)).damage, [])
+  })
+
+  test('is held against the page: another file, another order or another word is seen', () => {
+    const [one, other] = ['01a1fe8f-6777-7329-9d3f-237dcd12a10a', '01a1fe8f-6bb9-7238-b5b5-2f5bd06a3ef6']
+    const [here, there] = ['01a20000-0000-7000-8000-000000000001', '01a20000-0000-7000-8000-000000000002']
+    const like = likeThePage()
+    const says = (said: object, printed: object): void =>
+      like({ form: 'json', text: JSON.stringify(said) }, JSON.stringify(printed), 'look')
+    says({ id: one, at: '2026-01-01T00:00:00.000Z' }, { id: here, at: '2027-01-01T00:00:00.000Z' })
+    says({ items: [`of ${one}`, other] }, { items: [`of ${here}`, there] })
+    assert.throws(() => says({ id: one }, { id: there }))
+    assert.throws(() => says({ id: other }, { id: here }))
+    assert.throws(() => says({ items: [one, other] }, { items: [there, here] }))
+    assert.throws(() => says({ at: '2026-01-01T00:00:00.000Z' }, { at: '2028-01-01T00:00:00.000Z' }))
+    assert.throws(() => says({ outcome: 'deleted' }, { outcome: 'protected' }))
+    assert.throws(() => says({ id: one }, { id: here, more: true }))
+    assert.throws(() => like(null, 'a word\n', 'look'))
+    assert.throws(() => like({ form: 'text', text: '1.0.0\n' }, '1.0.1\n', 'look'))
+  })
+})
