@@ -138,7 +138,7 @@ forEachEngine((engine) => {
         checkPlans((q) => findHighest(q, of, null, intervals), ['packages_by_precedence']))
       it('does the same by a stage', () =>
         checkPlans((q) => findHighest(q, of, 'tested', intervals), ['package_stages_by_precedence']))
-      it('reads the last promotions, or the intervals', () =>
+      it('goes along the intervals, or along the promotions where there are many', () =>
         checkPlans(
           (q) => findLatestPromoted(q, of, 'tested', intervals),
           ['package_stages_by_precedence', 'package_stages_by_promotion'],

@@ -1,14 +1,14 @@
-import { type Expression, type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../../database/database.ts'
 import { engineOf } from '../../database/engine-of.ts'
 import { type Parameters, prepareQuery } from '../../database/prepared.ts'
-import { promotionsLookedAtFirst } from '../../kernel/engine-limits.ts'
+import { promotedVersionsReadMax } from '../../kernel/engine-limits.ts'
 import type { KeyInterval } from './ranges.ts'
 import { stageNames } from './stages.queries.ts'
 
 /**
- * One statement for each way to choose, whatever the number of intervals, and in it no more than a few looks into one index
- * for each of them. Nothing is left to the estimates of PostgreSQL's planner: to it all indexes that begin with the name of a
+ * One statement for each way to choose, whatever the number of intervals, and in it no more than a look into one index for each
+ * of them. Nothing is left to the estimates of PostgreSQL's planner: to it all indexes that begin with the name of a
  * package are as good as each other once it believes that a package has one version, and reading the ten thousand of another
  * takes longer than all the rest. Therefore ranges are rows of keys, ordered by those: only one index has that order.
  */
@@ -43,11 +43,14 @@ type AskedInStage = Asked & { readonly stage: string }
 const intervalsText = (intervals: readonly KeyInterval[]): string =>
   JSON.stringify(intervals.map(({ prerelease, from, to }) => ({ prerelease, lower: from, upper: to })))
 
-const intervalRows = (q: Queries, text: Expression<string>): RawBuilder<unknown> =>
+/** `i`, which a statement begins with: the rows of the parameter, which is read once. */
+const withIntervals = (q: Queries, p: Parameters<Asked>): RawBuilder<unknown> =>
   engineOf(q) === 'postgres'
-    ? sql`json_to_recordset(${text}::json) as i(prerelease bigint, lower text, upper text)`
-    : sql`(select value ->> 'prerelease' as prerelease, value ->> 'lower' as lower, value ->> 'upper' as upper
-        from json_each(${text})) as i`
+    ? sql`with i as materialized (
+        select * from json_to_recordset(${p('intervals')}::json) as i(prerelease bigint, lower text, upper text))`
+    : sql`with i as materialized (
+        select value ->> 'prerelease' as prerelease, value ->> 'lower' as lower, value ->> 'upper' as upper
+        from json_each(${p('intervals')}))`
 
 const inInterval = sql`(v.prerelease, v.version_key) >= (i.prerelease, i.lower)
   and (v.prerelease, v.version_key) < (i.prerelease, i.upper)`
@@ -70,7 +73,7 @@ const toldOfVersion = sql`p.artifact_id, p.group_name, p.name, p.version,
 const highest = prepareQuery<Asked, Chosen>(
   (q, p) => ({
     compile: () =>
-      sql<Chosen>`
+      sql<Chosen>`${withIntervals(q, p)}
         select ${toldOfVersion}, null as promoted_at
         from packages as p join artifacts as a on a.id = p.artifact_id
         where p.artifact_id = ${idOf(
@@ -78,7 +81,7 @@ const highest = prepareQuery<Asked, Chosen>(
           sql`(select max((
             select ${keyAndId} from packages as v where ${ofPackage(p)} and ${inInterval}
             order by v.prerelease desc, v.version_key desc limit 1
-          )) from ${intervalRows(q, p('intervals'))})`,
+          )) from i)`,
         )}`.compile(q),
   }),
   { planned: 'once' },
@@ -86,7 +89,7 @@ const highest = prepareQuery<Asked, Chosen>(
 
 /** The version with the id that `chosen` finds, and when it reached the stage. */
 const inStage = (q: Queries, p: Parameters<AskedInStage>, chosen: RawBuilder<unknown>) =>
-  sql<Chosen>`
+  sql<Chosen>`${withIntervals(q, p)}
     select ${toldOfVersion}, s.promoted_at
     from package_stages as s
     join packages as p on p.artifact_id = s.artifact_id
@@ -103,7 +106,7 @@ const highestInStage = prepareQuery<AskedInStage, Chosen>(
           select ${keyAndId} from package_stages as v
           where ${ofPackage(p)} and v.stage = ${p('stage')} and ${inInterval}
           order by v.prerelease desc, v.version_key desc limit 1
-        )) from ${intervalRows(q, p('intervals'))})`,
+        )) from i)`,
       ),
   }),
   { planned: 'once' },
@@ -125,29 +128,23 @@ export const findHighest = async (
 const timeKeyAndId = sql`v.promoted_at || v.version_key || ' ' || v.artifact_id`
 
 /**
- * Looks at the last promotions first, which is where it ends for most ranges, and at all versions of the intervals only if
- * none of those is in one.
+ * Few versions in the intervals: the last of them, all read. Many: one of them is soon met along the promotions, from the last
+ * one back, unless they came before all others; then that is a walk through the promotions of the package to the stage.
  */
 const latestPromoted = prepareQuery<AskedInStage, Chosen>(
-  (q, p) => ({
-    compile: () =>
-      inStage(
-        q,
-        p,
-        sql`coalesce((
-          select max(${timeKeyAndId}) from (
-            select v.prerelease, v.version_key, v.promoted_at, v.artifact_id from package_stages as v
-            where ${ofPackage(p)} and v.stage = ${p('stage')}
-            order by v.promoted_at desc, v.version_key desc limit ${sql.lit(promotionsLookedAtFirst)}
-          ) as v where exists (select 1 from ${intervalRows(q, p('intervals'))} where ${inInterval})
-        ), (
-          select max((
-            select max(${timeKeyAndId}) from package_stages as v
-            where ${ofPackage(p)} and v.stage = ${p('stage')} and ${inInterval}
-          )) from ${intervalRows(q, p('intervals'))}
-        ))`,
-      ),
-  }),
+  (q, p) => {
+    const ofStage = sql`${ofPackage(p)} and v.stage = ${p('stage')}`
+    const one = sql`(
+      select ${timeKeyAndId} as place from package_stages as v where ${ofStage} and ${inInterval}
+      order by v.prerelease desc, v.version_key desc limit ${sql.lit(promotedVersionsReadMax + 1)}) as few`
+    const count = sql`(select sum((select count(*) from ${one})) from i)`
+    const ofFew = sql`(select max((select max(few.place) from ${one})) from i)`
+    const ofMany = sql`(select ${timeKeyAndId} from package_stages as v
+      where ${ofStage} and exists (select 1 from i where ${inInterval})
+      order by v.promoted_at desc, v.version_key desc limit 1)`
+    const chosen = sql`(case when ${count} <= ${sql.lit(promotedVersionsReadMax)} then ${ofFew} else ${ofMany} end)`
+    return { compile: () => inStage(q, p, chosen) }
+  },
   { planned: 'once' },
 )
 
