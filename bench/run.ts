@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
+import { measurePackages } from './packages.ts'
 import { cpuSeconds, installed, makeFolder, tidyUp } from './processes.ts'
 import { measureScale } from './scale.ts'
 import { scenarios } from './scenarios.ts'
@@ -12,8 +13,9 @@ import { meanings, type Row, table } from './table.ts'
 /*
  * `npm run bench`: this service beside the peers that are installed, in one run, their rounds interleaved. Machines differ
  * and are noisy: read the ratios, and of those the medians. `--quick` takes less than a minute with small sizes, to see
- * that everything works; `--only <scenario>` runs one scenario. `--scale <files>` asks another question, by itself: whether
- * it stays as quick with so many files stored (bench/scale.ts).
+ * that everything works; `--only <scenario>` runs one scenario. `--scale <files>` and
+ * `--packages <packages>` ask another question, by themselves: whether it stays as quick with so many files stored
+ * (bench/scale.ts), and whether packages are resolved and listed as quickly among so many (bench/packages.ts).
  */
 const GiB = 1024 ** 3
 
@@ -30,19 +32,33 @@ const options = {
   quick: { type: 'boolean' },
   only: { type: 'string' },
   scale: { type: 'string' },
+  packages: { type: 'string' },
   engine: { type: 'string' },
 } as const
 
-/** How many files `--scale` wants, and on which engines. */
-const scale = (): { files: number; engines: readonly string[] } | null => {
+/** What is measured by itself: with how much stored, and on which engines. */
+interface Alone {
+  readonly count: number
+  readonly engines: readonly string[]
+  readonly measure: (count: number, engines: readonly string[]) => Promise<void>
+}
+
+const measuredAlone = (): Alone | null => {
   const { values } = parseArgs({ options })
-  if (values.scale === undefined) return null
-  const files = Number(values.scale)
-  if (!Number.isInteger(files) || files < 1_000) throw new Error('--scale takes a number of files from 1000 on')
   const engines = ['sqlite', 'postgres']
   if (values.engine !== undefined && !engines.includes(values.engine))
     throw new Error(`--engine takes one of: ${engines.join(', ')}`)
-  return { files, engines: values.engine === undefined ? engines : [values.engine] }
+  for (const [name, measure] of [
+    ['scale', measureScale],
+    ['packages', measurePackages],
+  ] as const) {
+    const wanted = values[name]
+    if (wanted === undefined) continue
+    const count = Number(wanted)
+    if (!Number.isInteger(count) || count < 1_000) throw new Error(`--${name} takes a number from 1000 on`)
+    return { count, engines: values.engine === undefined ? engines : [values.engine], measure }
+  }
+  return null
 }
 
 const chosen = (): { sizes: Sizes; names: string[] } => {
@@ -56,8 +72,12 @@ const chosen = (): { sizes: Sizes; names: string[] } => {
 const load = (): string => readFileSync('/proc/loadavg', 'utf8').split(' ').slice(0, 2).join(' ')
 
 const main = async (): Promise<void> => {
-  const wanted = scale()
-  if (wanted !== null) return measureScale(wanted.files, wanted.engines)
+  const alone = measuredAlone()
+  if (alone !== null) {
+    await alone.measure(alone.count, alone.engines)
+    console.log(`\nload ${load()} after.`)
+    return
+  }
   const { sizes, names } = chosen()
   for (const tool of ['curl', 'wrk'])
     if (!installed(tool)) throw new Error(`install ${tool} first (apt-get install ${tool})`)

@@ -5,7 +5,7 @@ import { replaceAnnotations } from '../src/features/annotations/annotations.ts'
 import { addRevision } from '../src/features/assets/revisions.ts'
 import { publishArtifact } from '../src/features/uploads/artifact.ts'
 import { labelsText, metadataText } from '../src/features/uploads/descriptor.ts'
-import { toSha256 } from '../src/kernel/digest.ts'
+import { type Sha256, toSha256 } from '../src/kernel/digest.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { type BlobStore, unplanned } from '../src/ports/blob-store.ts'
 import { catalogFile } from './scale-catalog.ts'
@@ -17,36 +17,36 @@ const filesPerTransaction = { sqlite: 1_000, postgres: 50 }
 
 /**
  * Publishes so many files by the rules of the service, many in a transaction, all with the same few bytes. What they
- * are called is told by `catalogFile`. Seconds it took.
+ * are called is told by `catalogFile`.
  */
-export const fill = async (database: Database, store: BlobStore, count: number): Promise<number> => {
+export const fill = async (database: Database, store: BlobStore, count: number): Promise<void> => {
   const began = performance.now()
-  const bytes = Buffer.from('shared by all')
-  const digest = toSha256(hash('sha256', bytes))
-  const place = await store.stage('shared', unplanned)
-  await place.write(bytes)
-  await place.publish(digest)
+  const { digest, bytes } = await storeShared(store)
   for (let index = 0; index < count; ) {
     const end = Math.min(index + filesPerTransaction[database.engine], count)
     const from = index
     await database.transaction(
       async (tx) => {
-        for (let each = from; each < end; each++) await publishOne(tx, each, digest, bytes.byteLength)
+        for (let each = from; each < end; each++) await publishOne(tx, each, digest, bytes)
       },
       { durability: 'relaxed' },
     )
     index = end
     if (index % 50_000 === 0) console.log(`… ${index} files after ${((performance.now() - began) / 1000).toFixed(0)} s`)
   }
-  return (performance.now() - began) / 1000
 }
 
-const publishOne = async (
-  tx: Transaction,
-  index: number,
-  digest: ReturnType<typeof toSha256>,
-  bytes: number,
-): Promise<void> => {
+/** The few bytes that all files have. */
+export const storeShared = async (store: BlobStore): Promise<{ digest: Sha256; bytes: number }> => {
+  const bytes = Buffer.from('shared by all')
+  const digest = toSha256(hash('sha256', bytes))
+  const place = await store.stage('shared', unplanned)
+  await place.write(bytes)
+  await place.publish(digest)
+  return { digest, bytes: bytes.byteLength }
+}
+
+const publishOne = async (tx: Transaction, index: number, digest: Sha256, bytes: number): Promise<void> => {
   const file = catalogFile(index)
   const id = newId(Date.now())
   const now = new Date().toISOString()

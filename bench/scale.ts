@@ -1,90 +1,36 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { migrate } from '../src/database/migrate.ts'
-import { migrations } from '../src/database/migrations/index.ts'
-import { openDatabase } from '../src/database/open.ts'
-import { openBlobStore } from '../src/main/parts.ts'
-import { readSettings } from '../src/main/settings/rules.ts'
-import { startPostgres } from '../test/harness/postgres.ts'
-import { makeFolder } from './processes.ts'
 import { catalogFile } from './scale-catalog.ts'
 import { fill } from './scale-fill.ts'
-import { type Bench, builtProgram, startSvc } from './servers.ts'
-import { type SvcClient, svcClient } from './svc-client.ts'
+import { fillPlace, onEngines, printHeading, printLine, type Site, startSite } from './scale-site.ts'
+import type { SvcClient } from './svc-client.ts'
 
 const api = '/api/v1/repositories/releases'
 const times = 200
-
-interface Site {
-  readonly server: Bench
-  readonly startSeconds: number
-  readonly client: SvcClient
-}
 
 /**
  * `npm run bench -- --scale <files>`: does it stay as quick when very much is stored? Fills a repository and asks it over
  * HTTP, one request after the other, beside a service that has nothing. `--engine sqlite` or `postgres` asks one only.
  */
-export const measureScale = async (count: number, engines: readonly string[]): Promise<void> => {
-  for (const engine of engines) {
+export const measureScale = (count: number, engines: readonly string[]): Promise<void> =>
+  onEngines(engines, async (engine, settings) => {
     console.log(`\n${engine}, ${count} files`)
-    const postgres = engine === 'postgres' ? await startPostgres() : undefined
-    try {
-      const empty = await site(postgres === undefined ? {} : { SVC_DATABASE_URL: await postgres.createDatabase() })
-      const settings = { SVC_DATA_DIR: await makeFolder('scale') }
-      const url = postgres === undefined ? {} : { SVC_DATABASE_URL: await postgres.createDatabase() }
-      const seconds = await filled({ ...settings, ...url }, count)
-      console.log(`filled in ${seconds.toFixed(0)} s, ${((seconds / count) * 1e6).toFixed(0)} µs a file`)
-      const full = await site({ ...settings, ...url })
-      console.log(`start-up: ${full.startSeconds.toFixed(2)} s; with nothing stored ${empty.startSeconds.toFixed(2)} s`)
-      await report(full, empty, count)
-      full.client.close()
-      empty.client.close()
-    } finally {
-      await postgres?.stop()
-    }
-  }
-}
-
-const filled = async (settings: Readonly<Record<string, string>>, count: number): Promise<number> => {
-  const read = readSettings(settings)
-  await mkdir(join(settings['SVC_DATA_DIR'] ?? '', 'blobs'), { recursive: true })
-  const store = await openBlobStore(read)
-  const report = (message: string, error: unknown): void => console.error(message, error)
-  const database = await openDatabase({ url: read.databaseUrl, report })
-  try {
-    await migrate(database, migrations)
-    return await fill(database, store, count)
-  } finally {
-    await database[Symbol.asyncDispose]()
-  }
-}
-
-const site = async (settings: Readonly<Record<string, string>>): Promise<Site> => {
-  await builtProgram()
-  const began = performance.now()
-  const server = await startSvc([], settings)
-  const startSeconds = (performance.now() - began) / 1000
-  const { url, headers } = server.download('any', '')
-  const credential = (headers['authorization'] ?? '').replace('Bearer ', '')
-  return { server, startSeconds, client: svcClient(new URL(url).origin, credential, 1) }
-}
-
-/** Milliseconds at 50, 95 and 99 of 100. */
-const line = (what: string, took: readonly number[]): void => {
-  const sorted = took.toSorted((a, b) => a - b)
-  const at = (share: number): string => (sorted[Math.floor(sorted.length * share)] ?? Number.NaN).toFixed(1).padStart(8)
-  console.log(`${what.padEnd(44)}${at(0.5)}${at(0.95)}${at(0.99)}`)
-}
+    const empty = await startSite(await settings())
+    const place = await settings()
+    await fillPlace(place, { count, each: 'file' }, (database, store) => fill(database, store, count))
+    const full = await startSite(place)
+    console.log(`start-up: ${full.startSeconds.toFixed(2)} s; with nothing stored ${empty.startSeconds.toFixed(2)} s`)
+    await report(full, empty, count)
+    full.client.close()
+    empty.client.close()
+  })
 
 const timed = async (what: string, { client }: Site, path: (index: number) => string): Promise<void> => {
   const took: number[] = []
-  for (let index = 0; index < times; index++) took.push(await client.timedGet(path(index)))
-  line(what, took)
+  for (let index = 0; index < times; index++) took.push(await client.timed(path(index)))
+  printLine(what, took)
 }
 
 const report = async (full: Site, empty: Site, count: number): Promise<void> => {
-  console.log(`${'milliseconds'.padEnd(44)}${['p50', 'p95', 'p99'].map((name) => name.padStart(8)).join('')}`)
+  printHeading()
   const after = await someIds(full.client, count)
   const from = (index: number): string => `after=${after[index % after.length] ?? ''}`
   await timed('page of files', full, (index) => `${api}/artifacts?limit=100&${from(index)}`)
@@ -137,7 +83,7 @@ const report = async (full: Site, empty: Site, count: number): Promise<void> => 
       })
       took.push(performance.now() - began)
     }
-    line(what, took)
+    printLine(what, took)
   }
 }
 

@@ -10,8 +10,8 @@ export interface SvcClient {
   /** The answer's JSON. Throws for any status but 2xx. */
   ask(method: string, path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>>
   send(method: string, path: string, body: Uint8Array | Readable, headers: Record<string, string>): Promise<void>
-  /** Milliseconds of a GET. */
-  timedGet(path: string): Promise<number>
+  /** Milliseconds of a request without a body. Throws for any status but the one that is expected, or 2xx. */
+  timed(path: string, asked?: { readonly method?: 'GET' | 'HEAD'; readonly status?: number }): Promise<number>
   close(): void
 }
 
@@ -24,6 +24,7 @@ export const svcClient = (base: string, credential: string, connections: number)
     path: string,
     body: Uint8Array | Readable | undefined,
     headers: Record<string, string>,
+    expected?: number,
   ): Promise<string> =>
     new Promise((resolve, reject) => {
       const outgoing = request(`${base}${path}`, {
@@ -34,8 +35,9 @@ export const svcClient = (base: string, credential: string, connections: number)
       outgoing.on('error', reject)
       outgoing.on('response', (incoming) => {
         text(incoming).then((answer) => {
-          if ((incoming.statusCode ?? 500) < 300) resolve(answer)
-          else reject(new Error(`${method} ${path}: ${incoming.statusCode} ${answer}`))
+          const status = incoming.statusCode ?? 500
+          if (expected === undefined ? status < 300 : status === expected) resolve(answer)
+          else reject(new Error(`${method} ${path}: ${status} ${answer}`))
         }, reject)
       })
       if (body === undefined || body instanceof Uint8Array) outgoing.end(body)
@@ -62,9 +64,9 @@ export const svcClient = (base: string, credential: string, connections: number)
     async send(method, path, body, headers) {
       await call(method, path, body, headers)
     },
-    async timedGet(path) {
+    async timed(path, { method = 'GET', status } = {}) {
       const began = performance.now()
-      await call('GET', path, undefined, {})
+      await call(method, path, undefined, {}, status)
       return performance.now() - began
     },
     close: () => agent.destroy(),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { sql } from 'kysely'
 import { forEachEngine } from '../../test/harness/engines.ts'
+import type { Queries } from './database.ts'
 import { openNotes, write } from './notes.suite.ts'
 import { type Parameters, prepareQuery } from './prepared.ts'
 
@@ -36,6 +37,40 @@ forEachEngine((engine) => {
     assert.deepEqual(await find(database.reader, { from: 2, body: 'b', most: 1 }), [{ id: 2, body: 'b' }])
     assert.deepEqual(await database.snapshot((q) => find(q, { from: 4, body: '', most: 1 })), [])
     assert.equal(built, 1)
+  })
+
+  it('goes on with a plan that is kept, whatever the values, also after a transaction that failed', async () => {
+    const database = await openNotes(engine)
+    const find = prepareQuery(
+      (q, p: Parameters<{ from: number }>) =>
+        q
+          .selectFrom(sql<Note>`notes`.as('n'))
+          .select(['n.id', 'n.body'])
+          .where('n.id', '>=', p('from'))
+          .orderBy('n.id'),
+      { planned: 'once' },
+    )
+    const ids = async (q: Queries, from: number) => (await find(q, { from })).map(({ id }) => id)
+    const failing = database.transaction(async (tx) => {
+      await write(tx, 1, 'a')
+      assert.deepEqual(await ids(tx, 0), [1])
+      throw new Error('on purpose')
+    })
+    await assert.rejects(failing, /on purpose/)
+    assert.deepEqual(await ids(database.reader, 0), [])
+    await database.transaction(async (tx) => {
+      for (let id = 1; id <= 20; id++) await write(tx, id, String(id))
+      assert.deepEqual(await ids(tx, 19), [19, 20])
+    })
+    for (let from = 1; from <= 20; from++)
+      assert.deepEqual(
+        await ids(database.reader, from),
+        Array.from({ length: 21 - from }, (_, index) => from + index),
+      )
+    if (engine.name === 'sqlite') return
+    const kept = await sql<{ plans: number }>`select generic_plans as plans from pg_prepared_statements
+      where name like 'svc_%' and statement like '%notes%'`.execute(database.reader)
+    assert.ok((kept.rows[0]?.plans ?? 0) > 0, 'the server made a plan each time')
   })
 
   it('names a value that is missing', async () => {

@@ -1,11 +1,21 @@
+import assert from 'node:assert/strict'
 import { DatabaseSync, type SQLInputValue, StatementSync } from 'node:sqlite'
+import type { CompiledQuery } from 'kysely'
 import { Client } from 'pg'
+import type { Queries } from '../../src/database/database.ts'
+import { engineOf } from '../../src/database/engine-of.ts'
+import type { PlannedQuery } from '../../src/database/prepared.ts'
 
 /** A statement as it went to the engine. */
 export interface IssuedQuery {
   readonly sql: string
   readonly parameters: readonly unknown[]
+  /** PostgreSQL keeps one plan of it for all values. */
+  readonly kept: boolean
 }
+
+const isNamed = (value: unknown): value is { readonly text: string; readonly values: unknown } =>
+  typeof value === 'object' && value !== null && 'name' in value && 'text' in value && typeof value.text === 'string'
 
 /**
  * Everything that this process asks its databases while `work` runs, on either engine. Services under test run in this
@@ -13,9 +23,9 @@ export interface IssuedQuery {
  */
 export const queriesOf = async (work: () => Promise<unknown>): Promise<IssuedQuery[]> => {
   const issued: IssuedQuery[] = []
-  const note = (sql: string, parameters: unknown): void => {
+  const note = (sql: string, parameters: unknown, kept = false): void => {
     if (/^\s*(?:select|with|update|delete)\b/i.test(sql))
-      issued.push({ sql, parameters: Array.isArray(parameters) ? parameters : [] })
+      issued.push({ sql, parameters: Array.isArray(parameters) ? parameters : [], kept })
   }
   const { all, run } = StatementSync.prototype
   const { query } = Client.prototype
@@ -28,7 +38,9 @@ export const queriesOf = async (work: () => Promise<unknown>): Promise<IssuedQue
     return Reflect.apply(run, this, given)
   }
   Client.prototype.query = function (this: Client, ...given: unknown[]) {
-    if (typeof given[0] === 'string') note(given[0], given[1])
+    const [first, values] = given
+    if (typeof first === 'string') note(first, values)
+    else if (isNamed(first)) note(first.text, first.values, true)
     return Reflect.apply(query, this, given)
   }
   try {
@@ -38,6 +50,35 @@ export const queriesOf = async (work: () => Promise<unknown>): Promise<IssuedQue
     Object.assign(Client.prototype, { query })
   }
   return issued
+}
+
+/**
+ * How the engine would run every statement that `work` runs, in its own words: one text a statement, and on PostgreSQL another
+ * one for the plan that it would keep for all values where the statement asks for that.
+ */
+export const plansOf = async (q: Queries, work: (q: Queries) => Promise<unknown>): Promise<string[]> => {
+  const executor = q.getExecutor()
+  const run = executor.executeQuery.bind(executor)
+  const plans: string[] = []
+  const explain = async (how: string, query: CompiledQuery): Promise<void> => {
+    const { rows } = await run<Record<string, unknown>>({ ...query, sql: `${how} ${query.sql}` })
+    plans.push(rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n'))
+  }
+  const explaining = async (asked: PlannedQuery): Promise<unknown> => {
+    const { statementName, ...query } = asked
+    await explain(engineOf(q) === 'sqlite' ? 'explain query plan' : 'explain', query)
+    if (engineOf(q) === 'postgres' && statementName !== undefined)
+      await explain('explain (generic_plan)', { ...query, parameters: [] })
+    return run(asked)
+  }
+  Object.assign(executor, { executeQuery: explaining })
+  try {
+    await work(q)
+  } finally {
+    Object.assign(executor, { executeQuery: run })
+  }
+  assert.ok(plans.length > 0, 'nothing was asked')
+  return plans
 }
 
 /** Brings the planner's statistics up to date. SQLite plans without. */
@@ -70,10 +111,10 @@ const sqliteFaults = (path: string, queries: readonly IssuedQuery[]): string[] =
         .prepare(`explain query plan ${sql}`)
         .all(...parameters.filter(isInput))
         .map(({ detail }) => String(detail))
-      // What is read from end to end may be a sub-query's few rows.
+      // What is read from end to end may be a sub-query's few rows, or those of a parameter.
       const derived = new Set(steps.map((step) => /^(?:MATERIALIZE|CO-ROUTINE) (\S+)$/.exec(step)?.[1]))
       const bad = steps.filter((step) => {
-        const scanned = /^SCAN (?!CONSTANT)(\S+)/.exec(step)?.[1]
+        const scanned = /^SCAN (?!CONSTANT|json_each\b)(\S+)/.exec(step)?.[1]
         return (scanned !== undefined && !derived.has(scanned)) || step.startsWith('USE TEMP B-TREE')
       })
       return bad.map((step) => `${step} in ${sql}`)
@@ -106,9 +147,10 @@ const postgresFaults = async (
   const faults: string[] = []
   // A few rows are rightly sorted rather than read in order; what still sorts now has no index to go by.
   await client.query('set enable_sort = off')
-  for (const { sql, parameters } of queries) {
+  for (const { sql, parameters, kept } of queries) {
     const { rows } = await client.query(`explain (format json) ${sql}`, [...parameters])
-    for (const node of nodesOf(toNode(rows[0]['QUERY PLAN'][0].Plan))) {
+    if (kept) rows.push(...(await client.query(`explain (generic_plan, format json) ${sql}`)).rows)
+    for (const node of rows.flatMap((row) => nodesOf(toNode(row['QUERY PLAN'][0].Plan)))) {
       const whole = node.type === 'Seq Scan' && big.has(node.relation)
       const sorts = /Sort/.test(node.type) && nodesOf(node).some(({ relation }) => big.has(relation))
       if (whole || sorts) faults.push(`${node.type} ${node.relation ?? ''} in ${sql}`)

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { compare, maxSatisfying, validRange } from 'semver'
+import { compare, major, maxSatisfying, minor, satisfies, validRange } from 'semver'
 import { someRange, someVersion } from '../../src/features/packages/semver.suite.ts'
 import { deriveStages } from '../../src/features/packages/stages.queries.ts'
+import { promotedVersionsReadMax } from '../../src/kernel/engine-limits.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { parseVersion, versionKey } from '../../src/kernel/version-order.ts'
 import { type Backstage, openBackstage } from '../harness/backstage.ts'
@@ -260,6 +261,38 @@ forEachEngine((engine) => {
         const query = { name, range, prerelease: String(includePrerelease), stage: 'some' }
         assert.equal(await chosen(query), maxSatisfying(some, range, { includePrerelease }), range)
       }
+    })
+
+    it('knows which version of a range came last, among many that came later, and the highest of those that came at once', async () => {
+      const name = freshName('lately')
+      const versions = unlike(fc.sample(someVersion, { seed: 13, numRuns: 1_500 }))
+      assert.ok(versions.length > 2 * promotedVersionsReadMax, `${versions.length} versions`)
+      const ids = await fill(versions, name)
+      // The higher major numbers came first; some of each at once.
+      const cameAt = (version: string): string =>
+        new Date(Date.UTC(2026, 0, 1, 12 - major(version), minor(version))).toISOString()
+      await backstage.database.transaction(async (tx) => {
+        const rows = versions.map((version) => ({
+          ...{ repository, artifact_id: ids.get(version) ?? '', stage: 'some', promoted_at: cameAt(version) },
+          ...{ actor: 'somebody', comment: null },
+        }))
+        await tx.insertInto('artifact_stages').values(rows).execute()
+        for (const { artifact_id } of rows) await deriveStages(tx, artifact_id)
+      })
+      const lastOf = (some: readonly string[]): string | null =>
+        some.toSorted((a, b) => (cameAt(a) === cameAt(b) ? compare(b, a) : cameAt(a) < cameAt(b) ? 1 : -1))[0] ?? null
+      const ranges = fc.sample(fc.tuple(someRange, fc.boolean()), { seed: 14, numRuns: 300 })
+      let [few, many] = [0, 0]
+      for (const [range, includePrerelease] of [...ranges, ['>=3', true] as const, ['*', true] as const]) {
+        if (validRange(range, { includePrerelease }) === null) continue
+        const matching = versions.filter((version) => satisfies(version, range, { includePrerelease }))
+        const expected = lastOf(matching)
+        const query = { name, range, prerelease: String(includePrerelease), stage: 'some', order: 'promoted' }
+        assert.equal(await chosen(query), expected, `${range}, pre-releases ${includePrerelease}`)
+        if (matching.length > promotedVersionsReadMax) many++
+        else if (expected !== null) few++
+      }
+      assert.ok(few > 20 && many > 20, `${few} chosen of few, ${many} of many`)
     })
 
     it('is put right by the doctor where it was forgotten', async () => {

@@ -1,6 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import type { ClientBase, Pool, QueryResult as PostgresResult } from 'pg'
 import { checkParameter } from '../parameters.ts'
+import type { PlannedQuery } from '../prepared.ts'
 import { translated } from './errors.ts'
 
 /** Whatever takes a statement: one client, or the pool for a statement by itself. */
@@ -14,11 +15,13 @@ export class PostgresConnection implements DatabaseConnection {
     this.#before = before
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>({ sql, parameters, statementName }: PlannedQuery): Promise<QueryResult<R>> {
     this.#before()
     const values = parameters.map(checkParameter)
     try {
-      const result: PostgresResult = await this.#target.query(sql, values)
+      const result: PostgresResult = await (statementName === undefined
+        ? this.#target.query(sql, values)
+        : this.#target.query({ name: statementName, text: sql, values }))
       if (!countsRows.has(result.command)) return { rows: result.rows }
       return { numAffectedRows: BigInt(result.rowCount ?? 0), rows: result.rows }
     } catch (error) {

@@ -6,19 +6,21 @@ export const insertSession = async (tx: Transaction, row: SessionsTable): Promis
   await tx.insertInto('sessions').values(row).execute()
 }
 
-const sessionBySecret = prepareQuery((q, p: Parameters<{ digest: string }>) =>
-  q
-    .selectFrom('sessions')
-    .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
-    .select([
-      'sessions.id as session_id',
-      'sessions.expires_at',
-      'accounts.id as account_id',
-      'accounts.name',
-      'accounts.administrator',
-      'accounts.enabled',
-    ])
-    .where('sessions.secret_sha256', '=', p('digest')),
+const sessionBySecret = prepareQuery(
+  (q, p: Parameters<{ digest: string }>) =>
+    q
+      .selectFrom('sessions')
+      .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
+      .select([
+        'sessions.id as session_id',
+        'sessions.expires_at',
+        'accounts.id as account_id',
+        'accounts.name',
+        'accounts.administrator',
+        'accounts.enabled',
+      ])
+      .where('sessions.secret_sha256', '=', p('digest')),
+  { planned: 'once' },
 )
 
 /** The session of a secret with its account, expired or not. */

@@ -113,13 +113,15 @@ export const deleteGrant = async (tx: Transaction, groupId: string, repository: 
 }
 
 /** Grants of an account on one repository, through all its groups. */
-export const accessRows = prepareQuery((q, p: Parameters<{ accountId: string; repository: string }>) =>
-  q
-    .selectFrom('group_members')
-    .innerJoin('group_grants', 'group_grants.group_id', 'group_members.group_id')
-    .select('group_grants.access')
-    .where('group_members.account_id', '=', p('accountId'))
-    .where('group_grants.repository', '=', p('repository')),
+export const accessRows = prepareQuery(
+  (q, p: Parameters<{ accountId: string; repository: string }>) =>
+    q
+      .selectFrom('group_members')
+      .innerJoin('group_grants', 'group_grants.group_id', 'group_members.group_id')
+      .select('group_grants.access')
+      .where('group_members.account_id', '=', p('accountId'))
+      .where('group_grants.repository', '=', p('repository')),
+  { planned: 'once' },
 )
 
 /** The strongest grant of an account on each repository, ordered by id; 'write' sorts after 'read'. */

@@ -10,7 +10,7 @@ import { packagePage, toPackageVersion } from './listing.ts'
 import { getPackageContent, listPackages, registerPackage, resolvePackage } from './operations.ts'
 import { type RegistrationParts, registerPackage as register } from './registration.ts'
 import { resolvePackage as resolve } from './resolve.ts'
-import { stagesOf } from './stages.queries.ts'
+import { stagesIn } from './stages.queries.ts'
 
 export const packageHandlers = (parts: RegistrationParts): BoundOperation[] => {
   const { reader } = parts.database
@@ -44,7 +44,7 @@ export const packageHandlers = (parts: RegistrationParts): BoundOperation[] => {
           size: String(row.size),
           publishedAt: row.published_at,
           stagedAt: row.promoted_at,
-          stages: await stagesOf(reader, row.artifact_id),
+          stages: stagesIn(row.stages),
         },
       }
     }),

@@ -50,7 +50,7 @@ export const registerPackage = async (
     const now = timestamp(parts.clock.now())
     // First the claim, then the repository: the order in which a deletion takes them.
     if (!(await lockLive(tx, id))) throw notFound('artifact')
-    const row = rowOf(artifact, manifest, now)
+    const row = packageRow(artifact, manifest, now)
     const meanwhile = await findPackageOf(tx, id)
     if (meanwhile !== undefined) return meanwhile
     await takeVersion(tx, row)
@@ -68,7 +68,8 @@ export const registerPackage = async (
   })
 }
 
-const rowOf = (
+/** The version that a manifest makes of a published file. */
+export const packageRow = (
   { repository, id, published_at }: ArtifactsTable,
   { group, name, version, parsed, value }: Manifest,
   now: string,

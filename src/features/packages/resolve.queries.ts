@@ -1,6 +1,17 @@
-import type { Expression, SelectQueryBuilder } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../../database/database.ts'
+import { engineOf } from '../../database/engine-of.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
+import { promotedVersionsReadMax } from '../../kernel/engine-limits.ts'
 import type { KeyInterval } from './ranges.ts'
+import { stageNames } from './stages.queries.ts'
+
+/**
+ * One statement for each way to choose, whatever the number of intervals, and in it no more than a look into one index for each
+ * of them. Nothing is left to the estimates of PostgreSQL's planner: to it all indexes that begin with the name of a
+ * package are as good as each other once it believes that a package has one version, and reading the ten thousand of another
+ * takes longer than all the rest. Therefore ranges are rows of keys, ordered by those: only one index has that order.
+ */
 
 /** A package within a repository. */
 export interface PackageKey {
@@ -9,92 +20,138 @@ export interface PackageKey {
   readonly nameKey: string
 }
 
-interface Candidate {
+/** A version that was chosen, with all that is told of it. */
+interface Chosen {
   readonly artifact_id: string
-  readonly version_key: string
+  readonly group_name: string
+  readonly name: string
+  readonly version: string
+  readonly file_name: string
+  readonly sha256: string
+  readonly size: number
+  readonly published_at: string
+  /** When it reached the stage that was asked for. */
   readonly promoted_at: string | null
+  /** See `stagesIn`. */
+  readonly stages: string | null
 }
 
-/** The highest version in any of the intervals, of which there is one at least: a look into an index for each, in one statement. */
-export const findHighest = (q: Queries, of: PackageKey, stage: string | null, intervals: readonly KeyInterval[]) => {
-  const candidates: Expression<Candidate> =
-    stage === null
-      ? anyOf(intervals.map((interval) => q.selectFrom(inAll(q, of, interval).as('one')).selectAll()))
-      : anyOf(intervals.map((interval) => q.selectFrom(inStage(q, of, stage, interval).as('one')).selectAll()))
-  return chosenFrom(q, candidates)
-}
+type Asked = PackageKey & { readonly intervals: string }
+type AskedInStage = Asked & { readonly stage: string }
 
-const anyOf = <DB, TB extends keyof DB, O>(queries: readonly SelectQueryBuilder<DB, TB, O>[]) =>
-  queries.reduce((all, query) => all.unionAll(query))
+/** Intervals as one parameter: rows of `prerelease`, `lower` and `upper`. */
+const intervalsText = (intervals: readonly KeyInterval[]): string =>
+  JSON.stringify(intervals.map(({ prerelease, from, to }) => ({ prerelease, lower: from, upper: to })))
 
-/** The highest of the candidates, with all that is told of it. */
-const chosenFrom = (q: Queries, candidates: Expression<Candidate>) =>
-  q
-    .with('chosen', () => candidates)
-    .selectFrom('chosen')
-    .innerJoin('packages as p', 'p.artifact_id', 'chosen.artifact_id')
-    .innerJoin('artifacts as a', 'a.id', 'chosen.artifact_id')
-    .select(['p.artifact_id', 'p.group_name', 'p.name', 'p.version', 'chosen.promoted_at'])
-    .select(['a.name as file_name', 'a.sha256', 'a.size', 'a.published_at'])
-    .orderBy('chosen.version_key', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+/** `i`, which a statement begins with: the rows of the parameter, which is read once. */
+const withIntervals = (q: Queries, p: Parameters<Asked>): RawBuilder<unknown> =>
+  engineOf(q) === 'postgres'
+    ? sql`with i as materialized (
+        select * from json_to_recordset(${p('intervals')}::json) as i(prerelease bigint, lower text, upper text))`
+    : sql`with i as materialized (
+        select value ->> 'prerelease' as prerelease, value ->> 'lower' as lower, value ->> 'upper' as upper
+        from json_each(${p('intervals')}))`
 
-const inAll = (q: Queries, { repository, groupKey, nameKey }: PackageKey, { prerelease, from, to }: KeyInterval) =>
-  q
-    .selectFrom('packages')
-    .select((eb) => ['artifact_id', 'version_key', eb.cast<string | null>(eb.val(null), 'text').as('promoted_at')])
-    .where('repository', '=', repository)
-    .where('group_key', '=', groupKey)
-    .where('name_key', '=', nameKey)
-    .where('prerelease', '=', prerelease)
-    .where('version_key', '>=', from)
-    .where('version_key', '<', to)
-    .orderBy('version_key', 'desc')
-    .limit(1)
+const inInterval = sql`(v.prerelease, v.version_key) >= (i.prerelease, i.lower)
+  and (v.prerelease, v.version_key) < (i.prerelease, i.upper)`
 
-const inStage = (
+const ofPackage = (p: Parameters<PackageKey>): RawBuilder<unknown> =>
+  sql`v.repository = ${p('repository')} and v.group_key = ${p('groupKey')} and v.name_key = ${p('nameKey')}`
+
+/**
+ * A version's key and its id as one text, so that the greatest of them tells both. A blank is below everything that a key can
+ * go on with: text is in the order of the keys.
+ */
+const keyAndId = sql`v.version_key || ' ' || v.artifact_id`
+/** Ids are UUIDs. */
+const idOf = (q: Queries, text: RawBuilder<unknown>): RawBuilder<unknown> =>
+  engineOf(q) === 'postgres' ? sql`right(${text}, 36)` : sql`substr(${text}, -36)`
+
+const toldOfVersion = sql`p.artifact_id, p.group_name, p.name, p.version,
+  a.name as file_name, a.sha256, a.size, a.published_at, ${stageNames(sql.ref('p.artifact_id'))} as stages`
+
+const highest = prepareQuery<Asked, Chosen>(
+  (q, p) => ({
+    compile: () =>
+      sql<Chosen>`${withIntervals(q, p)}
+        select ${toldOfVersion}, null as promoted_at
+        from packages as p join artifacts as a on a.id = p.artifact_id
+        where p.artifact_id = ${idOf(
+          q,
+          sql`(select max((
+            select ${keyAndId} from packages as v where ${ofPackage(p)} and ${inInterval}
+            order by v.prerelease desc, v.version_key desc limit 1
+          )) from i)`,
+        )}`.compile(q),
+  }),
+  { planned: 'once' },
+)
+
+/** The version with the id that `chosen` finds, and when it reached the stage. */
+const inStage = (q: Queries, p: Parameters<AskedInStage>, chosen: RawBuilder<unknown>) =>
+  sql<Chosen>`${withIntervals(q, p)}
+    select ${toldOfVersion}, s.promoted_at
+    from package_stages as s
+    join packages as p on p.artifact_id = s.artifact_id
+    join artifacts as a on a.id = s.artifact_id
+    where s.stage = ${p('stage')} and s.artifact_id = ${idOf(q, chosen)}`.compile(q)
+
+const highestInStage = prepareQuery<AskedInStage, Chosen>(
+  (q, p) => ({
+    compile: () =>
+      inStage(
+        q,
+        p,
+        sql`(select max((
+          select ${keyAndId} from package_stages as v
+          where ${ofPackage(p)} and v.stage = ${p('stage')} and ${inInterval}
+          order by v.prerelease desc, v.version_key desc limit 1
+        )) from i)`,
+      ),
+  }),
+  { planned: 'once' },
+)
+
+/** The highest version in any of the intervals, of which there is one at least. */
+export const findHighest = async (
   q: Queries,
-  { repository, groupKey, nameKey }: PackageKey,
-  stage: string,
-  { prerelease, from, to }: KeyInterval,
-) =>
-  q
-    .selectFrom('package_stages')
-    .select(['artifact_id', 'version_key', 'promoted_at'])
-    .where('repository', '=', repository)
-    .where('group_key', '=', groupKey)
-    .where('name_key', '=', nameKey)
-    .where('stage', '=', stage)
-    .where('prerelease', '=', prerelease)
-    .where('version_key', '>=', from)
-    .where('version_key', '<', to)
-    .orderBy('version_key', 'desc')
-    .limit(1)
+  of: PackageKey,
+  stage: string | null,
+  intervals: readonly KeyInterval[],
+): Promise<Chosen | undefined> => {
+  const asked = { ...of, intervals: intervalsText(intervals) }
+  const rows = await (stage === null ? highest(q, asked) : highestInStage(q, { ...asked, stage }))
+  return rows[0]
+}
+
+/** Times of promotion are all as long as each other, so that the greatest of these is the last one. */
+const timeKeyAndId = sql`v.promoted_at || v.version_key || ' ' || v.artifact_id`
+
+/**
+ * Few versions in the intervals: the last of them, all read. Many: one of them is soon met along the promotions, from the last
+ * one back, unless they came before all others; then that is a walk through the promotions of the package to the stage.
+ */
+const latestPromoted = prepareQuery<AskedInStage, Chosen>(
+  (q, p) => {
+    const ofStage = sql`${ofPackage(p)} and v.stage = ${p('stage')}`
+    const one = sql`(
+      select ${timeKeyAndId} as place from package_stages as v where ${ofStage} and ${inInterval}
+      order by v.prerelease desc, v.version_key desc limit ${sql.lit(promotedVersionsReadMax + 1)}) as few`
+    const count = sql`(select sum((select count(*) from ${one})) from i)`
+    const ofFew = sql`(select max((select max(few.place) from ${one})) from i)`
+    const ofMany = sql`(select ${timeKeyAndId} from package_stages as v
+      where ${ofStage} and exists (select 1 from i where ${inInterval})
+      order by v.promoted_at desc, v.version_key desc limit 1)`
+    const chosen = sql`(case when ${count} <= ${sql.lit(promotedVersionsReadMax)} then ${ofFew} else ${ofMany} end)`
+    return { compile: () => inStage(q, p, chosen) }
+  },
+  { planned: 'once' },
+)
 
 /** The version in any of the intervals that reached the stage last; of those that did at once, the highest. */
-export const findLatestPromoted = (
+export const findLatestPromoted = async (
   q: Queries,
-  { repository, groupKey, nameKey }: PackageKey,
+  of: PackageKey,
   stage: string,
   intervals: readonly KeyInterval[],
-) => {
-  const latest = q
-    .selectFrom('package_stages')
-    .select(['artifact_id', 'version_key', 'promoted_at'])
-    .where('repository', '=', repository)
-    .where('group_key', '=', groupKey)
-    .where('name_key', '=', nameKey)
-    .where('stage', '=', stage)
-    .where((eb) =>
-      eb.or(
-        intervals.map(({ prerelease, from, to }) =>
-          eb.and([eb('prerelease', '=', prerelease), eb('version_key', '>=', from), eb('version_key', '<', to)]),
-        ),
-      ),
-    )
-    .orderBy('promoted_at', 'desc')
-    .orderBy('version_key', 'desc')
-    .limit(1)
-  return chosenFrom(q, latest)
-}
+): Promise<Chosen | undefined> => (await latestPromoted(q, { ...of, stage, intervals: intervalsText(intervals) }))[0]

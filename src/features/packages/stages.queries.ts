@@ -1,3 +1,4 @@
+import { type Expression, sql } from 'kysely'
 import type { Queries, Transaction } from '../../database/database.ts'
 
 /** All that packages know of stages stands in this file. */
@@ -40,16 +41,13 @@ export const forgetStages = async (tx: Transaction, artifactId: string): Promise
   await tx.deleteFrom('package_stages').where('artifact_id', '=', artifactId).execute()
 }
 
-/** Stages of an artifact in the order of their bytes. */
-export const stagesOf = async (q: Queries, artifactId: string): Promise<string[]> => {
-  const rows = await q
-    .selectFrom('artifact_stages')
-    .select('stage')
-    .where('artifact_id', '=', artifactId)
-    .orderBy('stage')
-    .execute()
-  return rows.map(({ stage }) => stage)
-}
+/** The names of an artifact's stages in any order, with commas between them; null where there are none. */
+export const stageNames = (artifactId: Expression<string>) =>
+  sql<string | null>`(select string_agg(t.stage, ',') from artifact_stages as t
+    where t.artifact_id = ${artifactId})`
+
+/** What {@link stageNames} answers, in the order of the bytes. */
+export const stagesIn = (names: string | null): string[] => names?.split(',').sort() ?? []
 
 /** Packages whose derived stages are not those of their artifact. */
 export const packagesBesideStages = (q: Queries, limit: number) =>

@@ -2,8 +2,10 @@ import type { Queries, Transaction } from '../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import { quotaCriticalPercent, quotaWarningPercent } from '../../kernel/limits.ts'
 
-const liveRepository = prepareQuery((q, p: Parameters<{ id: string }>) =>
-  q.selectFrom('repositories').select('id').where('id', '=', p('id')).where('deleted_at', 'is', null),
+const liveRepository = prepareQuery(
+  (q, p: Parameters<{ id: string }>) =>
+    q.selectFrom('repositories').select('id').where('id', '=', p('id')).where('deleted_at', 'is', null),
+  { planned: 'once' },
 )
 
 export const repositoryIsLive = async (q: Queries, id: string): Promise<boolean> =>

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { onSqlite } from '../../../test/harness/engines.ts'
-import { plansOf } from '../../../test/harness/sqlite-plans.ts'
+import { openOwnParts } from '../../../test/harness/own-parts.ts'
+import { plansOf } from '../../../test/harness/query-plans.ts'
 import { storageEventsBeyond } from '../../journal/storage-events.queries.ts'
 import { duePolicies } from './policy.queries.ts'
 import { countVersions, newestVersions, nthNewest, oldestVersions } from './versions.queries.ts'
@@ -11,7 +12,8 @@ const groups = [{ group_key: 'g', name_key: 'n' }, 'repository'] as const
 
 onSqlite((engine) => {
   it('counts versions and finds the newest and oldest of them by indexes, without sorting and without reading rows', async () => {
-    const plans = await plansOf(engine, async (q) => {
+    const { database } = await openOwnParts(engine)
+    const plans = await plansOf(database.reader, async (q) => {
       for (const group of groups) {
         await nthNewest(q, 'r', group, 5)
         await newestVersions(q, 'r', group, null, 10)
@@ -26,7 +28,8 @@ onSqlite((engine) => {
   })
 
   it('goes on after a page of packages without reading what was before it', async () => {
-    const plans = await plansOf(engine, (q) => countVersions(q, 'r', { group_key: 'g', name_key: 'n' }, 100))
+    const { database } = await openOwnParts(engine)
+    const plans = await plansOf(database.reader, (q) => countVersions(q, 'r', { group_key: 'g', name_key: 'n' }, 100))
     assert.ok(
       plans.some((plan) =>
         /SEARCH packages USING COVERING INDEX \w+ \(repository=\? AND \(group_key,name_key\)>\(\?,\?\)\)/.test(plan),
@@ -36,9 +39,10 @@ onSqlite((engine) => {
   })
 
   it('finds due policies and the oldest events by indexes', async () => {
-    const due = await plansOf(engine, (q) => duePolicies(q, '2026', { next_run_at: '', repository: '' }, 10))
+    const { database } = await openOwnParts(engine)
+    const due = await plansOf(database.reader, (q) => duePolicies(q, '2026', { next_run_at: '', repository: '' }, 10))
     for (const plan of due) assert.match(plan, /storage_policies USING INDEX storage_policies_due/)
-    const events = await plansOf(engine, (q) => storageEventsBeyond(q, 20_000, 10))
+    const events = await plansOf(database.reader, (q) => storageEventsBeyond(q, 20_000, 10))
     for (const plan of events) assert.match(plan, /storage_events USING COVERING INDEX storage_events_by_time/)
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { sql } from 'kysely'
 import { forEachEngine } from '../../../test/harness/engines.ts'
-import { plansOf } from '../../../test/harness/plans.ts'
+import { plansOf } from '../../../test/harness/query-plans.ts'
 import type { Database } from '../../database/database.ts'
 import { migrate } from '../../database/migrate.ts'
 import { migrations } from '../../database/migrations/index.ts'
@@ -116,7 +116,7 @@ forEachEngine((engine) => {
     if (engine.name === 'sqlite')
       it('of a step goes through the index in its order, and from there to the entries', async () => {
         const step = { from: 0, after: someId(), needle: 'seldom', limit: 256 }
-        const [plan = ''] = await plansOf('sqlite', database.reader, (q) => sqliteStep(q, wanted.tokens, step))
+        const [plan = ''] = await plansOf(database.reader, (q) => sqliteStep(q, wanted.tokens, step))
         assert.match(plan, /SCAN search_index VIRTUAL TABLE INDEX \d+:M\d*>/, plan)
         assert.match(plan, /SEARCH e USING INDEX search_entries_by_position \(position=\?\)/, plan)
         assert.doesNotMatch(plan, /SCAN e\b/, plan)
@@ -124,14 +124,14 @@ forEachEngine((engine) => {
     else {
       it('of walking goes along the entries of the repository and stops', async () => {
         const bounds = { rows: 64, limit: 10 }
-        const [plan = ''] = await plansOf('postgres', database.reader, (q) => walk(q, wanted, someId(), bounds))
+        const [plan = ''] = await plansOf(database.reader, (q) => walk(q, wanted, someId(), bounds))
         assert.match(plan, /Limit.*\n.*Index Scan using search_entries_by_repository/, plan)
         assert.doesNotMatch(plan, /Seq Scan/, plan)
       })
       it('of asking the index goes by its tokens, although nobody told the planner about them', async () => {
         const plans = await database.snapshot(async (q) => {
           await onlyByIndex(q)
-          return plansOf('postgres', q, async (explained) => {
+          return plansOf(q, async (explained) => {
             await someByIndex(explained, wanted, someId(), 10)
             await firstByIndex(explained, wanted, someId(), 10)
           })

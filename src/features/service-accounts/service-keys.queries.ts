@@ -5,22 +5,24 @@ import type { ServiceKeysTable } from '../../database/tables/service-accounts.ts
 export const findServiceKeyRow = (q: Queries, id: string): Promise<ServiceKeysTable | undefined> =>
   q.selectFrom('service_keys').selectAll().where('id', '=', id).executeTakeFirst()
 
-const keyWithAccount = prepareQuery((q, p: Parameters<{ id: string }>) =>
-  q
-    .selectFrom('service_keys')
-    .innerJoin('service_accounts', 'service_accounts.id', 'service_keys.account_id')
-    .select([
-      'service_keys.id as key_id',
-      'service_keys.account_id',
-      'service_keys.state',
-      'service_keys.secret_sha256',
-      'service_keys.bindings',
-      'service_keys.expires_at',
-      'service_keys.activation_expires_at',
-      'service_accounts.enabled',
-      'service_accounts.bindings as policy',
-    ])
-    .where('service_keys.id', '=', p('id')),
+const keyWithAccount = prepareQuery(
+  (q, p: Parameters<{ id: string }>) =>
+    q
+      .selectFrom('service_keys')
+      .innerJoin('service_accounts', 'service_accounts.id', 'service_keys.account_id')
+      .select([
+        'service_keys.id as key_id',
+        'service_keys.account_id',
+        'service_keys.state',
+        'service_keys.secret_sha256',
+        'service_keys.bindings',
+        'service_keys.expires_at',
+        'service_keys.activation_expires_at',
+        'service_accounts.enabled',
+        'service_accounts.bindings as policy',
+      ])
+      .where('service_keys.id', '=', p('id')),
+  { planned: 'once' },
 )
 
 /** A key with what its account allows at this moment. */

@@ -34,21 +34,23 @@ export const insertToken = async (tx: Transaction, row: PersonalTokensTable): Pr
   await tx.insertInto('personal_tokens').values(row).execute()
 }
 
-const tokenBySecret = prepareQuery((q, p: Parameters<{ digest: string }>) =>
-  q
-    .selectFrom('personal_tokens')
-    .innerJoin('accounts', 'accounts.id', 'personal_tokens.account_id')
-    .select([
-      'personal_tokens.id as token_id',
-      'personal_tokens.scope',
-      'personal_tokens.expires_at',
-      'personal_tokens.last_used_at',
-      'personal_tokens.revoked_at',
-      'accounts.id as account_id',
-      'accounts.name',
-      'accounts.enabled',
-    ])
-    .where('personal_tokens.secret_sha256', '=', p('digest')),
+const tokenBySecret = prepareQuery(
+  (q, p: Parameters<{ digest: string }>) =>
+    q
+      .selectFrom('personal_tokens')
+      .innerJoin('accounts', 'accounts.id', 'personal_tokens.account_id')
+      .select([
+        'personal_tokens.id as token_id',
+        'personal_tokens.scope',
+        'personal_tokens.expires_at',
+        'personal_tokens.last_used_at',
+        'personal_tokens.revoked_at',
+        'accounts.id as account_id',
+        'accounts.name',
+        'accounts.enabled',
+      ])
+      .where('personal_tokens.secret_sha256', '=', p('digest')),
+  { planned: 'once' },
 )
 
 /** The token of a secret with its account, whatever state both are in. */

@@ -1,0 +1,84 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Database } from '../src/database/database.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { migrations } from '../src/database/migrations/index.ts'
+import { openDatabase } from '../src/database/open.ts'
+import { openBlobStore } from '../src/main/parts.ts'
+import { readSettings } from '../src/main/settings/rules.ts'
+import type { BlobStore } from '../src/ports/blob-store.ts'
+import { startPostgres } from '../test/harness/postgres.ts'
+import { makeFolder } from './processes.ts'
+import { type Bench, builtProgram, startSvc } from './servers.ts'
+import { type SvcClient, svcClient } from './svc-client.ts'
+
+/** A service that is asked one thing after the other, and the milliseconds that it takes. */
+export interface Site {
+  readonly server: Bench
+  readonly startSeconds: number
+  readonly client: SvcClient
+}
+
+type Settings = Readonly<Record<string, string>>
+
+/** Runs `work` for each engine; `settings` makes those of a new place, with a database of its own. */
+export const onEngines = async (
+  engines: readonly string[],
+  work: (engine: string, settings: () => Promise<Settings>) => Promise<void>,
+): Promise<void> => {
+  for (const engine of engines) {
+    const postgres = engine === 'postgres' ? await startPostgres() : undefined
+    try {
+      await work(engine, async () => ({
+        SVC_DATA_DIR: await makeFolder('scale'),
+        ...(postgres === undefined ? {} : { SVC_DATABASE_URL: await postgres.createDatabase() }),
+      }))
+    } finally {
+      await postgres?.stop()
+    }
+  }
+}
+
+/** Lets `fill` have the database and the store of a place before a service runs there, and says how long it took. */
+export const fillPlace = async (
+  settings: Settings,
+  what: { readonly count: number; readonly each: string },
+  fill: (database: Database, store: BlobStore) => Promise<void>,
+): Promise<void> => {
+  const read = readSettings(settings)
+  await mkdir(join(settings['SVC_DATA_DIR'] ?? '', 'blobs'), { recursive: true })
+  const store = await openBlobStore(read)
+  const report = (message: string, error: unknown): void => console.error(message, error)
+  const database = await openDatabase({ url: read.databaseUrl, report })
+  try {
+    await migrate(database, migrations)
+    const began = performance.now()
+    await fill(database, store)
+    const seconds = (performance.now() - began) / 1000
+    console.log(`filled in ${seconds.toFixed(0)} s, ${((seconds / what.count) * 1e6).toFixed(0)} µs a ${what.each}`)
+  } finally {
+    await database[Symbol.asyncDispose]()
+  }
+}
+
+export const startSite = async (settings: Settings): Promise<Site> => {
+  await builtProgram()
+  const began = performance.now()
+  const server = await startSvc([], settings)
+  const startSeconds = (performance.now() - began) / 1000
+  const { url, headers } = server.download('any', '')
+  const credential = (headers['authorization'] ?? '').replace('Bearer ', '')
+  return { server, startSeconds, client: svcClient(new URL(url).origin, credential, 1) }
+}
+
+const nameWidth = 48
+
+export const printHeading = (): void =>
+  console.log(`${'milliseconds'.padEnd(nameWidth)}${['p50', 'p95', 'p99'].map((name) => name.padStart(8)).join('')}`)
+
+/** Milliseconds at 50, 95 and 99 of 100. */
+export const printLine = (what: string, took: readonly number[]): void => {
+  const sorted = took.toSorted((a, b) => a - b)
+  const at = (share: number): string => (sorted[Math.floor(sorted.length * share)] ?? Number.NaN).toFixed(1).padStart(8)
+  console.log(`${what.padEnd(nameWidth)}${at(0.5)}${at(0.95)}${at(0.99)}`)
+}
