@@ -56,11 +56,15 @@ export const bindOperation = (
       const exchange = exchangeOf(request)
       const sent = { authorization: request.headers.authorization, queryText: queryTextOf(request) }
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
-      const caller = await admit(parts.gate, operation, sent, paramsOf(request, rest), (found) => {
+      const params = paramsOf(request, rest)
+      const caller = await admit(parts.gate, operation, sent, params, (found) => {
         if (!operation.whileDraining)
           parts.budget.spend(found === null ? networkOf(facts.clientAddress) : actorOf(found))
       })
-      exchange.arrival = { caller, requestId: exchange.requestId, ...facts }
+      const admitAgain = async (): Promise<void> => {
+        await admit(parts.gate, operation, sent, params, () => {})
+      }
+      exchange.arrival = { caller, requestId: exchange.requestId, ...facts, admitAgain }
       if (operation.body.kind !== 'json') return
       continueBody(request.raw, reply.raw)
       exchange.bodyTimer = setTimeout(() => replies.problem(request, reply, bodyTooSlow()), jsonBodyDeadlineMs)
