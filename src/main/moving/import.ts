@@ -50,8 +50,17 @@ type Columns = ReadonlyMap<TableName, readonly string[]>
  * the database says so no more. A crash leaves how far it was; the same command goes on from there.
  */
 export const importCatalog = async (parts: Parts, path: string, progress: Progress): Promise<Imported> => {
-  const { database } = parts
   const folder = new ExportFolder(path)
+  const lock = await folder.reading()
+  try {
+    return await importFrom(parts, folder, progress)
+  } finally {
+    lock[Symbol.dispose]()
+  }
+}
+
+const importFrom = async (parts: Parts, folder: ExportFolder, progress: Progress): Promise<Imported> => {
+  const { database } = parts
   const manifest = await folder.manifest()
   checkSchema(manifest, await currentSchema(database))
   const columns = await columnsOfTables(database)
@@ -173,7 +182,7 @@ const checkExport = async (
   if (faulty > 0) throw new BytesMissing(faults, faulty, included ? `in ${folder.path}` : 'in the store')
   if (blobs !== manifest.blobs.count || bytes !== manifest.blobs.bytes)
     throw new ExportDamaged(folder.manifestPath, 'it counts other files than its tables name')
-  await freeSpace.refuseUnlessRoomFor(wanted)
+  await refuseUnlessRoomFor(freeSpace, wanted)
 }
 
 const movedTables = (manifest: Manifest) =>
@@ -226,8 +235,21 @@ const importBlobs = async (
   await flush()
 }
 
+const refuseUnlessRoomFor = async (freeSpace: Parts['freeSpace'], bytes: number): Promise<void> => {
+  try {
+    await freeSpace.refuseUnlessRoomFor(bytes)
+  } catch (error) {
+    if (!(error instanceof Failure && error.code === 'insufficient_space')) throw error
+    throw new Failure(
+      'insufficient_space',
+      `The store has no room for the ${bytes} bytes that are to be copied there. ${error.message} Make room and go on with the same command.`,
+      { cause: error },
+    )
+  }
+}
+
 const copyBlob = async ({ store, freeSpace }: Parts, folder: ExportFolder, blob: NamedBlob): Promise<void> => {
-  await freeSpace.refuseUnlessRoomFor(blob.bytes)
+  await refuseUnlessRoomFor(freeSpace, blob.bytes)
   try {
     await copyIn(store, blob, folder.open(blob.digest))
   } catch (error) {
