@@ -8,7 +8,7 @@ import { networkOf } from '../kernel/networks.ts'
 import { clientFacts } from './client-address.ts'
 import { exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'
-import { admit, compileOperation, type Params, perform } from './pipeline.ts'
+import { admit, type Checked, compileOperation, type Params, perform } from './pipeline.ts'
 import type { Replies } from './replies.ts'
 import { continueBody } from './request-body.ts'
 import { parseJson } from './thrown.ts'
@@ -43,7 +43,7 @@ export const bindOperation = (
   isDraining: () => boolean,
 ): void => {
   const { operation } = bound
-  const checked = compileOperation(operation)
+  let checked: Checked | null = null
   const rest = restName(operation.path)
   scope.route({
     method: reads(operation) ? ['GET', 'HEAD'] : operation.method,
@@ -74,6 +74,8 @@ export const bindOperation = (
       const { arrival, bodyTimer } = exchangeOf(request)
       if (bodyTimer !== null) clearTimeout(bodyTimer)
       if (arrival === null) throw new Error(`${operation.id}: reached its handler unadmitted`)
+      // At the first request: to compile all of them takes a good part of the time that a start takes.
+      checked ??= compileOperation(operation)
       const answer = await perform(bound, checked, arrival, request.raw, reply.raw, {
         params: paramsOf(request, rest),
         queryText: queryTextOf(request),

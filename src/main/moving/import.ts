@@ -81,15 +81,6 @@ const importFrom = async (parts: Parts, folder: ExportFolder, progress: Progress
   return { rows, blobs: manifest.blobs.count, bytes: manifest.blobs.bytes, findings }
 }
 
-/** Throws unless the database can be used: while something is being imported, only the import may go on. */
-export const refuseUnfinishedImport = async (database: Database): Promise<void> => {
-  if ((await installation(database.reader)).importing === null) return
-  throw new Failure(
-    'unavailable',
-    'An import into this database is not finished. Go on with it by running the same svc import again, or begin with a new database.',
-  )
-}
-
 const checkSchema = (manifest: Manifest, schema: number): void => {
   if (manifest.schema < schema)
     throw new Failure(
