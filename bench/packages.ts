@@ -34,7 +34,7 @@ export const measurePackages = (count: number, engines: readonly string[]): Prom
       ),
     )
     const site = await startSite(place)
-    console.log(`start-up: ${site.startSeconds.toFixed(2)} s`)
+    console.log(`start-up: ${site.server.startSeconds?.toFixed(2)} s`)
     printHeading()
     for (const [what, asked] of Object.entries({ ...selections(count, versions), ...(await lists(site, count)) }))
       await measure(what, site, asked)

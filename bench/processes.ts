@@ -89,12 +89,12 @@ export const freePort = async (): Promise<number> => {
 
 /** Waits until something answers, at most 15 seconds. */
 export const answers = async (url: string): Promise<void> => {
-  for (let attempt = 0; attempt < 150; attempt++) {
+  for (let attempt = 0; attempt < 1_500; attempt++) {
     try {
       await (await fetch(url)).arrayBuffer()
       return
     } catch {
-      await pause(100)
+      await pause(10)
     }
   }
   throw new Error(`${url} does not answer`)

@@ -9,13 +9,12 @@ import { readSettings } from '../src/main/settings/rules.ts'
 import type { BlobStore } from '../src/ports/blob-store.ts'
 import { startPostgres } from '../test/harness/postgres.ts'
 import { makeFolder } from './processes.ts'
-import { type Bench, builtProgram, startSvc } from './servers.ts'
+import { type Bench, startSvc } from './servers.ts'
 import { type SvcClient, svcClient } from './svc-client.ts'
 
 /** A service that is asked one thing after the other, and the milliseconds that it takes. */
 export interface Site {
   readonly server: Bench
-  readonly startSeconds: number
   readonly client: SvcClient
 }
 
@@ -62,13 +61,10 @@ export const fillPlace = async (
 }
 
 export const startSite = async (settings: Settings): Promise<Site> => {
-  await builtProgram()
-  const began = performance.now()
   const server = await startSvc([], settings)
-  const startSeconds = (performance.now() - began) / 1000
   const { url, headers } = server.download('any', '')
   const credential = (headers['authorization'] ?? '').replace('Bearer ', '')
-  return { server, startSeconds, client: svcClient(new URL(url).origin, credential, 1) }
+  return { server, client: svcClient(new URL(url).origin, credential, 1) }
 }
 
 const nameWidth = 48

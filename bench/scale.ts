@@ -17,7 +17,8 @@ export const measureScale = (count: number, engines: readonly string[]): Promise
     const place = await settings()
     await fillPlace(place, { count, each: 'file' }, (database, store) => fill(database, store, count))
     const full = await startSite(place)
-    console.log(`start-up: ${full.startSeconds.toFixed(2)} s; with nothing stored ${empty.startSeconds.toFixed(2)} s`)
+    const seconds = ({ server }: Site): string => `${server.startSeconds?.toFixed(2)} s`
+    console.log(`start-up: ${seconds(full)}; with nothing stored ${seconds(empty)}`)
     await report(full, empty, count)
     full.client.close()
     empty.client.close()

@@ -15,6 +15,8 @@ export interface Bench {
   readonly process: ChildProcess
   /** Of this service alone. */
   readonly recoveryKey?: string
+  /** Of this service alone: how long it took to answer, without what the bench then asks of it. */
+  readonly startSeconds?: number
   download(name: string, sha256: string): { url: string; headers: Readonly<Record<string, string>> }
   upload(name: string, sha256: string): Promise<Upload>
 }
@@ -38,7 +40,7 @@ const post = async (url: string, credential: string | null, body: unknown): Prom
 }
 
 /** What is shipped: the sources compiled. Running from TypeScript costs memory that no user of the package pays. */
-export const builtProgram = (): Promise<string> => {
+const builtProgram = (): Promise<string> => {
   built ??= build()
   return built
 }
@@ -60,6 +62,7 @@ export const startSvc = async (
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
   const program = await builtProgram()
+  const began = performance.now()
   const child = start(process.execPath, [...nodeFlags, program, 'up'], {
     SVC_DATA_DIR: data,
     SVC_LISTEN: `127.0.0.1:${port}`,
@@ -71,6 +74,7 @@ export const startSvc = async (
     SVC_DOWNLOAD_WAIT_SECONDS: '600',
   })
   await answers(`${base}/health/live`)
+  const startSeconds = (performance.now() - began) / 1000
   const key = (await readFile(join(data, 'config', 'bootstrap-token.txt'), 'utf8')).trim()
   await post(`${base}/api/v1/users`, key, person)
   const { token } = await post(`${base}/api/v1/auth/login`, null, person)
@@ -80,6 +84,7 @@ export const startSvc = async (
     name: 'svc',
     process: child,
     recoveryKey: key,
+    startSeconds,
     download: (name) => ({ url: raw(name), headers }),
     upload: async (name, sha256) => ({
       method: 'PUT',

@@ -35,6 +35,8 @@ export interface ServeRequest {
   readonly id: string | undefined
   readonly ticket: string | undefined
   readonly onGone: (listener: () => void) => void
+  /** Throws what a fresh request of the same credential would be told. */
+  readonly admitAgain: () => Promise<void>
 }
 
 export interface ServedAnswer {
@@ -120,18 +122,23 @@ const addressOf = async (
     ? null
     : await store.address(digest, { name, seconds: storeAddressSeconds })
 
-/** Nothing is opened before its turn: who waits costs no file and no memory. */
+/**
+ * Nothing is opened before its turn: who waits costs no file and no memory. Whoever may not have the file any more when
+ * their turn comes does not get it (I8).
+ */
 const send = async (
   { store, admission }: ServeParts,
   served: Served,
-  { downloadClass, caller, id, ticket, onGone }: ServeRequest,
+  { downloadClass, caller, id, ticket, onGone, admitAgain }: ServeRequest,
   range: ByteRange,
 ): Promise<AsyncIterableIterator<Uint8Array>> => {
   const bytes = range.end - range.start
   const last = range.end === served.bytes
   const entered = admission.enter({ caller, downloadClass, bytes, last, content: served.digest, id, ticket, onGone })
-  const turn = entered instanceof Promise ? await entered : entered
+  const waited = entered instanceof Promise
+  const turn = waited ? await entered : entered
   try {
+    if (waited) await admitAgain()
     return new InTurn(await open(store, served, range), turn)
   } catch (error) {
     turn.end()

@@ -36,6 +36,7 @@ export const downloadAsked = ({
   ticket: headers['svc-queue-ticket'],
   caller: shareOf(caller, request.clientAddress),
   onGone: request.whenGone,
+  admitAgain: request.admitAgain,
 })
 
 const bytes = { schema: null, mediaType: 'application/octet-stream' } as const

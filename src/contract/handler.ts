@@ -12,6 +12,11 @@ export interface RequestFacts {
   readonly head: boolean
   /** Calls `listener` when the client goes away before its answer; answers how to stop that. For answers that take their time. */
   whenGone(listener: () => void): () => void
+  /**
+   * Asks anew whether the caller would be let in, and throws what a fresh request would be told: 401, 403 or 404. For
+   * answers that waited, after everything that they tell was read.
+   */
+  admitAgain(): Promise<void>
 }
 
 /** A body that is still arriving. */

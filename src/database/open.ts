@@ -1,7 +1,5 @@
 import { withRetries } from './attempts.ts'
 import type { Database } from './database.ts'
-import { PostgresDatabase } from './postgres/database.ts'
-import { SqliteDatabase } from './sqlite/database.ts'
 import { isBusy } from './sqlite/errors.ts'
 
 export interface OpenOptions {
@@ -14,7 +12,7 @@ export interface OpenOptions {
 /** Opens a database and proves that it answers. It does not migrate. */
 export const openDatabase = async ({ url, report }: OpenOptions): Promise<Database> => {
   // Several processes may meet while the file is being made.
-  const database = await withRetries(async () => connect(url, report), isBusy)
+  const database = await withRetries(() => connect(url, report), isBusy)
   try {
     await database.probe()
   } catch (error) {
@@ -24,8 +22,15 @@ export const openDatabase = async ({ url, report }: OpenOptions): Promise<Databa
   return database
 }
 
-const connect = (url: string, report: OpenOptions['report']): Database => {
-  if (url.startsWith('sqlite:')) return new SqliteDatabase({ path: url.slice('sqlite:'.length), report })
-  if (/^postgres(?:ql)?:\/\//.test(url)) return new PostgresDatabase({ url, report })
+/** Only the engine that is needed is loaded. */
+const connect = async (url: string, report: OpenOptions['report']): Promise<Database> => {
+  if (url.startsWith('sqlite:')) {
+    const { SqliteDatabase } = await import('./sqlite/database.ts')
+    return new SqliteDatabase({ path: url.slice('sqlite:'.length), report })
+  }
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
+    const { PostgresDatabase } = await import('./postgres/database.ts')
+    return new PostgresDatabase({ url, report })
+  }
   throw new TypeError('A database address begins with sqlite: or postgres://.')
 }

@@ -28,6 +28,8 @@ export interface Arrival {
   readonly requestId: string
   readonly clientAddress: string
   readonly baseUrl: string
+  /** Throws what a fresh request of the same credential would be told by now; costs nothing of the caller's budget. */
+  readonly admitAgain: () => Promise<void>
 }
 
 export type Params = Readonly<Record<string, string>>

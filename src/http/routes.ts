@@ -8,7 +8,7 @@ import { networkOf } from '../kernel/networks.ts'
 import { clientFacts } from './client-address.ts'
 import { exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'
-import { admit, compileOperation, type Params, perform } from './pipeline.ts'
+import { admit, type Checked, compileOperation, type Params, perform } from './pipeline.ts'
 import type { Replies } from './replies.ts'
 import { continueBody } from './request-body.ts'
 import { parseJson } from './thrown.ts'
@@ -43,7 +43,7 @@ export const bindOperation = (
   isDraining: () => boolean,
 ): void => {
   const { operation } = bound
-  const checked = compileOperation(operation)
+  let checked: Checked | null = null
   const rest = restName(operation.path)
   scope.route({
     method: reads(operation) ? ['GET', 'HEAD'] : operation.method,
@@ -56,11 +56,15 @@ export const bindOperation = (
       const exchange = exchangeOf(request)
       const sent = { authorization: request.headers.authorization, queryText: queryTextOf(request) }
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
-      const caller = await admit(parts.gate, operation, sent, paramsOf(request, rest), (found) => {
+      const params = paramsOf(request, rest)
+      const caller = await admit(parts.gate, operation, sent, params, (found) => {
         if (!operation.whileDraining)
           parts.budget.spend(found === null ? networkOf(facts.clientAddress) : actorOf(found))
       })
-      exchange.arrival = { caller, requestId: exchange.requestId, ...facts }
+      const admitAgain = async (): Promise<void> => {
+        await admit(parts.gate, operation, sent, params, () => {})
+      }
+      exchange.arrival = { caller, requestId: exchange.requestId, ...facts, admitAgain }
       if (operation.body.kind !== 'json') return
       continueBody(request.raw, reply.raw)
       exchange.bodyTimer = setTimeout(() => replies.problem(request, reply, bodyTooSlow()), jsonBodyDeadlineMs)
@@ -70,6 +74,8 @@ export const bindOperation = (
       const { arrival, bodyTimer } = exchangeOf(request)
       if (bodyTimer !== null) clearTimeout(bodyTimer)
       if (arrival === null) throw new Error(`${operation.id}: reached its handler unadmitted`)
+      // At the first request: to compile all of them takes a good part of the time that a start takes.
+      checked ??= compileOperation(operation)
       const answer = await perform(bound, checked, arrival, request.raw, reply.raw, {
         params: paramsOf(request, rest),
         queryText: queryTextOf(request),

@@ -20,7 +20,7 @@ export interface Growth {
   end(): void
 }
 
-interface Waiter {
+export interface Waiter {
   /**
    * Resolves when the journal has probably grown beyond the sequence (true), or when it is no use waiting any longer: the time
    * is up, the waiter was dismissed, or all waits ended (false). Throws when the database does not answer.

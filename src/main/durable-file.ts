@@ -22,12 +22,12 @@ export const writeOnce = async (path: string, text: string): Promise<string> => 
   const temporary = `${path}.${randomUUID()}.new`
   const handle = await open(temporary, 'wx', 0o600)
   try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  try {
+    try {
+      await handle.writeFile(text)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
     await link(temporary, path)
     await syncDirectory(dirname(path))
     return text

@@ -1,7 +1,7 @@
 import { anyAccount } from '../features/accounts/accounts.ts'
 import { openKeys } from './keys-file.ts'
 import type { Logger } from './log.ts'
-import { refuseUnfinishedImport } from './moving/import.ts'
+import { refuseUnfinishedImport } from './moving/unfinished.ts'
 import { makeDataDir, openParts, type Stage } from './parts.ts'
 import { startGateway } from './roles/api.ts'
 import { startWorker } from './roles/worker.ts'

@@ -9,7 +9,7 @@ import type { Told } from '../harness/client.ts'
 export interface SmallDisk {
   readonly path: string
   readonly freeBytes: () => number
-  /** Takes every byte that is free but so many, and more whenever it is called again. */
+  /** Takes every byte that is free but some, and more whenever it is called again. */
   fill(leaveBytes?: number): void
   /** Gives back what `fill` took. */
   makeRoom(): void
@@ -32,7 +32,6 @@ export const mountSmallDisk = (size: string): SmallDisk => {
     rmdirSync(path)
     throw new Error('This test mounts a small file system. Run it on Linux as root (CAP_SYS_ADMIN).', { cause })
   }
-  const filler = join(path, 'filler')
   let mounted = true
   const remove = (): void => {
     if (!mounted) return
@@ -42,26 +41,35 @@ export const mountSmallDisk = (size: string): SmallDisk => {
     rmdirSync(path)
   }
   process.once('exit', remove)
-  const freeBytes = (): number => {
-    const { bavail, bsize } = statfsSync(path)
-    return bavail * bsize
-  }
   return {
     path,
-    freeBytes,
-    fill(leaveBytes = 0) {
-      const descriptor = openSync(filler, 'a')
-      try {
-        while (freeBytes() > leaveBytes) writeSync(descriptor, piece)
-      } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
-      } finally {
-        closeSync(descriptor)
-      }
-    },
+    freeBytes: () => freeBytesOf(path),
+    fill: (leaveBytes) => fillDisk(path, leaveBytes),
     makeRoom() {
-      rmSync(filler, { force: true })
+      rmSync(fillerIn(path), { force: true })
     },
     remove,
+  }
+}
+
+const fillerIn = (path: string): string => join(path, 'filler')
+
+const freeBytesOf = (path: string): number => {
+  const { bavail, bsize } = statfsSync(path)
+  return bavail * bsize
+}
+
+/** Takes every byte of the disk mounted there but some. */
+export const fillDisk = (path: string, leaveBytes = 0): void => {
+  const descriptor = openSync(fillerIn(path), 'a')
+  try {
+    for (let room = 1; room > 0; ) {
+      room = freeBytesOf(path) - leaveBytes
+      if (room > 0) writeSync(descriptor, piece, 0, Math.min(piece.byteLength, room))
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
+  } finally {
+    closeSync(descriptor)
   }
 }

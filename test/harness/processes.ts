@@ -1,4 +1,4 @@
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -102,6 +102,17 @@ export const runProgram = async (
 
 export const runSvc = (args: readonly string[], environment: Environment) =>
   runProgram(process.execPath, [svcFile, ...args], environment)
+
+/** Runs `svc <command>` to its end while nothing else happens in this process. */
+export const runSvcMeanwhile = (args: readonly string[], environment: Environment) => {
+  const env = { ...plainEnvironment(), ...environment }
+  const { status, stderr, stdout } = spawnSync(process.execPath, [svcFile, ...args], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+  })
+  return { code: status, stderr, stdout }
+}
 
 /** The address that a starting service prints once it listens. Fails when it ends instead. */
 export const listening = async (program: Program): Promise<string> => {

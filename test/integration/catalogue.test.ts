@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { after, before, describe, it } from 'node:test'
 import { failureCodes } from '../../src/contract/openapi.ts'
 import { type Operation, reads, requiredActions } from '../../src/contract/operation.ts'
+import { compileOperation } from '../../src/http/pipeline.ts'
 import { actionsOf, type RepositoryAction } from '../../src/kernel/actions.ts'
 import { failures } from '../../src/kernel/failure.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
@@ -18,6 +19,12 @@ import { upack } from '../harness/zip.ts'
 import { anonymous, endpointsOfOurs, specifiedEndpoints } from './endpoints.ts'
 import { endpointsToCome } from './endpoints-to-come.ts'
 import { statusOfCode } from './reason-codes.ts'
+
+describe('the schemas of every operation', () => {
+  it('compile, although a service compiles them when they are first needed', () => {
+    for (const operation of catalogue()) assert.ok(compileOperation(operation), operation.id)
+  })
+})
 
 /** Anyone may call these. May only shrink, or grow with a reason in the declaration that a reader accepts. */
 const open = ['getLiveness', 'getHealthStatus', 'login', 'register', 'getAuthOptions']

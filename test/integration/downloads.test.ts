@@ -127,6 +127,24 @@ forEachEngine((engine) => {
       assert.ok(Buffer.concat(whole).equals(big))
     })
 
+    it('are not begun when it is their turn for whoever may not have them any more', async () => {
+      const leaving = await createPerson(service, 'leaving')
+      const group = await grant(service, leaving, 'releases', 'read')
+      const locked = await createPerson(service, 'locked')
+      await grant(service, locked, 'releases', 'read')
+      const first = await begin()
+      const told = [download('big', {}, leaving), download('big', {}, locked), download('big', {}, other)]
+      await untilAdmission({ waiting: 3 })
+      const credential = service.recoveryKey
+      const grants = `/api/v1/access-groups/${group}/grants/releases`
+      assert.equal((await service.ask({ method: 'DELETE', path: grants, credential })).status, 204)
+      const account = { method: 'PATCH', path: `/api/v1/users/${locked.id}`, credential, json: { enabled: false } }
+      assert.equal((await service.ask(account)).status, 200)
+      await first.finish()
+      const statuses = (await Promise.all(told)).map(({ status }) => status)
+      assert.deepEqual(statuses, [404, 401, 200])
+    })
+
     it('free their slot when the client vanishes', async () => {
       const first = await begin()
       const second = download('big', {}, other)

@@ -38,7 +38,7 @@ forEachEngine((engine) => {
         }),
       )
       const growth = watchGrowth({ database: slow, everyMs: 60_000, waitingMax: 1, waitingPerCallerMax: 1 })
-      const asker = { caller: 'me', whenGone: () => () => {} }
+      const asker = { caller: 'me', whenGone: () => () => {}, admitAgain: async () => {} }
       const told: unknown[] = []
       const wanted = { after: 0, limit: 10, waitMs: 0 }
       const answers = [

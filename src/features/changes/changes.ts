@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts'
-import type { Growth } from '../../journal/growth.ts'
+import type { Growth, Waiter } from '../../journal/growth.ts'
 import { journalHeadAndRowsAfter } from '../../journal/journal.queries.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { withInnerDetail } from '../../kernel/journal-actions.ts'
@@ -39,11 +39,16 @@ interface Wanted {
 interface Asker {
   readonly caller: string
   whenGone(listener: () => void): () => void
+  /** Throws what a fresh request of the same credential would be told. */
+  admitAgain(): Promise<void>
 }
 
 /**
  * The next changes of a repository; waits for the first if asked to, and answers an empty page when the time is up, the
  * client has gone or the service stops. 409 `cursor_lost` when what follows the cursor is not what followed it once.
+ *
+ * Who waited is asked anew whether they may, whatever came of it, and after the last look: so nobody is told of anything
+ * that happened after their key, their account or their permission was taken away (I8).
  */
 export const nextChanges = async (
   parts: ChangeParts,
@@ -54,19 +59,34 @@ export const nextChanges = async (
   const page = await changesAfter(parts.database, repository, wanted.after, wanted.limit)
   if (page.items.length > 0 || wanted.waitMs === 0) return page
   const waiter = parts.growth.register(repository, asker.caller)
+  try {
+    return await firstChanges(parts, repository, { ...wanted, after: Number(page.next) }, asker, waiter)
+  } finally {
+    waiter.leave()
+    // Also instead of a lost cursor, which tells how far the journal is.
+    await asker.admitAgain()
+  }
+}
+
+const firstChanges = async (
+  { database }: ChangeParts,
+  repository: string,
+  { after, limit, waitMs }: Wanted & { readonly after: number },
+  asker: Asker,
+  waiter: Waiter,
+): Promise<ChangePage> => {
   const forgetClient = asker.whenGone(() => waiter.dismiss())
   try {
-    const until = performance.now() + wanted.waitMs
+    const until = performance.now() + waitMs
     for (;;) {
       // Looked at again after registering: nothing comes between a look and the wait unheard.
-      const seen = await changesAfter(parts.database, repository, Number(page.next), wanted.limit)
+      const seen = await changesAfter(database, repository, after, limit)
       const leftMs = until - performance.now()
       if (seen.items.length > 0 || leftMs <= 0) return seen
-      if (!(await waiter.grown(Number(page.next), leftMs))) return seen
+      if (!(await waiter.grown(after, leftMs))) return seen
     }
   } finally {
     forgetClient()
-    waiter.leave()
   }
 }
 

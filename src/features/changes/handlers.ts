@@ -11,7 +11,7 @@ export const changeHandlers = (parts: ChangeParts): BoundOperation[] => [
       limit: query.limit ?? pageDefault,
       waitMs: (query.wait ?? 0) * 1000,
     }
-    const who = { caller: actorOf(caller), whenGone: request.whenGone }
-    return { status: 200, json: await nextChanges(parts, path.repository, wanted, who) }
+    const asker = { caller: actorOf(caller), whenGone: request.whenGone, admitAgain: request.admitAgain }
+    return { status: 200, json: await nextChanges(parts, path.repository, wanted, asker) }
   }),
 ]

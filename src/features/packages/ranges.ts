@@ -1,4 +1,5 @@
-import { type Comparator, Range } from 'semver'
+import type { Comparator } from 'semver'
+import Range from 'semver/classes/range.js'
 import { invalid } from '../../kernel/failure.ts'
 import {
   afterKey,

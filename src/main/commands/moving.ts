@@ -3,6 +3,7 @@ import { exportCatalog, SourceDamaged } from '../moving/export.ts'
 import { BytesMissing, importCatalog } from '../moving/import.ts'
 import { progressTo } from '../moving/progress.ts'
 import type { Stage } from '../parts.ts'
+import { translate } from '../translate.ts'
 import { withParts } from './offline.ts'
 
 const progress = () => progressTo((line) => console.error(line))
@@ -14,13 +15,20 @@ const naming = async (work: () => Promise<void>): Promise<void> => {
   } catch (error) {
     if (error instanceof SourceDamaged || error instanceof BytesMissing)
       for (const fault of error.faults) console.error(`damage: ${fault}`)
-    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC')
+    if (isFull(error))
       throw new Failure('insufficient_space', 'The disk is full. Make room and go on with the same command.', {
         cause: error,
       })
     throw error
   }
 }
+
+/** Whether a folder, the store or the database has no room left. */
+const isFull = (error: unknown): boolean =>
+  error instanceof Failure
+    ? false // It has said so, and how much is missing.
+    : translate(error)?.code === 'insufficient_space' ||
+      (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
 
 /** Writes the whole catalog, with or without the stored bytes, to a folder, beside a running service. */
 export const exportCommand = (

@@ -58,11 +58,15 @@ export const exportCatalog = async (parts: Parts, wish: ExportWish, progress: Pr
   const { database } = parts
   const folder = new ExportFolder(wish.path)
   const { identity } = await installation(database.reader)
-  await folder.begin(identity, wish.refresh)
-  if (wish.withoutBytes) return await write(parts, folder, identity, null, progress)
-  return await withHold({ ...parts, timers: realTimers }, `export to ${folder.path}`, (check) =>
-    write(parts, folder, identity, check, progress),
-  )
+  const lock = await folder.begin(identity, wish.refresh)
+  try {
+    if (wish.withoutBytes) return await write(parts, folder, identity, null, progress)
+    return await withHold({ ...parts, timers: realTimers }, `export to ${folder.path}`, (check) =>
+      write(parts, folder, identity, check, progress),
+    )
+  } finally {
+    lock[Symbol.dispose]()
+  }
 }
 
 const write = async (

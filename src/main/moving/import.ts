@@ -50,8 +50,17 @@ type Columns = ReadonlyMap<TableName, readonly string[]>
  * the database says so no more. A crash leaves how far it was; the same command goes on from there.
  */
 export const importCatalog = async (parts: Parts, path: string, progress: Progress): Promise<Imported> => {
-  const { database } = parts
   const folder = new ExportFolder(path)
+  const lock = await folder.reading()
+  try {
+    return await importFrom(parts, folder, progress)
+  } finally {
+    lock[Symbol.dispose]()
+  }
+}
+
+const importFrom = async (parts: Parts, folder: ExportFolder, progress: Progress): Promise<Imported> => {
+  const { database } = parts
   const manifest = await folder.manifest()
   checkSchema(manifest, await currentSchema(database))
   const columns = await columnsOfTables(database)
@@ -70,15 +79,6 @@ export const importCatalog = async (parts: Parts, path: string, progress: Progre
     await database.transaction((tx) => updateInstallation(tx, { importing: null }))
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
   return { rows, blobs: manifest.blobs.count, bytes: manifest.blobs.bytes, findings }
-}
-
-/** Throws unless the database can be used: while something is being imported, only the import may go on. */
-export const refuseUnfinishedImport = async (database: Database): Promise<void> => {
-  if ((await installation(database.reader)).importing === null) return
-  throw new Failure(
-    'unavailable',
-    'An import into this database is not finished. Go on with it by running the same svc import again, or begin with a new database.',
-  )
 }
 
 const checkSchema = (manifest: Manifest, schema: number): void => {
@@ -173,7 +173,7 @@ const checkExport = async (
   if (faulty > 0) throw new BytesMissing(faults, faulty, included ? `in ${folder.path}` : 'in the store')
   if (blobs !== manifest.blobs.count || bytes !== manifest.blobs.bytes)
     throw new ExportDamaged(folder.manifestPath, 'it counts other files than its tables name')
-  await freeSpace.refuseUnlessRoomFor(wanted)
+  await refuseUnlessRoomFor(freeSpace, wanted)
 }
 
 const movedTables = (manifest: Manifest) =>
@@ -226,8 +226,21 @@ const importBlobs = async (
   await flush()
 }
 
+const refuseUnlessRoomFor = async (freeSpace: Parts['freeSpace'], bytes: number): Promise<void> => {
+  try {
+    await freeSpace.refuseUnlessRoomFor(bytes)
+  } catch (error) {
+    if (!(error instanceof Failure && error.code === 'insufficient_space')) throw error
+    throw new Failure(
+      'insufficient_space',
+      `The store has no room for the ${bytes} bytes that are to be copied there. ${error.message} Make room and go on with the same command.`,
+      { cause: error },
+    )
+  }
+}
+
 const copyBlob = async ({ store, freeSpace }: Parts, folder: ExportFolder, blob: NamedBlob): Promise<void> => {
-  await freeSpace.refuseUnlessRoomFor(blob.bytes)
+  await refuseUnlessRoomFor(freeSpace, blob.bytes)
   try {
     await copyIn(store, blob, folder.open(blob.digest))
   } catch (error) {
