@@ -22,8 +22,11 @@ export const sqliteSnapshotsAtOnce = 4
 /** Compiled statements kept per connection of SQLite. */
 export const sqliteStatementsKept = 256
 
-/** Versions of a range that are all read to find the one promoted last. Of more, one is soon met among ten thousand promotions. */
-export const promotedVersionsReadMax = 64
+/**
+ * Versions of a range that are all read to find the one promoted last, in a fraction of a millisecond: as many as a major version
+ * has that was long in use, whose promotions may lie far back. One of more is met sooner along the promotions.
+ */
+export const promotedVersionsReadMax = 256
 
 /** Object store (S3). */
 /** A part of an upload is kept in memory up to here, so that it can be verified by the store and sent again. */
