@@ -22,7 +22,10 @@ export const sqliteSnapshotsAtOnce = 4
 /** Compiled statements kept per connection of SQLite. */
 export const sqliteStatementsKept = 256
 
-/** Versions of a range that are all read to find the one promoted last: a fraction of a millisecond. */
+/**
+ * Versions of a range that are all read to find the one promoted last, in a fraction of a millisecond: as many as a major version
+ * has that was long in use, whose promotions may lie far back. One of more is met sooner along the promotions.
+ */
 export const promotedVersionsReadMax = 256
 
 /** Object store (S3). */

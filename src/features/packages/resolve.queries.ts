@@ -8,9 +8,10 @@ import { stageNames } from './stages.queries.ts'
 
 /**
  * One statement for each way to choose, whatever the number of intervals, and in it no more than a look into one index for each
- * of them. Nothing is left to the estimates of PostgreSQL's planner: to it all indexes that begin with the name of a
- * package are as good as each other once it believes that a package has one version, and reading the ten thousand of another
- * takes longer than all the rest. Therefore ranges are rows of keys, ordered by those: only one index has that order.
+ * of them. Nothing is left to the estimates of PostgreSQL's planner. It multiplies what it knows of repository, group and name,
+ * comes to believe that a package has one version, and then takes any index that begins with these, and sorts; for a package that
+ * has ten thousand it is wrong by milliseconds. Of rows of columns it only estimates the first, and so expects many: compared as
+ * rows, and in the order of them, keys are found by the one index that has this order, at once.
  */
 
 /** A package within a repository. */
@@ -52,11 +53,24 @@ const withIntervals = (q: Queries, p: Parameters<Asked>): RawBuilder<unknown> =>
         select value ->> 'prerelease' as prerelease, value ->> 'lower' as lower, value ->> 'upper' as upper
         from json_each(${p('intervals')}))`
 
-const inInterval = sql`(v.prerelease, v.version_key) >= (i.prerelease, i.lower)
-  and (v.prerelease, v.version_key) < (i.prerelease, i.upper)`
+/** Versions of the package in the interval `i`. (Without equality in the upper row, a repository that is alone would count as empty.) */
+const inInterval = (p: Parameters<PackageKey>): RawBuilder<unknown> => {
+  const own = sql`${p('repository')}, ${p('groupKey')}, ${p('nameKey')}`
+  const keys = sql`(v.repository, v.group_key, v.name_key, v.prerelease, v.version_key)`
+  return sql`${keys} >= (${own}, i.prerelease, i.lower) and ${keys} <= (${own}, i.prerelease, i.upper)
+    and v.version_key < i.upper`
+}
+const highestFirst = sql`v.repository desc, v.group_key desc, v.name_key desc, v.prerelease desc, v.version_key desc`
 
-const ofPackage = (p: Parameters<PackageKey>): RawBuilder<unknown> =>
-  sql`v.repository = ${p('repository')} and v.group_key = ${p('groupKey')} and v.name_key = ${p('nameKey')}`
+/** The same of those that have the stage. */
+const inStagesInterval = (p: Parameters<AskedInStage>): RawBuilder<unknown> => {
+  const own = sql`${p('repository')}, ${p('groupKey')}, ${p('nameKey')}, ${p('stage')}`
+  const keys = sql`(v.repository, v.group_key, v.name_key, v.stage, v.prerelease, v.version_key)`
+  return sql`${keys} >= (${own}, i.prerelease, i.lower) and ${keys} <= (${own}, i.prerelease, i.upper)
+    and v.version_key < i.upper`
+}
+const ofStage = sql`v.repository desc, v.group_key desc, v.name_key desc, v.stage desc`
+const highestOfStageFirst = sql`${ofStage}, v.prerelease desc, v.version_key desc`
 
 /**
  * A version's key and its id as one text, so that the greatest of them tells both. A blank is below everything that a key can
@@ -79,8 +93,8 @@ const highest = prepareQuery<Asked, Chosen>(
         where p.artifact_id = ${idOf(
           q,
           sql`(select max((
-            select ${keyAndId} from packages as v where ${ofPackage(p)} and ${inInterval}
-            order by v.prerelease desc, v.version_key desc limit 1
+            select ${keyAndId} from packages as v where ${inInterval(p)}
+            order by ${highestFirst} limit 1
           )) from i)`,
         )}`.compile(q),
   }),
@@ -104,8 +118,7 @@ const highestInStage = prepareQuery<AskedInStage, Chosen>(
         p,
         sql`(select max((
           select ${keyAndId} from package_stages as v
-          where ${ofPackage(p)} and v.stage = ${p('stage')} and ${inInterval}
-          order by v.prerelease desc, v.version_key desc limit 1
+          where ${inStagesInterval(p)} order by ${highestOfStageFirst} limit 1
         )) from i)`,
       ),
   }),
@@ -133,15 +146,17 @@ const timeKeyAndId = sql`v.promoted_at || v.version_key || ' ' || v.artifact_id`
  */
 const latestPromoted = prepareQuery<AskedInStage, Chosen>(
   (q, p) => {
-    const ofStage = sql`${ofPackage(p)} and v.stage = ${p('stage')}`
+    const own = sql`(${p('repository')}, ${p('groupKey')}, ${p('nameKey')}, ${p('stage')})`
+    const keys = sql`(v.repository, v.group_key, v.name_key, v.stage)`
     const one = sql`(
-      select ${timeKeyAndId} as place from package_stages as v where ${ofStage} and ${inInterval}
-      order by v.prerelease desc, v.version_key desc limit ${sql.lit(promotedVersionsReadMax + 1)}) as few`
+      select ${timeKeyAndId} as place from package_stages as v where ${inStagesInterval(p)}
+      order by ${highestOfStageFirst} limit ${sql.lit(promotedVersionsReadMax + 1)}) as few`
     const count = sql`(select sum((select count(*) from ${one})) from i)`
     const ofFew = sql`(select max((select max(few.place) from ${one})) from i)`
     const ofMany = sql`(select ${timeKeyAndId} from package_stages as v
-      where ${ofStage} and exists (select 1 from i where ${inInterval})
-      order by v.promoted_at desc, v.version_key desc limit 1)`
+      where ${keys} >= ${own} and ${keys} <= ${own} and exists (
+        select 1 from i where v.prerelease = i.prerelease and v.version_key >= i.lower and v.version_key < i.upper)
+      order by ${ofStage}, v.promoted_at desc, v.version_key desc limit 1)`
     const chosen = sql`(case when ${count} <= ${sql.lit(promotedVersionsReadMax)} then ${ofFew} else ${ofMany} end)`
     return { compile: () => inStage(q, p, chosen) }
   },
