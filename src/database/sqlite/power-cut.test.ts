@@ -57,6 +57,9 @@ const torn = (durable: Buffer, written: Buffer, block: number, random: () => num
   return Buffer.concat(parts)
 }
 
+/** Whether the log did not start again between the two images. */
+const isOneLog = (a: Buffer, b: Buffer): boolean => a.subarray(0, header).equals(b.subarray(0, header))
+
 class ModelledDisk {
   readonly #path: string
   #durableLog: Buffer
@@ -74,7 +77,10 @@ class ModelledDisk {
     const image = this.#log()
     const checkpoints = this.#checkpoints
     return () => {
-      if (checkpoints === this.#checkpoints) this.#durableLog = image // else a checkpoint has synced more meanwhile.
+      if (checkpoints !== this.#checkpoints) return // A checkpoint has synced more meanwhile.
+      this.#log()
+      // A log that started again meanwhile has its header on the disk, and what this sync covered is in the database file.
+      if (isOneLog(image, this.#durableLog)) this.#durableLog = image
     }
   }
 
@@ -94,10 +100,8 @@ class ModelledDisk {
   /** The log as it is written now, after noticing whether it has started again. */
   #log(): Buffer {
     const written = readFileSync(`${this.#path}-wal`)
-    const started = written.subarray(0, header)
-    if (!started.equals(this.#durableLog.subarray(0, header))) {
-      this.#durableLog = Buffer.concat([started, this.#durableLog.subarray(header)])
-    }
+    if (!isOneLog(written, this.#durableLog))
+      this.#durableLog = Buffer.concat([written.subarray(0, header), this.#durableLog.subarray(header)])
     return written
   }
 }
@@ -123,6 +127,8 @@ const play = async (seed: number, folder: string, honest: boolean): Promise<Roun
   }
   const database = new SqliteDatabase({ path, report: failOnReport, openWal })
   await migrate(database, notesSchema)
+  // The model has to see every checkpoint. Those that SQLite makes by itself do the same, on the connection that writes.
+  await database.transaction(async (tx) => void (await sql`pragma wal_autocheckpoint = 0`.execute(tx)))
   const other = new DatabaseSync(path)
   other.exec('pragma wal_autocheckpoint = 0; pragma wal_checkpoint(truncate); pragma synchronous = normal')
   await database.transaction(async (tx) => void (await sql`insert into notes (id, body) values (0, '')`.execute(tx)))

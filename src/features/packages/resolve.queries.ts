@@ -22,7 +22,7 @@ export interface PackageKey {
 }
 
 /** A version that was chosen, with all that is told of it. */
-interface Chosen {
+export interface Chosen {
   readonly artifact_id: string
   readonly group_name: string
   readonly name: string
