@@ -94,7 +94,8 @@ class ModelledDisk {
 
   cut(random: () => number, path: string): void {
     writeFileSync(path, torn(this.#durableFile, readFileSync(this.#path), page, random))
-    writeFileSync(`${path}-wal`, torn(this.#durableLog, this.#log(), sector, random))
+    const written = this.#log() // First: it notices what else is durable.
+    writeFileSync(`${path}-wal`, torn(this.#durableLog, written, sector, random))
   }
 
   /** The log as it is written now, after noticing whether it has started again. */
