@@ -13,6 +13,7 @@ import { annotations } from './0011-annotations.ts'
 import { search } from './0012-search.ts'
 import { storagePolicies } from './0013-storage-policies.ts'
 import { moving } from './0014-moving.ts'
+import { searchIndexMerges } from './0015-search-index-merges.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   search,
   storagePolicies,
   moving,
+  searchIndexMerges,
 ]

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { sql } from 'kysely'
 import { forEachEngine } from '../../../test/harness/engines.ts'
 import type { Database } from '../../database/database.ts'
 import { migrate } from '../../database/migrate.ts'
 import { migrations } from '../../database/migrations/index.ts'
 import { openDatabase } from '../../database/open.ts'
+import { searchMergePages } from '../../kernel/engine-limits.ts'
 import { newId } from '../../kernel/ids.ts'
 import { candidates } from './candidates.ts'
 import { checkSearch } from './checks.ts'
@@ -82,5 +84,33 @@ forEachEngine((engine) => {
       assert.deepEqual(await found(database, 'long'), [])
       assert.deepEqual(await database.reader.selectFrom('search_entries').selectAll().execute(), [])
     })
+
+    if (engine.name === 'sqlite')
+      it('are merged in the index a little at a time, so that no writer does the work of many', async () => {
+        const database = await open()
+        await migrate(database, migrations)
+        const changes: number[] = []
+        for (let index = 0; index < 1_500; index++) {
+          const id = newId(Date.now())
+          await publish(database, id, `File ${index}`, '{}')
+          await database.transaction(
+            async (tx) => {
+              // What the index writes when it commits shows in the next transaction.
+              const { rows } = await sql<{ total: number }>`select total_changes() as total`.execute(tx)
+              changes.push(rows[0]?.total ?? 0)
+              const metadata = { commit: id, branch: 'main', builder: `runner-${index % 64}.ci.example.com` }
+              const name = `service-${index}`
+              await putEntry(tx, { id, repository: 'releases', name, labels: [], metadata, collections: [] })
+            },
+            { durability: 'relaxed' },
+          )
+        }
+        const most = Math.max(...changes.slice(1).map((total, index) => total - (changes[index] ?? 0)))
+        const { rows } = await sql<{ segments: number }>`
+          select count(distinct segid) as segments from search_index_idx`.execute(database.reader)
+        assert.ok((rows[0]?.segments ?? 0) <= 28, `${rows[0]?.segments} segments`)
+        // A page that is merged comes with a row that points at it, and four pages and their rows go.
+        assert.ok(most <= 15 * searchMergePages, `${most} rows of one writer`)
+      })
   })
 })

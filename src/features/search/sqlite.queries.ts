@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { SearchEntriesTable } from '../../database/tables/search-entries.ts'
+import { searchMergePages, searchMergeTokens } from '../../kernel/engine-limits.ts'
 
 /**
  * The index of search on SQLite: a full-text table that holds no text, whose words are our tokens and whose row ids are
@@ -42,8 +43,21 @@ const replaceTokens = prepareQuery((q, p: Parameters<{ position: number; tokens:
     ),
 }))
 
+const mergePages = prepareQuery((q, p: Parameters<{ pages: number }>) => ({
+  compile: () => sql<never>`insert into search_index (search_index, rank) values ('merge', ${p('pages')})`.compile(q),
+}))
+
+/**
+ * Every commit adds a segment to the index, and segments must be merged, or searches would have to look into more and more of
+ * them. Left to itself the full-text table merges after every 64 pages it got, some 600 pages at once when there are many
+ * files. Here writers merge a little, now and then: about every eighth of them a few milliseconds' work, with as many pages
+ * for each token as all merges of a large index want of it, twice over. By chance, so that nothing needs to be counted and
+ * nobody can choose writes that never merge.
+ */
 export const writeTokens = async (tx: Transaction, position: number, tokens: Set<number>): Promise<void> => {
   await replaceTokens(tx, { position, tokens: words(tokens, ' ') })
+  const share = tokens.size / searchMergeTokens
+  if (Math.random() < share) await mergePages(tx, { pages: Math.ceil(searchMergePages * Math.max(1, share)) })
 }
 
 const deleteTokens = prepareQuery((q, p: Parameters<{ position: number }>) => ({
