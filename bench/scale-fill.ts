@@ -1,43 +1,59 @@
 import { hash } from 'node:crypto'
-import { publish, reserve } from '../src/content/claims.ts'
+import { moveRepositoryBytes } from '../src/content/claims.queries.ts'
+import { moveCounter } from '../src/database/counters.queries.ts'
 import type { Database, Transaction } from '../src/database/database.ts'
-import { replaceAnnotations } from '../src/features/annotations/annotations.ts'
-import { addRevision } from '../src/features/assets/revisions.ts'
-import { publishArtifact } from '../src/features/uploads/artifact.ts'
+import { insertRows, type Row, rebuildDerived } from '../src/database/moving/rows.queries.ts'
+import type { TableName } from '../src/database/moving/tables.ts'
+import type { JournalTable } from '../src/database/tables/journal.ts'
+import { checkAnnotations } from '../src/features/annotations/checks.ts'
+import { checkAssets } from '../src/features/assets/checks.ts'
+import { makeAllKnown } from '../src/features/search/entries.ts'
 import { labelsText, metadataText } from '../src/features/uploads/descriptor.ts'
+import { checkJournals } from '../src/journal/checks.ts'
+import { timestamp } from '../src/kernel/clock.ts'
 import { type Sha256, toSha256 } from '../src/kernel/digest.ts'
 import { newId } from '../src/kernel/ids.ts'
+import type { JournalAction } from '../src/kernel/journal-actions.ts'
 import { type BlobStore, unplanned } from '../src/ports/blob-store.ts'
 import { catalogFile } from './scale-catalog.ts'
 
 const repository = 'releases'
 const actor = 'bench'
-/** PostgreSQL keeps every version of a counter until the commit, and goes through all of them for the next one. */
-const filesPerTransaction = { sqlite: 1_000, postgres: 50 }
+const filesPerTransaction = 5_000
 
 /**
- * Publishes so many files by the rules of the service, many in a transaction, all with the same few bytes. What they
- * are called is told by `catalogFile`.
+ * Publishes so many files, every fourth of them annotated anew, all with the same few bytes. What they are called is told by
+ * `catalogFile`. They come as the rows that an import would bring, many to a statement, and search learns of them as it
+ * does then, since a million publishes would take hours. In the end the doctor looks at them.
  */
 export const fill = async (database: Database, store: BlobStore, count: number): Promise<void> => {
   const began = performance.now()
-  const { digest, bytes } = await storeShared(store)
-  for (let index = 0; index < count; ) {
-    const end = Math.min(index + filesPerTransaction[database.engine], count)
-    const from = index
-    await database.transaction(
-      async (tx) => {
-        for (let each = from; each < end; each++) await publishOne(tx, each, digest, bytes)
-      },
-      { durability: 'relaxed' },
-    )
-    index = end
-    if (index % 50_000 === 0) console.log(`… ${index} files after ${((performance.now() - began) / 1000).toFixed(0)} s`)
+  const shared = await storeShared(store)
+  const tell = (what: string): void =>
+    console.log(`… ${what} after ${((performance.now() - began) / 1000).toFixed(0)} s`)
+  await database.transaction((tx) => tx.insertInto('blobs').values(blobRow(shared)).execute())
+  let head = 0
+  for (let from = 0; from < count; from += filesPerTransaction) {
+    const to = Math.min(from + filesPerTransaction, count)
+    const rows = rowsOf(shared, from, to, head)
+    await database.transaction((tx) => insertAll(tx, rows, (to - from) * shared.bytes), { durability: 'relaxed' })
+    head += rows.journal.length
+    if (to % 100_000 === 0) tell(`${to} files`)
   }
+  await makeAllKnown(database)
+  tell('known to search')
+  await database.transaction((tx) => rebuildDerived(tx, database.engine))
+  for (const check of [checkAssets(database.reader), checkAnnotations(database), checkJournals(database.reader)])
+    for await (const { text } of check) throw new Error(text)
+}
+
+interface Shared {
+  readonly digest: Sha256
+  readonly bytes: number
 }
 
 /** The few bytes that all files have. */
-export const storeShared = async (store: BlobStore): Promise<{ digest: Sha256; bytes: number }> => {
+export const storeShared = async (store: BlobStore): Promise<Shared> => {
   const bytes = Buffer.from('shared by all')
   const digest = toSha256(hash('sha256', bytes))
   const place = await store.stage('shared', unplanned)
@@ -46,17 +62,70 @@ export const storeShared = async (store: BlobStore): Promise<{ digest: Sha256; b
   return { digest, bytes: bytes.byteLength }
 }
 
-const publishOne = async (tx: Transaction, index: number, digest: Sha256, bytes: number): Promise<void> => {
-  const file = catalogFile(index)
-  const id = newId(Date.now())
-  const now = new Date().toISOString()
-  await reserve(tx, { id, repository, digest, bytes }, Number.MAX_SAFE_INTEGER)
-  await publish(tx, id, digest, bytes, now)
-  const labels = labelsText(file.labels)
-  const metadata = metadataText(file.metadata)
-  const row = { id, repository, name: file.name, labels, metadata, created_at: now, expires_at: now }
-  await publishArtifact(tx, { ...row, size: bytes, sha256: digest }, actor, now)
-  await addRevision(tx, { repository, path: file.path, artifactId: id, current: 0, sourceRevision: null, actor }, now)
-  if (file.annotations !== null)
-    await replaceAnnotations(tx, repository, id, { expectedRevision: 0, value: file.annotations }, actor, now)
+const blobRow = ({ digest, bytes }: Shared) => ({
+  sha256: digest,
+  size: bytes,
+  state: 'stored' as const,
+  stored_at: timestamp(Date.now()),
+})
+
+/** In an order in which every row finds what it refers to. */
+type Rows = Readonly<
+  Record<'claims' | 'artifacts' | 'asset_revisions' | 'assets' | 'annotations', Row[]> & { journal: JournalTable[] }
+>
+
+const rowsOf = ({ digest, bytes }: Shared, from: number, to: number, head: number): Rows => {
+  const rows: Rows = { claims: [], artifacts: [], asset_revisions: [], assets: [], annotations: [], journal: [] }
+  for (let index = from; index < to; index++) {
+    const file = catalogFile(index)
+    const { path } = file
+    const id = newId(Date.now())
+    const at = timestamp(Date.now())
+    rows.claims.push({
+      ...{ id, repository, holder: 'artifact', sha256: digest, size: bytes, state: 'live', retired_at: null },
+    })
+    rows.artifacts.push({
+      ...{ id, repository, name: file.name, size: bytes, sha256: digest },
+      ...{ labels: labelsText(file.labels), metadata: metadataText(file.metadata) },
+      ...{ created_at: at, expires_at: at, published_at: at },
+    })
+    const current = { repository, path, revision: 1, artifact_id: id }
+    rows.asset_revisions.push({ ...current, actor, created_at: at, source_revision: null })
+    rows.assets.push(current)
+    const told = (action: JournalAction, detail: string | null): void => {
+      const sequence = head + rows.journal.length + 1
+      rows.journal.push({
+        ...{ repository, sequence, action, artifact_id: id, detail, actor, occurred_at: at },
+        ...{ mode: null, peer_repository: null, peer_artifact_id: null, comment: null },
+      })
+    }
+    told('artifact.publish', null)
+    told('asset.replace', path)
+    if (file.annotations === null) continue
+    const { labels, metadata, collections } = file.annotations
+    rows.annotations.push({
+      ...{ artifact_id: id, revision: 1, labels: labelsText(labels), metadata: metadataText(metadata) },
+      collections: JSON.stringify(collections),
+    })
+    told('annotation.replace', null)
+  }
+  return rows
+}
+
+const insertAll = async (tx: Transaction, { journal, ...rows }: Rows, bytes: number): Promise<void> => {
+  await moveRepositoryBytes(tx, repository, { published: bytes, pending: 0, retired: 0 })
+  await moveCounter(tx, 'reserved_bytes', bytes)
+  const add = (table: TableName, all: readonly Row[]): Promise<void> =>
+    insertRows(tx, table, Object.keys(all[0] ?? {}), all)
+  await add('claims', rows.claims)
+  await add('artifacts', rows.artifacts)
+  await add('asset_revisions', rows.asset_revisions)
+  await add('assets', rows.assets)
+  await add('annotations', rows.annotations)
+  await add(
+    'journal',
+    journal.map((line) => ({ ...line })),
+  )
+  const head = journal.at(-1)?.sequence ?? 0
+  await tx.updateTable('repositories').set({ journal_head: head }).where('id', '=', repository).execute()
 }

@@ -84,3 +84,6 @@ export const progressEveryMs = 2 * second
  */
 export const searchMergeTokens = 2_000
 export const searchMergePages = 32
+
+/** Memory of PostgreSQL's server while it makes the index of search at the end of an import, several times its usual 64 MiB. */
+export const tokenIndexMemoryKiB = (256 * MiB) / 1024

@@ -68,7 +68,7 @@ export const putAnnotations = (
   database.transaction((tx) => replaceAnnotations(tx, repository, id, wanted, actor, timestamp(clock.now())))
 
 /** The same in a transaction of the caller, who holds no lock that comes after that of a claim. */
-export const replaceAnnotations = async (
+const replaceAnnotations = async (
   tx: Transaction,
   repository: string,
   id: string,

@@ -10,7 +10,7 @@ import { searchMergePages } from '../../kernel/engine-limits.ts'
 import { newId } from '../../kernel/ids.ts'
 import { candidates } from './candidates.ts'
 import { checkSearch } from './checks.ts'
-import { putEntry, removeEntry } from './entries.ts'
+import { makeAllKnown, putEntry, removeEntry } from './entries.ts'
 
 const none = { q: undefined, label: undefined, collection: undefined, metadata: undefined }
 
@@ -83,6 +83,34 @@ forEachEngine((engine) => {
       })
       assert.deepEqual(await found(database, 'long'), [])
       assert.deepEqual(await database.reader.selectFrom('search_entries').selectAll().execute(), [])
+    })
+
+    it('of a catalog that came from elsewhere are made at once, also by who goes on after a crash', async () => {
+      const database = await open()
+      await migrate(database, migrations)
+      const schema = (): Promise<readonly unknown[]> =>
+        engine.name === 'sqlite'
+          ? Promise.resolve([])
+          : sql`select indexdef, indisvalid from pg_indexes join pg_index on indexrelid = indexname::regclass
+              where tablename = 'search_entries' order by indexname`
+              .execute(database.reader)
+              .then(({ rows }) => rows)
+      const before = await schema()
+      const ids = Array.from({ length: 450 }, () => newId(Date.now()))
+      for (const [index, id] of ids.entries()) await publish(database, id, `File ${index}`, '{"k":"Straße"}')
+      // Who died had made some, and had taken the index away.
+      const known = { id: ids[3] ?? '', repository: 'releases', name: 'File 3', labels: ['old'], collections: [] }
+      await database.transaction(async (tx) => {
+        await putEntry(tx, { ...known, metadata: { k: 'Straße' } })
+        if (engine.name === 'postgres') await sql`drop index search_entries_by_token`.execute(tx)
+      })
+      await makeAllKnown(database)
+      assert.equal((await found(database, 'strasse')).length, 450)
+      assert.deepEqual(await found(database, 'file 44', 'old'), [ids[44], ...ids.slice(440)])
+      for await (const { text } of checkSearch(database)) assert.fail(text)
+      assert.deepEqual(await schema(), before)
+      await makeAllKnown(database)
+      assert.deepEqual(await schema(), before)
     })
 
     if (engine.name === 'sqlite')

@@ -1,11 +1,18 @@
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import { engineOf } from '../../database/engine-of.ts'
+import type { SearchEntriesTable } from '../../database/tables/search-entries.ts'
 import { idPosition } from '../../kernel/id-position.ts'
 import { upkeepBatch } from '../../kernel/limits.ts'
 import { exactTokensOf, type Searchable, searchText, tokensOf } from '../../kernel/search-text.ts'
 import { recordOf, stringsOf } from '../uploads/descriptor.ts'
 import { type DescribedRow, describedAfter, describedFiles } from './entries.queries.ts'
-import { putPostgresEntry } from './postgres.queries.ts'
+import {
+  dropTokenIndex,
+  makeTokenIndex,
+  type PostgresEntry,
+  putPostgresEntries,
+  putPostgresEntry,
+} from './postgres.queries.ts'
 import { putSqliteEntry, removeTokens, sharersOf, writeTokens } from './sqlite.queries.ts'
 
 /**
@@ -28,12 +35,23 @@ export const searchable = (row: DescribedRow): SearchableFile => ({
 
 /** Makes a file known, or known anew. */
 export const putEntry = async (tx: Transaction, file: SearchableFile): Promise<void> => {
-  const text = searchText(file)
-  const entry = { artifact_id: file.id, repository: file.repository, position: idPosition(file.id), text }
-  const tokens = tokensOf(file, text)
-  if (engineOf(tx) === 'postgres') return putPostgresEntry(tx, entry, exactTokensOf(file), tokens)
+  if (engineOf(tx) === 'postgres') return putPostgresEntry(tx, postgresEntry(file))
+  const entry = entryOf(file)
   await putSqliteEntry(tx, entry)
+  const tokens = tokensOf(file, entry.text)
   await writeTokens(tx, entry.position, await withSharers(tx, entry.position, file.id, tokens))
+}
+
+const entryOf = (file: SearchableFile): SearchEntriesTable => ({
+  artifact_id: file.id,
+  repository: file.repository,
+  position: idPosition(file.id),
+  text: searchText(file),
+})
+
+const postgresEntry = (file: SearchableFile): PostgresEntry => {
+  const entry = entryOf(file)
+  return { ...entry, exact: exactTokensOf(file), tokens: tokensOf(file, entry.text) }
 }
 
 /** Makes a published file known by what the database says of it. */
@@ -61,14 +79,23 @@ const withSharers = async (q: Queries, position: number, id: string, own: Set<nu
   return all
 }
 
-/** Makes every published file known to search, in transactions of bounded size. For a catalog that came from elsewhere. */
+/**
+ * Makes every published file known to search, in transactions of bounded size. For a catalog that came from elsewhere, while
+ * nobody uses it: PostgreSQL makes its index when all entries are there, which takes a fraction of the time. After a crash the
+ * same call goes on.
+ */
 export const makeAllKnown = async (database: Database): Promise<void> => {
+  const postgres = database.engine === 'postgres'
+  if (postgres) await database.transaction(dropTokenIndex)
   for (let after: string | undefined = ''; after !== undefined; ) {
     const from: string = after
     after = await database.transaction(async (tx) => {
       const rows = await describedAfter(tx, from, upkeepBatch)
-      for (const row of rows) if (row.text === null) await putEntry(tx, searchable(row))
+      const unknown = rows.filter(({ text }) => text === null).map(searchable)
+      if (postgres) await putPostgresEntries(tx, unknown.map(postgresEntry))
+      else for (const file of unknown) await putEntry(tx, file)
       return rows.length < upkeepBatch ? undefined : rows.at(-1)?.id
     })
   }
+  if (postgres) await database.transaction(makeTokenIndex)
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { SearchEntriesTable } from '../../database/tables/search-entries.ts'
+import { tokenIndexMemoryKiB } from '../../kernel/engine-limits.ts'
 
 /**
  * The index of search on PostgreSQL: tokens as an array with an inverted index (GIN). It answers a whole set at once and
@@ -20,13 +21,38 @@ const putEntry = prepareQuery((q, p: Parameters<SearchEntriesTable & { exact: st
         set text = excluded.text, exact = excluded.exact, tokens = excluded.tokens`.compile(q),
 }))
 
-export const putPostgresEntry = async (
-  tx: Transaction,
-  entry: SearchEntriesTable,
-  exact: ReadonlySet<number>,
-  tokens: ReadonlySet<number>,
-): Promise<void> => {
-  await putEntry(tx, { ...entry, exact: array(exact), tokens: array(tokens) })
+export interface PostgresEntry extends SearchEntriesTable {
+  /** Of exact words. */
+  readonly exact: ReadonlySet<number>
+  readonly tokens: ReadonlySet<number>
+}
+
+export const putPostgresEntry = async (tx: Transaction, entry: PostgresEntry): Promise<void> => {
+  await putEntry(tx, { ...entry, exact: array(entry.exact), tokens: array(entry.tokens) })
+}
+
+/** Adds entries of files that have none, in one statement. */
+export const putPostgresEntries = async (tx: Transaction, entries: readonly PostgresEntry[]): Promise<void> => {
+  if (entries.length === 0) return
+  const rows = entries.map(
+    ({ artifact_id, repository, position, text, exact, tokens }) =>
+      sql`(${artifact_id}, ${repository}, ${position}, ${text}, ${array(exact)}::int4[], ${array(tokens)}::int4[])`,
+  )
+  await sql`insert into search_entries (artifact_id, repository, position, text, exact, tokens)
+    values ${sql.join(rows)}`.execute(tx)
+}
+
+const tokenIndex = sql`search_entries_by_token`
+
+/** Until {@link makeTokenIndex}, no search finds anything by it. */
+export const dropTokenIndex = async (tx: Transaction): Promise<void> => {
+  await sql`drop index if exists ${tokenIndex}`.execute(tx)
+}
+
+/** As the migrations make it. */
+export const makeTokenIndex = async (tx: Transaction): Promise<void> => {
+  await sql`set local maintenance_work_mem = ${sql.lit(`${tokenIndexMemoryKiB}kB`)}`.execute(tx)
+  await sql`create index ${tokenIndex} on search_entries using gin (tokens) with (fastupdate = off)`.execute(tx)
 }
 
 export interface Wanted {
