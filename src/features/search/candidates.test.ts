@@ -11,6 +11,7 @@ import { newId } from '../../kernel/ids.ts'
 import { searchSteps } from '../../kernel/limits.ts'
 import { foldCase, type SearchFilters, tokensOfFilters } from '../../kernel/search-text.ts'
 import { candidates, type Steps } from './candidates.ts'
+import { describedAfter } from './entries.queries.ts'
 import { putEntry } from './entries.ts'
 import { firstByIndex, onlyByIndex, someByIndex, walk } from './postgres.queries.ts'
 import { sqliteStep } from './sqlite.queries.ts'
@@ -113,6 +114,14 @@ forEachEngine((engine) => {
     }
     const someId = (): string => stored[450]?.id ?? ''
 
+    it('of a page of files as they are described takes the page before it asks what is said of them', async () => {
+      const last = stored.at(-200)?.id ?? ''
+      for (const plan of await plansOf(database.reader, (q) => describedAfter(q, last, 20))) {
+        // The tables here are so small that PostgreSQL may read them whole; what matters is that the limit comes first.
+        if (engine.name === 'postgres') assert.match(plan, /Left Join.*\n(?:.*\n)*.*-> {2}Limit/, plan)
+        else assert.doesNotMatch(plan, /SCAN/, plan)
+      }
+    })
     if (engine.name === 'sqlite')
       it('of a step goes through the index in its order, and from there to the entries', async () => {
         const step = { from: 0, after: someId(), needle: 'seldom', limit: 256 }

@@ -20,14 +20,18 @@ const described = (q: Queries) =>
 export const describedFiles = (q: Queries, ids: readonly string[]) =>
   described(q).where('artifacts.id', 'in', ids).orderBy('artifacts.id').execute()
 
-/** Published files as they are described now, after an id, with the text that search has of them. */
+/**
+ * Published files as they are described now, after an id, with the text that search has of them. The page is taken first: as
+ * one join, PostgreSQL would go through all that is said of other files, from the beginning, for each page.
+ */
 export const describedAfter = (q: Queries, after: string, limit: number) =>
   described(q)
     .leftJoin('search_entries', 'search_entries.artifact_id', 'artifacts.id')
     .select(['search_entries.text', 'search_entries.repository as known_in', 'search_entries.position'])
-    .where('artifacts.id', '>', after)
+    .where('artifacts.id', 'in', (eb) =>
+      eb.selectFrom('artifacts as page').select('page.id').where('page.id', '>', after).orderBy('page.id').limit(limit),
+    )
     .orderBy('artifacts.id')
-    .limit(limit)
     .execute()
 
 export type DescribedRow = Pick<
