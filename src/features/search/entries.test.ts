@@ -109,6 +109,11 @@ forEachEngine((engine) => {
       assert.deepEqual(await found(database, 'file 44', 'old'), [ids[44], ...ids.slice(440)])
       for await (const { text } of checkSearch(database)) assert.fail(text)
       assert.deepEqual(await schema(), before)
+      if (engine.name === 'postgres') {
+        const { rows } = await sql<{ believed: number }>`select reltuples::integer as believed from pg_class
+          where oid = 'search_entries'::regclass`.execute(database.reader)
+        assert.deepEqual(rows, [{ believed: 450 }], 'what the planner believes')
+      }
       await makeAllKnown(database)
       assert.deepEqual(await schema(), before)
     })
