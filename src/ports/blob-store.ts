@@ -35,7 +35,7 @@ export interface BlobStore {
   assembly(place: string, plan: AssemblyPlan): Assembly
 
   /**
-   * The stored bytes of a range, in pieces of at most `limits.readAheadBytes`, read ahead of the consumer by one piece.
+   * The stored bytes of a range, in pieces of at most `limits.readAheadBytes`, read ahead of the consumer by one piece at most.
    * A piece is valid only until the next one is asked for: its memory is then used again. It must not be written to.
    * Opening happens before the promise resolves, so that a missing blob is known before anything is sent.
    * Whoever ends the iteration early must call `return()` (as `for await` does), which closes what is open.

@@ -1,3 +1,4 @@
+import { readersAheadMax } from '../../kernel/engine-limits.ts'
 import type { ByteRange } from '../../kernel/range.ts'
 import { storeFailure } from './failures.ts'
 import { closeLater, openToRead, readFully } from './files.ts'
@@ -21,8 +22,11 @@ const readExactly = (descriptor: number, target: Uint8Array, position: number, p
     })
   })
 
+/** Readers that are not closed. */
+let readers = 0
+
 /**
- * Two buffers take turns: while the consumer has one, the next read fills the other.
+ * While the consumer has one buffer, the next read fills another, unless so many read at once that it would gain nothing.
  * Whatever ends it (last byte, failure, `return`), it closes once, when no read is under way. Buffers go back to the free
  * list then, except one that the consumer had when it broke off: a socket may still be sending from it, and must not send
  * what the next reader puts there.
@@ -33,12 +37,11 @@ class ReadAhead implements AsyncIterableIterator<Uint8Array> {
   readonly #end: number
   /** Where the next read begins. */
   #position: number
-  /** The read under way, or done and not handed over, giving its piece; undefined after the last. */
+  /** The read under way, or done and not handed over, giving its piece. */
   #reading: Promise<Uint8Array> | undefined
-  /** Each buffer is in one of these places: being read into, with the consumer, or in between. */
+  /** Each buffer is in one of these places: being read into, or with the consumer. */
   #filling: Buffer | undefined
   #held: Buffer | undefined
-  #spare: Buffer | undefined
   #asked = false
   #closing: Promise<void> | undefined
 
@@ -47,6 +50,7 @@ class ReadAhead implements AsyncIterableIterator<Uint8Array> {
     this.#path = path
     this.#position = range.start
     this.#end = range.end
+    readers += 1
     this.#read()
   }
 
@@ -54,14 +58,16 @@ class ReadAhead implements AsyncIterableIterator<Uint8Array> {
     if (this.#asked) throw new Error('one piece at a time: the last one that was asked for is still being read')
     if (this.#closing !== undefined) return this.return()
     this.#takeBack()
+    if (this.#reading === undefined) this.#read()
     if (this.#reading === undefined) return this.return()
     this.#asked = true
     try {
       const piece = await this.#reading
       if (this.#closing !== undefined) return await this.return()
+      this.#reading = undefined
       this.#held = this.#filling
       this.#filling = undefined
-      this.#read()
+      if (readers <= readersAheadMax) this.#read()
       return { done: false, value: piece }
     } catch (error) {
       await this.return()
@@ -81,21 +87,17 @@ class ReadAhead implements AsyncIterableIterator<Uint8Array> {
     return this
   }
 
-  /** The consumer is done with its piece: the buffer serves the next read, or the next reader if there is none. */
+  /** The consumer is done with its piece: the buffer serves whoever reads next, most likely this one. */
   #takeBack(): void {
-    if (this.#held === undefined) return
-    if (this.#position < this.#end) this.#spare = this.#held
-    else giveBuffer(this.#held)
+    if (this.#held !== undefined) giveBuffer(this.#held)
     this.#held = undefined
   }
 
   /** Starts the next read, if there is one left. */
   #read(): void {
-    this.#reading = undefined
     const start = this.#position
     if (start === this.#end) return
-    const buffer = this.#spare ?? takeBuffer()
-    this.#spare = undefined
+    const buffer = takeBuffer()
     this.#filling = buffer
     const piece = buffer.subarray(0, Math.min(buffer.byteLength, this.#end - start))
     this.#position = start + piece.byteLength
@@ -105,8 +107,9 @@ class ReadAhead implements AsyncIterableIterator<Uint8Array> {
   }
 
   async #close(): Promise<void> {
+    readers -= 1
     await this.#reading?.catch(() => {})
     closeLater(this.#descriptor)
-    for (const buffer of [this.#filling, this.#spare]) if (buffer !== undefined) giveBuffer(buffer)
+    if (this.#filling !== undefined) giveBuffer(this.#filling)
   }
 }

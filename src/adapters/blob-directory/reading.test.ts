@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import { describe, it } from 'node:test'
+import { readersAheadMax } from '../../kernel/engine-limits.ts'
 import * as limits from '../../kernel/limits.ts'
 import { BlobStoreUnavailable } from '../../ports/blob-store.ts'
 import { get, put } from '../../ports/storing.suite.ts'
@@ -75,6 +76,32 @@ describe('reading', () => {
       () => openFilesUnder(place).length === 0,
       () => `left open: ${openFilesUnder(place)}`,
     )
+  })
+
+  it('reads ahead while few read, and with many no sooner than asked, so that each holds one buffer', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const size = 4 * limits.readAheadBytes
+    const bytes = randomBytes(size)
+    const digest = await put(store, bytes)
+    const reads = t.mock.method(fs, 'read')
+    const readers = []
+    for (let index = 0; index <= readersAheadMax; index++)
+      readers.push(await store.open(digest, { start: 0, end: size }))
+    const [first, last, ...others] = readers
+    assert.ok(first !== undefined && last !== undefined)
+    for (const reader of readers) await reader.next()
+    assert.equal(reads.mock.callCount(), readers.length)
+    const second = (await first.next()).value
+    assert.equal(reads.mock.callCount(), readers.length + 1)
+    assert.ok(second !== undefined && bytes.subarray(limits.readAheadBytes, 2 * limits.readAheadBytes).equals(second))
+    await last.return?.()
+    await first.next()
+    assert.equal(reads.mock.callCount(), readers.length + 3, 'one that was asked for, one ahead')
+    const { value } = await first.next()
+    assert.ok(value !== undefined && bytes.subarray(3 * limits.readAheadBytes).equals(value))
+    assert.equal((await first.next()).done, true)
+    assert.equal(reads.mock.callCount(), readers.length + 3)
+    for (const reader of others) await reader.return?.()
   })
 
   it('uses its buffers again', async (t) => {
