@@ -53,8 +53,10 @@ export class GatheredWriter {
     await this.#draining
     // A sync that began after the last write covers everything: then that one is waited for, and none follows.
     const isCovered = this.#syncing !== undefined && this.#syncedFrom === this.#position
-    await this.flush()
-    if (!isCovered) await fdatasync(this.#descriptor)
+    if (isCovered || this.#failure !== undefined) return this.flush()
+    const [last] = await Promise.allSettled([fdatasync(this.#descriptor), this.#syncing])
+    this.#throwFailure()
+    if (last.status === 'rejected') throw last.reason
   }
 
   /** Resolves when no background work is left, whatever became of it. */
