@@ -84,7 +84,7 @@ describe('reading', () => {
     const bytes = randomBytes(size)
     const digest = await put(store, bytes)
     const reads = t.mock.method(fs, 'read')
-    const readers = []
+    const readers: AsyncIterableIterator<Uint8Array>[] = []
     for (let index = 0; index <= readersAheadMax; index++)
       readers.push(await store.open(digest, { start: 0, end: size }))
     const [first, last, ...others] = readers
