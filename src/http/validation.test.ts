@@ -45,7 +45,7 @@ describe('compileValidator', () => {
       '/tags/0/a~1b~0c',
       '/tags/1/a~1b~0c',
     ])
-    assert.equal(found.get('/more'), 'is not known here')
+    assert.equal(found.get('/more'), 'is not known here; known are name, count, kind, tags, note')
     assert.equal(found.get('/tags/1/a~1b~0c'), 'is required')
     assert.equal(found.get('/kind'), 'must be one of ["a","b"]')
   })

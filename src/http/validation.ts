@@ -25,8 +25,12 @@ const describe = (error: ErrorObject): FailureDetail => {
   switch (error.keyword) {
     case 'required':
       return { pointer: `${at}/${pointerPart(String(params['missingProperty']))}`, message: 'is required' }
-    case 'additionalProperties':
-      return { pointer: `${at}/${pointerPart(String(params['additionalProperty']))}`, message: 'is not known here' }
+    case 'additionalProperties': {
+      const known: unknown = error.parentSchema?.['properties']
+      const names = Object.keys(typeof known === 'object' && known !== null ? known : {})
+      const message = `is not known here${names.length === 0 ? '' : `; known are ${names.join(', ')}`}`
+      return { pointer: `${at}/${pointerPart(String(params['additionalProperty']))}`, message }
+    }
     case 'pattern': {
       const wanted: unknown = error.parentSchema?.['description']
       const message = typeof wanted === 'string' ? `must be ${wanted}` : `must match ${String(params['pattern'])}`
