@@ -2,14 +2,17 @@ import { create } from 'content-disposition'
 import type { Sha256 } from '../kernel/digest.ts'
 import type { DownloadClass } from '../kernel/download-class.ts'
 import { Failure } from '../kernel/failure.ts'
-import { smallDownloadBytes, storeAddressSeconds } from '../kernel/limits.ts'
+import { smallDownloadBytes, smallFileBytesMax, storeAddressSeconds } from '../kernel/limits.ts'
+import { OnePiece } from '../kernel/one-piece.ts'
 import { type ByteRange, resolveRange } from '../kernel/range.ts'
 import { BlobMissing, type BlobStore } from '../ports/blob-store.ts'
 import type { Admission } from './admission/admission.ts'
 import type { Turn } from './admission/download.ts'
+import type { SmallFiles } from './small-files.ts'
 
 export interface ServeParts {
   readonly store: BlobStore
+  readonly smallFiles: SmallFiles
   readonly admission: Admission
   /** Clients are sent to the store for larger bodies, where it has addresses. */
   readonly redirects: boolean
@@ -127,7 +130,7 @@ const addressOf = async (
  * their turn comes does not get it (I8).
  */
 const send = async (
-  { store, admission }: ServeParts,
+  { store, smallFiles, admission }: ServeParts,
   served: Served,
   { downloadClass, caller, id, ticket, onGone, admitAgain }: ServeRequest,
   range: ByteRange,
@@ -139,7 +142,7 @@ const send = async (
   const turn = waited ? await entered : entered
   try {
     if (waited) await admitAgain()
-    return new InTurn(await open(store, served, range), turn)
+    return new InTurn(await open(store, smallFiles, served, range), turn)
   } catch (error) {
     turn.end()
     throw error
@@ -177,8 +180,23 @@ class InTurn implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-/** A row says that the bytes are there: if they are not, that is no 404 but damage, and shall be seen. */
+/** The bytes of a range, from memory where they are; opened before this resolves. */
 const open = async (
+  store: BlobStore,
+  smallFiles: SmallFiles,
+  served: Served,
+  range: ByteRange,
+): Promise<AsyncIterableIterator<Uint8Array>> => {
+  const { digest, bytes } = served
+  if (bytes === 0 || bytes > smallFileBytesMax) return openStored(store, served, range)
+  const whole =
+    smallFiles.find(digest) ??
+    (await smallFiles.read(served, await openStored(store, served, { start: 0, end: bytes })))
+  return new OnePiece(whole.subarray(range.start, range.end))
+}
+
+/** A row says that the bytes are there: if they are not, that is no 404 but damage, and shall be seen. */
+const openStored = async (
   store: BlobStore,
   { digest, bytes }: Served,
   range: ByteRange,

@@ -276,6 +276,9 @@ export const downloadSlotsMax = 10_000
 export const downloadWaitSecondsDefault = 30
 /** What leaves in one piece needs no slot: a slot is for what keeps buffers and a disk busy. */
 export const smallDownloadBytes = 64 * KiB
+/** Files that are kept in memory once they were sent: the largest, and all together. */
+export const smallFileBytesMax = 32 * KiB
+export const smallFilesBytesMax = 8 * MiB
 /** How long an address of the store may be used to begin a download. */
 export const storeAddressSeconds = 300
 /** How the classes share the slots when all of them want more than there is. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { smallFileBytesMax } from '../../src/kernel/limits.ts'
+import { digestOf } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, grant, type Person } from '../harness/people.ts'
@@ -175,6 +177,22 @@ forEachEngine((engine) => {
       assert.equal((await download('big', { range: `bytes=${big.byteLength}-` })).status, 416)
       const head = await service.ask({ method: 'HEAD', path: `${raw}/big`, credential: owner.token })
       assert.equal(head.status, 200)
+    })
+
+    it('of a small file, whole or a range of it, are the same the first time and again, and for nobody who may not', async () => {
+      const body = randomBytes(smallFileBytesMax)
+      await put(service, 'hot', body)
+      const stranger = await createPerson(service, 'stranger')
+      for (let again = 0; again < 3; again++) {
+        const part = await download('hot', { range: 'bytes=100-199' })
+        assert.deepEqual([part.status, digestOf(part.bytes)], [206, digestOf(body.subarray(100, 200))])
+        const whole = await download('hot')
+        assert.deepEqual([whole.status, digestOf(whole.bytes)], [200, digestOf(body)])
+        assert.equal((await download('hot', {}, stranger)).status, 404)
+      }
+      const replaced = randomBytes(10)
+      await put(service, 'hot', replaced)
+      assert.equal(digestOf((await download('hot')).bytes), digestOf(replaced))
     })
 
     it('are told to come back when nothing becomes free in time', async () => {

@@ -1,5 +1,6 @@
 import fs, { constants } from 'node:fs'
 import { ownReadBufferBytesMax } from '../../kernel/engine-limits.ts'
+import { OnePiece } from '../../kernel/one-piece.ts'
 import type { ByteRange } from '../../kernel/range.ts'
 import { closeLater, readFully } from './files.ts'
 import { readAhead, truncated } from './read-ahead.ts'
@@ -50,26 +51,3 @@ const readWhole = (path: string, bytes: number): Promise<AsyncIterableIterator<U
       else resolve(new OnePiece(bytes === 0 ? undefined : piece))
     })
   })
-
-class OnePiece implements AsyncIterableIterator<Uint8Array> {
-  #piece: Uint8Array | undefined
-
-  constructor(piece: Uint8Array | undefined) {
-    this.#piece = piece
-  }
-
-  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    const piece = this.#piece
-    this.#piece = undefined
-    return piece === undefined ? { done: true, value: undefined } : { done: false, value: piece }
-  }
-
-  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    this.#piece = undefined
-    return { done: true, value: undefined }
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-}

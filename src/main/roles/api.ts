@@ -1,3 +1,4 @@
+import { createSmallFiles } from '../../content/small-files.ts'
 import {
   authenticate,
   authenticateLink,
@@ -89,7 +90,11 @@ export const startGateway = async (
   const downloads = await openDownloads(parts, role)
   metrics.show(downloadMeasures(downloads))
   downloads.meter.waited = metrics.timing('svc_download_wait_seconds', 'Time that downloads waited for a slot.')
-  const serving = { admission: downloads.admission, redirects: settings.redirectDownloads }
+  const serving = {
+    smallFiles: createSmallFiles(),
+    admission: downloads.admission,
+    redirects: settings.redirectDownloads,
+  }
   const uploadParts = { ...parts, maxObjectBytes: settings.maxObjectBytes, capacityBytes: settings.capacityBytes }
   const readiness = watchReadiness({
     dependencies: [
