@@ -320,7 +320,7 @@ export const roomLookEveryBytes = 16 * MiB
 /** Memory per transfer: two buffers of this size when sending, one when many are sent (measured best of 128 KiB to 1 MiB). */
 export const readAheadBytes = 768 * KiB
 /** Pieces that are given to the kernel in one turn of the event loop: a millisecond's worth, and then others get a look. */
-export const piecesPerTurn = 2
+export const piecesPerTurn = 4
 /** Received bytes that may wait for the disk before the sender is paused. */
 export const receiveBufferBytes = MiB
 /** Received bytes after which a sync is started beside the transfer, so that the last one is short. */
