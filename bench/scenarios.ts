@@ -72,7 +72,7 @@ const download = async (setting: Setting): Promise<Row[]> => {
       // Brings the file back into memory, which the others may have taken.
       (server) => fetched(server, 1),
     )
-  const [with1, with8] = [await times(1), await times(8)]
+  const [with1, with8, with64] = [await times(1), await times(8), await times(64)]
   return [
     {
       what: 'download, 1 client',
@@ -82,6 +82,7 @@ const download = async (setting: Setting): Promise<Row[]> => {
       meaning: 'one curl fetches a big file that is in memory and throws it away.',
     },
     { what: 'download, 8 clients', unit: 'MiB/s', figures: with8.speed, better: 'more', meaning: 'together.' },
+    { what: 'download, 64 clients', unit: 'MiB/s', figures: with64.speed, better: 'more', meaning: 'together.' },
     {
       what: '  server CPU, 8 clients',
       unit: 's/GiB',
