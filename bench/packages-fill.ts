@@ -1,9 +1,6 @@
-import { moveRepositoryBytes } from '../src/content/claims.queries.ts'
 import { publish, reserve } from '../src/content/claims.ts'
-import { moveCounter } from '../src/database/counters.queries.ts'
 import type { Database, Transaction } from '../src/database/database.ts'
-import { insertRows, type Row, rebuildDerived } from '../src/database/moving/rows.queries.ts'
-import type { TableName } from '../src/database/moving/tables.ts'
+import { type Row, rebuildDerived } from '../src/database/moving/rows.queries.ts'
 import type { ArtifactsTable } from '../src/database/tables/artifacts.ts'
 import { checkPackages } from '../src/features/packages/checks.ts'
 import { parseManifest } from '../src/features/packages/manifest.ts'
@@ -13,6 +10,7 @@ import { timestamp } from '../src/kernel/clock.ts'
 import type { Sha256 } from '../src/kernel/digest.ts'
 import { newId } from '../src/kernel/ids.ts'
 import type { BlobStore } from '../src/ports/blob-store.ts'
+import { insertFiles } from './insert-files.ts'
 import type { CatalogPackage } from './packages-catalog.ts'
 import { storeShared } from './scale-fill.ts'
 
@@ -97,14 +95,11 @@ const rowsOf = (
   return rows
 }
 
-const insertAll = async (tx: Transaction, rows: Rows, bytes: number): Promise<void> => {
-  await moveRepositoryBytes(tx, repository, { published: bytes, pending: 0, retired: 0 })
-  await moveCounter(tx, 'reserved_bytes', bytes)
-  const add = (table: TableName, all: readonly Row[]): Promise<void> =>
-    insertRows(tx, table, Object.keys(all[0] ?? {}), all)
-  await add('claims', rows.claims)
-  await add('artifacts', rows.artifacts)
-  await add('packages', rows.packages)
-  await add('artifact_stages', rows.artifact_stages)
-  await add('package_stages', rows.package_stages)
-}
+const insertAll = (tx: Transaction, rows: Rows, bytes: number): Promise<void> =>
+  insertFiles(tx, repository, bytes, [
+    ['claims', rows.claims],
+    ['artifacts', rows.artifacts],
+    ['packages', rows.packages],
+    ['artifact_stages', rows.artifact_stages],
+    ['package_stages', rows.package_stages],
+  ])

@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto'
-import { moveRepositoryBytes } from '../src/content/claims.queries.ts'
-import { moveCounter } from '../src/database/counters.queries.ts'
 import type { Database, Transaction } from '../src/database/database.ts'
-import { insertRows, type Row, rebuildDerived } from '../src/database/moving/rows.queries.ts'
-import type { TableName } from '../src/database/moving/tables.ts'
+import { type Row, rebuildDerived } from '../src/database/moving/rows.queries.ts'
 import type { JournalTable } from '../src/database/tables/journal.ts'
 import { checkAnnotations } from '../src/features/annotations/checks.ts'
 import { checkAssets } from '../src/features/assets/checks.ts'
@@ -15,6 +12,7 @@ import { type Sha256, toSha256 } from '../src/kernel/digest.ts'
 import { newId } from '../src/kernel/ids.ts'
 import type { JournalAction } from '../src/kernel/journal-actions.ts'
 import { type BlobStore, unplanned } from '../src/ports/blob-store.ts'
+import { insertFiles } from './insert-files.ts'
 import { catalogFile } from './scale-catalog.ts'
 
 const repository = 'releases'
@@ -113,19 +111,14 @@ const rowsOf = ({ digest, bytes }: Shared, from: number, to: number, head: numbe
 }
 
 const insertAll = async (tx: Transaction, { journal, ...rows }: Rows, bytes: number): Promise<void> => {
-  await moveRepositoryBytes(tx, repository, { published: bytes, pending: 0, retired: 0 })
-  await moveCounter(tx, 'reserved_bytes', bytes)
-  const add = (table: TableName, all: readonly Row[]): Promise<void> =>
-    insertRows(tx, table, Object.keys(all[0] ?? {}), all)
-  await add('claims', rows.claims)
-  await add('artifacts', rows.artifacts)
-  await add('asset_revisions', rows.asset_revisions)
-  await add('assets', rows.assets)
-  await add('annotations', rows.annotations)
-  await add(
-    'journal',
-    journal.map((line) => ({ ...line })),
-  )
+  await insertFiles(tx, repository, bytes, [
+    ['claims', rows.claims],
+    ['artifacts', rows.artifacts],
+    ['asset_revisions', rows.asset_revisions],
+    ['assets', rows.assets],
+    ['annotations', rows.annotations],
+    ['journal', journal.map((line) => ({ ...line }))],
+  ])
   const head = journal.at(-1)?.sequence ?? 0
   await tx.updateTable('repositories').set({ journal_head: head }).where('id', '=', repository).execute()
 }
