@@ -17,6 +17,8 @@ import { startPostgres } from './harness/postgres.ts'
 interface Counts {
   readonly passed: number
   readonly failed: number
+  /** Each test that failed, and the suites it is in, as their names read. */
+  readonly names?: readonly string[]
 }
 
 interface Phase {
@@ -73,6 +75,9 @@ const countsOf = (report: string): Counts & { skipped: number } => {
   }
 }
 
+const failedIn = (report: string): string[] =>
+  [...report.matchAll(/^ *not ok \d+ - (.*)$/gm)].map(([, name]) => name ?? '')
+
 const runPhase = async ({ name, files }: Phase, env: NodeJS.ProcessEnv): Promise<Counts> => {
   const report = join(scratch, `${name}.tap`)
   const reporters = ['spec', 'stdout', 'tap', report].map(
@@ -88,10 +93,11 @@ const runPhase = async ({ name, files }: Phase, env: NodeJS.ProcessEnv): Promise
   running = spawn(process.execPath, ['--test', ...options, ...files], { stdio: 'inherit', env })
   const [status] = (await once(running, 'exit')) as [number | null]
   running = undefined
-  const { passed, failed, skipped } = countsOf(readFileSync(report, 'utf8'))
+  const text = readFileSync(report, 'utf8')
+  const { passed, failed, skipped } = countsOf(text)
   if (skipped > 0)
     console.log(`${skipped} skipped or left to do: a test that cannot run here must fail and say what it needs.`)
-  return { passed, failed: Math.max(failed + skipped, status === 0 ? 0 : 1) }
+  return { passed, failed: Math.max(failed + skipped, status === 0 ? 0 : 1), names: failedIn(text) }
 }
 
 const runCheck = async (): Promise<Counts> => {
@@ -145,9 +151,9 @@ const runAll = async (): Promise<Map<string, Counts>> => {
 try {
   const results = await runAll()
   const sum = (field: keyof Counts): number => [...results.values()].reduce((total, counts) => total + counts[field], 0)
-  const failing = [...results].filter(([, counts]) => counts.failed > 0).map(([name]) => name)
+  const failing = [...results].filter(([, counts]) => counts.failed > 0)
   console.log('')
-  if (failing.length > 0) console.log(`Failed: ${failing.join(', ')}.`)
+  for (const [phase, { names = [] }] of failing) console.log([`Failed: ${phase}`, ...names].join('\n  '))
   if (signalled !== undefined) console.log(`Stopped by ${signalled}.`)
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
   process.exitCode = failing.length > 0 ? 1 : 0
