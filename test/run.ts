@@ -150,7 +150,8 @@ const runAll = async (): Promise<Map<string, Counts>> => {
 
 try {
   const results = await runAll()
-  const sum = (field: keyof Counts): number => [...results.values()].reduce((total, counts) => total + counts[field], 0)
+  const sum = (field: 'passed' | 'failed'): number =>
+    [...results.values()].reduce((total, counts) => total + counts[field], 0)
   const failing = [...results].filter(([, counts]) => counts.failed > 0)
   console.log('')
   for (const [phase, { names = [] }] of failing) console.log([`Failed: ${phase}`, ...names].join('\n  '))

@@ -12,10 +12,15 @@ import type { Parts } from '../main/parts.ts'
 import type { Assembly, BlobStore } from '../ports/blob-store.ts'
 import { type AssemblyParts, bytesToRead, publishAssembly, receivePart } from './assembly.ts'
 import { reserve } from './claims.ts'
+import { createHashing } from './hashing/hashing.ts'
+import { createRunningHashes, type RunningHashes } from './hashing/running-hash.ts'
 import { planParts } from './part-plan.ts'
-import { createRunningHashes } from './running-hash.ts'
 
 const digestOf = (bytes: Uint8Array): Sha256 => toSha256(createHash('sha256').update(bytes).digest('hex'))
+
+const report = (message: string, error: unknown): void => {
+  throw new Error(message, { cause: error })
+}
 
 const always = { assertHeld: (): void => {} }
 
@@ -42,11 +47,16 @@ forEachEngine((engine) => {
 
   /** An upload of some parts; `send` them, `finish`, and see which were read back. */
   const scene = async (readsParts: boolean, bytes: Uint8Array) => {
-    const { database, clock, store, freeSpace, reach } = await open()
+    const { database, clock, store, freeSpace, reach, hashing } = await open()
     const read: number[] = []
     const watched = watching(store, readsParts, read)
-    const parts = { database, clock, store: watched, freeSpace, reach, capacityBytes: capacityBytesDefault }
-    let process: AssemblyParts = { ...parts, hashes: createRunningHashes(readsParts) }
+    const parts = { database, clock, store: watched, freeSpace, reach, hashing, capacityBytes: capacityBytesDefault }
+    const freshHashes = (): RunningHashes => {
+      const own = createHashing({ saveable: !readsParts, report })
+      engine.use({ [Symbol.asyncDispose]: () => own.close() })
+      return createRunningHashes(own, readsParts)
+    }
+    let process: AssemblyParts = { ...parts, hashes: freshHashes() }
     const blob = { ...planParts(bytes.byteLength), claimId: newId(clock.now()), digest: digestOf(bytes) }
     const claim = { id: blob.claimId, repository: 'releases', digest: blob.digest, bytes: blob.bytes }
     await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
@@ -57,7 +67,7 @@ forEachEngine((engine) => {
       toRead: () => bytesToRead(process, blob),
       /** Everything that was in memory is lost. */
       restart: () => {
-        process = { ...parts, hashes: createRunningHashes(readsParts) }
+        process = { ...parts, hashes: freshHashes() }
       },
       send: async (index: number): Promise<void> => {
         const slice = sliceOf(index)
@@ -132,7 +142,7 @@ forEachEngine((engine) => {
   })
 
   it('a part that takes long looks again whether the disk keeps its reserve, and can be sent again', async () => {
-    const { database, clock, store, reach, hashes } = await open()
+    const { database, clock, store, reach, hashing, hashes } = await open()
     const asked: number[] = []
     const admits = [true, true, false]
     const freeSpace = {
@@ -142,7 +152,7 @@ forEachEngine((engine) => {
         if (admits.shift() === false) throw new Failure('insufficient_space', 'no room')
       },
     }
-    const parts = { database, clock, store, freeSpace, reach, hashes, capacityBytes: capacityBytesDefault }
+    const parts = { database, clock, store, freeSpace, reach, hashing, hashes, capacityBytes: capacityBytesDefault }
     const bytes = Buffer.alloc(2 * roomLookEveryBytes + 1, 'part')
     const [claimId, digest] = [newId(clock.now()), digestOf(bytes)]
     const blob = { bytes: bytes.byteLength, partBytes: 4 * roomLookEveryBytes, claimId, digest }

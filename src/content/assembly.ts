@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Queries, Transaction } from '../database/database.ts'
 import type { AssembliesTable } from '../database/tables/assemblies.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
@@ -16,10 +15,11 @@ import {
   partPage,
   saveHash,
 } from './assembly.queries.ts'
+import type { ThreadHash, TransferHash } from './hashing/hashing.ts'
+import type { RunningHashes } from './hashing/running-hash.ts'
 import type { IngestParts } from './ingest.ts'
 import { type Plan, partCount, partLength } from './part-plan.ts'
 import { type Content, publishContent } from './publishing.ts'
-import type { RunningHash, RunningHashes } from './running-hash.ts'
 
 /**
  * Bytes that come in parts, over days, through any process: the second half of the one door into the store.
@@ -89,8 +89,29 @@ export const receivePart = async (
   if (known !== undefined) return confirmPart(parts, blob, incoming, known.sha256, alongside)
   await parts.freeSpace.refuseUnlessRoomFor(partLength(blob, incoming.index))
   const row = await assemblyOf(parts, blob)
-  const before = await parts.hashes.resume(blob.claimId, savedHash(row))
-  const running = before.parts === incoming.index ? await before.fork() : null
+  const seen = parts.hashes.resume(blob.claimId, savedHash(row))
+  try {
+    const running = seen.parts === incoming.index ? seen.hash : null
+    await storePart(parts, { blob, row, incoming, running, turn }, alongside)
+  } finally {
+    seen.hash.drop()
+  }
+}
+
+interface StoringPart {
+  readonly blob: PlannedBlob
+  readonly row: AssembliesTable
+  readonly incoming: IncomingPart
+  /** The hash of all parts before this one, or null where it has not seen them all. */
+  readonly running: ThreadHash | null
+  readonly turn: Turn
+}
+
+const storePart = async (
+  parts: AssemblyParts,
+  { blob, row, incoming, running, turn }: StoringPart,
+  alongside: (tx: Transaction) => Promise<void>,
+): Promise<void> => {
   turn.assertHeld()
   const part = await opened(parts, blob, row)
     .writePart(incoming.index, { readBack: running === null })
@@ -98,27 +119,32 @@ export const receivePart = async (
   let bytes = 0
   let roomSeenAtBytes = 0
   try {
-    await verified(blob, incoming, async (piece) => {
-      turn.assertHeld()
-      bytes += piece.byteLength
-      // There was room for this part when it began; others that came in meanwhile had room then, too.
-      if (bytes - roomSeenAtBytes >= roomLookEveryBytes) {
-        await parts.freeSpace.refuseUnlessRoomFor(0)
-        roomSeenAtBytes = bytes
-      }
-      running?.update(piece)
-      await part.write(piece).catch(saidIfLost)
-    })
+    await verified(
+      parts,
+      blob,
+      incoming,
+      async (piece) => {
+        turn.assertHeld()
+        bytes += piece.byteLength
+        // There was room for this part when it began; others that came in meanwhile had room then, too.
+        if (bytes - roomSeenAtBytes >= roomLookEveryBytes) {
+          await parts.freeSpace.refuseUnlessRoomFor(0)
+          roomSeenAtBytes = bytes
+        }
+        await part.write(piece).catch(saidIfLost)
+      },
+      running,
+    )
     parts.reach('part.verified')
     const receipt = await part.finish().catch(saidIfLost)
     parts.reach('part.placed')
-    const after = running?.advanced()
+    const state = running === null ? null : await parts.hashes.state(running)
     await parts.database.transaction(async (tx) => {
       await alongside(tx)
       await insertPart(tx, { claim_id: blob.claimId, part_index: incoming.index, sha256: incoming.digest, receipt })
-      if (after !== undefined && after.save() !== null) await saveHash(tx, blob.claimId, after.parts, after.save())
+      if (state !== null) await saveHash(tx, blob.claimId, incoming.index + 1, state)
     })
-    if (after !== undefined) parts.hashes.keep(blob.claimId, after)
+    if (running !== null) parts.hashes.keep(blob.claimId, running, incoming.index + 1)
     parts.reach('part.recorded')
   } finally {
     await part.discard()
@@ -138,33 +164,42 @@ const confirmPart = async (
       'part_mismatch',
       `Part ${incoming.index} is stored with the SHA-256 ${stored}; parts never change. Cancel the upload to begin anew.`,
     )
-  await verified(blob, incoming, async () => {})
+  await verified(parts, blob, incoming, async () => {})
   await parts.database.transaction(alongside)
 }
 
-/** Hands every piece on, and throws 422 unless together they are the part that was announced. */
+/** Hands every piece on, and throws 422 unless together they are the part that was announced. `alsoOf` sees them, too. */
 const verified = async (
+  parts: AssemblyParts,
   blob: PlannedBlob,
   incoming: IncomingPart,
   take: (piece: Uint8Array) => Promise<void>,
+  alsoOf: TransferHash | null = null,
 ): Promise<void> => {
   const length = partLength(blob, incoming.index)
-  const hash = createHash('sha256')
-  let bytes = 0
-  for await (const piece of incoming.pieces) {
-    bytes += piece.byteLength
-    if (bytes > length) break
-    hash.update(piece)
-    await take(piece)
+  const hash = parts.hashing.beginFor(length)
+  try {
+    let bytes = 0
+    for await (const piece of incoming.pieces) {
+      bytes += piece.byteLength
+      if (bytes > length) break
+      await hash.update(piece, alsoOf)
+      await take(piece)
+    }
+    if (bytes !== length)
+      throw new Failure(
+        'size_mismatch',
+        `Part ${incoming.index} has ${length} bytes; the body has ${bytes > length ? 'more' : bytes}.`,
+      )
+    const digest = await hash.digest()
+    if (digest !== incoming.digest)
+      throw new Failure(
+        'checksum_mismatch',
+        `The body's SHA-256 is ${digest}; X-Content-SHA256 says ${incoming.digest}.`,
+      )
+  } finally {
+    hash.drop()
   }
-  if (bytes !== length)
-    throw new Failure(
-      'size_mismatch',
-      `Part ${incoming.index} has ${length} bytes; the body has ${bytes > length ? 'more' : bytes}.`,
-    )
-  const digest = toSha256(hash.digest('hex'))
-  if (digest !== incoming.digest)
-    throw new Failure('checksum_mismatch', `The body's SHA-256 is ${digest}; X-Content-SHA256 says ${incoming.digest}.`)
 }
 
 /** The row of the assembly; begins it with the first part. Whoever dies in between leaves a place for the sweep. */
@@ -218,7 +253,7 @@ export const firstMissingPart = async (q: Queries, claimId: string, plan: Plan):
 export const bytesToRead = async (parts: AssemblyParts, blob: PlannedBlob): Promise<number> => {
   const row = await findAssembly(parts.database.reader, blob.claimId)
   if (row === undefined) return 0
-  const { parts: hashed } = await parts.hashes.resume(blob.claimId, savedHash(row))
+  const hashed = parts.hashes.hashedParts(blob.claimId, savedHash(row))
   return Math.max(0, blob.bytes - hashed * blob.partBytes)
 }
 
@@ -265,17 +300,18 @@ const digestOf = async (
   assembly: Assembly,
   turn: Turn,
 ): Promise<Sha256 | null> => {
-  const seen = await parts.hashes.resume(blob.claimId, savedHash(row))
-  const hash: RunningHash = await seen.fork()
+  const seen = parts.hashes.resume(blob.claimId, savedHash(row))
   try {
     for await (const part of storedParts(parts.database.reader, blob.claimId, seen.parts))
       for await (const piece of await assembly.readPart(part)) {
         turn.assertHeld()
-        hash.update(piece)
+        await seen.hash.update(piece)
       }
+    return await seen.hash.digest()
   } catch (error) {
     if (error instanceof AssemblyLost) return null
     throw error
+  } finally {
+    seen.hash.drop()
   }
-  return hash.digest()
 }

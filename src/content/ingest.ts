@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
 import type { Transaction } from '../database/database.ts'
-import { type Sha256, toSha256 } from '../kernel/digest.ts'
+import type { Sha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
 import { roomLookEveryBytes, undeclaredReservationBytes } from '../kernel/limits.ts'
 import type { BlobStore, StagedBlob } from '../ports/blob-store.ts'
 import { adjust } from './claims.ts'
 import type { FreeSpace } from './free-space.ts'
+import type { Hashing, TransferHash } from './hashing/hashing.ts'
 import { type Content, type PublishingParts, publishContent } from './publishing.ts'
 import { whenNotReclaimed } from './reclaim-wait.ts'
 
@@ -23,6 +23,7 @@ import { whenNotReclaimed } from './reclaim-wait.ts'
 export interface IngestParts extends PublishingParts {
   readonly store: BlobStore
   readonly freeSpace: FreeSpace
+  readonly hashing: Hashing
   readonly capacityBytes: number
 }
 
@@ -67,7 +68,20 @@ export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: 
 }
 
 const receive = async (parts: IngestParts, transfer: Transfer, staged: StagedBlob): Promise<Content> => {
-  const hash = createHash('sha256')
+  const hash = parts.hashing.beginFor(transfer.expected.bytes)
+  try {
+    return await hashed(parts, transfer, staged, hash)
+  } finally {
+    hash.drop()
+  }
+}
+
+const hashed = async (
+  parts: IngestParts,
+  transfer: Transfer,
+  staged: StagedBlob,
+  hash: TransferHash,
+): Promise<Content> => {
   const limit = transfer.expected.bytes ?? transfer.maxBytes
   let { reservedBytes } = transfer
   let bytes = 0
@@ -81,10 +95,10 @@ const receive = async (parts: IngestParts, transfer: Transfer, staged: StagedBlo
       roomSeenAtBytes = bytes
     }
     if (bytes > reservedBytes) reservedBytes = await reserveMore(parts, transfer, bytes, reservedBytes)
-    hash.update(piece)
+    await hash.update(piece)
     await staged.write(piece)
   }
-  return { digest: toSha256(hash.digest('hex')), bytes }
+  return { digest: await hash.digest(), bytes }
 }
 
 /** Reserves ahead of a body of unknown length, and near the quota no more than it takes. What is reserved now. */

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { openBlobDirectory } from '../adapters/blob-directory/blob-directory.ts'
 import { guardBlobStore } from '../adapters/blob-guarded.ts'
 import { type FreeSpace, watchFreeSpace } from '../content/free-space.ts'
+import { createHashing, type Hashing } from '../content/hashing/hashing.ts'
+import { createRunningHashes, type RunningHashes } from '../content/hashing/running-hash.ts'
 import { createReclaimMeter, type ReclaimMeter } from '../content/reclaim-meter.ts'
-import { createRunningHashes, type RunningHashes } from '../content/running-hash.ts'
 import type { Database } from '../database/database.ts'
 import { migrate, requireSchema } from '../database/migrate.ts'
 import { migrations } from '../database/migrations/index.ts'
@@ -33,6 +34,7 @@ export interface Parts extends Stage {
   readonly database: Database
   readonly store: BlobStore
   readonly freeSpace: FreeSpace
+  readonly hashing: Hashing
   /** Where the hashes of uploads in parts stand, as far as this process saw them. */
   readonly hashes: RunningHashes
   readonly leftTurns: LeftTurns
@@ -67,7 +69,11 @@ export const openParts = async (
   await (readOnly ? requireSchema : migrate)(database, migrations)
   const store = guardBlobStore(await openBlobStore(settings, readOnly), insideTransaction)
   const freeSpace = watchFreeSpace(store, stage.clock, settings.freeSpaceReserveBytes)
-  const hashes = createRunningHashes(store.readsParts)
+  const hashing = createHashing({ saveable: false, report })
+  const savingStates = store.readsParts ? hashing : createHashing({ saveable: true, report })
+  stack.defer(() => savingStates.close())
+  stack.defer(() => hashing.close())
+  const hashes = createRunningHashes(savingStates, store.readsParts)
   return {
     ...stage,
     settings,
@@ -75,6 +81,7 @@ export const openParts = async (
     database,
     store,
     freeSpace,
+    hashing,
     hashes,
     leftTurns: createLeftTurns(),
     meter: createReclaimMeter(),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { createHashing } from '../../src/content/hashing/hashing.ts'
 import type { Database } from '../../src/database/database.ts'
 import { putRaw } from '../../src/features/assets/raw.ts'
 import { createLeftTurns } from '../../src/features/uploads/left-turns.ts'
@@ -409,6 +410,7 @@ forEachEngine((engine) => {
         store,
         clock: service.clock,
         freeSpace: { writable: async () => true, refuseUnlessRoomFor: async () => {} },
+        hashing: createHashing({ saveable: false, report: assert.fail }),
         capacityBytes: capacityBytesDefault,
         maxObjectBytes,
         reach: noFaults,

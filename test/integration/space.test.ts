@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { setImmediate as immediate } from 'node:timers/promises'
 import { release, retire } from '../../src/content/claims.ts'
+import { createHashing } from '../../src/content/hashing/hashing.ts'
 import { reclaim } from '../../src/content/reclaim.ts'
 import type { Transaction } from '../../src/database/database.ts'
 import { createLeftTurns } from '../../src/features/uploads/left-turns.ts'
@@ -126,6 +127,7 @@ forEachEngine((engine) => {
     store: backstage.store,
     clock: service.clock,
     freeSpace: { writable: async () => true, refuseUnlessRoomFor: async () => {} },
+    hashing: createHashing({ saveable: false, report: assert.fail }),
     capacityBytes: capacityBytesDefault,
     maxObjectBytes,
     reach: noFaults,

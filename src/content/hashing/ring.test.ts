@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { createRing, RingReader, RingWriter } from './ring.ts'
+
+const ringBytes = 1024
+
+const sides = () => {
+  const ring = createRing(ringBytes)
+  let told = 0
+  const writer = new RingWriter(ring)
+  const reader = new RingReader(ring, () => {
+    told++
+  })
+  return { writer, reader, told: () => told }
+}
+
+const taken = (reader: RingReader) => {
+  let copy: { numbers: number[]; bytes: Buffer } | undefined
+  reader.take(({ operation, subject, other, bytes }) => {
+    copy = { numbers: [operation, subject, other], bytes: Buffer.concat(bytes) }
+  })
+  return copy
+}
+
+describe('a ring between two threads', () => {
+  it('gives every record in its order, whole, wherever the end of the ring falls', () => {
+    const step = fc.oneof(
+      fc.record({ bytes: fc.uint8Array({ maxLength: ringBytes / 4 - 16, size: 'max' }), number: fc.nat() }),
+      fc.constant('take' as const),
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
+        const { writer, reader } = sides()
+        const waiting: { numbers: number[]; bytes: Buffer }[] = []
+        let used = 0
+        const sizeOf = (bytes: Uint8Array): number => 16 + Math.ceil(bytes.byteLength / 16) * 16
+        for (const wanted of steps)
+          if (wanted === 'take') {
+            const next = waiting.shift()
+            if (next === undefined) continue
+            used -= sizeOf(next.bytes)
+            assert.deepEqual(taken(reader), next)
+          } else {
+            const { bytes, number } = wanted
+            const hasRoom = used + sizeOf(bytes) <= ringBytes
+            assert.equal(writer.offer(7, number, number % 3, bytes), hasRoom)
+            if (!hasRoom) continue
+            used += sizeOf(bytes)
+            waiting.push({ numbers: [7, number, number % 3], bytes: Buffer.from(bytes) })
+          }
+      }),
+    )
+  })
+
+  it('says that there is room once half of it is free, if somebody found none', () => {
+    const { writer, reader, told } = sides()
+    const quarter = new Uint8Array(writer.bytesMax)
+    for (let n = 0; n < 4; n++) assert.equal(writer.offer(1, n, 0, quarter), true)
+    taken(reader)
+    taken(reader)
+    assert.equal(told(), 0)
+    for (let n = 0; n < 2; n++) assert.equal(writer.offer(1, n, 0, quarter), true)
+    assert.equal(writer.offer(1, 9, 0, quarter), false)
+    taken(reader)
+    assert.equal(told(), 0)
+    taken(reader)
+    assert.equal(told(), 1)
+    taken(reader)
+    assert.equal(told(), 1)
+  })
+
+  it('takes no record that is longer than a quarter, and has a size that is a power of two', () => {
+    const { writer } = sides()
+    assert.throws(() => writer.offer(1, 1, 0, new Uint8Array(writer.bytesMax + 1)), RangeError)
+    assert.throws(() => createRing(1000), RangeError)
+    assert.throws(() => createRing(512), RangeError)
+  })
+})
