@@ -8,7 +8,7 @@ import { timestamp } from '../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
-import { capacityBytesDefault, objectBytesMax, roomLookEveryBytes } from '../kernel/limits.ts'
+import { capacityBytesDefault, hashedHereBytesMax, objectBytesMax, roomLookEveryBytes } from '../kernel/limits.ts'
 import type { Parts } from '../main/parts.ts'
 import { type BlobStore, type StagedBlob, unplanned } from '../ports/blob-store.ts'
 import { checkContent } from './checks.ts'
@@ -167,34 +167,35 @@ forEachEngine((engine) => {
       })
     }
 
-    it('leaves nothing when the body breaks off, is wrong, or the last transaction fails', async () => {
-      const parts = await open()
-      const bytes = randomBytes(1000)
-      const cut = await reserved(parts, bytes, true)
-      const broken = (async function* () {
-        yield bytes.subarray(0, 10)
-        throw new Error('cut')
-      })()
-      const commit = async (): Promise<void> => {}
-      await assert.rejects(ingest(ingestParts(parts), { ...cut, pieces: broken }, { commit }), { message: 'cut' })
-      await leavesNothing(parts, cut.claimId)
+    for (const size of [1000, hashedHereBytesMax + 1])
+      it(`leaves nothing when ${size} bytes break off, are wrong, or the last transaction fails`, async () => {
+        const parts = await open()
+        const bytes = randomBytes(size)
+        const cut = await reserved(parts, bytes, true)
+        const broken = (async function* () {
+          yield bytes.subarray(0, 10)
+          throw new Error('cut')
+        })()
+        const commit = async (): Promise<void> => {}
+        await assert.rejects(ingest(ingestParts(parts), { ...cut, pieces: broken }, { commit }), { message: 'cut' })
+        await leavesNothing(parts, cut.claimId)
 
-      const wrong = await reserved(parts, bytes, true)
-      const others = (async function* () {
-        yield randomBytes(1000)
-      })()
-      await assert.rejects(ingest(ingestParts(parts), { ...wrong, pieces: others }, { commit }), {
-        code: 'checksum_mismatch',
+        const wrong = await reserved(parts, bytes, true)
+        const others = (async function* () {
+          yield randomBytes(size)
+        })()
+        await assert.rejects(ingest(ingestParts(parts), { ...wrong, pieces: others }, { commit }), {
+          code: 'checksum_mismatch',
+        })
+        await leavesNothing(parts, wrong.claimId)
+
+        const refused = await reserved(parts, bytes, false)
+        const refusing = async (): Promise<never> => {
+          throw new Failure('revision_mismatch', 'somebody was faster')
+        }
+        await assert.rejects(ingest(ingestParts(parts), refused, { commit: refusing }), { code: 'revision_mismatch' })
+        await leavesNothing(parts, refused.claimId)
       })
-      await leavesNothing(parts, wrong.claimId)
-
-      const refused = await reserved(parts, bytes, false)
-      const refusing = async (): Promise<never> => {
-        throw new Failure('revision_mismatch', 'somebody was faster')
-      }
-      await assert.rejects(ingest(ingestParts(parts), refused, { commit: refusing }), { code: 'revision_mismatch' })
-      await leavesNothing(parts, refused.claimId)
-    })
 
     for (const declared of [true, false]) {
       it(`leaves no bytes when the reservation ended meanwhile, the digest ${declared ? 'declared' : 'unknown'}`, async () => {
@@ -222,6 +223,22 @@ forEachEngine((engine) => {
         await leavesNothing(parts, transfer.claimId)
       })
     }
+
+    it('leaves nothing when the thread that hashes is lost, and takes the same bytes again', async () => {
+      const parts = await open()
+      const bytes = randomBytes(hashedHereBytesMax + 1)
+      const lost = await reserved(parts, bytes, true)
+      const pieces = (async function* () {
+        yield bytes.subarray(0, 10)
+        await parts.hashing.close()
+        yield bytes.subarray(10)
+      })()
+      const commit = async (): Promise<void> => {}
+      await assert.rejects(ingest(ingestParts(parts), { ...lost, pieces }, { commit }), { name: 'HashLost' })
+      await leavesNothing(parts, lost.claimId)
+      await ingest(ingestParts(parts), await reserved(parts, bytes, true), { commit })
+      assert.deepEqual(await stored(parts), [digestOf(bytes)])
+    })
 
     it('stops when others have used up the room that there was at the beginning', async () => {
       const parts = await open()
