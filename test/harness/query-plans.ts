@@ -131,6 +131,8 @@ const isInput = (value: unknown): value is SQLInputValue =>
 interface PlanNode {
   readonly type: string
   readonly relation: string | undefined
+  /** What of the question the index answers, in PostgreSQL's words. */
+  readonly indexCondition: string
   readonly children: readonly PlanNode[]
 }
 
@@ -154,14 +156,26 @@ const postgresFaults = async (
       const whole = node.type === 'Seq Scan' && big.has(node.relation)
       const sorts = /Sort/.test(node.type) && nodesOf(node).some(({ relation }) => big.has(relation))
       if (whole || sorts) faults.push(`${node.type} ${node.relation ?? ''} in ${sql}`)
+      if (comparesFromTheBeginning(node)) faults.push(`${node.indexCondition} begins at the beginning in ${sql}`)
     }
   }
   return faults
 }
 
+/**
+ * A row is compared whose first column an equation fixes: the index is then read from the first entry of that equation on, and
+ * not from the row on, unless what is beyond it is said of the second column as well.
+ */
+const comparesFromTheBeginning = ({ indexCondition }: PlanNode): boolean =>
+  [...indexCondition.matchAll(/ROW\((\w+), (\w+)/g)].some(
+    ([, first, second]) =>
+      indexCondition.includes(`(${first} = `) && !new RegExp(`\\(${second} [<>]`).test(indexCondition),
+  )
+
 const toNode = (plan: Readonly<Record<string, unknown>>): PlanNode => ({
   type: String(plan['Node Type']),
   relation: typeof plan['Relation Name'] === 'string' ? plan['Relation Name'] : undefined,
+  indexCondition: String(plan['Index Cond'] ?? ''),
   children: Array.isArray(plan['Plans']) ? plan['Plans'].map(toNode) : [],
 })
 

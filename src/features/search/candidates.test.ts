@@ -135,6 +135,8 @@ forEachEngine((engine) => {
         const bounds = { rows: 64, limit: 10 }
         const [plan = ''] = await plansOf(database.reader, (q) => walk(q, wanted, someId(), bounds))
         assert.match(plan, /Limit.*\n.*Index Scan using search_entries_by_repository/, plan)
+        // Where reading begins; the pair beside the equation of its first column is only compared.
+        assert.match(plan, /Index Cond: .*repository = '.*artifact_id > '/, plan)
         assert.doesNotMatch(plan, /Seq Scan/, plan)
       })
       it('of asking the index goes by its tokens, although nobody told the planner about them', async () => {

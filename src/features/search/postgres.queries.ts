@@ -67,9 +67,10 @@ export interface Wanted {
 }
 
 /**
- * Walks through the next `rows` entries after an id, along the index of the repository (which is why its name stands there
- * twice: the ids alone have an index as well, full of other repositories). Hits in order, at most `limit` of them; `last` is where to go on, null
- * at the end.
+ * Walks through the next `rows` entries after an id, along the index of the repository. What the pair says again keeps the
+ * planner there: the ids alone have an index as well, full of other repositories. The id by itself is where the index
+ * begins to read: beside an equation of the repository, the pair is only compared, from its first entry on.
+ * Hits in order, at most `limit` of them; `last` is where to go on, null at the end.
  */
 export const walk = async (
   q: Queries,
@@ -80,7 +81,8 @@ export const walk = async (
   const { rows: found } = await sql<{ artifact_id: string | null; seen: number }>`
     with seen as materialized (
       select artifact_id, (position(${needle} in text) > 0 and exact @> ${array(exactTokens)}::int4[]) as hit
-      from search_entries where repository = ${repository} and (repository, artifact_id) > (${repository}, ${after})
+      from search_entries where repository = ${repository} and artifact_id > ${after}
+        and (repository, artifact_id) > (${repository}, ${after})
       order by repository, artifact_id limit ${rows}
     )
     (select artifact_id, 0 as seen from seen where hit order by artifact_id limit ${limit})
