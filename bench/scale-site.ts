@@ -20,13 +20,16 @@ export interface Site {
 
 type Settings = Readonly<Record<string, string>>
 
+/** As of a server that is there for a catalog of this size: its own memory, and it keeps what it confirms. */
+const postgresSettings = { shared_buffers: '1GB', fsync: 'on', full_page_writes: 'on', max_wal_size: '8GB' }
+
 /** Runs `work` for each engine; `settings` makes those of a new place, with a database of its own. */
 export const onEngines = async (
   engines: readonly string[],
   work: (engine: string, settings: () => Promise<Settings>) => Promise<void>,
 ): Promise<void> => {
   for (const engine of engines) {
-    const postgres = engine === 'postgres' ? await startPostgres() : undefined
+    const postgres = engine === 'postgres' ? await startPostgres(postgresSettings) : undefined
     try {
       await work(engine, async () => ({
         SVC_DATA_DIR: await makeFolder('scale'),

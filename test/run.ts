@@ -128,7 +128,7 @@ const runAll = async (): Promise<Map<string, Counts>> => {
   if (signalled !== undefined) return results
   const stack = new AsyncDisposableStack()
   try {
-    const postgres = await needed('PostgreSQL', startPostgres)
+    const postgres = await needed('PostgreSQL', () => startPostgres())
     stack.defer(() => postgres.stop())
     const objectStore = await needed('an object store', () => {
       installTestPackages()

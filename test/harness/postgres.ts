@@ -29,8 +29,10 @@ export interface PostgresServer extends PostgresDatabases, AsyncDisposable {
   stop(): Promise<void>
 }
 
+type Settings = Readonly<Record<string, string>>
+
 /** Durability is of no use to tests, so nothing is synced; the rest keeps it small. */
-const settings = {
+const testSettings: Settings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   fsync: 'off',
@@ -53,14 +55,16 @@ read -r word; kill -QUIT $server 2>/dev/null; wait $server; [ "$word" = keep ] |
 const startAttempts = 5
 const startTimeoutMs = 30_000
 
-export const startPostgres = async (): Promise<PostgresServer> => {
+/** With settings of tests, but for those that are given. */
+export const startPostgres = async (given: Settings = {}): Promise<PostgresServer> => {
+  const settings = { ...testSettings, ...given }
   const binaries = await findBinaries()
   const folder = await mkdtemp(join(tmpdir(), 'svc-pg-'))
   if (serverUser.uid !== undefined) await chown(folder, serverUser.uid, serverUser.gid ?? serverUser.uid)
   try {
     await initialise(binaries, folder)
     for (let attempt = 1; ; attempt++) {
-      const server = new Server(binaries, folder, await freePort())
+      const server = new Server(binaries, folder, await freePort(), settings)
       try {
         await server.start()
         return server
@@ -93,17 +97,19 @@ class Server implements PostgresServer {
   readonly #binaries: string
   readonly #folder: string
   readonly #port: number
+  readonly #settings: Settings
   #process: ChildProcess | undefined
 
-  constructor(binaries: string, folder: string, port: number) {
+  constructor(binaries: string, folder: string, port: number, settings: Settings) {
     this.#binaries = binaries
     this.#folder = folder
     this.#port = port
+    this.#settings = settings
     this.url = `postgres://postgres@127.0.0.1:${port}/postgres`
   }
 
   async start(): Promise<void> {
-    const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const options = Object.entries(this.#settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const postgres = [join(this.#binaries, 'bin', 'postgres'), '-D', join(this.#folder, 'data'), '-p', `${this.#port}`]
     const child = spawn('/bin/sh', ['-c', guard, 'guard', this.#folder, ...postgres, ...options], {
       ...serverUser,
@@ -131,7 +137,7 @@ class Server implements PostgresServer {
     const folder = await mkdtemp(join(tmpdir(), 'svc-pg-'))
     await copyFor(this.#folder, folder, this.#port)
     await this.start()
-    const replica = new Server(this.#binaries, folder, await freePort())
+    const replica = new Server(this.#binaries, folder, await freePort(), this.#settings)
     await replica.start()
     return replica
   }
