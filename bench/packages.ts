@@ -1,11 +1,19 @@
 import { busy, busyVersion, busyVersionsMax, catalogPackage } from './packages-catalog.ts'
 import { fillPackages } from './packages-fill.ts'
-import { fillPlace, onEngines, printHeading, printLine, type Site, startSite } from './scale-site.ts'
+import {
+  fillPlace,
+  onEngines,
+  printHeading,
+  printLine,
+  printStarts,
+  type Site,
+  startSite,
+  warmUps,
+} from './scale-site.ts'
 
 const api = '/api/v1/repositories/releases/packages'
 const times = 400
 /** The first requests find nothing compiled or cached, once in the life of a service. */
-const warmUps = 40
 
 type Query = Readonly<Record<string, string>>
 
@@ -33,8 +41,8 @@ export const measurePackages = (count: number, engines: readonly string[]): Prom
         index < count ? catalogPackage(index) : busyVersion(index - count),
       ),
     )
+    await printStarts(place)
     const site = await startSite(place)
-    console.log(`start-up: ${site.server.startSeconds?.toFixed(2)} s`)
     printHeading()
     for (const [what, asked] of Object.entries({ ...selections(count, versions), ...(await lists(site, count)) }))
       await measure(what, site, asked)

@@ -34,7 +34,7 @@ export const start = (
     said = `${said}${piece}`.slice(-2_000)
   })
   child.on('exit', (code) => {
-    if (!tidying) console.error(`${command} ended with ${code}: ${said}`)
+    if (!tidying && code !== 0) console.error(`${command} ended with ${code}: ${said}`)
   })
   return child
 }

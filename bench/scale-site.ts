@@ -9,7 +9,7 @@ import { readSettings } from '../src/main/settings/rules.ts'
 import type { BlobStore } from '../src/ports/blob-store.ts'
 import { startPostgres } from '../test/harness/postgres.ts'
 import { makeFolder } from './processes.ts'
-import { type Bench, startSvc } from './servers.ts'
+import { type Bench, startSeconds, startSvc } from './servers.ts'
 import { type SvcClient, svcClient } from './svc-client.ts'
 
 /** A service that is asked one thing after the other, and the milliseconds that it takes. */
@@ -69,6 +69,16 @@ export const startSite = async (settings: Settings): Promise<Site> => {
   const credential = (headers['authorization'] ?? '').replace('Bearer ', '')
   return { server, client: svcClient(new URL(url).origin, credential, 1) }
 }
+
+/** How long starting takes, in a place that is filled and in one that is not. */
+export const printStarts = async (full: Settings, empty?: Settings): Promise<void> => {
+  const told = (seconds: number): string => `${seconds.toFixed(2)} s`
+  const beside = empty === undefined ? '' : `; with nothing stored ${told(await startSeconds(empty))}`
+  console.log(`start-up: ${told(await startSeconds(full))}${beside}`)
+}
+
+/** Questions of each kind that are asked before any is timed: a service and its database have just begun. */
+export const warmUps = 40
 
 const nameWidth = 48
 

@@ -1,6 +1,15 @@
 import { catalogFile } from './scale-catalog.ts'
 import { fill } from './scale-fill.ts'
-import { fillPlace, onEngines, printHeading, printLine, type Site, startSite } from './scale-site.ts'
+import {
+  fillPlace,
+  onEngines,
+  printHeading,
+  printLine,
+  printStarts,
+  type Site,
+  startSite,
+  warmUps,
+} from './scale-site.ts'
 import type { SvcClient } from './svc-client.ts'
 
 const api = '/api/v1/repositories/releases'
@@ -13,12 +22,11 @@ const times = 200
 export const measureScale = (count: number, engines: readonly string[]): Promise<void> =>
   onEngines(engines, async (engine, settings) => {
     console.log(`\n${engine}, ${count} files`)
-    const empty = await startSite(await settings())
+    const nothing = await settings()
     const place = await settings()
     await fillPlace(place, { count, each: 'file' }, (database, store) => fill(database, store, count))
-    const full = await startSite(place)
-    const seconds = ({ server }: Site): string => `${server.startSeconds?.toFixed(2)} s`
-    console.log(`start-up: ${seconds(full)}; with nothing stored ${seconds(empty)}`)
+    await printStarts(place, nothing)
+    const [full, empty] = [await startSite(place), await startSite(nothing)]
     await report(full, empty, count)
     full.client.close()
     empty.client.close()
@@ -26,6 +34,7 @@ export const measureScale = (count: number, engines: readonly string[]): Promise
 
 const timed = async (what: string, { client }: Site, path: (index: number) => string): Promise<void> => {
   const took: number[] = []
+  for (let index = 0; index < warmUps; index++) await client.timed(path(times + index))
   for (let index = 0; index < times; index++) took.push(await client.timed(path(index)))
   printLine(what, took)
 }
@@ -76,13 +85,13 @@ const report = async (full: Site, empty: Site, count: number): Promise<void> => 
     ['publish again', full],
   ] as const) {
     const took: number[] = []
-    for (let index = 0; index < times; index++) {
+    for (let index = -warmUps; index < times; index++) {
       const body = Buffer.from(`${what} ${index}`)
       const began = performance.now()
       await client.send('PUT', `${api}/raw/bench/${what.replaceAll(/\W/g, '-')}/${index}-service.tar.gz`, body, {
         'content-length': String(body.byteLength),
       })
-      took.push(performance.now() - began)
+      if (index >= 0) took.push(performance.now() - began)
     }
     printLine(what, took)
   }

@@ -156,7 +156,7 @@ export const searchSteps = {
   rowsFirst: 256,
   rowsMax: 4_096,
   /** While one in so many matches, walking is all that is needed; else the inverted index is asked. */
-  walkRowsPerHit: 64,
+  walkRowsPerHit: 128,
   /** An answer of the inverted index that is longer is not fetched (some 10 ms). */
   indexRowsMax: 2_000,
   /** Walking goes no further than this (some 30 ms) before the inverted index has to sort all that it finds. */
