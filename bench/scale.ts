@@ -51,6 +51,18 @@ const report = async (full: Site, empty: Site, count: number): Promise<void> => 
       .join('/')
     return `${api}/assets/page?limit=100&prefix=${encodeURIComponent(`${path}/`)}`
   })
+  const path = (index: number): string => encodeURIComponent(catalogFile((index * 7919) % count).path)
+  await timed('one file by its id', full, (index) => `${api}/artifacts/${after[index % after.length] ?? ''}`)
+  await timed('one file by its path', full, (index) => `${api}/asset?path=${path(index)}`)
+  await timed('history of a path', full, (index) => `${api}/asset/history?path=${path(index)}`)
+  await timed('annotations of a file', full, (index) => {
+    const id = after[index % after.length] ?? ''
+    return `${api}/artifacts/${id}/annotations`
+  })
+  // Every file has a line of the journal, and some have more.
+  const line = (index: number): number => (index * 7919) % count
+  await timed('page of the audit', full, (index) => `${api}/audit?after=${line(index)}`)
+  await timed('page of changes', full, (index) => `${api}/changes?limit=100&after=${line(index)}`)
   const some = (index: number): string => catalogFile((index * 7919) % count).metadata['commit'] ?? ''
   const needles: Readonly<Record<string, (index: number) => string>> = {
     'common, 1 character': () => 'e',
