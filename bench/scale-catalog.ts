@@ -12,6 +12,8 @@ export interface CatalogFile {
     readonly metadata: Readonly<Record<string, string>>
     readonly collections: readonly string[]
   } | null
+  /** By which somebody keeps it: of every tenth, a release. */
+  readonly referenceKey: string | null
 }
 
 const services = 'api web worker billing gateway console agent proxy core indexer identity mailer'.split(' ')
@@ -45,5 +47,7 @@ export const catalogFile = (index: number): CatalogFile => {
           collections: [`team:${pick(services, 20)}`, ...(index % 5_000 === 0 ? ['chosen'] : [])],
         }
       : null
-  return { path: `teams/${service}/builds/${platform}/${version}/${name}`, name, labels, metadata, annotations }
+  const path = `teams/${service}/builds/${platform}/${version}/${name}`
+  const referenceKey = index % 10 === 0 ? `deployed:${service}-${platform}` : null
+  return { path, name, labels, metadata, annotations, referenceKey }
 }

@@ -20,7 +20,7 @@ const actor = 'bench'
 const filesPerTransaction = 5_000
 
 /**
- * Publishes so many files, every fourth of them annotated anew, all with the same few bytes. What they are called is told by
+ * Publishes so many files, every fourth of them annotated anew and every tenth referenced, all with the same few bytes. What they are called is told by
  * `catalogFile`. They come as the rows that an import would bring, many to a statement, and search learns of them as it
  * does then, since a million publishes would take hours. In the end the doctor looks at them.
  */
@@ -69,11 +69,16 @@ const blobRow = ({ digest, bytes }: Shared) => ({
 
 /** In an order in which every row finds what it refers to. */
 type Rows = Readonly<
-  Record<'claims' | 'artifacts' | 'asset_revisions' | 'assets' | 'annotations', Row[]> & { journal: JournalTable[] }
+  Record<'claims' | 'artifacts' | 'asset_revisions' | 'assets' | 'annotations' | 'artifact_references', Row[]> & {
+    journal: JournalTable[]
+  }
 >
 
 const rowsOf = ({ digest, bytes }: Shared, from: number, to: number, head: number): Rows => {
-  const rows: Rows = { claims: [], artifacts: [], asset_revisions: [], assets: [], annotations: [], journal: [] }
+  const rows: Rows = {
+    ...{ claims: [], artifacts: [], asset_revisions: [], assets: [] },
+    ...{ annotations: [], artifact_references: [], journal: [] },
+  }
   for (let index = from; index < to; index++) {
     const file = catalogFile(index)
     const { path } = file
@@ -99,6 +104,10 @@ const rowsOf = ({ digest, bytes }: Shared, from: number, to: number, head: numbe
     }
     told('artifact.publish', null)
     told('asset.replace', path)
+    if (file.referenceKey !== null) {
+      rows.artifact_references.push({ artifact_id: id, owner: actor, key: file.referenceKey, created_at: at })
+      told('reference.add', null)
+    }
     if (file.annotations === null) continue
     const { labels, metadata, collections } = file.annotations
     rows.annotations.push({
@@ -117,6 +126,7 @@ const insertAll = async (tx: Transaction, { journal, ...rows }: Rows, bytes: num
     ['asset_revisions', rows.asset_revisions],
     ['assets', rows.assets],
     ['annotations', rows.annotations],
+    ['artifact_references', rows.artifact_references],
     ['journal', journal.map((line) => ({ ...line }))],
   ])
   const head = journal.at(-1)?.sequence ?? 0
