@@ -5,8 +5,8 @@ import { createRing, RingReader, RingWriter } from './ring.ts'
 
 const ringBytes = 1024
 
-const sides = () => {
-  const ring = createRing(ringBytes)
+const sides = (size = ringBytes) => {
+  const ring = createRing(size)
   let told = 0
   const writer = new RingWriter(ring)
   const reader = new RingReader(ring, () => {
@@ -68,6 +68,19 @@ describe('a ring between two threads', () => {
     assert.equal(told(), 1)
     taken(reader)
     assert.equal(told(), 1)
+  })
+
+  it('goes on when its positions have come round', () => {
+    const { writer, reader } = sides(2 ** 20)
+    const bytes = Buffer.alloc(writer.bytesMax)
+    for (let written = 0, number = 0; written < 2 ** 32 + 2 ** 21; written += bytes.byteLength, number++) {
+      bytes.writeUInt32LE(number)
+      assert.equal(writer.offer(1, number, 0, bytes), true)
+      reader.take((record) => {
+        assert.equal(record.subject, number)
+        assert.equal(Buffer.concat(record.bytes.map((piece) => piece.subarray(0, 4))).readUInt32LE(), number)
+      })
+    }
   })
 
   it('takes no record that is longer than a quarter, and has a size that is a power of two', () => {
