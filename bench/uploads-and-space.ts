@@ -55,7 +55,8 @@ export const parts = async (setting: Setting): Promise<Row[]> => {
     completeMs.push(sent.completeMs)
     return size / MiB / sent.seconds
   }
-  for (let round = 0; round < sizes.rounds; round++) {
+  // Syncs and fresh memory differ a lot from one to the next: more rounds than elsewhere.
+  for (let round = 0; round < 2 * sizes.rounds + 1; round++) {
     // Machines drift: one and the other go first in turn, and each is compared with its neighbour.
     const steps = [() => whole(round), async () => speeds.parts.push(await inParts(round, big, completing.big))]
     for (const step of round % 2 === 0 ? steps : steps.reverse()) await step()

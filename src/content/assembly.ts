@@ -24,8 +24,8 @@ import { type Content, publishContent } from './publishing.ts'
 /**
  * Bytes that come in parts, over days, through any process: the second half of the one door into the store.
  *
- * Order for a part: write it in place while hashing -> verify -> make durable -> one transaction with its row (I1). Order
- * for the whole: all parts have rows -> the running hash, or reading what it has not seen -> verify -> final name (I3) ->
+ * Order for a part: write it in place while hashing -> verify and make durable, side by side -> one transaction with its row
+ * (I1). Order for the whole: all parts have rows -> the running hash, or reading what it has not seen -> verify -> final name (I3) ->
  * the transaction of `publishContent`.
  *
  * A crash in a part leaves bytes in place that no row counts: the next try writes over them. One between the final name
@@ -119,11 +119,9 @@ const storePart = async (
   let bytes = 0
   let roomSeenAtBytes = 0
   try {
-    await verified(
-      parts,
-      blob,
-      incoming,
-      async (piece) => {
+    const receipt = await verified(parts, blob, incoming, {
+      running,
+      async write(piece) {
         turn.assertHeld()
         bytes += piece.byteLength
         // There was room for this part when it began; others that came in meanwhile had room then, too.
@@ -133,10 +131,11 @@ const storePart = async (
         }
         await part.write(piece).catch(saidIfLost)
       },
-      running,
-    )
-    parts.reach('part.verified')
-    const receipt = await part.finish().catch(saidIfLost)
+      async finish() {
+        parts.reach('part.received')
+        return part.finish().catch(saidIfLost)
+      },
+    })
     parts.reach('part.placed')
     const state = running === null ? null : await parts.hashes.state(running)
     await parts.database.transaction(async (tx) => {
@@ -164,18 +163,27 @@ const confirmPart = async (
       'part_mismatch',
       `Part ${incoming.index} is stored with the SHA-256 ${stored}; parts never change. Cancel the upload to begin anew.`,
     )
-  await verified(parts, blob, incoming, async () => {})
+  await verified(parts, blob, incoming, { running: null, write: async () => {}, finish: async () => stored })
   await parts.database.transaction(alongside)
 }
 
-/** Hands every piece on, and throws 422 unless together they are the part that was announced. `alsoOf` sees them, too. */
+/** Where a part goes to, and the hash of the whole that it goes on with. */
+interface Destination {
+  readonly running: TransferHash | null
+  write(piece: Uint8Array): Promise<void>
+  finish(): Promise<string>
+}
+
+/**
+ * Hands every piece on and gives what finishing gave; throws 422 unless together they are the part that was announced. It is
+ * finished while its last bytes are hashed: what turns out to be wrong then lies there as what broke off does, uncounted.
+ */
 const verified = async (
   parts: AssemblyParts,
   blob: PlannedBlob,
   incoming: IncomingPart,
-  take: (piece: Uint8Array) => Promise<void>,
-  alsoOf: TransferHash | null = null,
-): Promise<void> => {
+  { running, write, finish }: Destination,
+): Promise<string> => {
   const length = partLength(blob, incoming.index)
   const hash = parts.hashing.beginFor(length)
   try {
@@ -183,20 +191,23 @@ const verified = async (
     for await (const piece of incoming.pieces) {
       bytes += piece.byteLength
       if (bytes > length) break
-      await hash.update(piece, alsoOf)
-      await take(piece)
+      await hash.update(piece, running)
+      await write(piece)
     }
     if (bytes !== length)
       throw new Failure(
         'size_mismatch',
         `Part ${incoming.index} has ${length} bytes; the body has ${bytes > length ? 'more' : bytes}.`,
       )
-    const digest = await hash.digest()
-    if (digest !== incoming.digest)
+    const [digest, finished] = await Promise.allSettled([hash.digest(), finish()])
+    if (digest.status === 'rejected') throw digest.reason
+    if (digest.value !== incoming.digest)
       throw new Failure(
         'checksum_mismatch',
-        `The body's SHA-256 is ${digest}; X-Content-SHA256 says ${incoming.digest}.`,
+        `The body's SHA-256 is ${digest.value}; X-Content-SHA256 says ${incoming.digest}.`,
       )
+    if (finished.status === 'rejected') throw finished.reason
+    return finished.value
   } finally {
     hash.drop()
   }

@@ -3,7 +3,7 @@
  *
  * - `reclaim.marked`: blobs that nobody claims are marked, their bytes are there
  * - `reclaim.removed`: their bytes are gone, their rows are there
- * - `part.verified`: a part's bytes are written in place and right, not yet durable
+ * - `part.received`: a part's bytes are written in place, not yet durable nor known to be right
  * - `part.placed`: they are durable, no row counts them
  * - `part.recorded`: the part is stored, the client has no answer yet
  * - `publish.reserved`: the reservation is committed, no byte was taken
@@ -30,7 +30,7 @@
 export const faultPoints = [
   'reclaim.marked',
   'reclaim.removed',
-  'part.verified',
+  'part.received',
   'part.placed',
   'part.recorded',
   'publish.reserved',

@@ -177,7 +177,7 @@ export const leftTurnsMax = 1_000
 /** A body that sends nothing for this long is given up. */
 export const transferIdleMs = 60 * second
 /** What comes in and is not hashed yet, of all transfers together; a power of two. */
-export const hashRingBytes = 4 * MiB
+export const hashRingBytes = 2 * MiB
 /** Files and parts up to here are hashed on the event loop, in a tenth of a millisecond. */
 export const hashedHereBytesMax = 256 * KiB
 /** Running hashes of uploads in parts that a process keeps; the hash of one that fell out is made again from its bytes. */

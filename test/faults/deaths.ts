@@ -29,7 +29,7 @@ import {
 /** Sudden death at each named point of publishing: acknowledged is kept, the rest all or nothing. */
 /** Where a death leaves the parts of a session in their place, to be gone on with. */
 const partsAreStaged: ReadonlySet<string> = new Set([
-  'part.verified',
+  'part.received',
   'part.placed',
   'part.recorded',
   'publish.staged',

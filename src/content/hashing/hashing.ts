@@ -85,6 +85,9 @@ const hashHere = (): TransferHash => {
   }
 }
 
+/** It makes next to nothing that lives on; left to itself, its heap would grow all the same. */
+const resourceLimits = { maxYoungGenerationSizeMb: 1 }
+
 const nothing = new Uint8Array(0)
 
 interface Waiting {
@@ -107,7 +110,7 @@ class HashThread {
     this.#ring = new RingWriter(ring)
     const program = new URL(`./hash-thread${extname(import.meta.url)}`, import.meta.url)
     const data: HashThreadData = { ring, saveable }
-    this.#worker = new Worker(program, { workerData: data, name: 'svc hashing' })
+    this.#worker = new Worker(program, { workerData: data, name: 'svc hashing', resourceLimits })
     this.#worker.unref()
     this.#worker.on('message', (news: HashThreadNews) => this.#hear(news))
     this.#worker.on('error', (error) => {
