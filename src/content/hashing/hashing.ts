@@ -57,16 +57,15 @@ export const createHashing = (options: HashingOptions): Hashing => {
     if (thread === null || thread.isLost) thread = new HashThread(options)
     return thread
   }
+  const begin = (state: string | null = null): ThreadHash => {
+    const own = living()
+    const id = own.takeId()
+    void own.send(operations.begin, id, 0, Buffer.from(state ?? ''))
+    return new OneHash(own, id)
+  }
   return {
-    begin(state = null) {
-      const own = living()
-      const id = own.takeId()
-      void own.send(operations.begin, id, 0, Buffer.from(state ?? ''))
-      return new OneHash(own, id)
-    },
-    beginFor(bytes) {
-      return bytes !== null && bytes <= hashedHereBytesMax ? hashHere() : this.begin()
-    },
+    begin,
+    beginFor: (bytes) => (bytes !== null && bytes <= hashedHereBytesMax ? hashHere() : begin()),
     async close() {
       await thread?.end()
     },
