@@ -56,11 +56,15 @@ const phases = (): Phase[] => {
   return [{ name: 'unit', files: units }, ...later].filter((phase) => phase.files.length > 0)
 }
 
-/** Settings of whoever runs the tests must not reach the services under test. */
+/**
+ * Settings of whoever runs the tests must not reach the services under test. Hundreds of processes start from the same
+ * sources: they share what the first one compiled, and the next run begins anew.
+ */
 const environment = (postgresUrl: string, objectStoreUrl: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:SVC_(?!TEST_)|AWS_)/.test(name))),
   SVC_TEST_POSTGRES_URL: postgresUrl,
   SVC_TEST_S3_URL: objectStoreUrl,
+  NODE_COMPILE_CACHE: join(scratch, 'compiled'),
 })
 
 /** The totals at the end of what the TAP reporter wrote; a run that died before it wrote them failed once. */
