@@ -1,19 +1,9 @@
 import { busy, busyVersion, busyVersionsMax, catalogPackage } from './packages-catalog.ts'
 import { fillPackages } from './packages-fill.ts'
-import {
-  fillPlace,
-  onEngines,
-  printHeading,
-  printLine,
-  printStarts,
-  type Site,
-  startSite,
-  warmUps,
-} from './scale-site.ts'
+import { fillPlace, measure, onEngines, printStarts, type Site, startSite } from './scale-site.ts'
 
 const api = '/api/v1/repositories/releases/packages'
 const times = 400
-/** The first requests find nothing compiled or cached, once in the life of a service. */
 
 type Query = Readonly<Record<string, string>>
 
@@ -43,21 +33,13 @@ export const measurePackages = (count: number, engines: readonly string[]): Prom
     )
     await printStarts(place)
     const site = await startSite(place)
-    printHeading()
     for (const [what, asked] of Object.entries({ ...selections(count, versions), ...(await lists(site, count)) }))
-      await measure(what, site, asked)
+      await resolve(what, site, asked)
     site.client.close()
   })
 
-const measure = async (what: string, { client }: Site, asked: Asked): Promise<void> => {
-  const { path, query } = asked
-  const took: number[] = []
-  for (let index = -warmUps; index < times; index++) {
-    const ms = await client.timed(`${api}${path}?${new URLSearchParams(query(index + warmUps))}`, asked)
-    if (index >= 0) took.push(ms)
-  }
-  printLine(what, took)
-}
+const resolve = (what: string, { client }: Site, asked: Asked): Promise<void> =>
+  measure(what, times, (index) => client.timed(`${api}${asked.path}?${new URLSearchParams(asked.query(index))}`, asked))
 
 /** Jumps about among `below`. */
 const someOf = (index: number, below: number): number => (index * 7919) % below

@@ -70,23 +70,31 @@ export const startSite = async (settings: Settings): Promise<Site> => {
   return { server, client: svcClient(new URL(url).origin, credential, 1) }
 }
 
-/** How long starting takes, in a place that is filled and in one that is not. */
+/** How long starting takes, in a place that is filled and in one that is not; then comes what `measure` prints. */
 export const printStarts = async (full: Settings, empty?: Settings): Promise<void> => {
   const told = (seconds: number): string => `${seconds.toFixed(2)} s`
   const beside = empty === undefined ? '' : `; with nothing stored ${told(await startSeconds(empty))}`
   console.log(`start-up: ${told(await startSeconds(full))}${beside}`)
+  console.log(`${'milliseconds'.padEnd(nameWidth)}${['p50', 'p95', 'p99'].map((name) => name.padStart(8)).join('')}`)
 }
 
-/** Questions of each kind that are asked before any is timed: a service and its database have just begun. */
-export const warmUps = 40
+/** The first requests find nothing compiled or cached, once in the life of a service: so many do not count. */
+const warmUps = 40
+
+/** Asks again and again, each time with another number, and prints what `ask` says that it took. */
+export const measure = async (what: string, times: number, ask: (index: number) => Promise<number>): Promise<void> => {
+  const took: number[] = []
+  for (let index = 0; index < warmUps + times; index++) {
+    const ms = await ask(index)
+    if (index >= warmUps) took.push(ms)
+  }
+  printLine(what, took)
+}
 
 const nameWidth = 48
 
-export const printHeading = (): void =>
-  console.log(`${'milliseconds'.padEnd(nameWidth)}${['p50', 'p95', 'p99'].map((name) => name.padStart(8)).join('')}`)
-
 /** Milliseconds at 50, 95 and 99 of 100. */
-export const printLine = (what: string, took: readonly number[]): void => {
+const printLine = (what: string, took: readonly number[]): void => {
   const sorted = took.toSorted((a, b) => a - b)
   const at = (share: number): string => (sorted[Math.floor(sorted.length * share)] ?? Number.NaN).toFixed(1).padStart(8)
   console.log(`${what.padEnd(nameWidth)}${at(0.5)}${at(0.95)}${at(0.99)}`)

@@ -1,15 +1,6 @@
 import { catalogFile } from './scale-catalog.ts'
 import { fill } from './scale-fill.ts'
-import {
-  fillPlace,
-  onEngines,
-  printHeading,
-  printLine,
-  printStarts,
-  type Site,
-  startSite,
-  warmUps,
-} from './scale-site.ts'
+import { fillPlace, measure, onEngines, printStarts, type Site, startSite } from './scale-site.ts'
 import type { SvcClient } from './svc-client.ts'
 
 const api = '/api/v1/repositories/releases'
@@ -32,15 +23,10 @@ export const measureScale = (count: number, engines: readonly string[]): Promise
     empty.client.close()
   })
 
-const timed = async (what: string, { client }: Site, path: (index: number) => string): Promise<void> => {
-  const took: number[] = []
-  for (let index = 0; index < warmUps; index++) await client.timed(path(times + index))
-  for (let index = 0; index < times; index++) took.push(await client.timed(path(index)))
-  printLine(what, took)
-}
+const timed = (what: string, { client }: Site, path: (index: number) => string): Promise<void> =>
+  measure(what, times, (index) => client.timed(path(index)))
 
 const report = async (full: Site, empty: Site, count: number): Promise<void> => {
-  printHeading()
   const after = await someIds(full.client, count)
   const from = (index: number): string => `after=${after[index % after.length] ?? ''}`
   await timed('page of files', full, (index) => `${api}/artifacts?limit=100&${from(index)}`)
@@ -95,18 +81,14 @@ const report = async (full: Site, empty: Site, count: number): Promise<void> => 
     ['publish', full],
     ['publish, nothing stored', empty],
     ['publish again', full],
-  ] as const) {
-    const took: number[] = []
-    for (let index = -warmUps; index < times; index++) {
+  ] as const)
+    await measure(what, times, async (index) => {
       const body = Buffer.from(`${what} ${index}`)
+      const path = `bench/${what.replaceAll(/\W/g, '-')}/${index}-service.tar.gz`
       const began = performance.now()
-      await client.send('PUT', `${api}/raw/bench/${what.replaceAll(/\W/g, '-')}/${index}-service.tar.gz`, body, {
-        'content-length': String(body.byteLength),
-      })
-      if (index >= 0) took.push(performance.now() - began)
-    }
-    printLine(what, took)
-  }
+      await client.send('PUT', `${api}/raw/${path}`, body, { 'content-length': String(body.byteLength) })
+      return performance.now() - began
+    })
 }
 
 /** Ids from all over the repository, found by files that are known. */

@@ -25,8 +25,8 @@ import { type Content, publishContent } from './publishing.ts'
  * Bytes that come in parts, over days, through any process: the second half of the one door into the store.
  *
  * Order for a part: write it in place while hashing -> verify and make durable, side by side -> one transaction with its row
- * (I1). Order for the whole: all parts have rows -> the running hash, or reading what it has not seen -> verify -> final name (I3) ->
- * the transaction of `publishContent`.
+ * (I1). Order for the whole: all parts have rows -> the running hash, or reading what it has not seen -> verify -> final name
+ * (I3) -> the transaction of `publishContent`.
  *
  * A crash in a part leaves bytes in place that no row counts: the next try writes over them. One between the final name
  * and the transaction leaves a complete blob and the rows of its parts: completing again finds that it is published.
