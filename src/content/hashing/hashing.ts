@@ -164,6 +164,7 @@ class HashThread {
     this.#questions.set(question, answer)
     this.#holdProcess()
     await this.send(operation, subject, question)
+    this.#ring.wake()
     return answer.promise
   }
 

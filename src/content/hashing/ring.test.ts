@@ -70,6 +70,21 @@ describe('a ring between two threads', () => {
     assert.equal(told(), 1)
   })
 
+  it('wakes its reader for an eighth of the ring, or when told to', (t) => {
+    const { writer, reader } = sides()
+    const woken = t.mock.method(Atomics, 'notify')
+    const wakes = (): number => woken.mock.callCount()
+    for (let n = 0; n < 7; n++) writer.offer(1, n, 0, new Uint8Array(0))
+    assert.equal(wakes(), 0)
+    writer.offer(1, 7, 0, new Uint8Array(0))
+    assert.equal(wakes(), 1)
+    for (let n = 0; n < 8; n++) taken(reader)
+    writer.offer(1, 8, 0, new Uint8Array(0))
+    assert.equal(wakes(), 1)
+    writer.wake()
+    assert.equal(wakes(), 2)
+  })
+
   it('goes on when its positions have come round', () => {
     const { writer, reader } = sides(2 ** 20)
     const bytes = Buffer.alloc(writer.bytesMax)

@@ -5,6 +5,9 @@
  *
  * A record is an operation, two numbers whose meaning is the operation's, and bytes.
  *
+ * To wake a thread takes as long as to copy a record. A reader who sleeps is therefore woken when an eighth of the ring waits
+ * for it, or when the writer says so.
+ *
  * Positions count bytes since the beginning, modulo 2^32. The ring's size is a power of two and every record begins at a
  * multiple of 16, so that a header is never split; bytes may be, at the ring's end.
  */
@@ -47,7 +50,10 @@ export class RingWriter {
     return (this.#views.mask + 1) / 4 - headerBytes
   }
 
-  /** Copies a record into the ring. False when there is no room now: then the reader will say when there is. */
+  /**
+   * Copies a record into the ring; the reader may leave it there until it is woken. False when there is no room now: then
+   * the reader will say when there is.
+   */
   offer(operation: number, subject: number, other: number, bytes: Uint8Array): boolean {
     if (bytes.byteLength > this.bytesMax) throw new RangeError(`a record takes at most ${this.bytesMax} bytes`)
     const { control, words, data, mask } = this.#views
@@ -71,13 +77,21 @@ export class RingWriter {
     }
     this.#written = (this.#written + size) | 0
     Atomics.store(control, writtenAt, this.#written)
-    Atomics.notify(control, writtenAt)
+    if (this.#waitingBytes() >= (mask + 1) / 8) this.wake()
     return true
   }
 
+  /** Has the reader take now what was offered: for whoever waits for what becomes of it. */
+  wake(): void {
+    Atomics.notify(this.#views.control, writtenAt)
+  }
+
   #hasRoom(size: number): boolean {
-    const { control, mask } = this.#views
-    return size <= mask + 1 - ((this.#written - Atomics.load(control, readAt)) >>> 0)
+    return size <= this.#views.mask + 1 - this.#waitingBytes()
+  }
+
+  #waitingBytes(): number {
+    return (this.#written - Atomics.load(this.#views.control, readAt)) >>> 0
   }
 }
 
@@ -92,7 +106,7 @@ export class RingReader {
     this.#tellRoom = tellRoom
   }
 
-  /** Hands the next record over. Blocks the thread until there is one. */
+  /** Hands the next record over. Where there is none, blocks the thread until the writer wakes it. */
   take(use: (record: RingRecord) => void): void {
     const { control, words, mask } = this.#views
     while (Atomics.load(control, writtenAt) === this.#read) Atomics.wait(control, writtenAt, this.#read)
