@@ -9,7 +9,14 @@ import { text } from 'node:stream/consumers'
 export interface SvcClient {
   /** The answer's JSON. Throws for any status but 2xx. */
   ask(method: string, path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>>
-  send(method: string, path: string, body: Uint8Array | Readable, headers: Record<string, string>): Promise<void>
+  /** `handedOver` is called once all of the body is with the system, which sends it on by itself. */
+  send(
+    method: string,
+    path: string,
+    body: Uint8Array | Readable,
+    headers: Record<string, string>,
+    handedOver?: () => void,
+  ): Promise<void>
   /** Milliseconds of a request without a body. Throws for any status but the one that is expected, or 2xx. */
   timed(path: string, asked?: { readonly method?: 'GET' | 'HEAD'; readonly status?: number }): Promise<number>
   close(): void
@@ -24,7 +31,7 @@ export const svcClient = (base: string, credential: string, connections: number)
     path: string,
     body: Uint8Array | Readable | undefined,
     headers: Record<string, string>,
-    expected?: number,
+    { expected, handedOver }: { expected?: number | undefined; handedOver?: (() => void) | undefined } = {},
   ): Promise<string> =>
     new Promise((resolve, reject) => {
       const outgoing = request(`${base}${path}`, {
@@ -33,6 +40,7 @@ export const svcClient = (base: string, credential: string, connections: number)
         headers: { authorization: `Bearer ${credential}`, ...headers },
       })
       outgoing.on('error', reject)
+      if (handedOver !== undefined) outgoing.once('finish', handedOver)
       outgoing.on('response', (incoming) => {
         text(incoming).then((answer) => {
           const status = incoming.statusCode ?? 500
@@ -61,12 +69,12 @@ export const svcClient = (base: string, credential: string, connections: number)
       if (typeof told !== 'object' || told === null) throw new Error(`${path}: no object`)
       return Object.fromEntries(Object.entries(told))
     },
-    async send(method, path, body, headers) {
-      await call(method, path, body, headers)
+    async send(method, path, body, headers, handedOver) {
+      await call(method, path, body, headers, { handedOver })
     },
     async timed(path, { method = 'GET', status } = {}) {
       const began = performance.now()
-      await call(method, path, undefined, {}, status)
+      await call(method, path, undefined, {}, { expected: status })
       return performance.now() - began
     },
     close: () => agent.destroy(),
@@ -103,7 +111,7 @@ export const partDigests = async (path: string, bytes: number, partBytes: number
 
 /**
  * Sends a file in parts, one after the other, and completes it. Seconds in all, and milliseconds of completing.
- * The next part is read while one is sent, as a client must that says each one's digest before its bytes.
+ * The next part is read as soon as the system has one, as a client must that says each one's digest before its bytes.
  */
 export const sendInParts = async (
   client: SvcClient,
@@ -128,16 +136,17 @@ export const sendInParts = async (
   }
   const began = performance.now()
   const session = await openSession(client, name, bytes, sha256)
-  let next = readPart(0)
+  let part = await readPart(0)
   for (const [index, digest] of digests.entries()) {
-    const part = await next
     const headers = {
       'content-type': 'application/octet-stream',
       'content-length': String(part.byteLength),
       'x-content-sha256': digest,
     }
-    const sending = client.send('PUT', `${session}/parts/${index}`, part, headers)
-    if (index + 1 < digests.length) next = readPart(index + 1)
+    const handedOver = Promise.withResolvers<void>()
+    const sending = client.send('PUT', `${session}/parts/${index}`, part, headers, handedOver.resolve)
+    await Promise.race([handedOver.promise, sending])
+    if (index + 1 < digests.length) part = await readPart(index + 1)
     await sending
   }
   const sent = performance.now()

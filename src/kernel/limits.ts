@@ -331,6 +331,8 @@ export const receiveBufferBytes = MiB
 export const receiveSyncEveryBytes = 64 * MiB
 /** The same for a part, whose answer waits for the last one: the disk works while the part still comes. */
 export const partSyncEveryBytes = 2 * MiB
+/** Less than this is not worth a sync of its own. */
+export const receiveSyncBytesMin = 512 * KiB
 
 /** JSON bodies: the largest legal one (a full descriptor of four-byte characters, escaped) is under 512 KiB. */
 export const jsonBodyBytesMax = 512 * KiB

@@ -41,11 +41,15 @@ export const assembledFile = (publishing: Publishing, id: string, plan: Assembly
   }
 
   return {
-    writePart: (index) =>
-      guarded(() => {
-        const { start, end } = offsetsOf(index)
-        return whereThere(async () => new PartOfFile(await openToWrite(path), start, end))
-      }),
+    // The file is opened while the first bytes come.
+    writePart: async (index) => {
+      const { start, end } = offsetsOf(index)
+      return new PartOfFile(
+        whereThere(() => openToWrite(path)),
+        start,
+        end,
+      )
+    },
 
     readPart: ({ index }) => guarded(() => whereThere(() => openRange(path, offsetsOf(index), undefined))),
 
@@ -83,16 +87,18 @@ const whereThere = async <T>(run: () => Promise<T>): Promise<T> => {
 }
 
 class PartOfFile implements StagedPart {
+  readonly #opening: Promise<number>
   readonly #writer: GatheredWriter
   readonly #bytes: number
-  #descriptor: number | undefined
   #writtenBytes = 0
-  #state: 'writing' | 'ended' = 'writing'
+  #state: 'writing' | 'ended' | 'closed' = 'writing'
 
-  constructor(descriptor: number, start: number, end: number) {
-    this.#descriptor = descriptor
-    this.#writer = new GatheredWriter(descriptor, start, partSyncEveryBytes)
+  constructor(opening: Promise<number>, start: number, end: number) {
+    this.#opening = opening
+    this.#writer = new GatheredWriter(opening, { from: start, to: end, syncEveryBytes: partSyncEveryBytes })
     this.#bytes = end - start
+    // The first write tells of it, if there is one.
+    opening.catch(() => {})
   }
 
   write(piece: Uint8Array): Promise<void> {
@@ -111,21 +117,25 @@ class PartOfFile implements StagedPart {
       this.#state = 'ended'
       if (this.#writtenBytes !== this.#bytes) throw new RangeError(`a part of ${this.#bytes} bytes is not complete`)
       await this.#writer.finish()
-      const descriptor = this.#descriptor
-      this.#descriptor = undefined
-      if (descriptor !== undefined) await close(descriptor)
+      this.#close()
       return ''
     })
   }
 
   discard(): Promise<void> {
     return guarded(async () => {
+      if (this.#state === 'closed') return
       this.#state = 'ended'
       this.#writer.drop()
       await this.#writer.settled()
-      if (this.#descriptor !== undefined) closeLater(this.#descriptor)
-      this.#descriptor = undefined
+      this.#close()
     })
+  }
+
+  /** What was written is durable by now, or thrown away: nothing depends on when it closes. */
+  #close(): void {
+    this.#state = 'closed'
+    this.#opening.then(closeLater, () => {})
   }
 
   #mustBeWriting(): void {

@@ -38,7 +38,7 @@ const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
   }
 
   return {
-    stage: (id) => guarded(() => stageFile(publishing, id)),
+    stage: (id, plan) => guarded(() => stageFile(publishing, id, plan)),
 
     readsParts: true,
 

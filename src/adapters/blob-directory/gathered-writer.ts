@@ -2,9 +2,20 @@ import * as limits from '../../kernel/limits.ts'
 import { release } from '../../kernel/piece-memory.ts'
 import { fdatasync, writeFully } from './files.ts'
 
+/** Where a writer begins, and where it will end if that is known; a sync is started after so many bytes at the latest. */
+interface Course {
+  readonly from: number
+  readonly to: number | null
+  readonly syncEveryBytes: number
+}
+
 /**
- * Writes on in an open file without copying: pieces that arrive while a write is under way are gathered and go out with
- * the next one, so that a fast sender costs few calls and a slow disk slows the sender (backpressure).
+ * Writes on in a file that is open, or will be in a moment, without copying: pieces that arrive while a write is under way
+ * are gathered and go out with the next one, so that a fast sender costs few calls and a slow disk slows the sender
+ * (backpressure).
+ *
+ * Syncs beside the transfer, so that the last one, which the sender waits for, is short: each begins when no more is to
+ * come than was written since the one before, down to `limits.receiveSyncBytesMin`.
  *
  * Pieces belong to the writer, which gives their memory back once they are written.
  *
@@ -13,22 +24,24 @@ import { fdatasync, writeFully } from './files.ts'
  * most for syncs, since the system reports lost writes only once.
  */
 export class GatheredWriter {
-  readonly #descriptor: number
+  readonly #descriptor: number | Promise<number>
+  readonly #end: number
+  readonly #syncEveryBytes: number
   #gathered: Uint8Array[] = []
   /** Gathered, and in the write under way. */
   #waitingBytes = 0
   /** Where in the file the next write goes. */
   #position: number
   #syncedFrom: number
-  readonly #syncEveryBytes: number
   #draining: Promise<void> | undefined
   #syncing: Promise<void> | undefined
   #failure: { readonly error: unknown } | undefined
 
-  constructor(descriptor: number, position = 0, syncEveryBytes: number = limits.receiveSyncEveryBytes) {
+  constructor(descriptor: number | Promise<number>, { from, to, syncEveryBytes }: Course) {
     this.#descriptor = descriptor
-    this.#position = position
-    this.#syncedFrom = position
+    this.#position = from
+    this.#syncedFrom = from
+    this.#end = to ?? Number.POSITIVE_INFINITY
     this.#syncEveryBytes = syncEveryBytes
   }
 
@@ -42,19 +55,17 @@ export class GatheredWriter {
     if (this.#waitingBytes > limits.receiveBufferBytes) await this.#room()
   }
 
-  /** Resolves when everything is written and no background work is left; throws if any of it failed. */
-  async flush(): Promise<void> {
-    await this.settled()
-    this.#throwFailure()
-  }
-
   /** Resolves when everything is written and durable. */
   async finish(): Promise<void> {
     await this.#draining
     // A sync that began after the last write covers everything: then that one is waited for, and none follows.
     const isCovered = this.#syncing !== undefined && this.#syncedFrom === this.#position
-    if (isCovered || this.#failure !== undefined) return this.flush()
-    const [last] = await Promise.allSettled([fdatasync(this.#descriptor), this.#syncing])
+    if (isCovered || this.#failure !== undefined) {
+      await this.settled()
+      this.#throwFailure()
+      return
+    }
+    const [last] = await Promise.allSettled([this.#sync(), this.#syncing])
     this.#throwFailure()
     if (last.status === 'rejected') throw last.reason
   }
@@ -92,7 +103,7 @@ export class GatheredWriter {
 
   async #writeGathered(): Promise<void> {
     const { pieces, bytes } = this.#takeGathered()
-    await writeFully(this.#descriptor, pieces, this.#position)
+    await writeFully(await this.#descriptor, pieces, this.#position)
     pieces.forEach(release)
     this.#position += bytes
     this.#waitingBytes -= bytes
@@ -112,17 +123,24 @@ export class GatheredWriter {
     return { pieces: this.#gathered.splice(0, count), bytes }
   }
 
-  /** Starts a sync beside the transfer once enough is written, so that the one that publishing waits for is short. */
   #syncBeside(): void {
-    if (this.#syncing !== undefined || this.#position - this.#syncedFrom < this.#syncEveryBytes) return
+    if (this.#syncing !== undefined || this.#position - this.#syncedFrom < this.#dueBytes()) return
     this.#syncedFrom = this.#position
-    this.#syncing = fdatasync(this.#descriptor)
+    this.#syncing = this.#sync()
       .catch((error: unknown) => {
         this.#failure ??= { error }
       })
       .then(() => {
         this.#syncing = undefined
       })
+  }
+
+  #dueBytes(): number {
+    return Math.min(this.#syncEveryBytes, Math.max(this.#end - this.#position, limits.receiveSyncBytesMin))
+  }
+
+  async #sync(): Promise<void> {
+    await fdatasync(await this.#descriptor)
   }
 
   #throwFailure(): void {

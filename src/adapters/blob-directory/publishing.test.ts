@@ -58,7 +58,7 @@ describe('publishing', () => {
     await staged.write(randomBytes(1000))
     await staged.publish(digest)
     events.push('published')
-    const steps = [`fsync ${id}`, `close ${id}`, `rename ${id} ${digest}`, 'fsync ab']
+    const steps = [`fdatasync ${id}`, `close ${id}`, `rename ${id} ${digest}`, 'fsync ab']
     const expected = [`write ${id}`, ...steps.flatMap((step) => [step, `${step} done`]), 'published']
     assert.deepEqual(
       events.filter((event) => !event.startsWith('close ab')),
@@ -95,7 +95,7 @@ describe('publishing', () => {
     const staged = await store.stage(randomUUID(), unplanned)
     await staged.write(randomBytes(1000))
     const digest = digestInShard('01')
-    const broken = t.mock.method(fs, 'fsync', (_: number, done: Done) => done(failure('EIO')))
+    const broken = t.mock.method(fs, 'fdatasync', (_: number, done: Done) => done(failure('EIO')))
     await assert.rejects(staged.publish(digest), BlobStoreUnavailable)
     broken.mock.restore()
     await assert.rejects(staged.publish(digest), 'a second try cannot know what was lost')
@@ -145,5 +145,56 @@ describe('publishing', () => {
     const events = trace(t)
     await store.delete(digest)
     assert.ok(events.includes(`fsync ${digest.slice(0, 2)} done`))
+  })
+})
+
+describe('a part in a file', () => {
+  const begin = async (t: TestContext) => {
+    const place = scratch(t)
+    const store = await openBlobDirectory(place)
+    const plan = { digest: digestInShard('ab'), bytes: 2000, partBytes: 1000 }
+    const id = await store.beginAssembly(randomUUID(), plan)
+    return { place, store, id, assembly: store.assembly(id, plan) }
+  }
+
+  it('is finished once it is synced', async (t) => {
+    const { place, id, assembly } = await begin(t)
+    const events = trace(t)
+    const part = await assembly.writePart(1, { readBack: false })
+    await part.write(randomBytes(1000))
+    await part.finish()
+    events.push('finished')
+    const expected = [`write ${id}`, `fdatasync ${id}`, `fdatasync ${id} done`, 'finished']
+    assert.deepEqual(
+      events.filter((event) => !event.startsWith('close')),
+      expected,
+    )
+    await until(
+      () => openFilesUnder(place).length === 0,
+      () => `left open: ${openFilesUnder(place)}`,
+    )
+  })
+
+  it('is not finished when it cannot be synced', async (t) => {
+    const { place, assembly } = await begin(t)
+    const part = await assembly.writePart(0, { readBack: false })
+    await part.write(randomBytes(1000))
+    const broken = t.mock.method(fs, 'fdatasync', (_: number, done: Done) => done(failure('EIO')))
+    await assert.rejects(part.finish(), BlobStoreUnavailable)
+    broken.mock.restore()
+    await assert.rejects(part.finish(), 'a second try cannot know what was lost')
+    await part.discard()
+    await until(
+      () => openFilesUnder(place).length === 0,
+      () => `left open: ${openFilesUnder(place)}`,
+    )
+  })
+
+  it('is given up without a word where its file could not be opened', async (t) => {
+    const { store, id, assembly } = await begin(t)
+    await store.discardStaged(id)
+    const part = await assembly.writePart(0, { readBack: false })
+    await part.discard()
+    await part.discard()
   })
 })

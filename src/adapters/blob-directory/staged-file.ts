@@ -1,13 +1,14 @@
 import type { Sha256 } from '../../kernel/digest.ts'
-import type { StagedBlob } from '../../ports/blob-store.ts'
+import { receiveSyncEveryBytes } from '../../kernel/limits.ts'
+import type { StagedBlob, StagingPlan } from '../../ports/blob-store.ts'
 import { errorCode, guarded } from './failures.ts'
-import { close, closeLater, create, fsync, rename, unlink } from './files.ts'
+import { close, closeLater, create, rename, unlink } from './files.ts'
 import { GatheredWriter } from './gathered-writer.ts'
 import type { Layout } from './layout.ts'
 
 /*
  * Promise: a blob that has its final name is complete and durable when `publish` resolves (I3).
- * Order: write everything -> fsync the file -> close -> rename into its shard -> fsync the shard.
+ * Order: write everything -> fdatasync the file -> close -> rename into its shard -> fsync the shard.
  * A crash before the rename leaves `<staging>/<id>`, which `listStaged` shows. A crash after it leaves a complete blob
  * that no row refers to, which `list` shows; its bytes were durable before it got the name.
  * A failed sync fails the publish for good: the system may have thrown the bytes away, so trying again proves nothing.
@@ -18,9 +19,9 @@ export interface Publishing {
   syncDirectory(path: string): Promise<void>
 }
 
-export const stageFile = async (publishing: Publishing, id: string): Promise<StagedBlob> => {
+export const stageFile = async (publishing: Publishing, id: string, plan: StagingPlan): Promise<StagedBlob> => {
   const path = publishing.layout.staged(id)
-  return new StagedFile(publishing, path, await create(path))
+  return new StagedFile(publishing, path, await create(path), plan.bytes)
 }
 
 class StagedFile implements StagedBlob {
@@ -30,11 +31,11 @@ class StagedFile implements StagedBlob {
   #descriptor: number | undefined
   #state: 'writing' | 'ended' | 'published' = 'writing'
 
-  constructor(publishing: Publishing, path: string, descriptor: number) {
+  constructor(publishing: Publishing, path: string, descriptor: number, bytes: number | null) {
     this.#publishing = publishing
     this.#path = path
     this.#descriptor = descriptor
-    this.#writer = new GatheredWriter(descriptor)
+    this.#writer = new GatheredWriter(descriptor, { from: 0, to: bytes, syncEveryBytes: receiveSyncEveryBytes })
   }
 
   write(piece: Uint8Array): Promise<void> {
@@ -49,8 +50,7 @@ class StagedFile implements StagedBlob {
       this.#mustBeWriting()
       this.#state = 'ended'
       const { layout, syncDirectory } = this.#publishing
-      await this.#writer.flush()
-      if (this.#descriptor !== undefined) await fsync(this.#descriptor)
+      await this.#writer.finish()
       await this.#close()
       await rename(this.#path, layout.blob(digest))
       await syncDirectory(layout.shard(digest))

@@ -7,7 +7,7 @@ import * as limits from '../../kernel/limits.ts'
 import { BlobStoreFull, BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
 import { get, put } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
-import { digestInShard, failure, scratch } from './scratch.suite.ts'
+import { digestInShard, failure, scratch, until } from './scratch.suite.ts'
 
 const MiB = 1024 * 1024
 
@@ -82,8 +82,48 @@ describe('writing', () => {
     const syncs = t.mock.method(fs, 'fdatasync')
     const pieces = (2.5 * limits.receiveSyncEveryBytes) / MiB
     for (let n = 0; n < pieces; n++) await staged.write(Buffer.alloc(MiB))
+    const beside = syncs.mock.callCount()
     await staged.publish(digestInShard('00'))
-    assert.ok(syncs.mock.callCount() >= 1 && syncs.mock.callCount() <= 2)
+    assert.ok(beside >= 1 && beside <= 2)
+    assert.equal(syncs.mock.callCount(), beside + 1)
+  })
+
+  it('syncs whenever half of what was to come has come, where it knows the end', async (t) => {
+    const store = await openBlobDirectory(scratch(t))
+    const plan = { digest: digestInShard('00'), bytes: 16 * MiB, partBytes: 8 * MiB }
+    const whole = await store.stage(randomUUID(), plan)
+    const assembly = store.assembly(await store.beginAssembly(randomUUID(), plan), plan)
+    const secondPart = await assembly.writePart(1, { readBack: false })
+    const { write } = fs
+    let writtenTo = 0
+    type Wrote = (error: Error | null, bytes: number) => void
+    const noting = (descriptor: number, sent: Buffer, offset: number, length: number, at: number, done: Wrote): void =>
+      write(descriptor, sent, offset, length, at, (error, bytes) => {
+        writtenTo = at + bytes
+        done(error, bytes)
+      })
+    t.mock.method(fs, 'write', noting)
+    const synced: number[] = []
+    t.mock.method(fs, 'fdatasync', (_: number, done: (error: Error | null) => void) => {
+      synced.push(writtenTo / MiB)
+      process.nextTick(done, null)
+    })
+    /** One piece after the other, each when the one before is written. Where syncs began meanwhile, in MiB. */
+    const fill = async (target: { write(piece: Uint8Array): Promise<void> }, from: number): Promise<number[]> => {
+      synced.length = 0
+      for (let at = from; at < plan.bytes; at += MiB / 2) {
+        await target.write(Buffer.alloc(MiB / 2))
+        await until(
+          () => writtenTo === at + MiB / 2,
+          () => `what comes at ${at} is not written`,
+        )
+      }
+      return [...synced]
+    }
+    assert.deepEqual(await fill(whole, 0), [8, 12, 14, 15, 15.5, 16])
+    assert.deepEqual(await fill(secondPart, plan.partBytes), [10, 12, 14, 15, 15.5, 16])
+    await secondPart.finish()
+    await whole.discard()
   })
 
   it('tells of a failure in the background at the next call, and publishes nothing', async (t) => {
