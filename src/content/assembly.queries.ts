@@ -2,8 +2,12 @@ import type { Queries, Transaction } from '../database/database.ts'
 import { type Parameters, prepareQuery } from '../database/prepared.ts'
 import type { AssembliesTable, AssemblyPartsTable } from '../database/tables/assemblies.ts'
 
-export const findAssembly = (q: Queries, claimId: string): Promise<AssembliesTable | undefined> =>
-  q.selectFrom('assemblies').selectAll().where('claim_id', '=', claimId).executeTakeFirst()
+const byClaim = prepareQuery((q, p: Parameters<{ claimId: string }>) =>
+  q.selectFrom('assemblies').selectAll().where('claim_id', '=', p('claimId')),
+)
+
+export const findAssembly = async (q: Queries, claimId: string): Promise<AssembliesTable | undefined> =>
+  (await byClaim(q, { claimId }))[0]
 
 /** Unless there is one already. */
 export const insertAssembly = async (tx: Transaction, row: AssembliesTable): Promise<void> => {
@@ -14,18 +18,12 @@ export const insertAssembly = async (tx: Transaction, row: AssembliesTable): Pro
     .execute()
 }
 
-export const saveHash = async (
-  tx: Transaction,
-  claimId: string,
-  parts: number,
-  state: string | null,
-): Promise<void> => {
-  await tx
+export const saveHash = prepareQuery((q, p: Parameters<Omit<AssembliesTable, 'place'>>) =>
+  q
     .updateTable('assemblies')
-    .set({ hashed_parts: parts, hash_state: state })
-    .where('claim_id', '=', claimId)
-    .execute()
-}
+    .set({ hashed_parts: p('hashed_parts'), hash_state: p('hash_state') })
+    .where('claim_id', '=', p('claim_id')),
+)
 
 export const insertPart = prepareQuery((q, p: Parameters<AssemblyPartsTable>) =>
   q.insertInto('assembly_parts').values({

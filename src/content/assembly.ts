@@ -141,7 +141,8 @@ const storePart = async (
     await parts.database.transaction(async (tx) => {
       await alongside(tx)
       await insertPart(tx, { claim_id: blob.claimId, part_index: incoming.index, sha256: incoming.digest, receipt })
-      if (state !== null) await saveHash(tx, blob.claimId, incoming.index + 1, state)
+      if (state !== null)
+        await saveHash(tx, { claim_id: blob.claimId, hashed_parts: incoming.index + 1, hash_state: state })
     })
     if (running !== null) parts.hashes.keep(blob.claimId, running, incoming.index + 1)
     parts.reach('part.recorded')

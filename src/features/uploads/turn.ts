@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.ts'
 import { uploadTurnMs } from '../../kernel/limits.ts'
 import type { LeftTurns } from './left-turns.ts'
 import { lockOwn, type Session, type UploadScope } from './session.ts'
-import { endTurn, renewTurn, updateUpload } from './uploads.queries.ts'
+import { endTurn, renewTurn, setTurn } from './uploads.queries.ts'
 
 /**
  * One request at a time per upload, across processes: a lease in the upload's row. Its holder renews it while bytes
@@ -78,7 +78,7 @@ const takeTurn = (parts: TurnParts, scope: UploadScope, id: string, holder: stri
       const left = session.turn_holder !== null && parts.leftTurns.has(session.turn_holder)
       if (session.turn_until !== null && session.turn_until > now && !left)
         throw new Failure('busy', 'Another request is sending to this upload.', { retryAfterSeconds: 5 })
-      await updateUpload(tx, id, { turn_holder: holder, turn_until: turnEnd(nowMs) })
+      await setTurn(tx, { id, holder, until: turnEnd(nowMs) })
       return session
     },
     { durability: 'relaxed' },

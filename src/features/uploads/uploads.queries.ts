@@ -18,8 +18,12 @@ export const findUpload = (
     .where('kind', '=', 'session')
     .executeTakeFirst()
 
-export const lockUpload = (tx: Transaction, id: string): Promise<UploadsTable | undefined> =>
-  tx.selectFrom('uploads').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+const lockById = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q.selectFrom('uploads').selectAll().where('id', '=', p('id')).forUpdate(),
+)
+
+export const lockUpload = async (tx: Transaction, id: string): Promise<UploadsTable | undefined> =>
+  (await lockById(tx, { id }))[0]
 
 export const findByIdempotencyKey = (
   q: Queries,
@@ -70,27 +74,41 @@ export const deleteUpload = async (tx: Transaction, id: string): Promise<void> =
   await deleteById(tx, { id })
 }
 
-/** Lets the holder of a turn go on. False when the turn was lost. */
-export const renewTurn = async (tx: Transaction, id: string, holder: string, until: string): Promise<boolean> => {
-  const result = await tx
-    .updateTable('uploads')
-    .set({ turn_until: until })
-    .where('id', '=', id)
-    .where('turn_holder', '=', holder)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
-}
+type TurnValues = Pick<UploadsTable, 'id'> & { readonly holder: string; readonly until: string }
 
-/** Gives a turn back. False when it was lost before. */
-export const endTurn = async (tx: Transaction, id: string, holder: string): Promise<boolean> => {
-  const result = await tx
+/** Gives the turn to a holder, whoever has it. The caller has locked the row. */
+export const setTurn = prepareQuery((q, p: Parameters<TurnValues>) =>
+  q
+    .updateTable('uploads')
+    .set({ turn_holder: p('holder'), turn_until: p('until') })
+    .where('id', '=', p('id')),
+)
+
+const renewById = prepareQuery((q, p: Parameters<TurnValues>) =>
+  q
+    .updateTable('uploads')
+    .set({ turn_until: p('until') })
+    .where('id', '=', p('id'))
+    .where('turn_holder', '=', p('holder'))
+    .returning('id'),
+)
+
+/** Lets the holder of a turn go on. False when the turn was lost. */
+export const renewTurn = async (tx: Transaction, id: string, holder: string, until: string): Promise<boolean> =>
+  (await renewById(tx, { id, holder, until })).length > 0
+
+const endById = prepareQuery((q, p: Parameters<Omit<TurnValues, 'until'>>) =>
+  q
     .updateTable('uploads')
     .set({ turn_holder: null, turn_until: null })
-    .where('id', '=', id)
-    .where('turn_holder', '=', holder)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
-}
+    .where('id', '=', p('id'))
+    .where('turn_holder', '=', p('holder'))
+    .returning('id'),
+)
+
+/** Gives a turn back. False when it was lost before. */
+export const endTurn = async (tx: Transaction, id: string, holder: string): Promise<boolean> =>
+  (await endById(tx, { id, holder })).length > 0
 
 export const insertArtifact = prepareQuery((q, p: Parameters<ArtifactsTable>) =>
   q.insertInto('artifacts').values({
