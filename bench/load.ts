@@ -143,11 +143,21 @@ export const probesDuringSignIns = async (base: string, count: number, atOnce: n
  */
 export const touchRoom = async (folder: string, bytes: number): Promise<void> => {
   const path = join(folder, 'room')
-  await makeFile(path, bytes)
+  await makeDurableFile(path, bytes)
+  await rm(path)
+}
+
+const datasync = async (path: string): Promise<void> => {
   const file = await open(path, 'r')
   await file.datasync()
   await file.close()
-  await rm(path)
+}
+
+/** A file as {@link makeFile} makes it, which the system has nothing to write of any more. */
+export const makeDurableFile = async (path: string, bytes: number): Promise<string> => {
+  const digest = await makeFile(path, bytes)
+  await datasync(path)
+  return digest
 }
 
 /** Writes a file of pseudo-random bytes and returns its digest. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createBucket, startObjectStore } from '../test/harness/object-store.ts'
-import { makeFile, touchRoom, uploadSeconds } from './load.ts'
+import { makeDurableFile, makeFile, uploadSeconds } from './load.ts'
 import { forgetPeak, installed, peakMiB } from './processes.ts'
 import { type Bench, startSvc } from './servers.ts'
 import type { Setting } from './setting.ts'
@@ -42,21 +42,19 @@ export const parts = async (setting: Setting): Promise<Row[]> => {
   const big = sizes.bigBytes
   const whole = async (round: number): Promise<void> => {
     const path = join(scratch, `parts-${round}`)
-    const sha256 = await makeFile(path, big)
-    await touchRoom(scratch, big)
+    const sha256 = await makeDurableFile(path, big)
     speeds.whole.push(big / MiB / (await sendWhole(client, `whole-${round}`, path, sha256, big)))
   }
   const inParts = async (round: number, size: number, completeMs: number[]): Promise<number> => {
     const path = join(scratch, `parts-${round}`)
-    const sha256 = await makeFile(path, size)
+    const sha256 = await makeDurableFile(path, size)
     const digests = await partDigests(path, size, partBytes)
-    await touchRoom(scratch, size)
     const sent = await sendInParts(client, `parts-${round}-${size}`, path, sha256, size, digests, partBytes)
     completeMs.push(sent.completeMs)
     return size / MiB / sent.seconds
   }
   // Syncs and fresh memory differ a lot from one to the next: more rounds than elsewhere.
-  for (let round = 0; round < 2 * sizes.rounds + 1; round++) {
+  for (let round = 0; round < 4 * sizes.rounds + 1; round++) {
     // Machines drift: one and the other go first in turn, and each is compared with its neighbour.
     const steps = [() => whole(round), async () => speeds.parts.push(await inParts(round, big, completing.big))]
     for (const step of round % 2 === 0 ? steps : steps.reverse()) await step()
