@@ -81,6 +81,54 @@ forEachEngine((engine) => {
     }
   }
 
+  it('lets the store write only while the turn is held', async () => {
+    const { database, clock, store, freeSpace, reach, hashing } = await open()
+    const hashes = createRunningHashes(hashing, true)
+    let mayWrite: (() => void) | undefined
+    const watched: BlobStore = {
+      ...store,
+      assembly: (place, plan) => ({
+        ...store.assembly(place, plan),
+        writePart: (index, options) => {
+          mayWrite = options.mayWrite
+          return store.assembly(place, plan).writePart(index, options)
+        },
+      }),
+    }
+    const parts = {
+      database,
+      clock,
+      store: watched,
+      freeSpace,
+      reach,
+      hashing,
+      hashes,
+      capacityBytes: capacityBytesDefault,
+    }
+    const bytes = randomBytes(1000)
+    const blob = { ...planParts(bytes.byteLength), claimId: newId(clock.now()), digest: digestOf(bytes) }
+    const claim = { id: blob.claimId, repository: 'releases', digest: blob.digest, bytes: blob.bytes }
+    await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
+    let held = true
+    const turn = {
+      assertHeld: () => {
+        if (!held) throw new Failure('busy', 'The turn is lost.')
+      },
+    }
+    const pieces = async function* () {
+      yield bytes.slice(0, 500)
+      mayWrite?.()
+      held = false
+      assert.throws(() => mayWrite?.(), /The turn is lost/)
+      yield bytes.slice(500)
+    }
+    const incoming = { index: 0, digest: digestOf(bytes), pieces: pieces() }
+    await assert.rejects(
+      receivePart(parts, blob, incoming, turn, async () => {}),
+      /The turn is lost/,
+    )
+  })
+
   for (const readsParts of [true, false])
     describe(`in front of a store that ${readsParts ? 'reads' : 'does not read'} parts back`, () => {
       it('reads nothing when the parts came in order, again or not', async () => {

@@ -114,7 +114,7 @@ const storePart = async (
 ): Promise<void> => {
   turn.assertHeld()
   const part = await opened(parts, blob, row)
-    .writePart(incoming.index, { readBack: running === null })
+    .writePart(incoming.index, { readBack: running === null, mayWrite: () => turn.assertHeld() })
     .catch(saidIfLost)
   let bytes = 0
   let roomSeenAtBytes = 0

@@ -115,11 +115,8 @@ export interface AssemblyPlan {
  * receipts of parts that are finished: an assembly knows nothing of parts itself.
  */
 export interface Assembly {
-  /**
-   * Opens a part to be written from its beginning, again if it was begun before. `readBack` asks for one that
-   * {@link readPart} can give.
-   */
-  writePart(index: number, options: { readonly readBack: boolean }): Promise<StagedPart>
+  /** Opens a part to be written from its beginning, again if it was begun before. */
+  writePart(index: number, options: PartOptions): Promise<StagedPart>
   /** The bytes of a finished part, as `open` gives those of a blob. {@link AssemblyLost} once they are gone. */
   readPart(part: FinishedPart): Promise<AsyncIterableIterator<Uint8Array>>
   /**
@@ -128,6 +125,16 @@ export interface Assembly {
    * A failure leaves the assembly as it was, unless the store says {@link AssemblyLost}.
    */
   publish(parts: AsyncIterable<FinishedPart>): Promise<void>
+}
+
+export interface PartOptions {
+  /** Asks for a part that {@link Assembly.readPart} can give. */
+  readonly readBack: boolean
+  /**
+   * Asked right before every write to a place where a finished part may lie by then, since pieces wait there for the disk:
+   * what it throws fails the part, and nothing more is written.
+   */
+  readonly mayWrite?: () => void
 }
 
 /** A part being written, by one caller, in order: writes, then finish or discard. */

@@ -4,7 +4,7 @@ import { partSyncEveryBytes } from '../../kernel/limits.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan, type StagedPart } from '../../ports/blob-store.ts'
 import { errorCode, guarded } from './failures.ts'
 import { close, closeLater, create, fileBytes, fsync, fsyncDirectory, openToWrite, rename } from './files.ts'
-import { GatheredWriter } from './gathered-writer.ts'
+import { type Course, GatheredWriter } from './gathered-writer.ts'
 import { openRange } from './reading.ts'
 import type { Publishing } from './staged-file.ts'
 
@@ -42,13 +42,10 @@ export const assembledFile = (publishing: Publishing, id: string, plan: Assembly
 
   return {
     // The file is opened while the first bytes come.
-    writePart: async (index) => {
+    writePart: async (index, { mayWrite }) => {
       const { start, end } = offsetsOf(index)
-      return new PartOfFile(
-        whereThere(() => openToWrite(path)),
-        start,
-        end,
-      )
+      const opening = whereThere(() => openToWrite(path))
+      return new PartOfFile(opening, { from: start, to: end, syncEveryBytes: partSyncEveryBytes, mayWrite })
     },
 
     readPart: ({ index }) => guarded(() => whereThere(() => openRange(path, offsetsOf(index), undefined))),
@@ -93,10 +90,10 @@ class PartOfFile implements StagedPart {
   #writtenBytes = 0
   #state: 'writing' | 'ended' | 'closed' = 'writing'
 
-  constructor(opening: Promise<number>, start: number, end: number) {
+  constructor(opening: Promise<number>, course: Course & { readonly to: number }) {
     this.#opening = opening
-    this.#writer = new GatheredWriter(opening, { from: start, to: end, syncEveryBytes: partSyncEveryBytes })
-    this.#bytes = end - start
+    this.#writer = new GatheredWriter(opening, course)
+    this.#bytes = course.to - course.from
     // The first write tells of it, if there is one.
     opening.catch(() => {})
   }
@@ -134,6 +131,7 @@ class PartOfFile implements StagedPart {
 
   /** What was written is durable by now, or thrown away: nothing depends on when it closes. */
   #close(): void {
+    if (this.#state === 'closed') return
     this.#state = 'closed'
     this.#opening.then(closeLater, () => {})
   }

@@ -3,10 +3,12 @@ import { release } from '../../kernel/piece-memory.ts'
 import { fdatasync, writeFully } from './files.ts'
 
 /** Where a writer begins, and where it will end if that is known; a sync is started after so many bytes at the latest. */
-interface Course {
+export interface Course {
   readonly from: number
   readonly to: number | null
   readonly syncEveryBytes: number
+  /** Asked before every write; what it throws is final. */
+  readonly mayWrite?: (() => void) | undefined
 }
 
 /**
@@ -27,6 +29,7 @@ export class GatheredWriter {
   readonly #descriptor: number | Promise<number>
   readonly #end: number
   readonly #syncEveryBytes: number
+  readonly #mayWrite: (() => void) | undefined
   #gathered: Uint8Array[] = []
   /** Gathered, and in the write under way. */
   #waitingBytes = 0
@@ -34,15 +37,18 @@ export class GatheredWriter {
   #position: number
   #syncedFrom: number
   #draining: Promise<void> | undefined
+  /** The sync beside the transfer, and the one that finishing waits for. They never reject. */
   #syncing: Promise<void> | undefined
+  #lastSync: Promise<void> | undefined
   #failure: { readonly error: unknown } | undefined
 
-  constructor(descriptor: number | Promise<number>, { from, to, syncEveryBytes }: Course) {
+  constructor(descriptor: number | Promise<number>, { from, to, syncEveryBytes, mayWrite }: Course) {
     this.#descriptor = descriptor
     this.#position = from
     this.#syncedFrom = from
     this.#end = to ?? Number.POSITIVE_INFINITY
     this.#syncEveryBytes = syncEveryBytes
+    this.#mayWrite = mayWrite
   }
 
   /** Resolves when at most `receiveBufferBytes` wait: mostly at once. */
@@ -60,20 +66,16 @@ export class GatheredWriter {
     await this.#draining
     // A sync that began after the last write covers everything: then that one is waited for, and none follows.
     const isCovered = this.#syncing !== undefined && this.#syncedFrom === this.#position
-    if (isCovered || this.#failure !== undefined) {
-      await this.settled()
-      this.#throwFailure()
-      return
-    }
-    const [last] = await Promise.allSettled([this.#sync(), this.#syncing])
+    if (!isCovered && this.#failure === undefined) this.#lastSync = this.#sync()
+    await this.settled()
     this.#throwFailure()
-    if (last.status === 'rejected') throw last.reason
   }
 
   /** Resolves when no background work is left, whatever became of it. */
   async settled(): Promise<void> {
     await this.#draining
     await this.#syncing
+    await this.#lastSync
   }
 
   /** Forgets what is not yet handed to the system. */
@@ -93,7 +95,12 @@ export class GatheredWriter {
 
   async #drain(): Promise<void> {
     try {
-      while (this.#gathered.length > 0 && this.#failure === undefined) await this.#writeGathered()
+      // Nothing is taken out before the file is open: until then it can still be dropped.
+      const descriptor = await this.#descriptor
+      while (this.#gathered.length > 0 && this.#failure === undefined) {
+        this.#mayWrite?.()
+        await this.#writeGathered(descriptor)
+      }
     } catch (error) {
       this.#failure ??= { error }
     }
@@ -101,9 +108,9 @@ export class GatheredWriter {
     this.#roomMade?.()
   }
 
-  async #writeGathered(): Promise<void> {
+  async #writeGathered(descriptor: number): Promise<void> {
     const { pieces, bytes } = this.#takeGathered()
-    await writeFully(await this.#descriptor, pieces, this.#position)
+    await writeFully(descriptor, pieces, this.#position)
     pieces.forEach(release)
     this.#position += bytes
     this.#waitingBytes -= bytes
@@ -126,13 +133,9 @@ export class GatheredWriter {
   #syncBeside(): void {
     if (this.#syncing !== undefined || this.#position - this.#syncedFrom < this.#dueBytes()) return
     this.#syncedFrom = this.#position
-    this.#syncing = this.#sync()
-      .catch((error: unknown) => {
-        this.#failure ??= { error }
-      })
-      .then(() => {
-        this.#syncing = undefined
-      })
+    this.#syncing = this.#sync().then(() => {
+      this.#syncing = undefined
+    })
   }
 
   #dueBytes(): number {
@@ -140,7 +143,11 @@ export class GatheredWriter {
   }
 
   async #sync(): Promise<void> {
-    await fdatasync(await this.#descriptor)
+    try {
+      await fdatasync(await this.#descriptor)
+    } catch (error) {
+      this.#failure ??= { error }
+    }
   }
 
   #throwFailure(): void {

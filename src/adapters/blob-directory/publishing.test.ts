@@ -197,4 +197,63 @@ describe('a part in a file', () => {
     await part.discard()
     await part.discard()
   })
+
+  /** A part whose file opens when `go` is called. */
+  const openingLate = async (t: TestContext, mayWrite: () => void = () => {}) => {
+    const { assembly, place } = await begin(t)
+    const open = fs.open
+    let go = (): void => {}
+    const held = t.mock.method(fs, 'open', (...call: Parameters<typeof open>) => {
+      go = () => open(...call)
+    })
+    const part = await assembly.writePart(0, { readBack: false, mayWrite })
+    held.mock.restore()
+    return { part, place, go: () => go(), writes: t.mock.method(fs, 'write') }
+  }
+
+  it('writes nothing that was given up before its file was open', async (t) => {
+    const { part, place, go, writes } = await openingLate(t)
+    await part.write(randomBytes(500))
+    const discarded = part.discard()
+    go()
+    await discarded
+    assert.equal(writes.mock.callCount(), 0)
+    await until(
+      () => openFilesUnder(place).length === 0,
+      () => `left open: ${openFilesUnder(place)}`,
+    )
+  })
+
+  it('asks before every write, and writes no more once it may not', async (t) => {
+    let asked = 0
+    const { part, go, writes } = await openingLate(t, () => {
+      if (++asked === 2) throw new Error('somebody else writes here')
+    })
+    await part.write(randomBytes(400))
+    assert.equal(asked, 0)
+    go()
+    await until(
+      () => writes.mock.callCount() === 1,
+      () => 'the first piece is not written',
+    )
+    await part.write(randomBytes(600)).catch(() => {})
+    await assert.rejects(part.finish(), /somebody else writes here/)
+    assert.deepEqual([asked, writes.mock.callCount()], [2, 1])
+    await part.discard()
+  })
+
+  it('closes its file once, after its last sync, whoever gives it up meanwhile', async (t) => {
+    const { id, assembly } = await begin(t)
+    const events = trace(t)
+    const part = await assembly.writePart(0, { readBack: false })
+    await part.write(randomBytes(1000))
+    await Promise.allSettled([part.finish(), part.discard(), part.discard()])
+    await until(
+      () => events.includes(`close ${id} done`),
+      () => `not closed: ${events}`,
+    )
+    const ended = events.filter((event) => /^(close|fdatasync) /.test(event))
+    assert.equal(ended.filter((event) => event === `close ${id}`).length, 1)
+    assert.ok(ended.indexOf(`close ${id}`) > ended.lastIndexOf(`fdatasync ${id} done`), ended.join(', '))
+  })
 })
