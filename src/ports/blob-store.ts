@@ -127,7 +127,7 @@ export interface Assembly {
   publish(parts: AsyncIterable<FinishedPart>): Promise<void>
 }
 
-export interface PartOptions {
+interface PartOptions {
   /** Asks for a part that {@link Assembly.readPart} can give. */
   readonly readBack: boolean
   /**
