@@ -9,7 +9,8 @@ export const fields = <P extends TProperties>(properties: P) => Type.Object(prop
 
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
-export const oneOf = <const T extends string[]>(values: readonly [...T]) => Type.Enum(values)
+/** The type is said so that comparing values is comparing strings: it takes `uniqueItems` from a square to a line. */
+export const oneOf = <const T extends string[]>(values: readonly [...T]) => Type.Enum(values, { type: 'string' })
 
 export const Uuid = Type.String({ pattern: patterns.uuid, description: 'a UUID in lower case' })
 

@@ -1,15 +1,22 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
+import { problemValuesMax } from '../kernel/admission-limits.ts'
 import { Failure, type FailureDetail } from '../kernel/failure.ts'
 import { problemDetailsMax } from '../kernel/limits.ts'
 
-/** One compiler for all schemas, made when first needed: each takes half a megabyte. */
-let compiler: Ajv | null = null
+type Thoroughness = 'first' | 'all'
+
+/** The compilers of all schemas, each made when first needed: one takes half a megabyte. */
+const compilers = new Map<Thoroughness, Ajv>()
 
 /** No coercion, no defaults, no removal: what is not as declared is refused. */
-const ajv = (): Ajv => {
-  compiler ??= new Ajv({ allErrors: true, verbose: true, strict: true, validateFormats: false })
-  return compiler
+const compile = (schema: TSchema, thoroughness: Thoroughness): ValidateFunction => {
+  let ajv = compilers.get(thoroughness)
+  if (ajv === undefined) {
+    ajv = new Ajv({ allErrors: thoroughness === 'all', verbose: true, strict: true, validateFormats: false })
+    compilers.set(thoroughness, ajv)
+  }
+  return ajv.compile(schema)
 }
 
 /** Where the checked value came from; becomes the first part of each pointer. Bodies have none. */
@@ -55,12 +62,37 @@ const details = (errors: readonly ErrorObject[], place: Place): FailureDetail[] 
   })
 }
 
-/** A function that throws a 400 naming every invalid field, and returns for valid values. */
+/** True for a value that consists of no more values than are worth a second look. Looks at no more than that itself. */
+const isShort = (value: unknown): boolean => {
+  const open: unknown[] = [value]
+  for (let seen = 0; seen < problemValuesMax; seen++) {
+    if (open.length === 0) return true
+    if (open.length > problemValuesMax) return false
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null) continue
+    if (Array.isArray(next) && next.length > problemValuesMax) return false
+    open.push(...Object.values(next).slice(0, problemValuesMax + 1))
+  }
+  return open.length === 0
+}
+
+/**
+ * A function that throws a 400 naming every invalid field, and returns for valid values. It stops at the first fault, so
+ * that what a schema bounds bounds the work too: a list that is too long is refused before its items are looked at. Only
+ * then, and only where there is little to look at, all faults are collected.
+ */
 export const compileValidator = (schema: TSchema, place: Place): Validator => {
-  const validate: ValidateFunction = ajv().compile(schema)
+  const validate = compile(schema, 'first')
+  let thorough: ValidateFunction | null = null
+  const errorsOf = (value: unknown): readonly ErrorObject[] => {
+    const first = validate.errors ?? []
+    if (!isShort(value)) return first
+    thorough ??= compile(schema, 'all')
+    return thorough(value) ? first : (thorough.errors ?? first)
+  }
   return (value) => {
     if (validate(value)) return
-    const found = details(validate.errors ?? [], place)
+    const found = details(errorsOf(value), place)
     const first = found[0]
     const named = first === undefined || first.pointer === '' ? `The ${place}` : first.pointer
     const more = found.length > 1 ? ` (and ${found.length - 1} more, see details)` : ''

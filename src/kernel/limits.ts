@@ -3,7 +3,7 @@ import { day, GiB, hour, KiB, MiB, minute, second, TiB } from './units.ts'
 /**
  * Every bound of the service, with its unit in its name and its reason beside it (I9).
  * Numbers that the specification fixes are marked "spec"; the others are ours to tune.
- * Those of the engines stand in `engine-limits.ts`.
+ * Those of the engines stand in `engine-limits.ts`, what one caller may take in `admission-limits.ts`.
  */
 export const dayMs = day
 

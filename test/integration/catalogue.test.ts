@@ -15,6 +15,7 @@ import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { looksAt, worstInputs } from '../harness/worst-input.ts'
 import { upack } from '../harness/zip.ts'
 import { anonymous, endpointsOfOurs, specifiedEndpoints } from './endpoints.ts'
 import { endpointsToCome } from './endpoints-to-come.ts'
@@ -453,6 +454,21 @@ forEachEngine((engine) => {
       refused(await service.ask({ ...request, body }), 413, 'body_too_large', operation.id)
       const chunks = Readable.from([body.subarray(0, 1000), body.subarray(1000)])
       refused(await service.ask({ ...request, body: chunks }), 413, 'body_too_large', `${operation.id} in chunks`)
+    }
+  })
+
+  it('refuses the longest and worst bodies, and is healthy meanwhile', async () => {
+    for (const operation of jsonOperations) {
+      assert.ok(operation.body.kind === 'json')
+      const { schema, maxBytes } = operation.body
+      const costs = worstInputs(schema).map((worst) => ({ worst, looks: looksAt(schema, worst.of(maxBytes / 256)) }))
+      const worst = costs.toSorted((one, other) => other.looks - one.looks).slice(0, 3)
+      const told = worst.map(({ worst: { of } }) =>
+        service.ask({ ...withHeaders(operation), json: of(maxBytes - 1_000) }),
+      )
+      const health = worst.map(() => service.ask({ path: '/health/status' }))
+      for (const { status } of await Promise.all(health)) assert.equal(status, 200, operation.id)
+      for (const { status, text } of await Promise.all(told)) assert.equal(Math.floor(status / 100), 4, text)
     }
   })
 
