@@ -13,6 +13,7 @@ import { runSteps } from '../scripts/check/steps.ts'
 import { installTestPackages } from '../scripts/test-packages.ts'
 import { startObjectStore } from './harness/object-store.ts'
 import { startPostgres } from './harness/postgres.ts'
+import { preparePostgres } from './harness/ready-database.ts'
 
 interface Counts {
   readonly passed: number
@@ -60,9 +61,10 @@ const phases = (): Phase[] => {
  * Settings of whoever runs the tests must not reach the services under test. Hundreds of processes start from the same
  * sources: they share what the first one compiled, and the next run begins anew.
  */
-const environment = (postgresUrl: string, objectStoreUrl: string): NodeJS.ProcessEnv => ({
+const environment = (postgresUrl: string, readyUrl: string, objectStoreUrl: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:SVC_(?!TEST_)|AWS_)/.test(name))),
   SVC_TEST_POSTGRES_URL: postgresUrl,
+  SVC_TEST_READY_POSTGRES_URL: readyUrl,
   SVC_TEST_S3_URL: objectStoreUrl,
   NODE_COMPILE_CACHE: join(scratch, 'compiled'),
 })
@@ -139,7 +141,7 @@ const runAll = async (): Promise<Map<string, Counts>> => {
       return startObjectStore()
     })
     stack.defer(() => objectStore.stop())
-    const env = environment(postgres.url, objectStore.url)
+    const env = environment(postgres.url, await preparePostgres(postgres), objectStore.url)
     for (const phase of planned) {
       if (signalled === undefined) results.set(phase.name, await runPhase(phase, env))
     }

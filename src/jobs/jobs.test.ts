@@ -14,7 +14,7 @@ import { type JobKind, runDueJobs } from './runner.ts'
 
 forEachEngine((engine) => {
   const scene = async () => {
-    const url = await engine.freshDatabaseUrl()
+    const url = await engine.readyDatabaseUrl()
     const database: Database = engine.use(await openDatabase({ url, report: () => {} }))
     await migrate(database, migrations)
     let nowMs = Date.now()

@@ -17,7 +17,7 @@ const longMs = 60_000
 forEachEngine((engine) => {
   /** A database, and the same one as another process sees it. */
   const scene = async (options: { everyMs?: number; waitingMax?: number; waitingPerCallerMax?: number } = {}) => {
-    const url = await engine.freshDatabaseUrl()
+    const url = await engine.readyDatabaseUrl()
     const here = engine.use(await openDatabase({ url, report }))
     await migrate(here, migrations)
     const there = engine.use(await openDatabase({ url, report }))

@@ -20,7 +20,7 @@ const webhook = { repository: 'releases', name: 'webhook:builds' }
 forEachEngine((engine) => {
   const open = async (): Promise<Database> => {
     const report = (message: string, error: unknown): void => assert.fail(`${message}: ${error}`)
-    const database = engine.use(await openDatabase({ url: await engine.freshDatabaseUrl(), report }))
+    const database = engine.use(await openDatabase({ url: await engine.readyDatabaseUrl(), report }))
     await migrate(database, migrations)
     return database
   }

@@ -59,7 +59,7 @@ export const deathsAtPoints = (
 
   before(async () => {
     const settings = objectStore ? { SVC_BLOB_STORE: (await engine.freshBlobStoreUrl()) ?? '' } : {}
-    site = new Site(await mkdtemp(join(tmpdir(), 'svc-kill-')), await engine.freshDatabaseUrl(), settings)
+    site = new Site(await mkdtemp(join(tmpdir(), 'svc-kill-')), await engine.readyDatabaseUrl(), settings)
   })
   after(async () => {
     await site.stop()

@@ -85,7 +85,7 @@ forEachEngine((engine) => {
   let keeper: string
 
   before(async () => {
-    site = new Site(await mkdtemp(join(tmpdir(), 'svc-kill-')), await engine.freshDatabaseUrl())
+    site = new Site(await mkdtemp(join(tmpdir(), 'svc-kill-')), await engine.readyDatabaseUrl())
     await site.live()
     keeper = await makeKeeper(site)
   })

@@ -58,7 +58,7 @@ forEachEngine((engine) => {
   before(async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-'))
     // Nothing that was deleted is given up: what is compared must not go by itself.
-    site = new Site(dataDir, await engine.freshDatabaseUrl(), { SVC_CLEANUP_GRACE_HOURS: '8760' })
+    site = new Site(dataDir, await engine.readyDatabaseUrl(), { SVC_CLEANUP_GRACE_HOURS: '8760' })
     await site.live()
     promoters = await Promoters.on(site)
   })

@@ -25,7 +25,7 @@ const reclaimDies = (engine: TestEngine, { objectStore }: { objectStore: boolean
 
   before(async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'svc-kill-'))
-    site = new Site(dataDir, await engine.freshDatabaseUrl(), {
+    site = new Site(dataDir, await engine.readyDatabaseUrl(), {
       SVC_CLEANUP_GRACE_HOURS: '0',
       ...(objectStore ? { SVC_BLOB_STORE: (await engine.freshBlobStoreUrl()) ?? '' } : {}),
     })

@@ -44,6 +44,7 @@ describe('postgres', () => {
     name: 'postgres',
     freshBlobStoreUrl: async () => null,
     freshDatabaseUrl: () => server.createDatabase(),
+    readyDatabaseUrl: () => server.createDatabase(),
     use: (resource) => resource,
   }
   before(async () => {
@@ -125,7 +126,7 @@ describe('postgres', () => {
     before(async () => {
       proxy = await startCuttingProxy(await server.createDatabase())
       service = await startService(
-        { ...engine, freshDatabaseUrl: async () => proxy.url },
+        { ...engine, readyDatabaseUrl: async () => proxy.url },
         {
           roles: { gateway: 'api', worker: false },
           reach: (point) => {

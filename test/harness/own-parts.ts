@@ -13,7 +13,7 @@ export const openOwnParts = async (engine: TestEngine): Promise<Parts> => {
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const settings = readSettings({
     SVC_DATA_DIR: folder,
-    SVC_DATABASE_URL: await engine.freshDatabaseUrl(),
+    SVC_DATABASE_URL: await engine.readyDatabaseUrl(),
     SVC_FREE_SPACE_RESERVE_BYTES: '0',
   })
   return openParts(settings, createLog('error'), realStage, stack)

@@ -72,7 +72,7 @@ const everything: Roles = { gateway: 'api', worker: true }
 export const startService = async (engine: TestEngine, options: ServiceOptions = {}): Promise<TestService> => {
   const { roles = everything, reach = noFaults } = options
   const dataDir = options.on?.dataDir ?? (await mkdtemp(join(tmpdir(), 'svc-data-')))
-  const databaseUrl = options.on?.databaseUrl ?? (await engine.freshDatabaseUrl())
+  const databaseUrl = options.on?.databaseUrl ?? (await engine.readyDatabaseUrl())
   const fresh = async (): Promise<string> => (options.onDisk === true ? '' : ((await engine.freshBlobStoreUrl()) ?? ''))
   const blobStoreUrl = options.on?.blobStoreUrl ?? (await fresh())
   const log: string[] = []

@@ -240,7 +240,7 @@ onPostgres((engine) => {
     let owner: Person
     before(async () => {
       server = await startPostgres()
-      service = await startService({ ...engine, freshDatabaseUrl: () => server.createDatabase() })
+      service = await startService({ ...engine, readyDatabaseUrl: () => server.createDatabase() })
       owner = await createOwner(service)
     })
     after(async () => {

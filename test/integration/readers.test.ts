@@ -97,7 +97,7 @@ onPostgres((engine) => {
       primary = await startPostgres()
       const databaseUrl = await primary.createDatabase()
       replica = await primary.replicate()
-      const place = { ...engine, freshDatabaseUrl: async () => databaseUrl }
+      const place = { ...engine, readyDatabaseUrl: async () => databaseUrl }
       writer = await startService(place)
       owner = await createOwner(writer)
       const there = new URL(databaseUrl)

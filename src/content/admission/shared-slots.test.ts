@@ -50,7 +50,7 @@ const join = async (
 }
 
 const openFresh = async (engine: TestEngine): Promise<Database> => {
-  const database = engine.use(await openDatabase({ url: await engine.freshDatabaseUrl(), report: () => {} }))
+  const database = engine.use(await openDatabase({ url: await engine.readyDatabaseUrl(), report: () => {} }))
   await migrate(database, migrations)
   return database
 }
@@ -135,7 +135,7 @@ forEachEngine((engine) => {
     })
 
     it('are given out by nobody who cannot renew its lease', async () => {
-      const url = await engine.freshDatabaseUrl()
+      const url = await engine.readyDatabaseUrl()
       const database = await openDatabase({ url, report: () => {} })
       await migrate(database, migrations)
       const time = new VirtualTime()

@@ -38,7 +38,7 @@ forEachEngine((engine) => {
     const { passwords, watch } = watchedPasswords()
 
     before(async () => {
-      database = await openDatabase({ url: await engine.freshDatabaseUrl(), report: () => {} })
+      database = await openDatabase({ url: await engine.readyDatabaseUrl(), report: () => {} })
       await migrate(database, migrations)
       parts = { database, clock: systemClock, passwords, allowRegistration: false }
     })

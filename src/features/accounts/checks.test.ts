@@ -8,7 +8,7 @@ import { checkAccounts } from './checks.ts'
 
 forEachEngine((engine) => {
   it('finds each counter of people and systems that is not what it counts', async () => {
-    const url = await engine.freshDatabaseUrl()
+    const url = await engine.readyDatabaseUrl()
     const database = engine.use(await openDatabase({ url, report: () => {} }))
     await migrate(database, migrations)
     const findings = () => Array.fromAsync(checkAccounts(database), ({ text }) => text)

@@ -14,7 +14,7 @@ import { nextChanges } from './changes.ts'
 forEachEngine((engine) => {
   describe('what readers of a journal are told', () => {
     it('is durable before they are told: a sequence never comes to mean something else', async () => {
-      const database = engine.use(await openDatabase({ url: await engine.freshDatabaseUrl(), report: () => {} }))
+      const database = engine.use(await openDatabase({ url: await engine.readyDatabaseUrl(), report: () => {} }))
       await migrate(database, migrations)
       const disk = Promise.withResolvers<void>()
       const slow: Database = {

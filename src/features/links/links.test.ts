@@ -21,7 +21,7 @@ forEachEngine((engine) => {
   let signer: LinkSigner
   let target: LinkTarget
   beforeEach(async () => {
-    const url = await engine.freshDatabaseUrl()
+    const url = await engine.readyDatabaseUrl()
     database = engine.use(await openDatabase({ url, report: () => {} }))
     await migrate(database, migrations)
     clock = stillClock()

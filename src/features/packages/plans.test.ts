@@ -95,7 +95,7 @@ forEachEngine((engine) => {
     })
 
   before(async () => {
-    url = await engine.freshDatabaseUrl()
+    url = await engine.readyDatabaseUrl()
     database = await openDatabase({ url, report: () => {} })
     await migrate(database, migrations)
     await database.transaction(async (tx) => {

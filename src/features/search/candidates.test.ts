@@ -35,7 +35,7 @@ forEachEngine((engine) => {
   let database: Database
   const stored: { id: string; name: string; label: string }[] = []
   before(async () => {
-    database = await openDatabase({ url: await engine.freshDatabaseUrl(), report: () => {} })
+    database = await openDatabase({ url: await engine.readyDatabaseUrl(), report: () => {} })
     await migrate(database, migrations)
     await database.transaction(async (tx) => {
       await tx.insertInto('blobs').values({ sha256: 'x', size: 1, state: 'stored', stored_at: null }).execute()

@@ -29,7 +29,7 @@ forEachEngine((engine) => {
   let operator: ServiceKeyCaller
   let target: string
   beforeEach(async () => {
-    const url = await engine.freshDatabaseUrl()
+    const url = await engine.readyDatabaseUrl()
     database = engine.use(await openDatabase({ url, report: () => {} }))
     await migrate(database, migrations)
     clock = stillClock()
