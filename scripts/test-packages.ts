@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, isAbsolute, join } from 'node:path'
 
-/** What the tests need beside npm's packages, by a program that each of Debian's packages brings. */
+/** What the tests need beside npm's packages, by a program, or a file, that each of Debian's packages brings. */
 const packages: Readonly<Record<string, string>> = {
   'ceph-mon': 'ceph-mon',
   'ceph-osd': 'ceph-osd',
@@ -13,17 +13,23 @@ const packages: Readonly<Record<string, string>> = {
   curl: 'curl',
   openssl: 'openssl',
   zip: 'zip',
+  cc: 'gcc',
+  '/usr/include/stdio.h': 'libc6-dev',
 }
 
-const isInstalled = (program: string): boolean =>
-  (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
+const isThere = (path: string, mode: number): boolean => {
+  try {
+    accessSync(path, mode)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isInstalled = (name: string): boolean =>
+  isAbsolute(name)
+    ? isThere(name, constants.R_OK)
+    : (process.env['PATH'] ?? '').split(delimiter).some((folder) => isThere(join(folder, name), constants.X_OK))
 
 const missingPackages = (): string[] => [
   ...new Set(
