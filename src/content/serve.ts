@@ -39,7 +39,7 @@ export interface ServeRequest {
   readonly ticket: string | undefined
   readonly onGone: (listener: () => void) => void
   /** Throws what a fresh request of the same credential would be told. */
-  readonly admitAgain: () => Promise<void>
+  readonly admitAgain: () => Promise<unknown>
 }
 
 export interface ServedAnswer {

@@ -12,11 +12,13 @@ export interface RequestFacts {
   readonly head: boolean
   /** Calls `listener` when the client goes away before its answer; answers how to stop that. For answers that take their time. */
   whenGone(listener: () => void): () => void
+  /** That the caller was let in, as the gate made it: by it a change of authority asks again inside its transaction. */
+  readonly admission: object
   /**
    * Asks anew whether the caller would be let in, and throws what a fresh request would be told: 401, 403 or 404. For
    * answers that waited, after everything that they tell was read.
    */
-  admitAgain(): Promise<void>
+  admitAgain(): Promise<unknown>
 }
 
 /** A body that is still arriving. */

@@ -20,6 +20,15 @@ export interface Gate {
    * caller may not see, 404.
    */
   authorize(caller: Caller | null, rule: AccessRule, parameters: Params): Promise<void>
+  /** What the features ask again by, inside a transaction. */
+  admission(caller: Caller | null, question: Question): object
+}
+
+interface Question {
+  /** What stood in the header, if anything did. */
+  readonly credential: string | null
+  readonly rule: AccessRule
+  readonly parameters: Params
 }
 
 /** What is known of a request before its body is read. */
@@ -28,8 +37,13 @@ export interface Arrival {
   readonly requestId: string
   readonly clientAddress: string
   readonly baseUrl: string
-  /** Throws what a fresh request of the same credential would be told by now; costs nothing of the caller's budget. */
-  readonly admitAgain: () => Promise<void>
+  /** Made by the gate. */
+  readonly admission: object
+  /**
+   * The caller as a fresh request of the same credential would find it by now, or the refusal that it would be told. Costs
+   * nothing of the caller's budget.
+   */
+  readonly admitAgain: () => Promise<Caller | null>
 }
 
 export type Params = Readonly<Record<string, string>>
@@ -113,16 +127,21 @@ const streamOf = (
   request: IncomingMessage,
   response: ServerResponse,
   { deadlineSeconds, metrics }: { deadlineSeconds: number; metrics: HttpMetrics },
+  whenWhole: () => Promise<unknown>,
 ): IncomingBody | undefined => {
   if (operation.body.kind !== 'stream') return undefined
   const allowed = operation.body.mediaTypes
   if (allowed !== null && !allowed.includes(mediaType(request)))
     throw new Failure('unsupported_media_type', `Send the bytes with Content-Type: ${allowed.join(' or ')}.`)
-  return incomingBody(request, response, deadlineSeconds, () => metrics.begin('in'))
+  return incomingBody(request, response, deadlineSeconds, () => metrics.begin('in'), whenWhole)
 }
 
-/** Validate (400, 415), then call the handler. */
-export const perform = (
+/**
+ * Validate (400, 415), then call the handler. However long a body takes to come, nothing is done with it for whom a request
+ * that begins now would be refused: that is asked again when it is whole (401, 403, 404), for JSON before it is looked at and
+ * for a stream before it ends for its reader.
+ */
+export const perform = async (
   bound: BoundOperation,
   checked: Checked,
   arrival: Arrival,
@@ -131,6 +150,7 @@ export const perform = (
   parts: { params: Params; queryText: string; body: unknown; deadlineSeconds: number; metrics: HttpMetrics },
 ): Promise<AnyAnswer> => {
   const { operation } = bound
+  const caller = checked.body === null ? arrival.caller : await arrival.admitAgain()
   checked.path(parts.params)
   const query = decodeQuery(parts.queryText, operation.query)
   checked.query(query)
@@ -143,15 +163,16 @@ export const perform = (
       })
     checked.body(parts.body)
   }
-  const stream = streamOf(operation, request, response, parts)
+  const stream = streamOf(operation, request, response, parts, arrival.admitAgain)
   const input: Record<keyof Input<Operation>, unknown> = {
     path: parts.params,
     query,
     headers,
     body: stream ?? parts.body,
-    caller: arrival.caller,
+    caller,
     request: {
       ...arrival,
+      caller,
       head: request.method === 'HEAD',
       whenGone: (listener: () => void) => onClose(response, listener),
     },

@@ -51,7 +51,13 @@ const scene = (t: TestContext, headers: Record<string, string> = { 'transfer-enc
   const told: string[] = []
   const response = { writeContinue: () => told.push('100') } as unknown as ServerResponse
   const transfer = { add: (bytes: number) => told.push(`+${bytes}`), end: () => told.push('end') }
-  const body = incomingBody(request, response, deadlineSeconds, () => transfer)
+  const body = incomingBody(
+    request,
+    response,
+    deadlineSeconds,
+    () => transfer,
+    async () => told.push('whole'),
+  )
   const pieces = body.pieces[Symbol.asyncIterator]()
   const next = async (): Promise<string | null> => {
     const piece = await pieces.next()
@@ -78,7 +84,7 @@ describe('an incoming body', () => {
     sender.end('de')
     assert.equal(await next(), 'de')
     assert.equal(await next(), null)
-    assert.deepEqual(told, ['+3', '+2', 'end'])
+    assert.deepEqual(told, ['+3', '+2', 'whole', 'end'])
     assert.equal(timers.waiting.size, 0, 'no timer is left behind')
   })
 

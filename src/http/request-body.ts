@@ -28,16 +28,18 @@ const declaredBytes = (request: IncomingMessage): number | null => {
 
 /**
  * The body of a request as a stream with two clocks: idle (no byte for a while) and the upload deadline. Reading starts
- * when the first piece is asked for, which is also when `100 Continue` goes out.
+ * when the first piece is asked for, which is also when `100 Continue` goes out. `whenWhole` is asked when the last piece was
+ * taken: what it throws ends the stream instead of its end.
  */
 export const incomingBody = (
   request: IncomingMessage,
   response: ServerResponse,
   deadlineSeconds: number,
   beginTransfer: () => Transfer,
+  whenWhole: () => Promise<unknown>,
 ): IncomingBody => ({
   declaredBytes: request.headers['transfer-encoding'] === undefined ? (declaredBytes(request) ?? 0) : null,
-  pieces: { [Symbol.asyncIterator]: () => timedPieces(request, response, deadlineSeconds, beginTransfer()) },
+  pieces: { [Symbol.asyncIterator]: () => timedPieces(request, response, deadlineSeconds, beginTransfer(), whenWhole) },
 })
 
 async function* timedPieces(
@@ -45,6 +47,7 @@ async function* timedPieces(
   response: ServerResponse,
   deadlineSeconds: number,
   transfer: Transfer,
+  whenWhole: () => Promise<unknown>,
 ): AsyncGenerator<Uint8Array> {
   continueBody(request, response)
   const deadline = setTimeout(() => {
@@ -83,6 +86,7 @@ async function* timedPieces(
         yield piece
         idle.refresh()
       } else if (request.readableEnded) {
+        await whenWhole()
         return
       } else if (request.destroyed) {
         cut()

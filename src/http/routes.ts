@@ -6,6 +6,7 @@ import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits.ts'
 import { networkOf } from '../kernel/networks.ts'
 import { clientFacts } from './client-address.ts'
+import { bearerCredential } from './credential.ts'
 import { exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'
 import { admit, type Checked, compileOperation, type Params, perform } from './pipeline.ts'
@@ -61,10 +62,13 @@ export const bindOperation = (
         if (!operation.whileDraining)
           parts.budget.spend(found === null ? networkOf(facts.clientAddress) : actorOf(found))
       })
-      const admitAgain = async (): Promise<void> => {
-        await admit(parts.gate, operation, sent, params, () => {})
-      }
-      exchange.arrival = { caller, requestId: exchange.requestId, ...facts, admitAgain }
+      const admitAgain = () => admit(parts.gate, operation, sent, params, () => {})
+      const admission = parts.gate.admission(caller, {
+        credential: caller === null ? null : bearerCredential(sent.authorization),
+        rule: operation.access,
+        parameters: params,
+      })
+      exchange.arrival = { caller, requestId: exchange.requestId, ...facts, admission, admitAgain }
       if (operation.body.kind !== 'json') return
       continueBody(request.raw, reply.raw)
       exchange.bodyTimer = setTimeout(() => replies.problem(request, reply, bodyTooSlow()), jsonBodyDeadlineMs)

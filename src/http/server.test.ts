@@ -62,6 +62,7 @@ describe('the server', () => {
       gate: {
         authenticate: () => Promise.reject(new Error('nobody signs in here')),
         authenticateLink: () => Promise.reject(new Error('nobody signs in here')),
+        admission: () => ({}),
         authorize: async () => setImmediate(() => admit()) && undefined,
       },
       metrics: createMetrics(0),

@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/database.ts'
 
 /** Who did it, from where. */
-export interface Doer {
+export interface NamedDoer {
   readonly actor: string
   readonly clientAddress: string
 }
@@ -19,7 +19,7 @@ export interface SecurityEntry {
 export const insertSecurityAuditRow = async (
   tx: Transaction,
   sequence: number,
-  doer: Doer,
+  doer: NamedDoer,
   entry: SecurityEntry,
 ): Promise<void> => {
   await tx

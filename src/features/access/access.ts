@@ -1,5 +1,5 @@
 import type { AccessRule } from '../../contract/operation.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Queries } from '../../database/database.ts'
 import { readJob } from '../../jobs/enqueue.ts'
 import { type Access, actionsOf, lookingOnly, type RepositoryAction } from '../../kernel/actions.ts'
 import { type AccountCaller, actorOf, type Caller, readsOnly } from '../../kernel/caller.ts'
@@ -26,13 +26,22 @@ export interface AccessParts {
   readonly readOnly: boolean
 }
 
-/** The caller of a credential. Throws the 401 that fits. */
-export const authenticate = async (parts: AccessParts, credential: string): Promise<Caller> => {
-  const { reader } = parts.database
-  if (credential.startsWith(sessionPrefix)) return callerOfSession(reader, credential, parts.clock.now())
-  if (credential.startsWith(servicePrefix)) return callerOfServiceKey(reader, credential, parts.clock.now())
-  if (credential.startsWith(tokenPrefix)) return tokenCaller(parts, credential)
-  const key = parts.findFileKey(secretDigest(credential))
+/** The caller of a credential, and that it was used. Throws the 401 that fits. */
+export const authenticate = (parts: AccessParts, credential: string): Promise<Caller> =>
+  credential.startsWith(tokenPrefix)
+    ? tokenCaller(parts, credential)
+    : callerOf(parts.database.reader, parts, credential)
+
+/** The caller of a credential, as `q` knows it. Throws the 401 that fits. */
+export const callerOf = async (
+  q: Queries,
+  { clock, findFileKey }: Pick<AccessParts, 'clock' | 'findFileKey'>,
+  credential: string,
+): Promise<Caller> => {
+  if (credential.startsWith(sessionPrefix)) return callerOfSession(q, credential, clock.now())
+  if (credential.startsWith(servicePrefix)) return callerOfServiceKey(q, credential, clock.now())
+  if (credential.startsWith(tokenPrefix)) return (await callerOfToken(q, credential, clock.now())).caller
+  const key = findFileKey(secretDigest(credential))
   if (key === null) throw new Failure('credential_invalid', 'This credential is not known here.')
   return key
 }
@@ -82,15 +91,14 @@ const accountActions = (caller: AccountCaller, access: Access | null): ReadonlyS
  * from here on the two cannot be told apart (I8).
  */
 export const heldActions = async (
-  { database }: Pick<AccessParts, 'database'>,
+  q: Queries,
   caller: Caller,
   repository: string,
 ): Promise<ReadonlySet<RepositoryAction>> => {
   if (!isRepositoryId(repository)) return none
-  if (caller.kind === 'account')
-    return accountActions(caller, await accountAccess(database.reader, caller.id, repository))
+  if (caller.kind === 'account') return accountActions(caller, await accountAccess(q, caller.id, repository))
   const actions = keyActions(caller, repository)
-  return actions.size > 0 && (await repositoryExists(database.reader, repository)) ? actions : none
+  return actions.size > 0 && (await repositoryExists(q, repository)) ? actions : none
 }
 
 /**
@@ -177,29 +185,28 @@ const repositoryRefusal = (
   return lacking.length === 0 ? null : missing(`${lacking.join(', ')} on this repository`)
 }
 
-/** Lets the caller pass or throws the refusal. `parameters` are those of the path. */
+/** Lets the caller pass or throws the refusal, by what `q` knows. `parameters` are those of the path. */
 export const authorize = async (
-  parts: Pick<AccessParts, 'database'>,
+  q: Queries,
   caller: Caller | null,
   rule: AccessRule,
   parameters: Readonly<Record<string, string>>,
 ): Promise<void> => {
   const id = parameters['id'] ?? ''
-  const repository = caller === null ? undefined : await repositoryAtHand(parts, caller, rule, parameters)
-  const held = caller === null || repository === undefined ? none : await heldActions(parts, caller, repository)
+  const repository = caller === null ? undefined : await repositoryAtHand(q, caller, rule, parameters)
+  const held = caller === null || repository === undefined ? none : await heldActions(q, caller, repository)
   const refused = refusal(caller, rule, held)
   if (refused !== null) throw refused
   if (rule.kind !== 'administration' || caller === null) return
-  const { reader } = parts.database
-  const accountId = isUuid(id) && rule.of === 'service-key' ? await accountOfKey(reader, id) : id
+  const accountId = isUuid(id) && rule.of === 'service-key' ? await accountOfKey(q, id) : id
   if (accountId === null || !isUuid(id)) throw notFound('service account')
-  const notHere = await administrationRefusal(reader, caller, rule.action, accountId)
+  const notHere = await administrationRefusal(q, caller, rule.action, accountId)
   if (notHere !== null) throw notHere
 }
 
 /** The repository that a rule is about: the one in the path, or that of the caller's own job. Others' jobs do not exist. */
 const repositoryAtHand = async (
-  parts: Pick<AccessParts, 'database'>,
+  q: Queries,
   caller: Caller,
   rule: AccessRule,
   parameters: Readonly<Record<string, string>>,
@@ -207,6 +214,6 @@ const repositoryAtHand = async (
   if (rule.kind === 'repository') return parameters['repository']
   const id = parameters['id'] ?? ''
   if (rule.kind !== 'own-job' || !isUuid(id)) return undefined
-  const job = await readJob(parts.database.reader, id)
+  const job = await readJob(q, id)
   return job?.owner === actorOf(caller) ? job.repository : undefined
 }

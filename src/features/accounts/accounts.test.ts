@@ -5,12 +5,13 @@ import type { Database } from '../../database/database.ts'
 import { migrate } from '../../database/migrate.ts'
 import { migrations } from '../../database/migrations/index.ts'
 import { openDatabase } from '../../database/open.ts'
+import { unasked } from '../../journal/security-audit.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { type AccountParts, changeAccount, createAccount, signIn } from './accounts.ts'
 import type { Passwords } from './passwords.ts'
 import { callerOfSession } from './sessions.ts'
 
-const doer = { actor: 'test', clientAddress: 'test' }
+const doer = unasked({ actor: 'test', clientAddress: 'test' })
 const right = 'the right password'
 
 /** Compares in the clear, and counts. `meanwhile` happens while a password is being looked at. */

@@ -1,7 +1,8 @@
 import { moveCounter } from '../../database/counters.queries.ts'
 import type { Database, Queries } from '../../database/database.ts'
 import type { AccountsTable } from '../../database/tables/accounts.ts'
-import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer, unasked } from '../../journal/security-audit.ts'
+import type { AccountCaller } from '../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -19,7 +20,7 @@ import {
 } from './accounts.queries.ts'
 import type { Passwords } from './passwords.ts'
 import { deleteSession, deleteSessionsOf } from './sessions.queries.ts'
-import { type OpenedSession, openSession, wrongNameOrPassword } from './sessions.ts'
+import { lockAccountRow, type OpenedSession, openSession, wrongNameOrPassword } from './sessions.ts'
 import { forgiveAccount, recordFailure, refuseWhileThrottled } from './throttle.ts'
 
 export interface AccountParts {
@@ -73,9 +74,15 @@ export const signIn = async (
   return { ...session, account: toAccount(row) }
 }
 
-/** Ends the session at once. Another credential than a session is not touched. */
-export const signOut = async ({ database }: AccountParts, sessionId: string): Promise<void> => {
-  await database.transaction((tx) => deleteSession(tx, sessionId))
+/** Ends the session at once; a change of authority that it is making is done first. */
+export const signOut = async (
+  { database }: AccountParts,
+  { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
+): Promise<void> => {
+  await database.transaction(async (tx) => {
+    await lockAccountRow(tx, id)
+    await deleteSession(tx, credentialId)
+  })
 }
 
 export interface NewAccount {
@@ -90,7 +97,7 @@ export interface NewAccount {
  */
 export const createAccount = async (parts: AccountParts, wanted: NewAccount, doer: Doer): Promise<Account> => {
   const passwordHash = await parts.passwords.hash(wanted.password)
-  return parts.database.transaction(async (tx) => {
+  return changeAuthority(parts.database, doer, async (tx) => {
     const nowMs = parts.clock.now()
     const count = await moveCounter(tx, 'accounts', 1)
     const row = newRow(wanted, passwordHash, nowMs, count === 1)
@@ -140,18 +147,19 @@ export const register = async (
   await refuseWhileThrottled(parts.database, parts.clock, subjects)
   await recordFailure(parts.database, parts.clock, subjects)
   const passwordHash = await parts.passwords.hash(wanted.password)
-  return parts.database.transaction(async (tx) => {
-    const nowMs = parts.clock.now()
+  const nowMs = parts.clock.now()
+  const row = newRow({ ...wanted, administrator: false }, passwordHash, nowMs, false)
+  const doer = unasked({ actor: `account:${row.id}`, clientAddress })
+  return changeAuthority(parts.database, doer, async (tx) => {
     const count = await moveCounter(tx, 'accounts', 1)
-    const row = newRow({ ...wanted, administrator: false }, passwordHash, nowMs, false)
     if (!(await insertAccount(tx, row))) throw taken(wanted.name)
     if (count > selfRegisteredAccountsMax)
       throw new Failure('account_limit', `Self-registration stops at ${selfRegisteredAccountsMax} accounts.`)
-    await appendSecurityAudit(
-      tx,
-      { actor: `account:${row.id}`, clientAddress },
-      { action: 'account.register', subject: `account:${row.id}`, occurredAt: row.created_at },
-    )
+    await appendSecurityAudit(tx, doer, {
+      action: 'account.register',
+      subject: `account:${row.id}`,
+      occurredAt: row.created_at,
+    })
     return { ...(await openSession(tx, row, nowMs)), account: toAccount(row) }
   })
 }
@@ -172,7 +180,7 @@ export const changeAccount = async (
   doer: Doer,
 ): Promise<Account> => {
   const passwordHash = change.password === undefined ? undefined : await parts.passwords.hash(change.password)
-  return parts.database.transaction(async (tx) => {
+  return changeAuthority(parts.database, doer, async (tx) => {
     const occurredAt = timestamp(parts.clock.now())
     const nothing = change.enabled === undefined && passwordHash === undefined
     const row = nothing
@@ -223,7 +231,7 @@ export const changeOwnPassword = async (
     throw new Failure('current_password_invalid', 'The current password is wrong.')
   }
   const passwordHash = await passwords.hash(change.newPassword)
-  await database.transaction(async (tx) => {
+  await changeAuthority(database, doer, async (tx) => {
     const occurredAt = timestamp(clock.now())
     // Whoever was faster with another password has ended this session.
     if (!(await replacePasswordHash(tx, id, row.password_hash, passwordHash)))

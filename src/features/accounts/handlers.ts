@@ -47,7 +47,7 @@ export const accountHandlers = (parts: AccountHandlerParts): BoundOperation[] =>
   })),
   handle(getAuthOptions, async () => ({ status: 200, json: { selfRegistration: await registrationOpen(parts) } })),
   handle(logout, async ({ caller }) => {
-    if (caller.kind === 'account' && caller.credential === 'session') await signOut(parts, caller.credentialId)
+    if (caller.kind === 'account' && caller.credential === 'session') await signOut(parts, caller)
     return { status: 204, json: null }
   }),
   handle(changePassword, async (input) => {

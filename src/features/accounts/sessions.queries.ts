@@ -37,9 +37,6 @@ export const deleteSessionsBeyond = async (tx: Transaction, accountId: string, k
   await tx.deleteFrom('sessions').where('account_id', '=', accountId).where('id', 'not in', newest).execute()
 }
 
-export const sessionExists = async (q: Queries, id: string): Promise<boolean> =>
-  (await q.selectFrom('sessions').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
-
 export const deleteSession = async (tx: Transaction, id: string): Promise<boolean> => {
   const result = await tx.deleteFrom('sessions').where('id', '=', id).executeTakeFirst()
   return result.numDeletedRows > 0n

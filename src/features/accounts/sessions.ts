@@ -5,13 +5,7 @@ import { Failure } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { sessionLifetimeMs, sessionsPerAccountMax } from '../../kernel/limits.ts'
 import { newSecret, secretDigest } from './secrets.ts'
-import {
-  deleteSessionsBeyond,
-  findSessionBySecret,
-  insertSession,
-  lockAccount,
-  sessionExists,
-} from './sessions.queries.ts'
+import { deleteSessionsBeyond, findSessionBySecret, insertSession, lockAccount } from './sessions.queries.ts'
 
 /** Sessions last 12 hours, whatever is done with them; an account has the newest 32 (specification, Sessions). */
 export const sessionPrefix = 'dps_'
@@ -24,11 +18,6 @@ export interface OpenedSession {
 
 /** Locks an account's row until the end of the transaction; undefined when there is none. */
 export const lockAccountRow = lockAccount
-
-/** 401 when the session has ended since its request was admitted. Asked with the row of its account locked. */
-export const refuseEndedSession = async (tx: Transaction, id: string): Promise<void> => {
-  if (!(await sessionExists(tx, id))) throw sessionEnded()
-}
 
 const sessionEnded = (): Failure =>
   new Failure('credential_invalid', 'This session does not exist or has ended. Sign in again.')

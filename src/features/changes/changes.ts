@@ -40,7 +40,7 @@ interface Asker {
   readonly caller: string
   whenGone(listener: () => void): () => void
   /** Throws what a fresh request of the same credential would be told. */
-  admitAgain(): Promise<void>
+  admitAgain(): Promise<unknown>
 }
 
 /**

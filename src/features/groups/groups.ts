@@ -1,6 +1,6 @@
 import { moveCounter } from '../../database/counters.queries.ts'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
-import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../journal/security-audit.ts'
 import type { Access } from '../../kernel/actions.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
@@ -66,7 +66,7 @@ export const groupById = ({ database }: GroupParts, id: string): Promise<Group> 
 
 /** Creates an empty group. 409 `already_exists` for a taken name, 507 `group_limit` at 100. */
 export const createGroup = ({ database, clock }: GroupParts, name: string, doer: Doer): Promise<Group> =>
-  database.transaction(async (tx) => {
+  changeAuthority(database, doer, async (tx) => {
     const id = await newGroup(tx, name, doer, clock.now())
     if (id === null) throw new Failure('already_exists', `A group named ${JSON.stringify(name)} exists.`)
     return { id, name, members: [], grants: [] }
@@ -84,7 +84,7 @@ const newGroup = async (tx: Transaction, name: string, doer: Doer, nowMs: number
 
 /** Deletes a group; its members lose what it gave them at once. */
 export const deleteGroup = ({ database, clock }: GroupParts, id: string, doer: Doer): Promise<void> =>
-  database.transaction(async (tx) => {
+  changeAuthority(database, doer, async (tx) => {
     // The lock keeps others from adding to a group that is half deleted.
     await existing(tx, id)
     const gone = await deleteGroupRows(tx, id)
@@ -101,7 +101,7 @@ const existing = async (tx: Transaction, groupId: string): Promise<void> => {
 
 /** Makes an account a member. Harmless when it is one. 507 `membership_limit` at 10,000 on the server. */
 export const addMember = (parts: GroupParts, groupId: string, accountId: string, doer: Doer): Promise<void> =>
-  parts.database.transaction(async (tx) => {
+  changeAuthority(parts.database, doer, async (tx) => {
     await existing(tx, groupId)
     if (!(await accountExists(tx, accountId))) throw notFound('account')
     await join(tx, groupId, accountId, doer, parts.clock.now())
@@ -118,7 +118,7 @@ const join = async (tx: Transaction, groupId: string, accountId: string, doer: D
 
 /** Ends a membership. Harmless when there is none. */
 export const removeMember = (parts: GroupParts, groupId: string, accountId: string, doer: Doer): Promise<void> =>
-  parts.database.transaction(async (tx) => {
+  changeAuthority(parts.database, doer, async (tx) => {
     await existing(tx, groupId)
     if (!(await deleteMember(tx, groupId, accountId))) return
     await moveCounter(tx, 'memberships', -1)
@@ -135,7 +135,7 @@ export const setGrant = (
   access: Access,
   doer: Doer,
 ): Promise<void> =>
-  parts.database.transaction(async (tx) => {
+  changeAuthority(parts.database, doer, async (tx) => {
     await existing(tx, groupId)
     if (!(await lockLiveRepository(tx, repository))) throw notFound('repository')
     await grant(tx, groupId, repository, access, doer, parts.clock.now())
@@ -163,7 +163,7 @@ const grant = async (
 
 /** Takes a grant away. Harmless when there is none. */
 export const removeGrant = (parts: GroupParts, groupId: string, repository: string, doer: Doer): Promise<void> =>
-  parts.database.transaction(async (tx) => {
+  changeAuthority(parts.database, doer, async (tx) => {
     await existing(tx, groupId)
     if (!(await deleteGrant(tx, groupId, repository))) return
     await moveCounter(tx, 'grants', -1)

@@ -13,6 +13,8 @@ export const linkHandlers = ({ database, signer }: LinkHandlerParts): BoundOpera
     const { repository, id } = path
     await publishedArtifact(database.reader, repository, id)
     const token = await signer.sign({ repository, artifactId: id }, body.ttlSeconds ?? linkTtlSecondsDefault)
+    // Whoever lost access while it was signed does not get it.
+    await request.admitAgain()
     const url = `${request.baseUrl}/api/v1/repositories/${repository}/artifacts/${id}/content?token=${token}`
     return { status: 201, json: { token, url } }
   }),

@@ -1,7 +1,7 @@
 import { release } from '../../content/claims.ts'
 import { moveCounter } from '../../database/counters.queries.ts'
 import type { Database, Queries } from '../../database/database.ts'
-import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../journal/security-audit.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import {
@@ -57,7 +57,7 @@ export const listRepositories = async (
  * journal goes on where it stopped, so that whoever follows it misses nothing.
  */
 export const createRepository = ({ database, clock }: RepositoryParts, id: string, doer: Doer): Promise<void> =>
-  database.transaction(async (tx) => {
+  changeAuthority(database, doer, async (tx) => {
     const occurredAt = timestamp(clock.now())
     if (!(await insertRepository(tx, id, occurredAt)))
       throw new Failure('already_exists', `A repository ${JSON.stringify(id)} exists.`)
@@ -66,7 +66,7 @@ export const createRepository = ({ database, clock }: RepositoryParts, id: strin
 
 /** Deletes a repository that holds nothing, with the grants on it. 409 `repository_not_empty`. */
 export const deleteRepository = ({ database, clock }: RepositoryParts, id: string, doer: Doer): Promise<void> =>
-  database.transaction(async (tx) => {
+  changeAuthority(database, doer, async (tx) => {
     const occurredAt = timestamp(clock.now())
     if ((await lockLive(tx, id)) === undefined) throw notFound('repository')
     if (await holdsSomething(tx, id))

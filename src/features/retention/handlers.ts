@@ -1,8 +1,9 @@
 import { type BoundOperation, handle } from '../../contract/handler.ts'
+import type { Queries, Transaction } from '../../database/database.ts'
 import type { RepositoryAction } from '../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../kernel/caller.ts'
-import { Failure } from '../../kernel/failure.ts'
 import { pageDefault } from '../../kernel/limits.ts'
+import { doerOf } from '../access/doer.ts'
 import type { Deletion, DeletionParts } from '../artifacts/deletion.ts'
 import type { Eligibility } from '../artifacts/eligibility.ts'
 import { applyRetention as apply, retentionCandidates } from './criteria.ts'
@@ -20,7 +21,7 @@ import { policyOf, savePolicy } from './policy.ts'
 import { previewRun, runPolicy } from './run.ts'
 
 export interface RetentionHandlerParts extends DeletionParts {
-  readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
+  readonly heldActions: (q: Queries, caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
 }
 
 const candidate = ({ row, annotationRevision, blockers }: Eligibility) => ({
@@ -38,17 +39,14 @@ const outcomesOf = (told: readonly Deletion[]) => ({
 
 export const retentionHandlers = (parts: RetentionHandlerParts): BoundOperation[] => {
   const { reader } = parts.database
-  /** What the pipeline cannot know: whether the policy is to be enabled stands in the body. */
-  const mayEnable = async (caller: Caller, repository: string): Promise<void> => {
-    if (!(await parts.heldActions(caller, repository)).has('artifact.delete'))
-      throw new Failure('permission_missing', 'Enabling a policy needs artifact.delete on this repository as well.')
-  }
   return [
     handle(getStoragePolicy, async ({ path }) => ({ status: 200, json: await policyOf(reader, path.repository) })),
-    handle(putStoragePolicy, async ({ path, body, caller }) => {
-      if (body.policy.enabled) await mayEnable(caller, path.repository)
-      const saver = { actor: actorOf(caller), keyId: caller.kind === 'service-key' ? caller.keyId : null }
-      return { status: 200, json: await savePolicy(parts, path.repository, body, saver) }
+    handle(putStoragePolicy, async (input) => {
+      const { repository } = input.path
+      // What the pipeline cannot know: whether the policy is to be enabled stands in the body.
+      const mayDelete = async (tx: Transaction, caller: Caller) =>
+        (await parts.heldActions(tx, caller, repository)).has('artifact.delete')
+      return { status: 200, json: await savePolicy(parts, repository, input.body, doerOf(input), mayDelete) }
     }),
     handle(previewStorageRun, async ({ path }) => {
       const { revision, files, hasMore } = await previewRun(parts, path.repository)

@@ -1,6 +1,8 @@
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { StoragePoliciesTable } from '../../database/tables/storage-policies.ts'
+import { changeAuthority, type Doer } from '../../journal/security-audit.ts'
 import { appendStorageEvent } from '../../journal/storage-events.ts'
+import type { Caller } from '../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, type FailureDetail, invalid, notFound } from '../../kernel/failure.ts'
 import { revisionMax } from '../../kernel/limits.ts'
@@ -32,8 +34,8 @@ export interface SavedPolicy {
   readonly lastError: string | null
 }
 
-/** Whoever saves a policy. The schedule deletes on the authority of the key. */
-export interface Saver {
+/** Whoever saved a policy. The schedule deletes on the authority of the key. */
+interface Saver {
   readonly actor: string
   readonly keyId: string | null
 }
@@ -119,19 +121,24 @@ export const refuseOtherRevision = (current: number, expected: number): void => 
 
 /**
  * Replaces the whole policy. While it is enabled its schedule deletes on the authority of the key that saved it last, for
- * the first time one interval from now: whoever changes what is deleted has that long to look at it.
+ * the first time one interval from now: whoever changes what is deleted has that long to look at it. `mayDelete` is asked of
+ * who enables it, in the same transaction.
  */
 export const savePolicy = async (
   parts: PolicyParts,
   repository: string,
   wanted: { readonly expectedRevision: number; readonly policy: Policy },
-  saver: Saver,
+  doer: Doer,
+  mayDelete: (tx: Transaction, caller: Caller) => Promise<boolean>,
 ): Promise<SavedPolicy> => {
   const { policy, expectedRevision } = wanted
   refuseContradictions(policy)
-  if (policy.enabled && saver.keyId === null)
-    throw new Failure('permission_missing', 'Only a service key can enable a policy: its schedule acts for that key.')
-  return parts.database.transaction(async (tx) => {
+  return changeAuthority(parts.database, doer, async (tx, caller) => {
+    const saver = { actor: doer.actor, keyId: caller?.kind === 'service-key' ? caller.keyId : null }
+    if (policy.enabled && (caller === null || !(await mayDelete(tx, caller))))
+      throw new Failure('permission_missing', 'Enabling a policy needs artifact.delete on this repository as well.')
+    if (policy.enabled && saver.keyId === null)
+      throw new Failure('permission_missing', 'Only a service key can enable a policy: its schedule acts for that key.')
     const { row, quota } = await lockPolicy(tx, repository)
     refuseOtherRevision(row.revision, expectedRevision)
     const nowMs = parts.clock.now()

@@ -51,9 +51,9 @@ export const administrationRefusal = async (
   return new Failure('permission_missing', `This needs the action ${action} on this service account.`)
 }
 
-/** The authority of a caller that the pipeline let through. */
-export const grantedAuthority = async (q: Queries, caller: Caller, accountId: string): Promise<Authority> => {
-  const authority = await authorityOver(q, caller, accountId)
+/** The authority of a caller that was asked in this transaction. */
+export const grantedAuthority = async (q: Queries, caller: Caller | null, accountId: string): Promise<Authority> => {
+  const authority = caller === null ? null : await authorityOver(q, caller, accountId)
   if (authority === null) throw notFound('service account')
   return authority
 }

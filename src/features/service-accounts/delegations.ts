@@ -1,5 +1,5 @@
 import type { Queries } from '../../database/database.ts'
-import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../journal/security-audit.ts'
 import { type AdministrationAction, administrationActions } from '../../kernel/actions.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { timestamp } from '../../kernel/clock.ts'
@@ -46,7 +46,7 @@ export const putDelegation = (
   delegation: Delegation,
   doer: Doer,
 ): Promise<Delegation> =>
-  parts.database.transaction(async (tx) => {
+  changeAuthority(parts.database, doer, async (tx) => {
     const { accountId, actions, ceiling } = delegation
     const key = await lockServiceKey(tx, operatorKeyId)
     if (key === undefined) throw notFound('service key')
@@ -78,7 +78,7 @@ export const endDelegation = (
   accountId: string,
   doer: Doer,
 ): Promise<void> =>
-  parts.database.transaction(async (tx) => {
+  changeAuthority(parts.database, doer, async (tx) => {
     if ((await lockServiceKey(tx, operatorKeyId)) === undefined) throw notFound('service key')
     if (!(await deleteDelegationRow(tx, operatorKeyId, accountId))) return
     await appendSecurityAudit(tx, doer, {

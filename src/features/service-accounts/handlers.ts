@@ -1,5 +1,4 @@
 import { type BoundOperation, handle } from '../../contract/handler.ts'
-import { Failure } from '../../kernel/failure.ts'
 import { pageMax, serviceAccountPageMax } from '../../kernel/limits.ts'
 import { sequenceAfter } from '../../kernel/sequence.ts'
 import { doerOf } from '../access/doer.ts'
@@ -65,11 +64,11 @@ export const serviceAccountHandlers = (parts: ServiceAccountParts): BoundOperati
     handle(getServicePolicy, async ({ path }) => ({ status: 200, json: await serviceAccountById(parts, path.id) })),
     handle(updateServiceAccount, async (input) => ({
       status: 200,
-      json: await setServiceAccountEnabled(parts, input.caller, input.path.id, input.body, doerOf(input)),
+      json: await setServiceAccountEnabled(parts, input.path.id, input.body, doerOf(input)),
     })),
     handle(putServicePolicy, async (input) => ({
       status: 200,
-      json: await replacePolicy(parts, input.caller, input.path.id, input.body, doerOf(input)),
+      json: await replacePolicy(parts, input.path.id, input.body, doerOf(input)),
     })),
     handle(getServiceAudit, async ({ path, query }) => {
       const rows = await serviceAuditAfter(reader, path.id, sequenceAfter(query.after), pageMax + 1)
@@ -87,14 +86,14 @@ export const serviceAccountHandlers = (parts: ServiceAccountParts): BoundOperati
       json: page(await keysOfAccount(reader, path.id, query.after ?? '', serviceAccountPageMax + 1)),
     })),
     handle(issueServiceKey, async (input) => {
-      const { caller, headers, path, body } = input
-      const request = { caller, idempotencyKey: headers['idempotency-key'], doer: doerOf(input) }
+      const { headers, path, body } = input
+      const request = { idempotencyKey: headers['idempotency-key'], doer: doerOf(input) }
       return issuedAnswer(await issueKey(parts, path.id, body, request))
     }),
     handle(getServiceKey, async ({ path }) => ({ status: 200, json: await serviceKeyById(reader, path.id) })),
     handle(rotateServiceKey, async (input) => {
-      const { caller, headers, path, body } = input
-      const request = { caller, idempotencyKey: headers['idempotency-key'], doer: doerOf(input) }
+      const { headers, path, body } = input
+      const request = { idempotencyKey: headers['idempotency-key'], doer: doerOf(input) }
       return issuedAnswer(await rotateKey(parts, path.id, body, request))
     }),
     handle(revokeServiceKey, async (input) => ({
@@ -102,9 +101,7 @@ export const serviceAccountHandlers = (parts: ServiceAccountParts): BoundOperati
       json: await revokeKey(parts, input.path.id, doerOf(input)),
     })),
     handle(activateServiceKey, async (input) => {
-      const { caller } = input
-      if (caller.kind !== 'service-key') throw new Failure('permission_missing', 'This needs a service key.')
-      await activateKey(parts, caller, doerOf(input))
+      await activateKey(parts, doerOf(input))
       return { status: 204, json: null }
     }),
     handle(listDelegations, async ({ path }) => {

@@ -1,7 +1,7 @@
 import { moveCounter } from '../../database/counters.queries.ts'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { ServiceAccountsTable } from '../../database/tables/service-accounts.ts'
-import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../journal/security-audit.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
@@ -76,7 +76,7 @@ export const createServiceAccount = (
   wanted: { name: string; bindings: Binding[] },
   doer: Doer,
 ): Promise<ServiceAccount> =>
-  database.transaction(async (tx) => {
+  changeAuthority(database, doer, async (tx) => {
     const nowMs = clock.now()
     const count = await moveCounter(tx, 'service_accounts', 1)
     const row: ServiceAccountsTable = {
@@ -96,6 +96,11 @@ export const createServiceAccount = (
     return toServiceAccount(row)
   })
 
+/** Locks an account until the end of the transaction, as everyone does who changes it. */
+export const lockServiceAccountRow = async (tx: Transaction, id: string): Promise<void> => {
+  await lockServiceAccount(tx, id)
+}
+
 const lockRevision = async (tx: Transaction, id: string, expectedRevision: number): Promise<ServiceAccountsTable> => {
   const row = await lockServiceAccount(tx, id)
   if (row === undefined) throw notFound('service account')
@@ -107,12 +112,11 @@ const lockRevision = async (tx: Transaction, id: string, expectedRevision: numbe
 /** Enables or disables. A delegate may do so only where it could have handed out the whole policy itself. */
 export const setServiceAccountEnabled = (
   { database, clock }: ServiceAccountParts,
-  caller: Caller,
   id: string,
   change: { expectedRevision: number; enabled: boolean },
   doer: Doer,
 ): Promise<ServiceAccount> =>
-  database.transaction(async (tx) => {
+  changeAuthority(database, doer, async (tx, caller) => {
     const authority = await grantedAuthority(tx, caller, id)
     const row = await lockRevision(tx, id, change.expectedRevision)
     refuseBeyondCeiling(authority, permissionsOf(parseBindings(row.bindings)), 'The policy of this account')
@@ -126,12 +130,11 @@ export const setServiceAccountEnabled = (
 /** Replaces the policy; what is taken away is gone at the next request of every key. */
 export const replacePolicy = (
   { database, clock }: ServiceAccountParts,
-  caller: Caller,
   id: string,
   change: { expectedRevision: number; bindings: Binding[] },
   doer: Doer,
 ): Promise<ServiceAccount> =>
-  database.transaction(async (tx) => {
+  changeAuthority(database, doer, async (tx, caller) => {
     const authority = await grantedAuthority(tx, caller, id)
     const row = await lockRevision(tx, id, change.expectedRevision)
     refuseBeyondCeiling(authority, permissionsOf(parseBindings(row.bindings)), 'The current policy of this account')

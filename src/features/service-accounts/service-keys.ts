@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Queries, Transaction } from '../../database/database.ts'
 import type { ServiceAccountsTable, ServiceKeysTable } from '../../database/tables/service-accounts.ts'
-import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../journal/security-audit.ts'
 import type { Caller, RepositoryPermissions, ServiceKeyCaller } from '../../kernel/caller.ts'
 import { earlier, timestamp, utcMs } from '../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../kernel/failure.ts'
@@ -64,6 +64,11 @@ const toServiceKey = (row: ServiceKeysTable): ServiceKey => ({
   rotatedFrom: row.rotated_from,
 })
 
+/** Locks a key until the end of the transaction, as everyone does who changes it. */
+export const lockKeyRow = async (tx: Transaction, id: string): Promise<void> => {
+  await lockServiceKey(tx, id)
+}
+
 /** The key's account, or null without such a key. */
 export const accountOfKey = async (q: Queries, keyId: string): Promise<string | null> =>
   (await findServiceKeyRow(q, keyId))?.account_id ?? null
@@ -87,9 +92,8 @@ export interface NewKey {
   readonly expiresAt?: string
 }
 
-/** Who asks, under which Idempotency-Key, and for the audit. */
+/** Who asks, and under which Idempotency-Key. */
 export interface KeyRequest {
-  readonly caller: Caller
   readonly idempotencyKey: string
   readonly doer: Doer
 }
@@ -107,11 +111,11 @@ export const issueKey = (
   wanted: NewKey,
   request: KeyRequest,
 ): Promise<IssuedKey> =>
-  parts.database.transaction(async (tx) => {
+  changeAuthority(parts.database, request.doer, async (tx, caller) => {
     const account = await lockExisting(tx, accountId)
     const policy = permissionsOf(parseBindings(account.bindings))
     const bound = { permissions: policy, what: 'the policy of the account' }
-    return add(tx, parts.clock.now(), account, wanted, request, { bound, rotatedFrom: null })
+    return add(tx, parts.clock.now(), account, wanted, { ...request, caller }, { bound, rotatedFrom: null })
   })
 
 /** Issues a pending key that is to replace another one, with bindings within those of the old key. */
@@ -121,14 +125,14 @@ export const rotateKey = (
   wanted: NewKey,
   request: KeyRequest,
 ): Promise<IssuedKey> =>
-  parts.database.transaction(async (tx) => {
+  changeAuthority(parts.database, request.doer, async (tx, caller) => {
     const accountId = await accountOfKey(tx, keyId)
     if (accountId === null) throw notFound('service key')
     const account = await lockExisting(tx, accountId)
     const old = await lockServiceKey(tx, keyId)
     if (old === undefined) throw notFound('service key')
     const bound = { permissions: permissionsOf(parseBindings(old.bindings)), what: 'the bindings of the old key' }
-    return add(tx, parts.clock.now(), account, wanted, request, { bound, rotatedFrom: old })
+    return add(tx, parts.clock.now(), account, wanted, { ...request, caller }, { bound, rotatedFrom: old })
   })
 
 const lockExisting = async (tx: Transaction, accountId: string): Promise<ServiceAccountsTable> => {
@@ -148,9 +152,10 @@ const add = async (
   nowMs: number,
   account: ServiceAccountsTable,
   wanted: NewKey,
-  request: KeyRequest,
+  request: KeyRequest & { readonly caller: Caller | null },
   { bound, rotatedFrom }: Origin,
 ): Promise<IssuedKey> => {
+  const authority = await grantedAuthority(tx, request.caller, account.id)
   const requestedBy = requesterOf(request.caller)
   const asked = hash(
     'sha256',
@@ -169,7 +174,6 @@ const add = async (
   }
   if (rotatedFrom !== null && (rotatedFrom.state !== 'active' || rotatedFrom.expires_at <= timestamp(nowMs)))
     throw new Failure('key_state', 'Only an active key that has not expired can be rotated.')
-  const authority = await authorityNow(tx, request.caller, account.id, nowMs)
   const permissions = permissionsOf(wanted.bindings)
   if (!within(permissions, bound.permissions))
     throw new Failure('policy_exceeded', `The bindings go beyond ${bound.what}.`)
@@ -204,28 +208,14 @@ const add = async (
   return { key: toServiceKey(row), secret }
 }
 
-/**
- * The caller's authority once more, with the row of its key locked: what was revoked, disabled or cut short since the
- * request was let in hands out no more keys.
- */
-const authorityNow = async (tx: Transaction, caller: Caller, accountId: string, nowMs: number): Promise<Authority> => {
-  const authority = await grantedAuthority(tx, caller, accountId)
-  if (caller.kind !== 'service-key') return authority
-  const own = await lockServiceKey(tx, caller.keyId)
-  const enabled = (await findKeyWithAccount(tx, caller.keyId))?.enabled === 1
-  if (own?.state !== 'active' || own.expires_at <= timestamp(nowMs) || !enabled)
-    throw new Failure('credential_invalid', 'Your key has ended or was disabled meanwhile.')
-  return { ...authority, expiresAt: own.expires_at }
-}
-
 const usedForAnother = (): Failure =>
   new Failure('idempotency_mismatch', 'This Idempotency-Key was used for another key; take a new one.')
 
 /** Bindings without their field names, whose order in the request means nothing. */
 const plainly = (bindings: readonly Binding[]) => bindings.map(({ resource, actions }) => [resource.id, actions])
 
-const requesterOf = (caller: Caller): string =>
-  caller.kind === 'service-key' ? `service-key:${caller.keyId}` : `${caller.kind}:${caller.id}`
+const requesterOf = (caller: Caller | null): string =>
+  caller?.kind === 'service-key' ? `service-key:${caller.keyId}` : `${caller?.kind}:${caller?.id}`
 
 /** 90 days from now at most 365; for a delegate at most the end of its own key. */
 const endOf = (asked: string | undefined, nowMs: number, authority: Authority): string => {
@@ -247,8 +237,9 @@ const endOf = (asked: string | undefined, nowMs: number, authority: Authority): 
  * Activates the key that calls. Again is harmless. 507 `key_limit` when three others are active; a key that this one
  * replaces does not count from now on and ends within 24 hours.
  */
-export const activateKey = (parts: ServiceAccountParts, caller: ServiceKeyCaller, doer: Doer): Promise<void> =>
-  parts.database.transaction(async (tx) => {
+export const activateKey = (parts: ServiceAccountParts, doer: Doer): Promise<void> =>
+  changeAuthority(parts.database, doer, async (tx, caller) => {
+    if (caller?.kind !== 'service-key') throw new Failure('permission_missing', 'This needs a service key.')
     await lockExisting(tx, caller.id)
     const key = await lockServiceKey(tx, caller.keyId)
     if (key?.state === 'active') return
@@ -274,7 +265,7 @@ const supersede = async (tx: Transaction, id: string, nowMs: number): Promise<vo
 
 /** Revokes a key at once; transfers that it started go on. Again is harmless. */
 export const revokeKey = (parts: ServiceAccountParts, keyId: string, doer: Doer): Promise<ServiceKey> =>
-  parts.database.transaction(async (tx) => {
+  changeAuthority(parts.database, doer, async (tx) => {
     const key = await lockServiceKey(tx, keyId)
     if (key === undefined) throw notFound('service key')
     if (key.state === 'revoked') return toServiceKey(key)

@@ -1,5 +1,4 @@
 import { type BoundOperation, handle } from '../../contract/handler.ts'
-import { Failure } from '../../kernel/failure.ts'
 import { doerOf } from '../access/doer.ts'
 import { requireAccount } from '../accounts/accounts.ts'
 import { createToken, listTokens, listUserTokens, revokeToken, revokeUserToken } from './operations.ts'
@@ -9,8 +8,7 @@ export const tokenHandlers = (parts: TokenParts): BoundOperation[] => [
   handle(listTokens, async ({ caller }) => ({ status: 200, json: { items: await tokensOf(parts, caller.id) } })),
   handle(createToken, async (input) => {
     const { caller, body } = input
-    if (caller.kind !== 'account') throw new Failure('permission_missing', 'This needs a signed-in session.')
-    return { status: 201, json: await create(parts, caller, body, doerOf(input)) }
+    return { status: 201, json: await create(parts, caller.id, body, doerOf(input)) }
   }),
   handle(revokeToken, async (input) => {
     await revoke(parts, input.caller.id, input.path.id, doerOf(input))

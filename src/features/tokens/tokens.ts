@@ -1,6 +1,6 @@
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { PersonalTokensTable } from '../../database/tables/personal-tokens.ts'
-import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../journal/security-audit.ts'
 import type { AccountCaller, TokenScope } from '../../kernel/caller.ts'
 import { type Clock, timestamp, utcMs } from '../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../kernel/failure.ts'
@@ -15,7 +15,7 @@ import {
   personalTokensActiveMax,
 } from '../../kernel/limits.ts'
 import { newSecret, secretDigest } from '../accounts/secrets.ts'
-import { lockAccountRow, refuseEndedSession } from '../accounts/sessions.ts'
+import { lockAccountRow } from '../accounts/sessions.ts'
 import {
   countActive,
   deleteTokensEndedBefore,
@@ -82,19 +82,16 @@ export interface NewToken {
 /** Creates a token; its secret is in this answer and nowhere else. 507 `token_limit` at 50 active ones. */
 export const createToken = (
   { database, clock }: TokenParts,
-  session: Pick<AccountCaller, 'id' | 'credentialId'>,
+  accountId: string,
   wanted: NewToken,
   doer: Doer,
 ): Promise<PersonalToken & { token: string }> => {
-  const accountId = session.id
   const nowMs = clock.now()
   const expiresAt = endOf(wanted.expiresAt, nowMs)
-  return database.transaction(async (tx) => {
+  return changeAuthority(database, doer, async (tx) => {
     const now = timestamp(nowMs)
     // Serialises the creations of one account, so that the count holds.
     await lockAccountRow(tx, accountId)
-    // A new password that came meanwhile has ended the session and its tokens; none may come after.
-    await refuseEndedSession(tx, session.credentialId)
     if ((await countActive(tx, accountId, now)) >= personalTokensActiveMax)
       throw new Failure('token_limit', `An account has at most ${personalTokensActiveMax} active tokens; revoke one.`)
     const token = newSecret(tokenPrefix)
@@ -118,7 +115,7 @@ export const createToken = (
 
 /** Revokes a token of an account at once. Repeating changes nothing; another account's token is a missing one. */
 export const revokeToken = (parts: TokenParts, accountId: string, id: string, doer: Doer): Promise<void> =>
-  parts.database.transaction(async (tx) => {
+  changeAuthority(parts.database, doer, async (tx) => {
     const row = await findTokenRow(tx, accountId, id)
     if (row === undefined) throw notFound('token')
     if (row.revoked_at !== null) return

@@ -1,11 +1,12 @@
 import { createRepository, deleteRepository, listRepositories } from '../../features/repositories/repositories.ts'
 import { setQuota } from '../../features/retention/policy.ts'
+import { unasked } from '../../journal/security-audit.ts'
 import { invalid } from '../../kernel/failure.ts'
 import { pageMax } from '../../kernel/limits.ts'
 import { isRepositoryId } from '../../kernel/names.ts'
 import { withParts } from './offline.ts'
 
-const operator = { actor: 'operator', clientAddress: 'command line' }
+const operator = unasked({ actor: 'operator', clientAddress: 'command line' })
 
 const parseId = (id: string): string => {
   if (!isRepositoryId(id))

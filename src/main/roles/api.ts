@@ -6,6 +6,7 @@ import {
   heldActions,
   heldRepositories,
 } from '../../features/access/access.ts'
+import { Admission } from '../../features/access/admission.ts'
 import { type FileKey, fileKeyFinder } from '../../features/access/file-keys.ts'
 import { accessHandlers } from '../../features/access/handlers.ts'
 import { registrationOpen } from '../../features/accounts/accounts.ts'
@@ -77,7 +78,7 @@ export const startGateway = async (
     findFileKey: fileKeyFinder(keys),
     readOnly: role === 'reader',
   }
-  const held = (caller: Caller, repository: string) => heldActions(access, caller, repository)
+  const held = (caller: Caller, repository: string) => heldActions(database.reader, caller, repository)
   const everyHeld = (caller: Caller) => heldRepositories(access, caller, '', grantsMax)
   const visible = (caller: Caller, after: string, limit: number) =>
     heldRepositories(access, caller, after, limit, 'repository.read')
@@ -153,7 +154,7 @@ export const startGateway = async (
     ...annotationHandlers({ database, clock }),
     ...searchHandlers({ database }),
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
-    ...retentionHandlers({ database, clock, cleanupGraceMs: settings.cleanupGraceMs, heldActions: held }),
+    ...retentionHandlers({ database, clock, cleanupGraceMs: settings.cleanupGraceMs, heldActions }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
     ...assetHandlers({ ...uploadParts, ...serving }),
     ...packageHandlers({ ...parts, ...serving, inTurn: createArchiveTurns() }),
@@ -166,7 +167,8 @@ export const startGateway = async (
     gate: {
       authenticate: (credential) => authenticate(access, credential),
       authenticateLink: (token, parameters) => authenticateLink(access, token, parameters),
-      authorize: (caller, rule, parameters) => authorize(access, caller, rule, parameters),
+      authorize: (caller, rule, parameters) => authorize(database.reader, caller, rule, parameters),
+      admission: (caller, question) => new Admission(access, caller, question),
     },
     metrics,
     budget: createBudget(settings.requestsPerSecond, () => performance.now()),
