@@ -71,7 +71,7 @@ onSqlite((engine) => {
       const rot = 'its bytes are missing'
       await tellOfRot({ database, clock }, toSha256(digest), rot)
       await tellOfRot({ database, clock }, toSha256(digestOf('nobody has this')), rot)
-      const { items } = await storageEventsAfter(database.reader, { repository: 'releases', level: null }, undefined)
+      const { items } = await storageEventsAfter(database, { repository: 'releases', level: null }, undefined)
       assert.deepEqual(
         items.map(({ level, code, details }) => ({ level, code, details })),
         [{ level: 'error', code: 'scrub.damage', details: { sha256: digest, finding: rot } }],

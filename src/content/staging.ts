@@ -26,6 +26,8 @@ export const sweepStaging = async (
     const used = await inUse(old)
     const places = old.map(({ place }) => place).filter((place) => !used.has(place))
     const assemblies = new Set(places.length === 0 ? [] : await knownPlaces(database.reader, places))
+    // What knew them no more is gone for good, also after a power cut (I2).
+    await database.settled()
     for (const place of new Set(places)) {
       if (assemblies.has(place)) continue
       await store.discardStaged(place)
@@ -48,6 +50,8 @@ export const sweepStaging = async (
 export const discardEndedAssemblies = async ({ database, store }: StagingParts): Promise<void> => {
   for (;;) {
     const ended = await endedAssemblies(database.reader, upkeepBatch)
+    // A power cut must not bring the uploads back without their bytes (I2).
+    await database.settled()
     for (const { claim_id, place } of ended) {
       await store.discardStaged(place)
       await database.transaction((tx) => deleteAssembly(tx, claim_id), { durability: 'relaxed' })

@@ -19,6 +19,8 @@ export interface Exchange {
   readonly startedAtMs: number
   /** Headers that every answer to this request bears. */
   readonly headers: Record<string, string>
+  /** Set before anything of the catalog is read: from then on no answer leaves before what it may tell is durable. */
+  readsCatalog: boolean
   /** Set once the caller was admitted. */
   arrival: Arrival | null
   /** Runs out when a JSON body does not come. */
@@ -46,6 +48,7 @@ const begin = (): Exchange => {
     requestId,
     startedAtMs: performance.now(),
     headers: { 'x-request-id': requestId },
+    readsCatalog: false,
     arrival: null,
     bodyTimer: null,
   }

@@ -17,6 +17,8 @@ export interface HttpParts {
   readonly baseUrl: string | null
   readonly corsOrigins: ReadonlySet<string>
   readonly uploadDeadlineSeconds: number
+  /** Resolves once everything that could be read of the catalog at the call survives a power cut. */
+  readonly settled: () => Promise<void>
   /** Called once for each bug, with what was asked and what was thrown. */
   readonly reportBug: (error: unknown, context: Readonly<Record<string, string>>) => void
   /** Thrown values that are no Failure but known conditions, such as a database that is away. */

@@ -23,9 +23,16 @@ export interface Replies {
   ): void
 }
 
-type Parts = Pick<HttpParts, 'metrics' | 'logAnswer' | 'reportBug' | 'translate'>
+type Parts = Pick<HttpParts, 'metrics' | 'logAnswer' | 'reportBug' | 'translate' | 'settled'>
 
-/** The one way out: every answer of the service is written here. */
+/**
+ * The one way out: every answer of the service is written here.
+ *
+ * PROMISE. An answer tells nothing that a power cut could take back: whatever was read of the catalog for it is durable
+ * before its first byte leaves. That goes for stored bytes and refusals as well: that a file exists, and that it does not any
+ * more, are things to rely on. Where a commit is visible before it is durable (`database/sqlite/group-sync.ts`) an answer
+ * waits for the sync that is due, which serves all who wait; when nothing is due, and on other engines, it waits for nothing.
+ */
 export const createReplies = (parts: Parts, isDraining: () => boolean): Replies => {
   const answered = (request: FastifyRequest, reply: FastifyReply): void => {
     const { requestId, startedAtMs } = exchangeOf(request)
@@ -59,6 +66,16 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
   }
 
   const problem: Replies['problem'] = (request, reply, error) => {
+    // At once: whatever else comes of the request meanwhile, this is its answer.
+    reply.hijack()
+    if (!exchangeOf(request).readsCatalog) return tell(request, reply, error)
+    parts.settled().then(
+      () => tell(request, reply, error),
+      (trouble: unknown) => tell(request, reply, trouble),
+    )
+  }
+
+  const tell = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
     const { requestId } = exchangeOf(request)
     const failure = toFailure(error, parts.translate)
     if (failure.code === 'internal') {
@@ -70,6 +87,7 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
   }
 
   const answer: Replies['answer'] = async (request, reply, given) => {
+    if (exchangeOf(request).readsCatalog) await settledFor(given)
     if (!isByteAnswer(given)) {
       const isJson = 'json' in given
       const body = isJson ? (given.json === null ? '' : JSON.stringify(given.json)) : given.text
@@ -83,6 +101,15 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
     if (given.bytes === null) reply.raw.writeHead(given.status, headers).end()
     else await sendBytes(reply.raw, given.status, headers, given.bytes, parts.metrics.begin('out'))
     answered(request, reply)
+  }
+
+  const settledFor = async (given: AnyAnswer): Promise<void> => {
+    try {
+      await parts.settled()
+    } catch (error) {
+      if (isByteAnswer(given)) await given.bytes?.return?.()
+      throw error
+    }
   }
 
   return { answer, problem, text }

@@ -58,6 +58,8 @@ export const bindOperation = (
       const sent = { authorization: request.headers.authorization, queryText: queryTextOf(request) }
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
       const params = paramsOf(request, rest)
+      // Health tells of the process, and has to while a disk does not answer.
+      exchange.readsCatalog = !operation.whileDraining
       const caller = await admit(parts.gate, operation, sent, params, (found) => {
         if (!operation.whileDraining)
           parts.budget.spend(found === null ? networkOf(facts.clientAddress) : actorOf(found))

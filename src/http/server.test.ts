@@ -74,6 +74,7 @@ describe('the server', () => {
       uploadDeadlineSeconds: 600,
       reportBug: (error) => bugs.push(error),
       translate: () => null,
+      settled: async () => {},
       logAnswer: () => {},
     })
     servers.push(server)

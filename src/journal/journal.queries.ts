@@ -2,6 +2,7 @@ import type { Queries, Transaction } from '../database/database.ts'
 import { type Parameters, prepareQuery } from '../database/prepared.ts'
 import type { JournalTable } from '../database/tables/journal.ts'
 import type { JournalAction } from '../kernel/journal-actions.ts'
+import { type Telling, tellable } from './telling.ts'
 
 export interface JournalEntry {
   readonly repository: string
@@ -65,11 +66,11 @@ const rowsAfter = prepareQuery((q, p: Parameters<{ repository: string; after: nu
 
 /** Lines of a repository's journal beyond a sequence, oldest first. */
 export const journalRowsAfter = (
-  q: Queries,
+  database: Telling,
   repository: string,
   after: number,
   limit: number,
-): Promise<JournalTable[]> => rowsAfter(q, { repository, after, limit })
+): Promise<JournalTable[]> => tellable(database, (q) => rowsAfter(q, { repository, after, limit }))
 
 const headAndRowsAfter = prepareQuery((q, p: Parameters<{ repository: string; after: number; limit: number }>) =>
   q
@@ -94,8 +95,8 @@ const headAndRowsAfter = prepareQuery((q, p: Parameters<{ repository: string; af
  * The same together with the head of the journal, of one moment; a row without a sequence where there are none, and nothing
  * where there is no repository. In any order.
  */
-export const journalHeadAndRowsAfter = (q: Queries, repository: string, after: number, limit: number) =>
-  headAndRowsAfter(q, { repository, after, limit })
+export const journalHeadAndRowsAfter = (database: Telling, repository: string, after: number, limit: number) =>
+  tellable(database, (q) => headAndRowsAfter(q, { repository, after, limit }))
 
 /** The last sequence of each of these journals. */
 export const journalHeads = async (q: Queries, repositories: readonly string[]): Promise<Map<string, number>> => {

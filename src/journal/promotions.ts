@@ -3,6 +3,7 @@ import type { JournalTable } from '../database/tables/journal.ts'
 import type { JournalAction, PromotionAction } from '../kernel/journal-actions.ts'
 import { sequenceAfter } from '../kernel/sequence.ts'
 import { lastPromotionRow, listPromotionRows } from './promotions.queries.ts'
+import { type Telling, tellable } from './telling.ts'
 
 /** The promotion journal: those lines of the one journal that tell of stages and promotions. */
 export interface PromotionEvent {
@@ -32,12 +33,12 @@ const isPromotion = (action: JournalAction): action is PromotionAction => action
 
 /** A page of events, oldest first, and the sequence that the next page goes on after. */
 export const promotionsAfter = async (
-  q: Queries,
+  database: Telling,
   of: { readonly repository: string; readonly artifactId: string | null },
   after: string | undefined,
   limit: number,
 ): Promise<{ items: PromotionEvent[]; next: string | null }> => {
-  const rows = await listPromotionRows(q, of, sequenceAfter(after), limit + 1).execute()
+  const rows = await tellable(database, (q) => listPromotionRows(q, of, sequenceAfter(after), limit + 1).execute())
   const items = rows.slice(0, limit).flatMap(toEvent)
   return { items, next: rows.length > limit ? (items.at(-1)?.sequence ?? null) : null }
 }

@@ -1,4 +1,4 @@
-import type { Database, Queries, Transaction } from '../database/database.ts'
+import type { Database, Transaction } from '../database/database.ts'
 import type { StorageEventsTable } from '../database/tables/storage-events.ts'
 import { storageEventsMax, storageEventsPage, storageEventsPerRepositoryMax, upkeepBatch } from '../kernel/limits.ts'
 import { sequenceAfter } from '../kernel/sequence.ts'
@@ -10,6 +10,7 @@ import {
   nextStorageEvent,
   storageEventsBeyond,
 } from './storage-events.queries.ts'
+import { type Telling, tellable } from './telling.ts'
 
 export const storageEventLevels = ['info', 'warning', 'error'] as const
 export type StorageEventLevel = (typeof storageEventLevels)[number]
@@ -60,12 +61,12 @@ export interface StorageEvent {
 
 /** A page of events, oldest first, and where to go on, which is told always: more may come. */
 export const storageEventsAfter = async (
-  q: Queries,
+  database: Telling,
   of: { readonly repository: string; readonly level: StorageEventLevel | null },
   after: string | undefined,
 ): Promise<{ items: StorageEvent[]; next: string }> => {
   const from = sequenceAfter(after)
-  const rows = await listStorageEventRows(q, of, from, storageEventsPage)
+  const rows = await tellable(database, (q) => listStorageEventRows(q, of, from, storageEventsPage))
   return { items: rows.map(toEvent), next: String(rows.at(-1)?.sequence ?? from) }
 }
 

@@ -16,9 +16,7 @@ export interface AuditEntry {
  * reads on after lines were forgotten sees that by the first one.
  */
 export const auditAfter = async (database: Database, repository: string, after: number): Promise<AuditEntry[]> => {
-  const rows = await journalRowsAfter(database.reader, repository, after, pageMax)
-  // A line that was shown is never taken back, not even by a power cut.
-  await database.settled()
+  const rows = await journalRowsAfter(database, repository, after, pageMax)
   return rows.map((row) => ({
     sequence: String(row.sequence),
     actor: row.actor,

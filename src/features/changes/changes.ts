@@ -100,11 +100,9 @@ const changesAfter = async (
   after: number | null,
   limit: number,
 ): Promise<ChangePage> => {
-  const rows = await journalHeadAndRowsAfter(database.reader, repository, after ?? 0, limit)
+  const rows = await journalHeadAndRowsAfter(database, repository, after ?? 0, limit)
   const head = rows[0]?.journal_head
   if (head === undefined) throw notFound('repository')
-  // What was told is never taken back, not even by a power cut: the sequence would come again and mean something else.
-  await database.settled()
   const items = rows
     .flatMap(({ sequence, action, artifact_id, detail }) =>
       sequence === null || action === null || artifact_id === null ? [] : [{ sequence, action, artifact_id, detail }],

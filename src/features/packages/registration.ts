@@ -38,11 +38,7 @@ export const registerPackage = async (
   const { reader } = parts.database
   const artifact = await publishedArtifact(reader, repository, id)
   const known = await findPackageOf(reader, id)
-  if (known !== undefined) {
-    // Somebody may have been told just now, and is not yet sure to find it after a power cut.
-    await parts.database.settled()
-    return known
-  }
+  if (known !== undefined) return known
   const manifest = await parts.inTurn(async () =>
     parseManifest(await readManifest(lookInto(parts.store, toSha256(artifact.sha256), artifact.size))),
   )

@@ -13,7 +13,7 @@ export interface PromotionHandlerParts extends PromotionParts {
 }
 
 export const promotionHandlers = (parts: PromotionHandlerParts): BoundOperation[] => {
-  const { reader } = parts.database
+  const { database } = parts
   /** What the pipeline cannot know: the target stands in the body. A repository that the caller may not see is no target. */
   const mayPromote = async (caller: Caller, repository: string): Promise<void> => {
     const held = await parts.heldActions(caller, repository)
@@ -24,13 +24,13 @@ export const promotionHandlers = (parts: PromotionHandlerParts): BoundOperation[
   return [
     handle(listArtifactPromotions, async ({ path, query }) => {
       const { repository, id } = path
-      await publishedArtifact(reader, repository, id)
+      await publishedArtifact(database.reader, repository, id)
       const of = { repository, artifactId: id }
-      return { status: 200, json: await promotionsAfter(reader, of, query.after, query.limit ?? pageDefault) }
+      return { status: 200, json: await promotionsAfter(database, of, query.after, query.limit ?? pageDefault) }
     }),
     handle(listPromotions, async ({ path, query }) => {
       const of = { repository: path.repository, artifactId: null }
-      return { status: 200, json: await promotionsAfter(reader, of, query.after, query.limit ?? pageDefault) }
+      return { status: 200, json: await promotionsAfter(database, of, query.after, query.limit ?? pageDefault) }
     }),
     handle(promoteArtifact, async ({ path, body, caller }) => {
       const { target, mode = 'copy', stages = [], comment = null } = body

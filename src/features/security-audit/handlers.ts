@@ -7,7 +7,7 @@ import { securityAuditAfter } from './security-audit.queries.ts'
 
 export const securityAuditHandlers = ({ database }: { database: Database }): BoundOperation[] => [
   handle(listSecurityAudit, async ({ query }) => {
-    const rows = await securityAuditAfter(database.reader, sequenceAfter(query.after), pageMax + 1)
+    const rows = await securityAuditAfter(database, sequenceAfter(query.after), pageMax + 1)
     const items = rows.slice(0, pageMax).map((row) => ({
       sequence: String(row.sequence),
       occurredAt: row.occurred_at,

@@ -71,7 +71,7 @@ export const serviceAccountHandlers = (parts: ServiceAccountParts): BoundOperati
       json: await replacePolicy(parts, input.path.id, input.body, doerOf(input)),
     })),
     handle(getServiceAudit, async ({ path, query }) => {
-      const rows = await serviceAuditAfter(reader, path.id, sequenceAfter(query.after), pageMax + 1)
+      const rows = await serviceAuditAfter(parts.database, path.id, sequenceAfter(query.after), pageMax + 1)
       const items = rows.slice(0, pageMax).map(({ sequence, occurred_at, actor, action, subject }) => ({
         sequence: String(sequence),
         occurredAt: occurred_at,

@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import type { DelegationsTable, ServiceAccountsTable } from '../../database/tables/service-accounts.ts'
+import { type Telling, tellable } from '../../journal/telling.ts'
 
 export const findServiceAccountRow = (q: Queries, id: string): Promise<ServiceAccountsTable | undefined> =>
   q.selectFrom('service_accounts').selectAll().where('id', '=', id).executeTakeFirst()
@@ -81,12 +82,14 @@ export const deleteDelegationRow = async (
 }
 
 /** The history of an account and its keys, oldest first. */
-export const serviceAuditAfter = (q: Queries, accountId: string, after: number, limit: number) =>
-  q
-    .selectFrom('security_audit')
-    .select(['sequence', 'occurred_at', 'actor', 'action', 'subject'])
-    .where('service_account_id', '=', accountId)
-    .where('sequence', '>', after)
-    .orderBy('sequence')
-    .limit(limit)
-    .execute()
+export const serviceAuditAfter = (database: Telling, accountId: string, after: number, limit: number) =>
+  tellable(database, (q) =>
+    q
+      .selectFrom('security_audit')
+      .select(['sequence', 'occurred_at', 'actor', 'action', 'subject'])
+      .where('service_account_id', '=', accountId)
+      .where('sequence', '>', after)
+      .orderBy('sequence')
+      .limit(limit)
+      .execute(),
+  )

@@ -9,6 +9,6 @@ export const storageHandlers = (parts: StorageParts): BoundOperation[] => [
   handle(setCleanup, async ({ path, body }) => ({ status: 200, json: await store(parts, path.repository, body) })),
   handle(listStorageEvents, async ({ path, query }) => {
     const of = { repository: path.repository, level: query.level ?? null }
-    return { status: 200, json: await storageEventsAfter(parts.database.reader, of, query.after) }
+    return { status: 200, json: await storageEventsAfter(parts.database, of, query.after) }
   }),
 ]

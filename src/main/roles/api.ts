@@ -178,6 +178,7 @@ export const startGateway = async (
     corsOrigins: settings.corsOrigins,
     uploadDeadlineSeconds: settings.uploadDeadlineSeconds,
     translate,
+    settled: () => database.settled(),
     reportBug: (error, context) => log.error({ err: error, ...context }, 'a request failed because of a fault of ours'),
     logAnswer: (facts) => log.debug(facts, 'answered'),
   })
