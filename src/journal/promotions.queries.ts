@@ -22,21 +22,3 @@ export const listPromotionRows = (
     .limit(limit)
   return of.artifactId === null ? lines : lines.where('artifact_id', '=', of.artifactId)
 }
-
-/** The last time that a file was promoted to a repository. */
-export const lastPromotionRow = (
-  q: Queries,
-  of: { readonly repository: string; readonly artifactId: string },
-  target: string,
-) =>
-  q
-    .selectFrom('journal')
-    .select(['mode', 'peer_artifact_id'])
-    .where('repository', '=', of.repository)
-    .where('artifact_id', '=', of.artifactId)
-    .where('action', 'in', told)
-    .where('action', '=', 'artifact.promoted')
-    .where('peer_repository', '=', target)
-    .orderBy('sequence', 'desc')
-    .limit(1)
-    .executeTakeFirst()

@@ -1,8 +1,7 @@
-import type { Queries } from '../database/database.ts'
 import type { JournalTable } from '../database/tables/journal.ts'
 import type { JournalAction, PromotionAction } from '../kernel/journal-actions.ts'
 import { sequenceAfter } from '../kernel/sequence.ts'
-import { lastPromotionRow, listPromotionRows } from './promotions.queries.ts'
+import { listPromotionRows } from './promotions.queries.ts'
 import { type Telling, tellable } from './telling.ts'
 
 /** The promotion journal: those lines of the one journal that tell of stages and promotions. */
@@ -60,15 +59,4 @@ const toEvent = (row: JournalTable): PromotionEvent[] => {
       occurredAt: row.occurred_at,
     },
   ]
-}
-
-/** What a file was last promoted to in a repository, and how; null when it never was. */
-export const lastPromotion = async (
-  q: Queries,
-  of: { readonly repository: string; readonly artifactId: string },
-  target: string,
-): Promise<{ mode: 'copy' | 'move'; artifactId: string } | null> => {
-  const row = await lastPromotionRow(q, of, target)
-  if (row === undefined || row.mode === null || row.peer_artifact_id === null) return null
-  return { mode: row.mode, artifactId: row.peer_artifact_id }
 }

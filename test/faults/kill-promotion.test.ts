@@ -47,6 +47,7 @@ const written = new Set([
   'journal',
   'package_stages',
   'packages',
+  'promotions',
   'reclaim_candidates',
   'repositories',
   'search_entries',

@@ -67,6 +67,7 @@ const tables = {
   package_stages: true,
   packages: true,
   personal_tokens: true,
+  promotions: true,
   reclaim_candidates: true,
   reclaim_holds: true,
   reclaim_notes: true,

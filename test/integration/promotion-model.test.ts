@@ -10,17 +10,28 @@ import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
+import { upack } from '../harness/zip.ts'
 
 after(closeConnections)
 
 /**
- * Files go back and forth between three repositories, as copies and moves, and are deleted, restored and given stages, by
- * several clients at once while time passes. The journals say what happened to each file: that must have been possible, the
- * two ends of each promotion must name each other, and the bytes of whatever is published must be there in the end.
+ * Files go back and forth between three repositories, as copies and moves, and are deleted, restored, annotated, registered and
+ * given stages, by several clients at once while time passes. The journals say what happened to each file: that must have been
+ * possible, the two ends of each promotion must name each other, and the bytes of whatever is published must be there in the end.
+ * Asked again in the end, each promotion answers one copy, which is the version that its source is.
  */
 const repositories = ['a', 'b', 'c']
-const contents = ['', 'x', 'y'.repeat(70_000)]
+/** Two of them are the same version of one package with other bytes. */
+const contents = [
+  '',
+  'y'.repeat(70_000),
+  ...['first', 'second'].map((content) =>
+    upack({ name: 'tool', version: '1.0.0' }, [{ name: 'package/content.txt', content }]),
+  ),
+]
 const hour = 3_600_000
+
+const deeds = ['delete', 'restore', 'stage', 'annotate', 'register', 'register'] as const
 
 interface Promotion {
   readonly kind: 'promote'
@@ -32,13 +43,13 @@ interface Promotion {
 
 type Action =
   | { readonly kind: 'publish'; readonly where: number; readonly content: number }
-  | { readonly kind: 'delete' | 'restore' | 'stage'; readonly file: number }
+  | { readonly kind: (typeof deeds)[number]; readonly file: number }
   | Promotion
 
 const file = fc.nat(50)
 const action: fc.Arbitrary<Action> = fc.oneof(
-  fc.record({ kind: fc.constant('publish' as const), where: fc.nat(2), content: fc.nat(2) }),
-  fc.record({ kind: fc.constantFrom('delete', 'restore', 'stage'), file }),
+  fc.record({ kind: fc.constant('publish' as const), where: fc.nat(2), content: fc.nat(3) }),
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom(...deeds), file }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -89,7 +100,7 @@ class World {
     const { secret } = await activeKey(service, id, { bindings })
     const world = new World(service, await openBackstage(service), secret)
     await world.signIn()
-    for (const [n] of repositories.entries()) await world.act({ kind: 'publish', where: n, content: n })
+    for (const n of contents.keys()) await world.act({ kind: 'publish', where: n % 3, content: n })
     return world
   }
 
@@ -118,16 +129,28 @@ class World {
     const known = [...this.#known.values()][what.file % this.#known.size]
     assert.ok(known !== undefined)
     if (what.kind === 'promote') await this.#promote(known, what)
-    else if (what.kind === 'delete') {
-      const json = { expectedAnnotationRevision: 0 }
+    else await this.#do(what.kind, known)
+  }
+
+  async #do(deed: (typeof deeds)[number], known: Known): Promise<void> {
+    if (deed === 'delete') {
+      const { revision = 0 } = (await this.#ask(known, { path: '/annotations' })).json
+      const json = { expectedAnnotationRevision: revision }
       const told = await this.#ask(known, { method: 'DELETE', path: '', credential: this.#keeper, json })
-      assert.ok(['deleted', 'already_deleted', 'protected'].includes(told.json.outcome), told.text)
-    } else if (what.kind === 'restore') {
+      assert.ok(['deleted', 'already_deleted', 'protected', 'changed'].includes(told.json.outcome), told.text)
+    } else if (deed === 'restore') {
       const told = await this.#ask(known, { method: 'POST', path: '/restore', credential: this.#keeper })
-      assert.ok([200, 404].includes(told.status), told.text)
-    } else {
+      assert.ok([200, 404].includes(told.status) || told.json.code === 'version_exists', told.text)
+    } else if (deed === 'stage') {
       const told = await this.#ask(known, { method: 'PUT', path: '/stages/qa', json: {} })
       assert.ok([200, 404].includes(told.status), told.text)
+    } else if (deed === 'annotate') {
+      const json = { expectedRevision: 0, value: { labels: [known.id] } }
+      const told = await this.#ask(known, { method: 'PUT', path: '/annotations', json })
+      assert.ok([200, 404].includes(told.status) || told.json.code === 'revision_mismatch', told.text)
+    } else {
+      const told = await this.#ask(known, { method: 'POST', path: '/package' })
+      assert.ok([200, 400, 404].includes(told.status) || told.json.code === 'version_exists', told.text)
     }
   }
 
@@ -137,6 +160,10 @@ class World {
     const told = await this.#ask(known, { path: '/promote', json: { target, mode, stages } })
     if (target === known.repository) {
       assert.equal(told.status, 400, told.text)
+      return
+    }
+    if (told.status === 409) {
+      assert.ok(['version_exists', 'source_not_deletable'].includes(told.json.code), told.text)
       return
     }
     assert.ok([200, 201, 404].includes(told.status), told.text)
@@ -171,22 +198,26 @@ class World {
     await this.backstage.inOrder()
   }
 
-  /** Each promotion is one line at either end, and each copy was called new exactly once. */
+  /** Whoever came is told of at both ends, and each copy was called new exactly once. A move to it later is told of at one. */
   #checkEnds(lines: readonly JournalTable[]): void {
-    const pair = (one: JournalTable, from: string, to: string) => [from, to, one.mode, one.occurred_at].join()
+    const pair = (from: string, to: string | null) => `${from} ${to}`
     const sent = lines.filter(({ action: what }) => what === 'artifact.promoted')
     const received = lines.filter(({ action: what }) => what === 'artifact.received')
+    const pairs = received.map(({ artifact_id, peer_artifact_id }) => pair(peer_artifact_id ?? '', artifact_id))
+    assert.deepEqual([...new Set(pairs)].length, pairs.length, 'a file came twice')
     assert.deepEqual(
-      sent.map((line) => pair(line, line.artifact_id, line.peer_artifact_id ?? '')).sort(),
-      received.map((line) => pair(line, line.peer_artifact_id ?? '', line.artifact_id)).sort(),
+      [...new Set(sent.map(({ artifact_id, peer_artifact_id }) => pair(artifact_id, peer_artifact_id)))].sort(),
+      pairs.sort(),
     )
-    const copies = new Set(received.map(({ artifact_id }) => artifact_id))
-    assert.deepEqual(this.#created.toSorted(), [...copies].sort())
+    const born = Map.groupBy(lines, ({ artifact_id }) => artifact_id)
+    const copies = [...born].filter(([, [first]]) => first?.action === 'artifact.received')
+    assert.deepEqual(this.#created.toSorted(), copies.map(([id]) => id).sort())
   }
 
   /** Replays what the journal tells of a file, and compares. */
   async #compare(known: Known, lines: readonly JournalTable[]): Promise<void> {
     let published = false
+    let isPackage = false
     const stages = new Set<string>()
     for (const { action: what, detail, repository } of lines) {
       assert.equal(repository, known.repository)
@@ -201,8 +232,11 @@ class World {
         published = false
       } else if (what === 'stage.added') assert.ok(published && !stages.has(stage) && stages.add(stage), text)
       else if (what === 'stage.removed') assert.ok(published && stages.delete(stage), text)
-      else if (what === 'artifact.promoted') assert.ok(published, text)
-      else assert.equal(what, 'bytes.reclaim', text)
+      else if (what === 'artifact.promoted' || what === 'annotation.replace') assert.ok(published, text)
+      else if (what === 'package.register') {
+        assert.ok(published && !isPackage, text)
+        isPackage = true
+      } else assert.equal(what, 'bytes.reclaim', text)
     }
     const told = await this.#ask(known, { path: '/content' })
     assert.equal(told.status, published ? 200 : 404, `${JSON.stringify(known)} ${told.text.slice(0, 200)}`)
@@ -218,8 +252,33 @@ class World {
 
   readonly #published = new Set<string>()
 
+  /** What is promoted once more is found, is found again, and is the version there that its source is here. */
+  async #askAgain(): Promise<void> {
+    for (const known of [...this.#known.values()])
+      for (const target of repositories) {
+        if (target === known.repository) continue
+        const ask = () => this.#ask(known, { path: '/promote', json: { target } })
+        const [first, second] = [await ask(), await ask()]
+        if (first.status >= 400) {
+          assert.ok(first.status === 404 || first.json.code === 'version_exists', first.text)
+          assert.equal(second.status, first.status, second.text)
+          continue
+        }
+        const { artifactId } = first.json
+        assert.deepEqual([second.status, second.json.artifactId], [200, artifactId], second.text)
+        if (first.status === 201) this.#created.push(artifactId)
+        this.#known.set(artifactId, { repository: target, id: artifactId, digest: known.digest })
+        const isVersion = async (repository: string, id: string): Promise<boolean> => {
+          const path = `/api/v1/repositories/${repository}/packages/resolve?name=tool`
+          return (await this.service.ask({ path, credential: this.#writer })).json.artifactId === id
+        }
+        if (await isVersion(known.repository, known.id)) assert.ok(await isVersion(target, artifactId), first.text)
+      }
+  }
+
   /** When all grace periods are over, the store holds the bytes of what is published and nothing else. */
   async end(): Promise<void> {
+    await this.#askAgain()
     await this.pass('the grace period')
     await this.pass('the grace period')
     this.#published.clear()

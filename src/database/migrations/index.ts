@@ -14,6 +14,7 @@ import { search } from './0012-search.ts'
 import { storagePolicies } from './0013-storage-policies.ts'
 import { moving } from './0014-moving.ts'
 import { searchIndexMerges } from './0015-search-index-merges.ts'
+import { promotions } from './0016-promotions.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   storagePolicies,
   moving,
   searchIndexMerges,
+  promotions,
 ]

@@ -72,6 +72,7 @@ export const tableDecisions = {
   packages: { ...by('artifact_id'), page: exportPageOfLongRows },
   freed_packages: { ...by('artifact_id'), page: exportPageOfLongRows },
   package_stages: by('artifact_id', 'stage'),
+  promotions: by('source_id', 'target', 'copy_id'),
   reclaim_candidates: by('sha256'),
   reclaim_notes: by('sha256', 'repository', 'artifact_id'),
   reclaim_holds: staying('it tells who holds reclaim back in this database'),

@@ -16,6 +16,7 @@ import type { JournalCursorsTable } from './journal-cursors.ts'
 import type { LinkKeysTable } from './link-keys.ts'
 import type { FreedPackagesTable, PackageStagesTable, PackagesTable } from './packages.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
+import type { PromotionsTable } from './promotions.ts'
 import type { ArtifactReferencesTable } from './references.ts'
 import type { RepositoriesTable } from './repositories.ts'
 import type { SearchEntriesTable } from './search-entries.ts'
@@ -59,6 +60,7 @@ export interface Tables {
   package_stages: PackageStagesTable
   packages: PackagesTable
   personal_tokens: PersonalTokensTable
+  promotions: PromotionsTable
   reclaim_candidates: ReclaimCandidatesTable
   reclaim_holds: ReclaimHoldsTable
   reclaim_notes: ReclaimNotesTable

@@ -4,7 +4,7 @@ import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
-import { publishedArtifact } from '../artifacts/artifacts.ts'
+import { heldArtifact, publishedArtifact } from '../artifacts/artifacts.ts'
 import { refreshEntry } from '../search/entries.ts'
 import { labelsText, metadataText, recordOf, stringsOf } from '../uploads/descriptor.ts'
 import { deleteAnnotations, findAnnotations, insertAnnotations, updateAnnotations } from './annotations.queries.ts'
@@ -23,10 +23,18 @@ export interface Annotations {
   readonly collections: string[]
 }
 
+/** The same as somebody says it. */
+export interface Said {
+  readonly revision: number
+  readonly labels: readonly string[]
+  readonly metadata: Readonly<Record<string, string>>
+  readonly collections: readonly string[]
+}
+
 type Described = Pick<ArtifactsTable, 'id' | 'labels' | 'metadata'>
 
 /** What is said of a file now, whether it is published or deleted. */
-const annotationsOf = async (q: Queries, artifact: Described): Promise<Annotations> => {
+export const annotationsOf = async (q: Queries, artifact: Described): Promise<Annotations> => {
   const row = await findAnnotations(q, artifact.id)
   const { labels, metadata } = row ?? artifact
   return {
@@ -36,10 +44,6 @@ const annotationsOf = async (q: Queries, artifact: Described): Promise<Annotatio
     collections: row === undefined ? [] : stringsOf(row.collections),
   }
 }
-
-/** How often they were replaced. */
-const annotationRevision = async (q: Queries, artifactId: string): Promise<number> =>
-  (await findAnnotations(q, artifactId))?.revision ?? 0
 
 /** 404 for what is not published. */
 export const getAnnotations = async (q: Queries, repository: string, id: string): Promise<Annotations> =>
@@ -76,38 +80,64 @@ const replaceAnnotations = async (
   actor: string,
   occurredAt: string,
 ): Promise<Annotations> => {
-  // The lock of its claim puts those in a row who annotate, delete or restore a file.
+  // The lock of its claim puts those in a row who annotate, delete or restore a file; that of its repository, whoever moves
+  // another file onto it.
   if (!(await lockLive(tx, id))) throw notFound('artifact')
-  const artifact = await publishedArtifact(tx, repository, id)
-  const current = await annotationRevision(tx, id)
-  if (current !== expectedRevision)
-    throw new Failure('revision_mismatch', `The annotations are at revision ${current}; read them again, then decide.`)
+  const artifact = await heldArtifact(tx, repository, id)
+  const current = await annotationsOf(tx, artifact)
+  if (current.revision !== expectedRevision)
+    throw new Failure(
+      'revision_mismatch',
+      `The annotations are at revision ${current.revision}; read them again, then decide.`,
+    )
+  const { labels = [], metadata = {}, collections = [] } = value
+  await say(tx, artifact, { revision: current.revision + 1, labels, metadata, collections }, { actor, now: occurredAt })
+  return annotationsOf(tx, artifact)
+}
+
+/** Writes the next revision, tells the journal, and lets search know. The caller holds the lock of the file's repository. */
+export const say = async (
+  tx: Transaction,
+  { id, repository }: Pick<ArtifactsTable, 'id' | 'repository'>,
+  { revision, labels, metadata, collections }: Said,
+  { actor, now }: { readonly actor: string; readonly now: string },
+): Promise<void> => {
   const row = {
     artifact_id: id,
-    revision: current + 1,
-    labels: labelsText(value.labels),
-    metadata: metadataText(value.metadata),
-    collections: JSON.stringify(value.collections ?? []),
+    revision,
+    labels: labelsText(labels),
+    metadata: metadataText(metadata),
+    collections: JSON.stringify(collections),
   }
-  await (current === 0 ? insertAnnotations(tx, row) : updateAnnotations(tx, row))
+  await (revision === 1 ? insertAnnotations(tx, row) : updateAnnotations(tx, row))
   await appendJournal(tx, {
     repository,
     action: 'annotation.replace',
     artifactId: id,
     detail: null,
     actor,
-    occurredAt,
+    occurredAt: now,
   })
   await refreshEntry(tx, id)
-  return annotationsOf(tx, artifact)
 }
 
 /** Forgets what was said of a file that can no longer be brought back. */
 export const forgetAnnotations = (tx: Transaction, artifactId: string): Promise<void> =>
   deleteAnnotations(tx, artifactId)
 
-/** What is said of a file now is said of a copy of it from the beginning. The caller makes the copy known to search. */
-export const copyAnnotations = async (tx: Transaction, artifactId: string, copyId: string): Promise<void> => {
+/**
+ * What is said of a file now is said of a copy of it from the beginning. The revisions at which they say the same. The caller
+ * makes the copy known to search.
+ */
+export const copyAnnotations = async (tx: Transaction, artifactId: string, copyId: string): Promise<Agreement> => {
   const row = await findAnnotations(tx, artifactId)
-  if (row !== undefined) await insertAnnotations(tx, { ...row, artifact_id: copyId, revision: 1 })
+  if (row === undefined) return { source: 0, copy: 0 }
+  await insertAnnotations(tx, { ...row, artifact_id: copyId, revision: 1 })
+  return { source: row.revision, copy: 1 }
+}
+
+/** The revisions of a file and of a copy of it when they last said the same. Whoever has another now was annotated since. */
+export interface Agreement {
+  readonly source: number
+  readonly copy: number
 }

@@ -6,6 +6,7 @@ import { deletedArtifactsKeptMs, upkeepBatch } from '../../kernel/limits.ts'
 import { forgetAnnotations } from '../annotations/annotations.ts'
 import { forgetAttachments } from '../attachments/attachments.ts'
 import { forgetVersion } from '../packages/versions.ts'
+import { forgetCopiesAmong } from '../promotion/forgetting.ts'
 import { forgetReleased, markReleased, releasedBefore } from './deletion.queries.ts'
 import type { DeletionParts } from './deletion.ts'
 
@@ -27,7 +28,11 @@ export const settleDeletions = async (parts: DeletionParts): Promise<void> => {
     // What a power cut takes back is done again.
     for (const id of old)
       while (await database.transaction((tx) => forgetAttachments(tx, id), { durability: 'relaxed' }));
-    if (old.length > 0) await database.transaction((tx) => forgetReleased(tx, old))
+    if (old.length > 0)
+      await database.transaction(async (tx) => {
+        await forgetCopiesAmong(tx, old)
+        await forgetReleased(tx, old)
+      })
     if (old.length < upkeepBatch) break
   }
 }

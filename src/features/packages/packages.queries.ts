@@ -4,6 +4,11 @@ import type { PackagesTable } from '../../database/tables/packages.ts'
 export const findPackageOf = (q: Queries, artifactId: string): Promise<PackagesTable | undefined> =>
   q.selectFrom('packages').selectAll().where('artifact_id', '=', artifactId).executeTakeFirst()
 
+/** The version that a file is, or was before it was deleted. */
+export const findVersionOf = async (q: Queries, artifactId: string): Promise<PackagesTable | undefined> =>
+  (await findPackageOf(q, artifactId)) ??
+  (await q.selectFrom('freed_packages').selectAll().where('artifact_id', '=', artifactId).executeTakeFirst())
+
 /** Serialises changes of the versions of a repository. */
 export const lockVersions = async (tx: Transaction, repository: string): Promise<void> => {
   await tx.selectFrom('repositories').select('id').where('id', '=', repository).forUpdate().execute()

@@ -14,7 +14,7 @@ import { publishedArtifact } from '../artifacts/artifacts.ts'
 import { readManifest } from './archive.ts'
 import type { ArchiveTurns } from './archive-turns.ts'
 import { type Manifest, parseManifest } from './manifest.ts'
-import { findPackageOf, insertPackage } from './packages.queries.ts'
+import { findPackageOf, insertPackage, lockVersions } from './packages.queries.ts'
 import { deriveStages } from './stages.queries.ts'
 import { takeVersion } from './versions.ts'
 
@@ -44,8 +44,10 @@ export const registerPackage = async (
   )
   return parts.database.transaction(async (tx) => {
     const now = timestamp(parts.clock.now())
-    // First the claim, then the repository: the order in which a deletion takes them.
+    // First the claim, then the repository: the order in which a deletion takes them. Whoever promotes another file to this
+    // one, and makes it a package, holds the second alone.
     if (!(await lockLive(tx, id))) throw notFound('artifact')
+    await lockVersions(tx, repository)
     const row = packageRow(artifact, manifest, now)
     const meanwhile = await findPackageOf(tx, id)
     if (meanwhile !== undefined) return meanwhile

@@ -1,9 +1,11 @@
 import type { Transaction } from '../../database/database.ts'
+import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import type { PackagesTable } from '../../database/tables/packages.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { publishedArtifact } from '../artifacts/artifacts.ts'
 import {
-  findPackageOf,
   findSameVersion,
+  findVersionOf,
   forgetFreed,
   insertPackage,
   lockVersions,
@@ -22,14 +24,18 @@ import { deriveStages, forgetStages } from './stages.queries.ts'
 export const takeVersion = async (tx: Transaction, wanted: PackagesTable): Promise<void> => {
   await lockVersions(tx, wanted.repository)
   const holder = await findSameVersion(tx, wanted)
-  if (holder === undefined) return
-  const { group_name, name, version, artifact_id } = holder
+  if (holder !== undefined) throw versionExists(holder)
+}
+
+const versionExists = ({ group_name, name, version, artifact_id }: Holder): Failure => {
   const full = group_name === '' ? name : `${group_name}/${name}`
-  throw new Failure(
+  return new Failure(
     'version_exists',
     `The artifact ${artifact_id} is version ${version} of ${full}. Versions never change: publish another one, or delete that artifact first.`,
   )
 }
+
+type Holder = Pick<PackagesTable, 'artifact_id' | 'group_name' | 'name' | 'version'>
 
 /** To be called before a published file goes away: its version is free. Harmless for what is no package. */
 export const freeVersion = async (tx: Transaction, artifactId: string): Promise<void> => {
@@ -49,28 +55,33 @@ export const forgetVersion = (tx: Transaction, artifactId: string): Promise<void
 /** To be called when a file gets or loses stages: what is resolved by them follows. Harmless for what is no package. */
 export const followStages = (tx: Transaction, artifactId: string): Promise<void> => deriveStages(tx, artifactId)
 
-/** Who holds in a repository the version that a file is in its own. Null when the file is no package, or nobody does. */
-export const holderElsewhere = async (
+/**
+ * The version that a file is, or was before it was deleted, and who holds it in another repository, with the same bytes. Null
+ * when the file is no package; 409 `version_exists` when the holder has other bytes. The caller holds the lock of that repository.
+ */
+export const holderOfVersion = async (
   tx: Transaction,
   artifactId: string,
-  repository: string,
-): Promise<string | null> => {
-  const row = await findPackageOf(tx, artifactId)
-  if (row === undefined) return null
-  return (await findSameVersion(tx, { ...row, repository }))?.artifact_id ?? null
+  elsewhere: { readonly repository: string; readonly sha256: string },
+): Promise<{ readonly version: PackagesTable; readonly holder: string | null } | null> => {
+  const version = await findVersionOf(tx, artifactId)
+  if (version === undefined) return null
+  const holder = await findSameVersion(tx, { ...version, repository: elsewhere.repository })
+  if (holder === undefined) return { version, holder: null }
+  const { sha256 } = await publishedArtifact(tx, elsewhere.repository, holder.artifact_id)
+  if (sha256 !== elsewhere.sha256) throw versionExists(holder)
+  return { version, holder: holder.artifact_id }
 }
 
-/** Makes a copy, published now in another repository, the version that the file is in its own. False when the file is no package. */
-export const copyVersion = async (
+/** Makes a published file of the same bytes the version that another one is elsewhere. 409 `version_exists`. */
+export const becomeVersion = async (
   tx: Transaction,
-  artifactId: string,
-  copy: { readonly artifactId: string; readonly repository: string; readonly now: string },
-): Promise<boolean> => {
-  const row = await findPackageOf(tx, artifactId)
-  if (row === undefined) return false
-  const { repository, now } = copy
-  const same = { ...row, artifact_id: copy.artifactId, repository, registered_at: now, published_at: now }
+  version: PackagesTable,
+  { id, repository, published_at }: ArtifactsTable,
+  now: string,
+): Promise<void> => {
+  const same = { ...version, artifact_id: id, repository, registered_at: now, published_at }
   await takeVersion(tx, same)
   await insertPackage(tx, same)
-  return true
+  await deriveStages(tx, id)
 }

@@ -1,22 +1,15 @@
-import { lockLive, share } from '../../content/claims.ts'
+import { lockLive } from '../../content/claims.ts'
 import type { Database, Transaction } from '../../database/database.ts'
-import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
-import { appendJournal } from '../../journal/journal.ts'
-import { lastPromotion } from '../../journal/promotions.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
-import { toSha256 } from '../../kernel/digest.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
-import { newId } from '../../kernel/ids.ts'
-import { uploadLifetimeMs } from '../../kernel/limits.ts'
-import { copyAnnotations } from '../annotations/annotations.ts'
-import { publishedAmong, publishedArtifact } from '../artifacts/artifacts.ts'
+import { carryAnnotations } from '../annotations/carrying.ts'
 import { putAside } from '../artifacts/deletion.ts'
-import { eligibilityOf } from '../artifacts/eligibility.ts'
-import { copyVersion, holderElsewhere } from '../packages/versions.ts'
-import { refreshEntry } from '../search/entries.ts'
+import { type Eligibility, eligibilityOf } from '../artifacts/eligibility.ts'
 import { giveStages, type StageEntry, takeStages } from '../stages/stages.ts'
-import { insertCopy, lockRepositories } from './promotion.queries.ts'
+import { type Copy, findCopy, makeCopy, record, registerCopy } from './copies.ts'
+import { lockRepositories } from './promotion.queries.ts'
+import { type By, type Source, tellSource, tellTarget } from './telling.ts'
 
 /**
  * Promotion brings a file from one repository into another. The copy is a file of its own, with its own id, that claims the
@@ -48,21 +41,12 @@ export interface Promoted {
   readonly stages: string[]
 }
 
-interface Source {
-  readonly repository: string
-  readonly artifactId: string
-}
-
-interface By {
-  readonly actor: string
-  readonly now: string
-}
-
 /**
- * Promotes a file. Repeating it answers the copy that is there and changes nothing; a copy that was deleted meanwhile is made
- * anew, and a move finds the copy that was made before. Stages that are asked for and missing are given in any case. 404 for
- * what is not published, unless it was moved just there; 409 `source_not_deletable` for a move of what something keeps, 409
- * `stage_limit`, 507 `storage_quota`.
+ * Promotes a file. Repeating it answers the copy that is there; one that was deleted meanwhile is made anew unless it came back,
+ * and a move finds the copy that was made before. What is asked for and missing is done in any case: stages are given, and the
+ * copy becomes the package version that its source is by now. 404 for what is not published, unless it was moved just there; 409
+ * `version_exists` where the target has the version with other bytes, 409 `source_not_deletable` for a move of what something
+ * keeps, or of which something is said that cannot go along; 409 `stage_limit`, 507 `storage_quota`.
  */
 export const promote = async (
   parts: PromotionParts,
@@ -84,134 +68,93 @@ const promoteIn = async (
 ): Promise<Promoted> => {
   const nowMs = parts.clock.now()
   const by = { actor, now: timestamp(nowMs) }
-  // Claims before repositories, repositories in one order: whoever deletes or promotes the other way takes the same.
+  const { target, mode } = wanted
+  // Claims before repositories, repositories in one order: whoever deletes or promotes the other way takes the same. Whoever
+  // annotates, registers, deletes or restores the copy takes the lock of its repository before looking at it.
   await lockLive(tx, source.artifactId)
-  const locked = await lockRepositories(tx, [source.repository, wanted.target])
-  if (!locked.includes(wanted.target)) throw notFound('repository')
+  if (!(await lockRepositories(tx, [source.repository, target])).includes(target)) throw notFound('repository')
   parts.reach('promotion.locked')
-  const found = (await eligibilityOf(tx, source.repository, [source.artifactId], null)).get(source.artifactId)
-  const known =
-    (await knownCopy(tx, source, wanted.target)) ??
-    (found === undefined ? null : await sameVersion(tx, found.row, wanted.target))
-  const asked = wanted.stages.map((stage) => ({ stage, promotedAt: by.now, actor, comment: wanted.comment }))
-  const give = async (copy: string, carried: readonly StageEntry[], created: boolean): Promise<Promoted> => {
-    const lacking = asked.filter(({ stage }) => carried.every((entry) => entry.stage !== stage))
-    const stages = await giveStages(tx, wanted.target, copy, [...carried, ...lacking], by)
-    parts.reach('promotion.staged')
-    return told(source, wanted, { copy, created, stages: stages.map(({ stage }) => stage) })
-  }
-  if (found === undefined) {
+  const file = (await eligibilityOf(tx, source.repository, [source.artifactId], null)).get(source.artifactId)
+  if (file !== undefined && mode === 'move') refuseKept(file)
+  const there = await findCopy(tx, { ...source, row: file?.row ?? null }, target)
+  const work = { tx, parts, source, wanted, by }
+  if (file === undefined) {
     // The answer to the move that took it away may have been lost.
-    if (wanted.mode === 'copy' || known?.mode !== 'move') throw notFound('artifact')
-    return give(known.artifactId, [], false)
+    if (there === null || mode === 'copy') throw notFound('artifact')
+    await registerCopy(tx, there, by)
+    return giveTo(work, there, [], false)
   }
-  const copy = known?.artifactId ?? newId(nowMs)
-  const isPackage = known === null && (await insertShared(tx, parts, found.row, { copy, target: wanted.target, nowMs }))
-  const tellAll = (): Promise<void> => tell(tx, parts, source, { copy, isPackage }, { ...wanted, ...by })
-  if (wanted.mode === 'copy') {
-    if (known === null) await tellAll()
-    return give(copy, [], known === null)
+  const copy = there ?? (await makeCopy(tx, file.row, { target, nowMs, capacityBytes: parts.capacityBytes }))
+  if (there === null) parts.reach('promotion.copied')
+  return mode === 'move' ? moveTo(work, file, copy, there === null) : copyTo(work, copy, there === null)
+}
+
+interface Work {
+  readonly tx: Transaction
+  readonly parts: PromotionParts
+  readonly source: Source
+  readonly wanted: Promotion
+  readonly by: By
+}
+
+/** Both journals tell of what becomes source and copy; of what is that already, nothing. */
+const copyTo = async (work: Work, copy: Copy, created: boolean): Promise<Promoted> => {
+  const { tx, parts, source, wanted, by } = work
+  if (copy.known === null) {
+    await tellSource(tx, source, copy.row.id, wanted, by)
+    parts.reach('promotion.told')
+    await tellTarget(tx, source, copy.row.id, wanted, by)
+    await record(tx, source, copy, { mode: 'copy', now: by.now, agreed: copy.agreed })
   }
-  refuseKept(found.blockers)
-  await tellAll()
+  await registerCopy(tx, copy, by)
+  return giveTo(work, copy, [], created)
+}
+
+/** The source goes: its journal tells where to. That of the target tells once of a file that it came from there. */
+const moveTo = async (work: Work, file: Eligibility, copy: Copy, created: boolean): Promise<Promoted> => {
+  const { tx, parts, source, wanted, by } = work
+  await tellSource(tx, source, copy.row.id, wanted, by)
+  parts.reach('promotion.told')
+  if (copy.known === null) await tellTarget(tx, source, copy.row.id, wanted, by)
+  await registerCopy(tx, copy, by)
+  const agreed = await carryAnnotations(tx, file.row, copy.row, copy.agreed, by)
+  await record(tx, source, copy, { mode: 'move', now: by.now, agreed })
   const carried = await takeStages(tx, source.repository, source.artifactId, by)
-  const moved = await give(copy, carried, known === null)
-  await putAside(tx, found.row, actor, by.now)
+  const moved = await giveTo(work, copy, carried, created)
+  await putAside(tx, file.row, by.actor, by.now)
   parts.reach('promotion.moved')
   return moved
 }
 
-/** What the file was promoted to there before, if that is still there. */
-const knownCopy = async (
-  tx: Transaction,
-  source: Source,
-  target: string,
-): Promise<Awaited<ReturnType<typeof lastPromotion>>> => {
-  const last = await lastPromotion(tx, source, target)
-  if (last === null) return null
-  return (await publishedAmong(tx, target, [last.artifactId])).has(last.artifactId) ? last : null
+/** The copy gets the stages that come along, and those asked for that it lacks then. */
+const giveTo = async (
+  { tx, parts, source, wanted, by }: Work,
+  { row }: Copy,
+  carried: readonly StageEntry[],
+  created: boolean,
+): Promise<Promoted> => {
+  const { target, mode, comment } = wanted
+  const asked = wanted.stages.map((stage) => ({ stage, promotedAt: by.now, actor: by.actor, comment }))
+  const lacking = asked.filter(({ stage }) => carried.every((entry) => entry.stage !== stage))
+  const stages = await giveStages(tx, target, row.id, [...carried, ...lacking], by)
+  parts.reach('promotion.staged')
+  return {
+    repository: target,
+    artifactId: row.id,
+    sourceRepository: source.repository,
+    sourceArtifactId: source.artifactId,
+    mode,
+    created,
+    stages: stages.map(({ stage }) => stage),
+  }
 }
-
-/** The same version of the same package, with the same bytes, is the copy. With others it is refused when the copy is made. */
-const sameVersion = async (
-  tx: Transaction,
-  row: ArtifactsTable,
-  target: string,
-): Promise<{ readonly artifactId: string; readonly mode: 'copy' } | null> => {
-  const holder = await holderElsewhere(tx, row.id, target)
-  if (holder === null) return null
-  return (await publishedArtifact(tx, target, holder)).sha256 === row.sha256
-    ? { artifactId: holder, mode: 'copy' }
-    : null
-}
-
-const told = (
-  source: Source,
-  { target, mode }: Promotion,
-  { copy, created, stages }: { readonly copy: string; readonly created: boolean; readonly stages: string[] },
-): Promoted => ({
-  repository: target,
-  artifactId: copy,
-  sourceRepository: source.repository,
-  sourceArtifactId: source.artifactId,
-  mode,
-  created,
-  stages,
-})
 
 /** Stages do not keep what is moved: they go along. */
-const refuseKept = (blockers: readonly string[]): void => {
+const refuseKept = ({ blockers }: Eligibility): void => {
   const kept = blockers.filter((blocker) => blocker !== 'promotion_stage')
   if (kept.length > 0)
     throw new Failure(
       'source_not_deletable',
       `The source is kept by ${kept.join(', ')}. Copy it, or end what keeps it first.`,
     )
-}
-
-/** Makes the copy. Whether it is a package. */
-const insertShared = async (
-  tx: Transaction,
-  { capacityBytes, reach }: PromotionParts,
-  row: ArtifactsTable,
-  { copy, target, nowMs }: { readonly copy: string; readonly target: string; readonly nowMs: number },
-): Promise<boolean> => {
-  const { name, size, sha256, labels, metadata } = row
-  await share(tx, { id: copy, repository: target, digest: toSha256(sha256), bytes: size }, capacityBytes)
-  const now = timestamp(nowMs)
-  const times = { created_at: now, expires_at: timestamp(nowMs + uploadLifetimeMs), published_at: now }
-  await insertCopy(tx, { id: copy, repository: target, name, size, sha256, labels, metadata, ...times })
-  await copyAnnotations(tx, row.id, copy)
-  await refreshEntry(tx, copy)
-  const isPackage = await copyVersion(tx, row.id, { artifactId: copy, repository: target, now })
-  reach('promotion.copied')
-  return isPackage
-}
-
-/** One line in each of the two journals, each naming the other end. A package becomes one after the file has come. */
-const tell = async (
-  tx: Transaction,
-  { reach }: PromotionParts,
-  source: Source,
-  { copy, isPackage }: { readonly copy: string; readonly isPackage: boolean },
-  { target, mode, comment, actor, now }: Promotion & By,
-): Promise<void> => {
-  const shared = { detail: null, actor, occurredAt: now } as const
-  await appendJournal(tx, {
-    ...shared,
-    ...source,
-    action: 'artifact.promoted',
-    promotion: { mode, peerRepository: target, peerArtifactId: copy, comment },
-  })
-  reach('promotion.told')
-  const { repository: peerRepository, artifactId: peerArtifactId } = source
-  await appendJournal(tx, {
-    ...shared,
-    repository: target,
-    artifactId: copy,
-    action: 'artifact.received',
-    promotion: { mode, peerRepository, peerArtifactId, comment },
-  })
-  if (isPackage)
-    await appendJournal(tx, { ...shared, repository: target, artifactId: copy, action: 'package.register' })
 }

@@ -5,6 +5,7 @@ import { damage, type Finding } from '../../kernel/finding.ts'
 import { idPosition } from '../../kernel/id-position.ts'
 import { checkPage, findingsMax } from '../../kernel/limits.ts'
 import { exactTokensOf, foldCase, searchText, tokensOfFilters } from '../../kernel/search-text.ts'
+import { heldArtifact } from '../artifacts/artifacts.ts'
 import { describedAfter } from './entries.queries.ts'
 import { refreshEntry, searchable } from './entries.ts'
 import { hasTokens } from './postgres.queries.ts'
@@ -20,7 +21,9 @@ export async function* checkSearch(database: Database): AsyncGenerator<Finding> 
     for (const { id, repository } of wrong)
       yield damage(`repository ${repository}: search does not know the artifact ${id} as it is described`, () =>
         database.transaction(async (tx) => {
-          if (await lockLive(tx, id)) await refreshEntry(tx, id)
+          if (!(await lockLive(tx, id))) return
+          await heldArtifact(tx, repository, id)
+          await refreshEntry(tx, id)
         }),
       )
     if (last === null) return

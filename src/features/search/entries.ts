@@ -17,7 +17,8 @@ import { putSqliteEntry, removeTokens, sharersOf, writeTokens } from './sqlite.q
 
 /**
  * What search knows of files: one entry for each published one, in the transaction of whatever changes it (I4). It costs
- * as much as the texts are long, however many files there are. Whoever writes one holds the lock of the file's claim.
+ * as much as the texts are long, however many files there are. Whoever writes one of a file that others see holds the lock
+ * of its repository.
  */
 export interface SearchableFile extends Searchable {
   readonly id: string

@@ -472,6 +472,25 @@ CREATE INDEX personal_tokens_by_account ON personal_tokens USING btree (account_
 
 CREATE INDEX personal_tokens_by_end ON personal_tokens USING btree (expires_at);
 
+create table promotions (
+  source_id text collate "C" not null,
+  source_repository text collate "C" not null,
+  target text collate "C" not null,
+  copy_id text collate "C" not null,
+  mode text collate "C" not null,
+  promoted_at text collate "C" not null,
+  source_revision bigint,
+  copy_revision bigint
+);
+
+alter table promotions add constraint promotions_key PRIMARY KEY (source_id, target, copy_id);
+
+alter table promotions add constraint promotions_source_repository_fkey FOREIGN KEY (source_repository) REFERENCES repositories(id);
+
+alter table promotions add constraint promotions_target_fkey FOREIGN KEY (target) REFERENCES repositories(id);
+
+CREATE INDEX promotions_by_copy ON promotions USING btree (copy_id);
+
 create table reclaim_candidates (
   sha256 text collate "C" not null,
   since text collate "C" not null

@@ -488,6 +488,22 @@ CREATE INDEX "personal_tokens_by_end" on "personal_tokens" (
   "expires_at"
 );
 
+CREATE TABLE "promotions" (
+  "source_id" text not null,
+  "source_repository" text not null references "repositories" ("id"),
+  "target" text not null references "repositories" ("id"),
+  "copy_id" text not null,
+  "mode" text not null,
+  "promoted_at" text not null,
+  "source_revision" integer,
+  "copy_revision" integer,
+  constraint "promotions_key" primary key ("source_id", "target", "copy_id")
+) strict;
+
+CREATE INDEX "promotions_by_copy" on "promotions" (
+  "copy_id"
+);
+
 CREATE TABLE "reclaim_candidates" (
   "sha256" text primary key,
   "since" text not null
