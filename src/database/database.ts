@@ -16,6 +16,16 @@ export interface TransactionOptions {
   readonly durability?: 'acknowledged' | 'relaxed'
 }
 
+/** How things stand with a write-ahead log that is ours to look after. */
+export interface DatabaseLog {
+  /** Length of its file. */
+  bytes(): Promise<number>
+  /** When any process last saw all of it copied into the database, in milliseconds since the Unix epoch; 0 for never. */
+  lastCopiedMs(): Promise<number>
+  /** Copies that failed in this process and were tried again. */
+  readonly failures: number
+}
+
 /**
  * One database on either engine. Both keep the same promises, so that code tested on one runs on the other:
  *
@@ -27,6 +37,9 @@ export interface TransactionOptions {
  */
 export interface Database {
   readonly engine: Engine
+
+  /** Only where the engine does not look after its log itself. */
+  readonly log?: DatabaseLog
 
   /**
    * Reads, each statement by itself on the newest committed state. Writing through it fails. Inside a transaction it

@@ -27,6 +27,30 @@ export const sqliteBusyTimeoutMs = second
 export const sqliteSnapshotsAtOnce = 4
 /** Compiled statements kept per connection of SQLite. */
 export const sqliteStatementsKept = 256
+/**
+ * Frames (pages of 4 KiB) of SQLite's log that wait before a thread copies them into the database file: 4 MiB, so that its two
+ * syncs serve hundreds of commits.
+ */
+export const sqliteLogCopyFrames = 1_000
+/** Frames after which the log begins anew: 32 MiB, which the next start reads in a fraction of a second. */
+export const sqliteLogRestartFrames = 8_192
+/** The log's file keeps this length when it begins anew: writing over what is there syncs faster than making it longer. */
+export const sqliteLogKeptBytes = 32 * MiB
+/** Length of the log from which a process looks after it in a thread: those that write less do without. */
+export const sqliteLogThreadBytes = MiB
+/** Pause between two looks at the log: while there is something to do, and else. */
+export const sqliteLogLookBusyMs = 50
+export const sqliteLogLookMs = second
+/** What waits to be copied is not left longer than this when nobody writes. */
+export const sqliteLogIdleMs = 10 * second
+/** Tries of beginning anew in one turn, while a reader of a moment is in the way; then others get their turn. */
+export const sqliteLogRestartTries = 3
+/** How long it waits for the writer of another process meanwhile: a transaction takes milliseconds. */
+export const sqliteLogBusyMs = 100
+/** Pause between two turns when readers are in the way for longer. */
+export const sqliteLogBlockedMs = second
+/** Bytes of a log read and written at a time at the start. */
+export const sqliteLogRenewBytes = MiB
 
 /**
  * Versions of a range that are all read to find the one promoted last, in a fraction of a millisecond: as many as a major version

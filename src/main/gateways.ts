@@ -1,12 +1,14 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as pause } from 'node:timers/promises'
 import { gatewayRestartMs, gatewayStartMs } from '../kernel/limits.ts'
+import { endSuspect, suspectExitCode } from './ending.ts'
 import type { Logger } from './log.ts'
 import { answerForAll } from './process-metrics.ts'
 
 /**
  * Several gateway processes on one port, for machines with more cores than one process can use. They share nothing but the
- * database, the bytes and the port; this process only starts them, starts them anew, and stops them.
+ * database, the bytes and the port; this process only starts them, starts them anew, and stops them. One that ends because it
+ * does not know what the disk holds takes all others along: what they have open is the same.
  */
 export interface Gateways {
   /** Where they answer. */
@@ -45,6 +47,7 @@ export const startGateways = async (count: number, log: Logger): Promise<Gateway
       ended.delete(gateway)
       end.resolve()
       reject(new Error('A gateway process ended while it started.'))
+      if (code === suspectExitCode && !stopping) endSuspect()
       if (stopping || !listening) return
       log.error({ pid: gateway.process.pid, code, signal }, 'a gateway process ended; another one takes its place')
       void replace()
@@ -65,10 +68,17 @@ export const startGateways = async (count: number, log: Logger): Promise<Gateway
     }
   }
 
+  // However this process ends, none stays behind that a new one on the same data would have to wait for.
+  const endAll = (): void => {
+    for (const gateway of ended.keys()) gateway.process.kill('SIGKILL')
+  }
+  process.once('exit', endAll)
+
   const stop = async (): Promise<void> => {
     stopping = true
     for (const gateway of ended.keys()) gateway.process.kill('SIGTERM')
     await Promise.all(ended.values())
+    process.off('exit', endAll)
   }
 
   try {

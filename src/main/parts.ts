@@ -16,6 +16,7 @@ import { createSignal, type Signal } from '../jobs/signal.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { noFaults, type ReachFaultPoint } from '../kernel/fault-points.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
+import { endSuspect } from './ending.ts'
 import type { Logger } from './log.ts'
 import type { Settings } from './settings/rules.ts'
 
@@ -65,7 +66,7 @@ export const openParts = async (
   { readOnly = false } = {},
 ): Promise<Parts> => {
   const report = (message: string, error: unknown): void => log.error({ err: error }, message)
-  const database = stack.use(await openDatabase({ url: settings.databaseUrl, report }))
+  const database = stack.use(await openDatabase({ url: settings.databaseUrl, report, lost: endSuspect }))
   await (readOnly ? requireSchema : migrate)(database, migrations)
   const store = guardBlobStore(await openBlobStore(settings, readOnly), insideTransaction)
   const freeSpace = watchFreeSpace(store, stage.clock, settings.freeSpaceReserveBytes)

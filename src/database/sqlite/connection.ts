@@ -4,7 +4,7 @@ import { sqliteBusyTimeoutMs } from '../../kernel/engine-limits.ts'
 import { type Bindable, checkParameter } from '../parameters.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { translated } from './errors.ts'
-import { Statements } from './statements.ts'
+import { type Row, Statements } from './statements.ts'
 
 /** One SQLite connection. Everything on it is synchronous: when a call returns, the statement has ended. */
 export class SqliteConnection implements DatabaseConnection {
@@ -19,6 +19,8 @@ export class SqliteConnection implements DatabaseConnection {
     this.exec('pragma trusted_schema = off')
     // `like` minds case on PostgreSQL; without this SQLite would ignore it for ASCII letters.
     this.exec('pragma case_sensitive_like = on')
+    // The log is copied by its keeper alone: whatever SQLite did by itself would sync in the thread that commits.
+    this.exec('pragma wal_autocheckpoint = 0')
     if (readOnly) this.exec('pragma query_only = on')
   }
 
@@ -46,9 +48,14 @@ export class SqliteConnection implements DatabaseConnection {
 
   /** One value of our own, such as that of a pragma. */
   value(sql: string): unknown {
+    const row = this.row(sql)
+    return row === undefined ? undefined : Object.values(row)[0]
+  }
+
+  /** The first row of a statement of our own. */
+  row(sql: string): Row | undefined {
     try {
-      const row = this.#statements.get(sql).all([])[0]
-      return row === undefined ? undefined : Object.values(row)[0]
+      return this.#statements.get(sql).all([])[0]
     } catch (error) {
       throw translated(error)
     }

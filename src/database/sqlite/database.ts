@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { DatabaseConnection } from 'kysely'
 import { Announcements } from '../announcements.ts'
 import { runOnce, withRetries } from '../attempts.ts'
-import type { Database, Queries, Transaction, TransactionOptions } from '../database.ts'
+import type { Database, DatabaseLog, Queries, Transaction, TransactionOptions } from '../database.ts'
 import { queriesOn } from '../executor.ts'
 import { refuseInside, runEffects } from '../scope.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
@@ -10,6 +10,9 @@ import { sqliteDialect } from './compiler.ts'
 import { SqliteConnection } from './connection.ts'
 import { isBusy } from './errors.ts'
 import { GroupSync } from './group-sync.ts'
+import { LogCare } from './log-care.ts'
+import { beginLog } from './log-keeper.ts'
+import { openInOrder, suspect } from './opening.ts'
 import { Snapshots } from './snapshots.ts'
 import { openWalFile, type WalFile } from './wal-file.ts'
 import { Writer } from './writer.ts'
@@ -17,6 +20,8 @@ import { Writer } from './writer.ts'
 export interface SqliteOptions {
   readonly path: string
   readonly report: (message: string, error: unknown) => void
+  /** Told, after `report`, that nothing can be made durable any more: the process has to end, without closing anything. */
+  readonly lost?: ((error: Error) => void) | undefined
   /** Tests put power cuts and failing disks between us and the file. */
   readonly openWal?: (databasePath: string) => WalFile
 }
@@ -32,10 +37,21 @@ export class SqliteDatabase implements Database {
   readonly #reading: SqliteConnection
   readonly #snapshots: Snapshots
   readonly #announcements: Announcements
+  readonly #care: LogCare
+  readonly #path: string
+  readonly #lost: SqliteOptions['lost']
+  #lock: Disposable | null = null
   #closing: Promise<void> | undefined
 
-  constructor({ path, report, openWal = openWalFile }: SqliteOptions) {
+  /** Opens the file after whatever the last process on it left, as `opening.ts` says. */
+  static open(options: SqliteOptions): Promise<SqliteDatabase> {
+    return openInOrder(options.path, () => new SqliteDatabase(options))
+  }
+
+  constructor({ path, report, lost, openWal = openWalFile }: SqliteOptions) {
+    this.#path = path
     this.#report = report
+    this.#lost = lost
     this.#writer = new Writer(path)
     this.#wal = openWal(path)
     const version = (): unknown => this.#writer.connection.value('pragma data_version')
@@ -44,6 +60,31 @@ export class SqliteDatabase implements Database {
     this.#snapshots = new Snapshots(path)
     this.#announcements = new Announcements(report)
     this.reader = queriesOn(sqliteDialect, outside(this.#reading))
+    this.#care = new LogCare({
+      path,
+      report,
+      // Nobody can make the rest durable either: it fails as a failed sync does.
+      lost: (cause) => this.#sync.fail(cause),
+      withWriterWaiting: (work) => this.#writer.inTheWay(work),
+    })
+  }
+
+  get log(): DatabaseLog {
+    return this.#care
+  }
+
+  /** Copies the whole log into the file, synced, while nobody else has the database open, and begins it anew. */
+  takeOverLog(): void {
+    const { connection } = this.#writer
+    const busy = connection.value('pragma wal_checkpoint(truncate)')
+    if (Number(busy) !== 0)
+      throw new DatabaseUnavailable(`Another program reads ${this.#path}. End it, then start again.`)
+    beginLog(connection)
+  }
+
+  /** What is given back last. */
+  keepLock(lock: Disposable): void {
+    this.#lock = lock
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
@@ -100,13 +141,22 @@ export class SqliteDatabase implements Database {
   }
 
   async #close(): Promise<void> {
+    await this.#care.stop()
+    if (this.#sync.failure !== undefined) return this.#leaveOpen()
     await this.#writer.close(async () => {
       await turn() // The last transaction has left the queue, and has yet to ask whether it is durable.
       await this.#snapshots.close()
-      if (this.#sync.failure === undefined) await this.#sync.durable()
+      await this.#sync.durable()
       this.#reading.close()
       this.#wal.close()
     })
+    this.#lock?.[Symbol.dispose]()
+  }
+
+  /** The last one to close would copy a log of which nobody knows what of it is on the disk. */
+  #leaveOpen(): void {
+    leftOpen.add(this)
+    this.#writer.end()
   }
 
   #checkOpen(): void {
@@ -116,12 +166,17 @@ export class SqliteDatabase implements Database {
   #poisoned(cause: unknown): Error {
     const message =
       'Syncing the database to its disk failed. Nothing is acknowledged any more until the service restarts.'
+    suspect(this.#path)
+    this.#care.abandon()
     this.#report(message, cause)
-    // What the kernel holds of the log may differ from what the disk holds, so it must not be copied into the database.
-    this.#writer.connection.exec('pragma wal_autocheckpoint = 0')
-    return new DatabaseUnavailable(message, { cause, outcomeUnknown: true })
+    const error = new DatabaseUnavailable(message, { cause, outcomeUnknown: true })
+    this.#lost?.(error)
+    return error
   }
 }
+
+/** Kept from being collected, which would close them. */
+const leftOpen = new Set<SqliteDatabase>()
 
 /** The reader's connection, closed to those who stand inside a transaction. */
 const outside = (connection: SqliteConnection): DatabaseConnection => ({

@@ -29,9 +29,11 @@
  * nothing also waits if something it may have seen is unsynced: a commit of ours, or one of another process, which
  * `version` (SQLite's data_version) reveals.
  *
- * A FAILED SYNC IS FINAL. After an fsync error the kernel may have marked the lost pages clean: a second sync would succeed
- * and prove nothing. So every waiter and every later call fails, until the process starts again and recovery reads what
- * is really on the disk.
+ * The log is copied and begun anew in a thread (`log-keeper.ts`), whose syncs nobody here waits for.
+ *
+ * A FAILED SYNC IS FINAL, here or while the log is copied. After an fsync error the kernel may have marked the lost pages clean:
+ * a second sync would succeed and prove nothing. So every waiter and every later call fails, and the process ends. The next one
+ * does not trust what it can read of the log either (`opening.ts`).
  */
 export interface SyncedFile {
   /** Makes everything durable that was written before the call. */
@@ -70,6 +72,11 @@ export class GroupSync {
     return this.#failure
   }
 
+  /** What was to be synced elsewhere was not: all that holds after a failed sync of ours. */
+  fail(error: unknown): void {
+    this.#fail(error)
+  }
+
   /** To be called in the same turn of the event loop as the commit, so that nobody can see it unmarked. */
   committed(): void {
     this.#committed++
@@ -103,6 +110,7 @@ export class GroupSync {
         this.#fail(error)
         return
       }
+      if (this.#failure !== undefined) return
       this.#synced = this.#syncing
       this.#syncedVersion = this.#syncingVersion
       this.#running = undefined
@@ -111,6 +119,7 @@ export class GroupSync {
   }
 
   #fail(error: unknown): void {
+    if (this.#failure !== undefined) return
     this.#failure = this.#onFailure(error)
     this.#running?.reject(this.#failure)
     this.#waiting?.reject(this.#failure)

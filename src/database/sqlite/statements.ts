@@ -27,7 +27,7 @@ export class Statements {
   }
 }
 
-type Row = Record<string, SQLOutputValue>
+export type Row = Record<string, SQLOutputValue>
 
 /**
  * One compiled statement. Rows are fetched as arrays and made into objects here: a third faster than the objects of

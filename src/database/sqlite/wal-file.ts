@@ -20,7 +20,8 @@ export const openWalFile = (databasePath: string): WalFile => {
   }
 }
 
-const syncFolder = (path: string): void => {
+/** Makes the names in a folder durable. */
+export const syncFolder = (path: string): void => {
   if (process.platform === 'win32') return // NTFS journals names, and a folder cannot be opened there.
   const descriptor = openSync(path, 'r')
   try {

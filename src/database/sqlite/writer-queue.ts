@@ -36,6 +36,16 @@ export class WriterQueue {
     return promise
   }
 
+  /** Resolves when the running turn is over, before all who wait: for what may not wait behind a crowd, one at a time. */
+  enterNext(): Promise<void> {
+    if (!this.#taken) return this.enter()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#first = { resolve, next: this.#first }
+    this.#last ??= this.#first
+    this.#length++
+    return promise
+  }
+
   leave(): void {
     if (this.#first === undefined) {
       this.#taken = false

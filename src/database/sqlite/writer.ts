@@ -37,12 +37,27 @@ export class Writer {
     }
   }
 
+  /** Runs `work` while nobody of this process writes. It goes before all who wait. */
+  async inTheWay(work: () => Promise<void>): Promise<void> {
+    await this.#queue.enterNext()
+    try {
+      await work()
+    } finally {
+      this.#queue.leave()
+    }
+  }
+
   /** Waits for those who came before, then closes. */
   async close(beforeClosing: () => Promise<void>): Promise<void> {
     this.#closed = true
     await this.#queue.enter()
     await beforeClosing()
     this.connection.close()
+  }
+
+  /** Nobody writes any more, and nothing is closed. */
+  end(): void {
+    this.#closed = true
   }
 }
 

@@ -45,6 +45,7 @@ import { watchGrowth } from '../../journal/growth.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { changesLookEveryMs, changesWaitingMax, changesWaitingPerCallerMax, grantsMax } from '../../kernel/limits.ts'
 import { catalogue, checkComplete } from '../catalogue.ts'
+import { databaseMeasures } from '../database-measures.ts'
 import { downloadMeasures, openDownloads } from '../downloads.ts'
 import type { Parts } from '../parts.ts'
 import { metricsOfAll, offerMetrics } from '../process-metrics.ts'
@@ -70,6 +71,7 @@ export const startGateway = async (
   const metrics = createMetrics(Math.floor(clock.now() / 1000))
   offerMetrics(metrics.registry)
   metrics.show(reclaimMeasures(database, parts.meter))
+  metrics.show(databaseMeasures(database.log))
   let draining = false
   const access = {
     database,
