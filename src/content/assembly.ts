@@ -118,8 +118,8 @@ const storePart = async (
     .catch(saidIfLost)
   let bytes = 0
   let roomSeenAtBytes = 0
-  try {
-    const receipt = await verified(parts, blob, incoming, {
+  const take = () =>
+    verified(parts, blob, incoming, {
       running,
       async write(piece) {
         turn.assertHeld()
@@ -136,19 +136,21 @@ const storePart = async (
         return part.finish().catch(saidIfLost)
       },
     })
-    parts.reach('part.placed')
-    const state = running === null ? null : await parts.hashes.state(running)
-    await parts.database.transaction(async (tx) => {
-      await alongside(tx)
-      await insertPart(tx, { claim_id: blob.claimId, part_index: incoming.index, sha256: incoming.digest, receipt })
-      if (state !== null)
-        await saveHash(tx, { claim_id: blob.claimId, hashed_parts: incoming.index + 1, hash_state: state })
-    })
-    if (running !== null) parts.hashes.keep(blob.claimId, running, incoming.index + 1)
-    parts.reach('part.recorded')
-  } finally {
+  // From here on its receipt may be in the database, whatever fails.
+  const receipt = await take().catch(async (error: unknown) => {
     await part.discard()
-  }
+    throw error
+  })
+  parts.reach('part.placed')
+  const state = running === null ? null : await parts.hashes.state(running)
+  await parts.database.transaction(async (tx) => {
+    await alongside(tx)
+    await insertPart(tx, { claim_id: blob.claimId, part_index: incoming.index, sha256: incoming.digest, receipt })
+    if (state !== null)
+      await saveHash(tx, { claim_id: blob.claimId, hashed_parts: incoming.index + 1, hash_state: state })
+  })
+  if (running !== null) parts.hashes.keep(blob.claimId, running, incoming.index + 1)
+  parts.reach('part.recorded')
 }
 
 /** The part is stored. What is sent again under its index must be the same, and is only looked at. */

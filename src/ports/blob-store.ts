@@ -146,7 +146,10 @@ export interface StagedPart {
    * published: up to 200 characters.
    */
   finish(): Promise<string>
-  /** Gives up. Harmless after finish, which it does not undo. */
+  /**
+   * Gives up, and after finish removes what nobody will ask for: so never once the receipt may have been recorded. What is left
+   * all the same goes with the assembly.
+   */
   discard(): Promise<void>
 }
 

@@ -44,7 +44,8 @@ const storeIn = (bucket: Bucket): BlobStore => {
 
     assembly: (place, plan) => assembledObject(bucket, place, plan),
 
-    open: (digest, range, blobBytes) => guarded(() => openRange(bucket, keys.blob(digest), range, blobBytes)),
+    open: (digest, range, blobBytes) =>
+      guarded(() => openRange(bucket, { key: keys.blob(digest), etag: null }, range, blobBytes)),
 
     address: (digest, as) => guarded(() => presigned(bucket, keys.blob(digest), as)),
 

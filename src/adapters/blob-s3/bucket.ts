@@ -3,6 +3,7 @@ import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import * as engineLimits from '../../kernel/engine-limits.ts'
 import { isPassing, NoAnswer } from './failures.ts'
 import { type Keys, keysUnder } from './keys.ts'
+import { Likeness } from './likeness.ts'
 
 /** Where the objects are. Credentials come from the usual AWS variables or files. */
 export interface ObjectPlace {
@@ -39,6 +40,9 @@ export interface Bucket {
   readonly name: string
   readonly keys: Keys
   readonly patience: Patience
+  /** Whether the ETags of copied parts, and of objects put together from parts, say what is in them. */
+  readonly copies: Likeness
+  readonly wholes: Likeness
 }
 
 export const bucketAt = (place: ObjectPlace, waits: Patience): Bucket => {
@@ -54,7 +58,8 @@ export const bucketAt = (place: ObjectPlace, waits: Patience): Bucket => {
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: waits.connectMs, httpAgent: agent, httpsAgent: agent },
   })
-  return { client, name: place.bucket, keys: keysUnder(place.prefix), patience: waits }
+  const likenesses = { copies: new Likeness(), wholes: new Likeness() }
+  return { client, name: place.bucket, keys: keysUnder(place.prefix), patience: waits, ...likenesses }
 }
 
 /** Runs one request, and cuts it when no answer has begun after so many milliseconds. */

@@ -9,10 +9,12 @@ import { abortUpload, completeUpload, copyPart, createUpload } from './uploads.t
 export interface Segment {
   readonly key: string
   readonly bytes: number
+  readonly etag: string
 }
 
 interface Step {
   readonly key: string
+  readonly etag: string
   readonly range: ByteRange
 }
 
@@ -25,11 +27,12 @@ const copyPlan = (segments: readonly Segment[]): readonly Step[] | null => {
   if (first !== undefined && others.length === 0 && first.bytes <= objectRequestBytesMax) return null
   const total = segments.reduce((sum, { bytes }) => sum + bytes, 0)
   const longest = Math.max(objectCopyBytes, Math.ceil(total / (objectPartsMax - segments.length)))
-  return segments.flatMap(({ key, bytes }) => {
+  return segments.flatMap(({ key, bytes, etag }) => {
     const steps = Math.ceil(bytes / longest)
     const edge = (step: number): number => Math.floor((bytes / steps) * step)
     return Array.from({ length: steps }, (_, step) => ({
       key,
+      etag,
       range: { start: edge(step), end: step + 1 === steps ? bytes : edge(step + 1) },
     }))
   })
@@ -39,12 +42,12 @@ const copyPlan = (segments: readonly Segment[]): readonly Step[] | null => {
 export const copySegments = async (bucket: Bucket, segments: readonly Segment[], to: string): Promise<void> => {
   const plan = copyPlan(segments)
   const [first] = segments
-  if (plan === null && first !== undefined) return copyObject(bucket, first.key, to)
+  if (plan === null && first !== undefined) return copyObject(bucket, first, to)
   const upload = await createUpload(bucket, to)
   try {
     const etags: string[] = []
-    await atOnce(plan ?? [], async ({ key, range }, index) => {
-      etags[index] = await copyPart(bucket, upload, index + 1, key, range)
+    await atOnce(plan ?? [], async (step, index) => {
+      etags[index] = await copyPart(bucket, upload, index + 1, step)
     })
     await completeUpload(
       bucket,

@@ -7,7 +7,9 @@ import { objectUploadNameMaxCharacters } from '../../kernel/engine-limits.ts'
  *       <sha256>                 one blob: complete, verified, durable (I3). An upload to this key shows only when it is
  *                                completed, so that bytes whose digest is known go straight here
  *   <prefix>staging/
- *     <place>/<n>                bytes that are to be copied: segments of a blob whose digest is not known, or loose parts
+ *     <place>/<n>                bytes that are to be copied: a segment of a blob whose digest is not known
+ *     <place>/<n>.<try>          or a loose part. Each try at it has a key of its own, so that a request which comes late, after
+ *                                its sender died and another try was answered, changes nothing that anybody relies on
  *
  * A place is the id of a staged blob (no dot), or `<sha256>.<upload>`: an upload to a blob's key. So both the upload and the
  * loose parts that belong to it say what their place is, without asking anybody.
@@ -19,6 +21,8 @@ const stagedId = /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/
 /** What encodeURIComponent leaves or makes. */
 const encodedUpload = /^(?:[\w.!~*'()-]|%[0-9A-F]{2})+$/
 const index = /^(?:0|[1-9]\d{0,4})$/
+/** A segment, or a try at a loose part. */
+const inPlaceForm = /^(?:0|[1-9]\d{0,4})(?:\.[0-9a-z-]{1,36})?$/
 
 /** A place that was named by the caller, or an upload to the key of a blob. */
 export type Place =
@@ -69,6 +73,7 @@ export interface Keys {
   /** Begins every key of the place. */
   inPlace(place: string): string
   staged(place: string, n: number): string
+  loose(place: string, n: number, attempt: string): string
   /** What a listed key stands for; null where it is none of ours. */
   blobOf(key: string): Sha256 | null
   placeOf(key: string): string | null
@@ -83,15 +88,21 @@ export const keysUnder = (prefix: string): Keys => {
     parsePlace(place)
     return `${staging}${place}/`
   }
+  const staged = (place: string, n: number): string => {
+    if (!index.test(String(n))) throw new RangeError(`not an index of a part: ${n}`)
+    return `${inPlace(place)}${n}`
+  }
   return {
     all: prefix,
     blobs,
     staging,
     blob,
     inPlace,
-    staged: (place, n) => {
-      if (!index.test(String(n))) throw new RangeError(`not an index of a part: ${n}`)
-      return `${inPlace(place)}${n}`
+    staged,
+    loose: (place, n, attempt) => {
+      const key = `${staged(place, n)}.${attempt}`
+      if (!inPlaceForm.test(`${n}.${attempt}`)) throw new RangeError('not a try at a part')
+      return key
     },
     blobOf: (key) => {
       const digest = key.slice(-64)
@@ -100,7 +111,7 @@ export const keysUnder = (prefix: string): Keys => {
     placeOf: (key) => {
       if (!key.startsWith(staging)) return null
       const [place = '', n = '', ...rest] = key.slice(staging.length).split('/')
-      return rest.length === 0 && index.test(n) && findPlace(place) !== null ? place : null
+      return rest.length === 0 && inPlaceForm.test(n) && findPlace(place) !== null ? place : null
     },
   }
 }

@@ -5,15 +5,15 @@ import { isMissing } from './failures.ts'
 
 /* Requests for single objects. All of them may be repeated: a key always gets the same bytes. */
 
-/** Bytes of an object, or null. A missing bucket is not an empty one. */
-export const objectBytes = async (bucket: Bucket, key: string): Promise<number | null> => {
+/** An object, or null. A missing bucket is not an empty one. */
+export const lookAtObject = async (bucket: Bucket, key: string): Promise<{ bytes: number; etag: string } | null> => {
   const command = () => new HeadObjectCommand({ Bucket: bucket.name, Key: key })
   try {
-    const { ContentLength } = await persistently(bucket, (abortSignal) =>
+    const { ContentLength, ETag } = await persistently(bucket, (abortSignal) =>
       bucket.client.send(command(), { abortSignal }),
     )
     if (ContentLength === undefined) throw new Error(`the object store does not say how long ${key} is`)
-    return ContentLength
+    return { bytes: ContentLength, etag: etag(ETag) }
   } catch (error) {
     if (!isMissing(error)) throw error
     // The answer to HEAD does not say what is missing.
@@ -21,6 +21,10 @@ export const objectBytes = async (bucket: Bucket, key: string): Promise<number |
     return null
   }
 }
+
+/** Bytes of an object, or null. */
+export const objectBytes = async (bucket: Bucket, key: string): Promise<number | null> =>
+  (await lookAtObject(bucket, key))?.bytes ?? null
 
 /** What it answers is the object's ETag. */
 export const putObject = async (bucket: Bucket, key: string, body: Buffer): Promise<string> => {
@@ -43,8 +47,9 @@ export const streamObject = async (
 }
 
 /** Within the store; up to `objectRequestBytesMax`. */
-export const copyObject = async (bucket: Bucket, from: string, to: string): Promise<void> => {
-  const command = () => new CopyObjectCommand({ Bucket: bucket.name, Key: to, CopySource: copySource(bucket, from) })
+export const copyObject = async (bucket: Bucket, from: { key: string; etag: string }, to: string): Promise<void> => {
+  const source = { CopySource: copySource(bucket, from.key), CopySourceIfMatch: from.etag }
+  const command = () => new CopyObjectCommand({ Bucket: bucket.name, Key: to, ...source })
   const { client, patience } = bucket
   await persistently(bucket, (abortSignal) => client.send(command(), { abortSignal }), patience.workMs)
 }

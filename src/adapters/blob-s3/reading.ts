@@ -8,20 +8,31 @@ import { type Bucket, persistently } from './bucket.ts'
 import { isMissing, isPassing, NoAnswer, nameOf, storeFailure } from './failures.ts'
 import { objectBytes } from './objects.ts'
 
-/** The bytes of a range of an object; the answer has begun when this resolves. A missing object is {@link BlobMissing}. */
+/** An object: whatever its key holds, or only what bears the ETag. */
+interface Source {
+  readonly key: string
+  readonly etag: string | null
+}
+
+/**
+ * The bytes of a range of an object; the answer has begun when this resolves. A missing object is {@link BlobMissing}, and so is
+ * one that is another by now.
+ */
 export const openRange = async (
   bucket: Bucket,
-  key: string,
+  source: Source,
   range: ByteRange,
   wholeBytes: number | undefined,
 ): Promise<AsyncIterableIterator<Uint8Array>> => {
   if (!(range.start >= 0 && range.end >= range.start))
     throw new RangeError(`not a range: ${range.start} to ${range.end}`)
-  if (range.end > range.start) return new Pieces(bucket, key, range, await request(bucket, key, range, wholeBytes))
+  if (range.end > range.start)
+    return new Pieces(bucket, source, range, await request(bucket, source, range, wholeBytes))
+  const { key } = source
   const bytes = await objectBytes(bucket, key)
   if (bytes === null) throw missing(key)
   mustFit(key, range, bytes, wholeBytes)
-  return new Pieces(bucket, key, range, Readable.from([]))
+  return new Pieces(bucket, source, range, Readable.from([]))
 }
 
 const missing = (key: string, cause?: unknown): BlobMissing => new BlobMissing(`${key} is not stored`, { cause })
@@ -35,12 +46,13 @@ const mustFit = (key: string, range: ByteRange, bytes: number, wholeBytes: numbe
 
 const request = async (
   bucket: Bucket,
-  key: string,
+  { key, etag }: Source,
   range: ByteRange,
   wholeBytes: number | undefined,
 ): Promise<Readable> => {
   const asked = `bytes=${range.start}-${range.end - 1}`
-  const command = () => new GetObjectCommand({ Bucket: bucket.name, Key: key, Range: asked })
+  const only = etag === null ? {} : { IfMatch: etag }
+  const command = () => new GetObjectCommand({ Bucket: bucket.name, Key: key, Range: asked, ...only })
   try {
     const { Body, ContentRange } = await persistently(bucket, (abortSignal) =>
       bucket.client.send(command(), { abortSignal }),
@@ -56,7 +68,7 @@ const request = async (
     }
     return Body
   } catch (error) {
-    if (isMissing(error)) throw missing(key, error)
+    if (isMissing(error) || nameOf(error) === 'PreconditionFailed') throw missing(key, error)
     // Nothing of the range is there.
     if (nameOf(error) === 'InvalidRange') mustFit(key, range, (await objectBytes(bucket, key)) ?? 0, wholeBytes)
     throw error
@@ -69,7 +81,7 @@ const request = async (
  */
 class Pieces implements AsyncIterableIterator<Uint8Array> {
   readonly #bucket: Bucket
-  readonly #key: string
+  readonly #source: Source
   readonly #end: number
   #position: number
   #body: Readable
@@ -79,9 +91,9 @@ class Pieces implements AsyncIterableIterator<Uint8Array> {
   #asked = false
   #closed = false
 
-  constructor(bucket: Bucket, key: string, range: ByteRange, body: Readable) {
+  constructor(bucket: Bucket, source: Source, range: ByteRange, body: Readable) {
     this.#bucket = bucket
-    this.#key = key
+    this.#source = source
     this.#position = range.start
     this.#end = range.end
     this.#body = body
@@ -156,7 +168,7 @@ class Pieces implements AsyncIterableIterator<Uint8Array> {
   async #resume(): Promise<void> {
     this.#body.on('error', () => {}).destroy()
     const rest = { start: this.#position, end: this.#end }
-    const body = await request(this.#bucket, this.#key, rest, undefined)
+    const body = await request(this.#bucket, this.#source, rest, undefined)
     this.#body = body
     this.#arriving = body[Symbol.asyncIterator]()
     if (this.#closed) body.on('error', () => {}).destroy()

@@ -161,8 +161,8 @@ export class StagedObject implements StagedBlob {
   async #completeSegment(): Promise<void> {
     if (this.#upload === undefined) return
     const upload = await this.#upload
-    await completeUpload(this.#bucket, upload, this.#etags, this.#uploadBytes)
-    this.#segments.push({ key: upload.key, bytes: this.#uploadBytes })
+    const etag = await completeUpload(this.#bucket, upload, this.#etags, this.#uploadBytes)
+    this.#segments.push({ key: upload.key, bytes: this.#uploadBytes, etag })
     this.#upload = undefined
     this.#etags = []
     this.#uploadBytes = 0

@@ -10,7 +10,8 @@ import type { ByteRange } from '../../kernel/range.ts'
 import { AssemblyLost } from '../../ports/blob-store.ts'
 import { type Bucket, persistently } from './bucket.ts'
 import { isMissing, nameOf } from './failures.ts'
-import { copySource, etag, objectBytes } from './objects.ts'
+import { wholeEtag } from './likeness.ts'
+import { copySource, deleteObject, etag, lookAtObject, objectBytes } from './objects.ts'
 
 /** A multipart upload. Nothing of it shows under its key until it is completed (I3). */
 export interface Upload {
@@ -49,37 +50,62 @@ export const streamPart = async (
   return etag((await orLost(() => bucket.client.send(new UploadPartCommand(what), { abortSignal }))).ETag)
 }
 
-/** A part that the store copies from another object, or from a range of it. */
+/** What a part is copied from: an object as its ETag names it, whole or a range of it. */
+interface CopiedFrom {
+  readonly key: string
+  readonly etag: string
+  readonly range: ByteRange | null
+}
+
+/** A part that the store copies. An object that is another by now counts as lost. */
 export const copyPart = async (
   bucket: Bucket,
   upload: Upload,
   number: number,
-  from: string,
-  range: ByteRange | null,
+  { key, etag: expected, range }: CopiedFrom,
 ): Promise<string> => {
-  const source = range === null ? {} : { CopySourceRange: `bytes=${range.start}-${range.end - 1}` }
-  const what = { ...named(bucket, upload), PartNumber: number, CopySource: copySource(bucket, from), ...source }
+  const what = {
+    ...named(bucket, upload),
+    PartNumber: number,
+    CopySource: copySource(bucket, key),
+    CopySourceIfMatch: expected,
+    ...(range === null ? {} : { CopySourceRange: `bytes=${range.start}-${range.end - 1}` }),
+  }
   const { client, patience } = bucket
   const send = (abortSignal: AbortSignal) => client.send(new UploadPartCopyCommand(what), { abortSignal })
-  return etag((await orLost(() => persistently(bucket, send, patience.workMs))).CopyPartResult?.ETag)
+  const copied = etag((await orLost(() => persistently(bucket, send, patience.workMs))).CopyPartResult?.ETag)
+  if (range === null) bucket.copies.mustBeLike(expected, copied, `the copy of ${key}`)
+  return copied
 }
 
 /**
  * Gives the upload its key. The answer may be lost, and the store may answer 200 with an error in the body, which the
  * client throws: both are tried again. An upload that is gone while the object is there, as long as it should be, was
- * completed by an earlier try.
+ * completed by an earlier try. Answers the ETag of the object, and fails where it is not as long as its parts.
  */
 export const completeUpload = async (
   bucket: Bucket,
   upload: Upload,
   etags: readonly string[],
   bytes: number,
-): Promise<void> => {
+): Promise<string> => {
   const parts = etags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }))
   const what = { ...named(bucket, upload), MultipartUpload: { Parts: parts } }
   const { client, patience } = bucket
   const send = (abortSignal: AbortSignal) => client.send(new CompleteMultipartUploadCommand(what), { abortSignal })
   await unlessThere(bucket, upload.key, bytes, () => persistently(bucket, send, patience.workMs))
+  const made = await lookAtObject(bucket, upload.key)
+  if (made?.bytes !== bytes)
+    throw new Error(`the object store made ${upload.key} of ${made?.bytes ?? 'no'} bytes; its parts have ${bytes}`)
+  try {
+    const expected = wholeEtag(etags)
+    if (expected !== null) bucket.wholes.mustBeLike(expected, made.etag, upload.key)
+  } catch (error) {
+    // It must not be found there by whoever tries again.
+    await deleteObject(bucket, upload.key)
+    throw error
+  }
+  return made.etag
 }
 
 /** Where the upload is lost, but the object is there, the work is done already. */
@@ -96,6 +122,10 @@ export const unlessThere = async (
   }
 }
 
+/** A part of the upload is not the one that completing names: a request that came late has taken its place. */
+export const isOvertaken = (error: unknown): boolean =>
+  error instanceof AssemblyLost && nameOf(error.cause) === 'InvalidPart'
+
 /** Harmless when it is gone. */
 export const abortUpload = async (bucket: Bucket, upload: Upload): Promise<void> => {
   const command = () => new AbortMultipartUploadCommand(named(bucket, upload))
@@ -111,7 +141,7 @@ const orLost = async <T>(run: () => Promise<T>): Promise<T> => {
   try {
     return await run()
   } catch (error) {
-    if (isMissing(error) || ['InvalidPart', 'InvalidPartOrder'].includes(nameOf(error)))
+    if (isMissing(error) || ['InvalidPart', 'InvalidPartOrder', 'PreconditionFailed'].includes(nameOf(error)))
       throw new AssemblyLost(`the upload or a part of it is gone (${nameOf(error)})`, { cause: error })
     throw error
   }

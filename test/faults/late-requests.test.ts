@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { partBytesMin, uploadTurnMs } from '../../src/kernel/limits.ts'
+import { type BlobStoreBehindProxy, blobStoreBehindProxy } from '../harness/behind-proxy.ts'
+import { closeConnections } from '../harness/client.ts'
+import { onPostgres } from '../harness/engines.ts'
+import type { Fault, Seen } from '../harness/faulty-proxy.ts'
+import { errorBody } from '../harness/faulty-proxy.ts'
+import { endProgramsAfterTests } from '../harness/processes.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { type ServiceApart, startServiceApart } from '../harness/service-apart.ts'
+import {
+  bytesOf,
+  complete,
+  type File,
+  fetchBytes,
+  fileOf,
+  inParts,
+  openSession,
+  partsOf,
+  sendPart,
+  storedParts,
+  type Target,
+  uploadPlace,
+} from './uploads.ts'
+
+/** Requests to the object store that come late, again, or with the wrong answer; between two gateways, one of which dies. */
+
+endProgramsAfterTests()
+after(closeConnections)
+
+onPostgres((engine) => {
+  let store: BlobStoreBehindProxy
+  let survivor: TestService
+  let dying: ServiceApart
+  let here: Target
+  let there: Target
+  let files = 0
+
+  before(async () => {
+    store = await blobStoreBehindProxy(engine)
+    const { blobStoreUrl } = store
+    const databaseUrl = await engine.freshDatabaseUrl()
+    survivor = await startService(engine, { settings: { SVC_BLOB_STORE: blobStoreUrl, SVC_DATABASE_URL: databaseUrl } })
+    const on = { dataDir: survivor.dataDir, databaseUrl, blobStoreUrl }
+    dying = await startServiceApart(engine, { on, roles: { gateway: 'api', worker: false } })
+    const credential = survivor.recoveryKey
+    here = { url: survivor.url, credential }
+    there = {
+      get url() {
+        return dying.url
+      },
+      credential,
+    }
+  })
+  beforeEach(() => {
+    store.proxy.fault = () => null
+    store.proxy.held.length = 0
+  })
+  after(async () => {
+    await dying.stop()
+    await survivor.stop()
+    await store[Symbol.asyncDispose]()
+  })
+
+  const disturb = (matches: (seen: Seen) => boolean, fault: Fault, times = Number.POSITIVE_INFINITY): void => {
+    let left = times
+    store.proxy.fault = (seen) => (matches(seen) && left-- > 0 ? fault : null)
+  }
+
+  /** Two parts, of which the first is whole. */
+  const nextFile = (): File => {
+    const name = `late-${++files}`
+    return fileOf(name, Buffer.concat([bytesOf(name, partBytesMin), bytesOf(`${name} rest`, 100_000)]))
+  }
+
+  const begin = async (file: File): Promise<string> => {
+    const told = await openSession(here, file)
+    assert.equal(told.status, 201, told.text)
+    return uploadPlace(told)
+  }
+
+  const send = async (upload: string, file: File, index: number): Promise<void> => {
+    const told = await sendPart(here, upload, index, partsOf(file)[index] ?? Buffer.alloc(0))
+    assert.equal(told.status, 204, told.text)
+  }
+
+  const isLoosePart = ({ method, target, copies }: Seen): boolean =>
+    method === 'PUT' && target.includes('/staging/') && !copies
+  const isCopy = ({ method, copies }: Seen): boolean => method === 'PUT' && copies
+  const isUploadPart = ({ method, target, copies }: Seen): boolean =>
+    method === 'PUT' && target.includes('partNumber=') && !copies
+  const isCompletion = ({ method, target }: Seen): boolean => method === 'POST' && /[?&]uploadId=/.test(target)
+  const isAbort = ({ method, target }: Seen): boolean => method === 'DELETE' && target.includes('uploadId=')
+
+  /** A part with other bytes whose sender dies while the store has not got it. Its turn lapses. */
+  const diesSending = async (upload: string, index: number, part: Buffer): Promise<void> => {
+    disturb((seen) => isLoosePart(seen) || isUploadPart(seen), { kind: 'hold' }, 1)
+    const unanswered = assert.rejects(sendPart(there, upload, index, part))
+    await store.proxy.holds()
+    await dying.kill()
+    await unanswered
+    await dying.start()
+    survivor.clock.advance(uploadTurnMs * 2)
+  }
+
+  const contentOf = (upload: string): Promise<Buffer | null> =>
+    fetchBytes(here, `${upload.replace('/uploads/', '/artifacts/')}/content`)
+
+  describe('a part that reaches the store after its sender died and another try was answered', () => {
+    it('is neither read back nor published, whenever it comes', async () => {
+      const file = nextFile()
+      const upload = await begin(file)
+      await diesSending(upload, 1, Buffer.alloc(100_000, 'other'))
+      await send(upload, file, 1)
+      const [late] = store.proxy.held
+      await late?.apply()
+      await send(upload, file, 0)
+      // And again, after everything was read back and found right, and before it is copied.
+      disturb(isCopy, { kind: 'hold' }, 1)
+      const completing = complete(here, upload)
+      const [, copy] = await store.proxy.holds(2)
+      assert.equal((await late?.apply())?.status, 200)
+      await copy?.apply()
+      const told = await completing
+      assert.equal(told.status, 200, told.text)
+      assert.ok((await contentOf(upload))?.equals(file.bytes), 'other bytes bear the digest')
+    })
+
+    it('of the upload itself: nothing wrong is published, and the client is told to begin anew', async () => {
+      const file = nextFile()
+      const upload = await begin(file)
+      await diesSending(upload, 0, Buffer.alloc(partBytesMin, 'other'))
+      await send(upload, file, 0)
+      await send(upload, file, 1)
+      await store.proxy.held[0]?.apply()
+      const told = await complete(here, upload)
+      assert.deepEqual([told.status, told.json.code], [409, 'upload_state'], told.text)
+      assert.match(told.text, /Cancel it and send it anew/)
+    })
+
+    it('with the same bytes is no harm', async () => {
+      const file = nextFile()
+      const upload = await begin(file)
+      const [first = Buffer.alloc(0)] = partsOf(file)
+      await diesSending(upload, 0, first)
+      await send(upload, file, 0)
+      await send(upload, file, 1)
+      await store.proxy.held[0]?.apply()
+      const told = await complete(here, upload)
+      assert.equal(told.status, 200, told.text)
+      assert.ok((await contentOf(upload))?.equals(file.bytes))
+    })
+  })
+
+  it('a copied part that a late one took the place of is copied again', async () => {
+    const file = nextFile()
+    const upload = await begin(file)
+    // A try at part 1 while it came in order, so that it went into the upload; then the other way round, so that it is loose.
+    await send(upload, file, 0)
+    await diesSending(upload, 1, Buffer.alloc(100_000, 'other'))
+    await send(upload, file, 1)
+    disturb(isCompletion, { kind: 'hold' }, 1)
+    const completing = complete(here, upload)
+    const [late, completion] = await store.proxy.holds(2)
+    await late?.apply()
+    await completion?.apply()
+    const told = await completing
+    if (told.status === 200) assert.ok((await contentOf(upload))?.equals(file.bytes))
+    else assert.equal(told.status, 409, told.text)
+  })
+
+  describe('a completion', () => {
+    it('that the store did and denied is done', async () => {
+      const file = nextFile()
+      disturb(isCompletion, { kind: 'deny', status: 500, body: errorBody('InternalError') }, 1)
+      const told = await inParts.send(here, file)
+      assert.equal(told.status, 200, told.text)
+      assert.ok((await fetchBytes(here, inParts.place(file, told)))?.equals(file.bytes))
+    })
+
+    it('of which every answer was lost is done when it is asked for again', async () => {
+      const file = nextFile()
+      disturb(isCompletion, { kind: 'lose' })
+      assert.equal((await inParts.send(here, file)).status, 503)
+      store.proxy.fault = () => null
+      const told = await inParts.send(here, file)
+      assert.equal(told.status, 200, told.text)
+      assert.ok((await fetchBytes(here, inParts.place(file, told)))?.equals(file.bytes))
+    })
+
+    it('that comes again after it was answered changes nothing', async () => {
+      const file = nextFile()
+      disturb(isCompletion, { kind: 'repeat' })
+      const told = await inParts.send(here, file)
+      assert.equal(told.status, 200, told.text)
+      await store.proxy.held[0]?.apply()
+      assert.ok((await fetchBytes(here, inParts.place(file, told)))?.equals(file.bytes))
+    })
+
+    it('that is held while its gateway dies can be asked for at another, and the late one changes nothing', async () => {
+      const file = nextFile()
+      const upload = await begin(file)
+      await send(upload, file, 0)
+      await send(upload, file, 1)
+      disturb(isCompletion, { kind: 'hold' }, 1)
+      const unanswered = assert.rejects(complete(there, upload))
+      await store.proxy.holds()
+      await dying.kill()
+      await unanswered
+      await dying.start()
+      survivor.clock.advance(uploadTurnMs * 2)
+      const told = await complete(here, upload)
+      assert.equal(told.status, 200, told.text)
+      await store.proxy.held[0]?.apply()
+      assert.ok((await contentOf(upload))?.equals(file.bytes))
+    })
+
+    it('that meets a late abort is answered as what it came to', async () => {
+      const file = nextFile()
+      const upload = await begin(file)
+      await send(upload, file, 0)
+      disturb(isAbort, { kind: 'hold' }, 1)
+      // Another session of the same content, cancelled: what belongs to it goes, and nothing else.
+      const twin = { ...file, path: `${file.path}-twin` }
+      const other = await begin(twin)
+      await send(other, twin, 0)
+      const { status } = await survivor.ask({ method: 'DELETE', path: other, credential: here.credential })
+      assert.equal(status, 200)
+      await send(upload, file, 1)
+      const told = await complete(here, upload)
+      assert.equal(told.status, 200, told.text)
+      for (const held of store.proxy.held) await held.apply()
+      assert.ok((await contentOf(upload))?.equals(file.bytes))
+      assert.equal((await storedParts(here, other)).size, 0)
+    })
+  })
+})
