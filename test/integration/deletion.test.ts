@@ -7,7 +7,7 @@ import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
-import { newFile, publish } from '../harness/publishing.ts'
+import { newFile, openUpload, publish, sendContent } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
@@ -348,5 +348,34 @@ forEachEngine((engine) => {
       await limit(null)
       assert.equal((await usage()).state, 'unlimited')
     })
+  })
+
+  it('is known to the upload that it came by: that leads to no file while the file is deleted', async () => {
+    const [key, { descriptor, bytes }] = [randomUUID(), newFile('came', `came ${randomUUID()}`)]
+    const open = (): Promise<Told> => openUpload(service, writer.token, repository, descriptor, key)
+    const first = await open()
+    const { id } = first.json
+    const upload = String(first.headers.location)
+    const ask = (method: string, path = ''): Promise<Told> =>
+      service.ask({ method, path: `${upload}${path}`, credential: writer.token })
+    const send = (): Promise<Told> => sendContent(service, writer.token, upload, bytes)
+    const available = { ...first.json, status: 'available' }
+    const isThere = async (): Promise<void> => {
+      for (const told of [await open(), await ask('GET'), await ask('POST', '/complete')])
+        assert.deepEqual([told.status, told.json], [200, available], told.text)
+    }
+    assert.equal((await send()).status, 200)
+    await isThere()
+
+    await removed(id)
+    for (const told of [await open(), await ask('GET'), await ask('DELETE')])
+      assert.deepEqual([told.status, told.json], [200, { ...available, status: 'cancelled' }], told.text)
+    for (const told of [await send(), await ask('POST', '/complete'), await ask('POST', '/complete-async')]) {
+      assert.deepEqual([told.status, told.json.code], [409, 'upload_state'], told.text)
+      assert.match(told.json.detail, /deleted since.*new Idempotency-Key/)
+    }
+    assert.equal((await restore(id)).status, 200)
+    await isThere()
+    assert.equal((await ask('DELETE')).json.code, 'upload_state')
   })
 })

@@ -7,7 +7,7 @@ import { Failure, notFound } from '../../kernel/failure.ts'
 import { completionInlineBytesMax, completionWaitMs } from '../../kernel/limits.ts'
 import { publishSession } from './artifact.ts'
 import type { ArtifactRecord } from './descriptor.ts'
-import { blobOf, lockOwn, recordOf, type Session, sessionOf, type UploadScope } from './session.ts'
+import { blobOf, ended, lockOwn, recordOf, type Session, sessionOf, type UploadScope } from './session.ts'
 import { type Turn, withTurn } from './turn.ts'
 import { findUpload } from './uploads.queries.ts'
 import type { UploadParts } from './uploads.ts'
@@ -22,7 +22,7 @@ export interface Asker extends UploadScope {
 const find = async (parts: UploadParts, scope: UploadScope, id: string): Promise<Session> => {
   const row = await findUpload(parts.database.reader, scope.repository, id, scope.owner)
   if (row === undefined) throw notFound('upload')
-  return sessionOf(row)
+  return sessionOf(parts.database.reader, row)
 }
 
 /**
@@ -33,6 +33,7 @@ const find = async (parts: UploadParts, scope: UploadScope, id: string): Promise
 export const completeUpload = async (parts: UploadParts, asker: Asker, id: string): Promise<ArtifactRecord> => {
   const session = await find(parts, asker, id)
   if (session.status === 'available') return recordOf(session)
+  if (session.status !== 'pending') throw ended(session)
   const job = await readJobOf(parts.database.reader, 'completion', id)
   if (job !== undefined && job.ended_at === null) return outcomeOf(parts, asker, id)
   if ((await bytesToRead(parts, blobOf(session))) > completionInlineBytesMax) {
@@ -49,8 +50,7 @@ export const completeUpload = async (parts: UploadParts, asker: Asker, id: strin
 export const requestCompletion = async (parts: UploadParts, asker: Asker, id: string): Promise<Job> => {
   const job = await parts.database.transaction(async (tx) => {
     const session = await lockOwn(tx, asker, id)
-    if (session.status !== 'pending')
-      throw new Failure('upload_state', `The upload is ${session.status}; there is nothing to complete.`)
+    if (session.status !== 'pending') throw ended(session)
     await refuseIncomplete(tx, session)
     const { repository, owner, credentialId } = asker
     return enqueue(tx, { kind: 'completion', subject: id, repository, owner, credentialId }, parts.clock.now())
@@ -66,8 +66,9 @@ const outcomeOf = async (parts: UploadParts, asker: Asker, id: string): Promise<
     const session = await find(parts, asker, id)
     if (session.status === 'available') return recordOf(session)
     const job = await readJobOf(parts.database.reader, 'completion', id)
-    if (session.status === 'cancelled' || job === undefined)
-      throw new Failure('upload_state', `The upload is ${session.status}.`)
+    if (session.status !== 'pending') throw ended(session)
+    if (job === undefined)
+      throw new Failure('upload_state', 'The job that was to complete the upload is gone. Ask again.')
     if (job.status === 'failed') throw failureOf(job)
     await pause(waitMs)
   }

@@ -2,7 +2,7 @@ import { receivePart, storedParts } from '../../content/assembly.ts'
 import { partCount, partLength } from '../../content/part-plan.ts'
 import type { Sha256 } from '../../kernel/digest.ts'
 import { Failure, invalid, notFound } from '../../kernel/failure.ts'
-import { blobOf, sessionOf, type UploadScope } from './session.ts'
+import { blobOf, described, type UploadScope } from './session.ts'
 import { withTurn } from './turn.ts'
 import { findUpload } from './uploads.queries.ts'
 import type { UploadParts } from './uploads.ts'
@@ -39,7 +39,7 @@ export const listParts = async (
 ): Promise<{ partBytes: number; items: AsyncIterable<{ index: number; size: number; sha256: string }> }> => {
   const row = await findUpload(parts.database.reader, scope.repository, id, scope.owner)
   if (row === undefined) throw notFound('upload')
-  const blob = blobOf(sessionOf(row))
+  const blob = blobOf(described(row))
   const items = async function* () {
     // Of what has ended no part is left, or will be soon.
     if (row.status !== 'pending') return

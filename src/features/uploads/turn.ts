@@ -4,7 +4,7 @@ import { Failure } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { uploadTurnMs } from '../../kernel/limits.ts'
 import type { LeftTurns } from './left-turns.ts'
-import { lockOwn, type Session, type UploadScope } from './session.ts'
+import { ended, lockOwn, type Session, type UploadScope } from './session.ts'
 import { endTurn, renewTurn, setTurn } from './uploads.queries.ts'
 
 /**
@@ -71,8 +71,7 @@ const takeTurn = (parts: TurnParts, scope: UploadScope, id: string, holder: stri
       const session = await lockOwn(tx, scope, id)
       const nowMs = parts.clock.now()
       const now = timestamp(nowMs)
-      if (session.status !== 'pending')
-        throw new Failure('upload_state', `The upload is ${session.status}; it takes no content.`)
+      if (session.status !== 'pending') throw ended(session)
       if (session.expires_at <= now)
         throw new Failure('upload_state', 'The upload session has expired; start a new one.')
       const left = session.turn_holder !== null && parts.leftTurns.has(session.turn_holder)

@@ -11,7 +11,7 @@ import { Failure, invalid, notFound } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { uploadLifetimeMs } from '../../kernel/limits.ts'
 import { type ArtifactRecord, labelsText, metadataText, type NewDescriptor } from './descriptor.ts'
-import { lockOwn, recordOf, type UploadScope } from './session.ts'
+import { described, lockOwn, recordOf, sessionOf, type UploadScope } from './session.ts'
 import type { TurnParts } from './turn.ts'
 import { findByIdempotencyKey, findUpload, insertUpload, updateUpload } from './uploads.queries.ts'
 
@@ -50,7 +50,7 @@ export const createUpload = async (
   const opened = await whenNotReclaimed(() =>
     parts.database.transaction(async (tx) => {
       const known = await findByIdempotencyKey(tx, scope.repository, scope.owner, idempotencyKey)
-      if (known !== undefined) return replay(known, wanted)
+      if (known !== undefined) return replay(tx, known, wanted)
       const row = sessionRow(scope, idempotencyKey, wanted, parts.clock.now())
       const digest = toSha256(wanted.sha256)
       await reserve(tx, { id: row.id, repository: scope.repository, digest, bytes }, parts.capacityBytes)
@@ -58,7 +58,7 @@ export const createUpload = async (
       const meanwhile = await findByIdempotencyKey(tx, scope.repository, scope.owner, idempotencyKey)
       if (meanwhile !== undefined) throw new SessionAppeared()
       await insertUpload(tx, row)
-      return { upload: recordOf(row), created: true }
+      return { upload: recordOf(described(row)), created: true }
     }),
   ).catch((error: unknown) => {
     if (error instanceof SessionAppeared) return null
@@ -72,10 +72,14 @@ export const createUpload = async (
 /** Two requests with one key raced; the loser undoes its reservation and looks again. */
 class SessionAppeared extends Error {}
 
-const replay = (known: UploadsTable, wanted: NewDescriptor): { upload: ArtifactRecord; created: boolean } => {
+const replay = async (
+  tx: Transaction,
+  known: UploadsTable,
+  wanted: NewDescriptor,
+): Promise<{ upload: ArtifactRecord; created: boolean }> => {
   if (!sameDescription(known, wanted))
     throw new Failure('idempotency_mismatch', 'This Idempotency-Key was used for another description; take a new one.')
-  return { upload: recordOf(known), created: false }
+  return { upload: recordOf(await sessionOf(tx, known)), created: false }
 }
 
 const sessionRow = (scope: UploadScope, key: string, wanted: NewDescriptor, nowMs: number): UploadsTable => ({
@@ -100,10 +104,12 @@ const sessionRow = (scope: UploadScope, key: string, wanted: NewDescriptor, nowM
 export const getUpload = async (parts: UploadParts, scope: UploadScope, id: string): Promise<ArtifactRecord> => {
   const row = await findUpload(parts.database.reader, scope.repository, id, scope.owner)
   if (row === undefined) throw notFound('upload')
-  return recordOf(row)
+  return recordOf(await sessionOf(parts.database.reader, row))
 }
 
-/** Cancels a pending session; cancelling again changes nothing. 409 `upload_state` for a published one. */
+/**
+ * Cancels a pending session; cancelling what leads to no file changes nothing. 409 `upload_state` for one whose file is there.
+ */
 export const cancelUpload = (parts: UploadParts, scope: UploadScope, id: string): Promise<ArtifactRecord> =>
   parts.database.transaction(async (tx) => {
     const row = await lockOwn(tx, scope, id)
