@@ -18,7 +18,7 @@ export const insertAssembly = async (tx: Transaction, row: AssembliesTable): Pro
     .execute()
 }
 
-export const saveHash = prepareQuery((q, p: Parameters<Omit<AssembliesTable, 'place'>>) =>
+export const saveHash = prepareQuery((q, p: Parameters<Omit<AssembliesTable, 'place' | 'stored_bytes'>>) =>
   q
     .updateTable('assemblies')
     .set({ hashed_parts: p('hashed_parts'), hash_state: p('hash_state') })
@@ -32,6 +32,14 @@ export const insertPart = prepareQuery((q, p: Parameters<AssemblyPartsTable>) =>
     sha256: p('sha256'),
     receipt: p('receipt'),
   }),
+)
+
+/** Counts a part that gets its row in the same transaction. */
+export const countStored = prepareQuery((q, p: Parameters<{ claimId: string; bytes: number }>) =>
+  q
+    .updateTable('assemblies')
+    .set((eb) => ({ stored_bytes: eb('stored_bytes', '+', p('bytes')) }))
+    .where('claim_id', '=', p('claimId')),
 )
 
 const partByIndex = prepareQuery((q, p: Parameters<{ claimId: string; index: number }>) =>

@@ -195,6 +195,7 @@ forEachEngine((engine) => {
     const admits = [true, true, false]
     const freeSpace = {
       writable: async () => true,
+      roomBytes: async () => null,
       refuseUnlessRoomFor: async (bytes: number): Promise<void> => {
         asked.push(bytes)
         if (admits.shift() === false) throw new Failure('insufficient_space', 'no room')

@@ -7,6 +7,7 @@ import { partsPage, roomLookEveryBytes } from '../kernel/limits.ts'
 import { type Assembly, AssemblyLost, type FinishedPart } from '../ports/blob-store.ts'
 import {
   countParts,
+  countStored,
   deleteAssembly,
   findAssembly,
   findPart,
@@ -146,6 +147,7 @@ const storePart = async (
   await parts.database.transaction(async (tx) => {
     await alongside(tx)
     await insertPart(tx, { claim_id: blob.claimId, part_index: incoming.index, sha256: incoming.digest, receipt })
+    await countStored(tx, { claimId: blob.claimId, bytes: partLength(blob, incoming.index) })
     if (state !== null)
       await saveHash(tx, { claim_id: blob.claimId, hashed_parts: incoming.index + 1, hash_state: state })
   })
@@ -223,7 +225,7 @@ const assemblyOf = async (parts: AssemblyParts, blob: PlannedBlob): Promise<Asse
   const place = await parts.store.beginAssembly(newId(parts.clock.now()), blob)
   const row = await parts.database.transaction(
     async (tx) => {
-      await insertAssembly(tx, { claim_id: blob.claimId, place, hashed_parts: 0, hash_state: null })
+      await insertAssembly(tx, { claim_id: blob.claimId, place, stored_bytes: 0, hashed_parts: 0, hash_state: null })
       return findAssembly(tx, blob.claimId)
     },
     { durability: 'relaxed' },
@@ -248,6 +250,10 @@ export async function* storedParts(
     next = last.part_index + 1
   }
 }
+
+/** True once bytes of it may lie in the store. */
+export const isBegun = async (q: Queries, claimId: string): Promise<boolean> =>
+  (await findAssembly(q, claimId)) !== undefined
 
 export const hasParts = async (q: Queries, claimId: string): Promise<boolean> => (await countParts(q, claimId)) > 0
 

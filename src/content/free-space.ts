@@ -7,6 +7,8 @@ import type { BlobStore } from '../ports/blob-store.ts'
 export interface FreeSpace {
   /** False while the device has less than the reserve left. One look is believed for a second. */
   writable(): Promise<boolean>
+  /** What may still be written before the reserve is reached; below zero beyond it, null where a store knows no end. */
+  roomBytes(): Promise<number | null>
   /** Throws 507 `insufficient_space` when `bytes` more would eat into the reserve. */
   refuseUnlessRoomFor(bytes: number): Promise<void>
 }
@@ -25,6 +27,10 @@ export const watchFreeSpace = (store: Pick<BlobStore, 'space'>, clock: Clock, re
   }
   return {
     writable: () => roomFor(0),
+    async roomBytes() {
+      const free = await freeBytes()
+      return free === null ? null : free - reserveBytes
+    },
     async refuseUnlessRoomFor(bytes) {
       if (await roomFor(bytes)) return
       throw new Failure(

@@ -245,6 +245,7 @@ forEachEngine((engine) => {
       let looks = 0
       const freeSpace = {
         writable: async () => true,
+        roomBytes: async () => null,
         refuseUnlessRoomFor: async () => {
           looks += 1
           throw new Failure('insufficient_space', 'full')

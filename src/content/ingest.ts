@@ -37,6 +37,8 @@ export interface Transfer {
   readonly expected: { readonly bytes: number | null; readonly digest: Sha256 | null }
   /** What was reserved; grows for bodies of unknown length. */
   readonly reservedBytes: number
+  /** Runs after each growth of the reservation, in its transaction; throws 507 where it may not be promised. */
+  readonly allowGrowth?: () => Promise<(tx: Transaction) => Promise<void>>
   readonly maxBytes: number
 }
 
@@ -110,10 +112,15 @@ const reserveMore = async (
 ): Promise<number> => {
   const ahead = Math.min(Math.max(reservedBytes * 2, bytes, undeclaredReservationBytes), transfer.maxBytes)
   await parts.freeSpace.refuseUnlessRoomFor(ahead - bytes)
+  const allow = await transfer.allowGrowth?.()
   const reserve = (wanted: number): Promise<void> =>
-    parts.database.transaction((tx) => adjust(tx, transfer.claimId, null, wanted, parts.capacityBytes), {
-      durability: 'relaxed',
-    })
+    parts.database.transaction(
+      async (tx) => {
+        await adjust(tx, transfer.claimId, null, wanted, parts.capacityBytes)
+        if (allow !== undefined) await allow(tx)
+      },
+      { durability: 'relaxed' },
+    )
   try {
     await reserve(ahead)
     return ahead

@@ -1,4 +1,22 @@
+import { GiB } from './units.ts'
+
 /** Bounds of admission: what one caller may take of what all share. See also `limits.ts`. */
+
+/**
+ * Uploads under way of one caller, sessions and requests: a build machine that sends a hundred files at once is served, and
+ * what they say of themselves (130 KiB each at most) stays below 13 MiB.
+ */
+export const openUploadsPerCallerMax = 100
+/** The same of all callers together; summing up what they reserve takes some ten milliseconds. */
+export const openUploadsMax = 10_000
+/** Records of cancelled sessions that are kept of one caller; the oldest go before their seven days are over. */
+export const cancelledUploadsPerCallerMax = 1_000
+/** Of those, so many go with each that is cancelled: more than one, so that a lowered bound is reached. */
+export const cancelledUploadsForgotten = 4
+/** How much of the room that is left one caller's uploads may reserve, unless a setting says otherwise. */
+export const uploadSharePercentDefault = 50
+/** What one caller may always reserve where there is room at all: with less left, a share of it would help nobody. */
+export const uploadShareFloorBytes = GiB
 
 /** Values in a body up to which all its faults are looked for, in a millisecond or two; of a longer one the first is told. */
 export const problemValuesMax = 2_000

@@ -46,6 +46,7 @@ export const failures = {
   storage_quota: [507, 'The storage quota is used up'],
   insufficient_space: [507, 'The disk is nearly full'],
   queue_full: [507, 'Too many jobs are open'],
+  upload_limit: [507, 'Too many uploads are under way'],
   token_limit: [507, 'The token limit is reached'],
   account_limit: [507, 'The account limit is reached'],
   service_account_limit: [507, 'The limit of service accounts is reached'],

@@ -177,7 +177,6 @@ forEachEngine((engine) => {
         const told = await ask({ method: 'DELETE', path: `${base}/uploads/${session.id}` })
         assert.deepEqual([told.status, told.json.status], [200, 'cancelled'], told.text)
         model.pending.delete(session.id)
-        model.retiredBytes += session.content.byteLength
       }
     }
     const setAsset = (): (() => Promise<void>) => {

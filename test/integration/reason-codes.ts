@@ -60,4 +60,5 @@ export const statusOfCode: Readonly<Record<string, number>> = {
   service_account_limit: 507,
   delegation_limit: 507,
   reference_limit: 507,
+  upload_limit: 507,
 }

@@ -7,6 +7,7 @@ import { digestOf, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { type Connection, openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { sendPart } from '../harness/parts.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, openUpload, sendContent, uploadsOf } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -453,14 +454,19 @@ forEachEngine((engine) => {
       assert.equal((await read(artifact)).status, 200)
     })
 
-    it('is cancelled once and stays so; its room stays counted', async () => {
+    it('is cancelled once and stays so; where nothing came its room is free at once', async () => {
       const upload = await opened(file)
       const earlier = await left()
       const first = await cancel(upload)
       assert.equal(first.status, 200)
       assert.equal(first.json.status, 'cancelled')
       const bytes = file.bytes.byteLength
-      const after = { ...earlier, pending: earlier.pending - bytes, retired: earlier.retired + bytes }
+      const after = {
+        ...earlier,
+        pending: earlier.pending - bytes,
+        reserved: earlier.reserved - bytes,
+        claims: earlier.claims - 1,
+      }
       assert.deepEqual(await left(), after)
       const second = await cancel(upload)
       assert.equal(second.status, 200)
@@ -786,6 +792,14 @@ forEachEngine((engine) => {
       assert.equal((await open(sized(0))).status, 201)
       assert.equal((await open(description, key)).status, 200)
 
+      // Something of each came, which stays until the grace period is over.
+      for (const [upload, size] of [
+        [first, 600],
+        [second, 400],
+      ] as const) {
+        const part = await sendPart(service, writer.token, upload, 0, Buffer.alloc(size))
+        assert.equal(part.status, 204, part.text)
+      }
       assert.equal((await cancel(first)).status, 200)
       await full(1)
       await later(hour)

@@ -15,6 +15,7 @@ import { storagePolicies } from './0013-storage-policies.ts'
 import { moving } from './0014-moving.ts'
 import { searchIndexMerges } from './0015-search-index-merges.ts'
 import { promotions } from './0016-promotions.ts'
+import { openUploads } from './0017-open-uploads.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   moving,
   searchIndexMerges,
   promotions,
+  openUploads,
 ]

@@ -4,6 +4,8 @@ export interface AssembliesTable {
   claim_id: string
   /** What the blob store calls it. */
   place: string
+  /** Bytes of all parts that are stored. */
+  stored_bytes: number
   /** Parts from the beginning that `hash_state` has seen. */
   hashed_parts: number
   /** Where the running hash stands, for stores whose parts cannot be read back; else null. */

@@ -4,6 +4,7 @@ import type { Sha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { artifactNameMaxCharacters } from '../../kernel/limits.ts'
 import { lastCharacters } from '../../kernel/names.ts'
+import { allowanceFor } from '../uploads/allowance.ts'
 import { publishArtifact } from '../uploads/artifact.ts'
 import { abandonRawTransfer, closeRawTransfer, openRawTransfer, type RawTransfer } from '../uploads/raw-transfer.ts'
 import type { UploadScope } from '../uploads/session.ts'
@@ -91,6 +92,7 @@ const receive = (parts: TransferParts, transfer: RawTransfer, file: RawFile, bef
       expected: { bytes: file.declaredBytes, digest: file.digest },
       reservedBytes: file.declaredBytes ?? 0,
       maxBytes: parts.maxObjectBytes,
+      allowGrowth: () => allowanceFor(parts, transfer.row.owner),
     },
     {
       early: async (content) => {

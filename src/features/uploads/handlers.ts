@@ -4,15 +4,20 @@ import { readJob } from '../../jobs/enqueue.ts'
 import { actorOf, type Caller } from '../../kernel/caller.ts'
 import { toSha256 } from '../../kernel/digest.ts'
 import { notFound } from '../../kernel/failure.ts'
+import { pageDefault } from '../../kernel/limits.ts'
+import { doerOf } from '../access/doer.ts'
+import { cancelAnyUpload as cancelAny, listOpenUploads as listOpen } from './administration.ts'
 import * as completion from './completion.ts'
 import { jobRecordOf } from './job-record.ts'
 import {
+  cancelAnyUpload,
   cancelUpload,
   completeUpload,
   completeUploadAsync,
   createUpload,
   getJob,
   getUpload,
+  listOpenUploads,
   listUploadParts,
   putUploadContent,
   putUploadPart,
@@ -62,6 +67,14 @@ export const uploadHandlers = (parts: UploadParts): BoundOperation[] => [
   handle(completeUploadAsync, async (input) => {
     const job = await completion.requestCompletion(parts, askerOf(input), input.path.id)
     return { status: 202, headers: { location: `/api/v1/jobs/${job.id}` }, json: jobRecordOf(job) }
+  }),
+  handle(listOpenUploads, async ({ query }) => ({
+    status: 200,
+    json: await listOpen(parts, { after: query.after, limit: query.limit ?? pageDefault }),
+  })),
+  handle(cancelAnyUpload, async (input) => {
+    await cancelAny(parts, doerOf(input), input.path.id)
+    return { status: 204, json: null }
   }),
   handle(getJob, async (input) => {
     const job = await readJob(parts.database.reader, input.path.id)

@@ -3,6 +3,7 @@ import { discardEndedAssemblies, type StagingParts, sweepStaging } from '../../c
 import type { Database } from '../../database/database.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { upkeepBatch, uploadLifetimeMs } from '../../kernel/limits.ts'
+import { sessionsOfDisabled } from './administration.queries.ts'
 import {
   deleteUpload,
   expiredSessions,
@@ -29,7 +30,7 @@ const each = async (find: () => Promise<Row[]>, settle: (id: string) => Promise<
 }
 
 /**
- * What time does to uploads; an idempotent function of the database. Sessions past their end are cancelled, transfers of
+ * What time does to uploads; an idempotent function of the database. Sessions past their end are cancelled, and those of disabled accounts; transfers of
  * dead processes give their room back, and records are forgotten seven days after they ended. What cancelled sessions
  * reserve is given back with what deleted files do.
  */
@@ -43,7 +44,16 @@ export const settleUploads = async (parts: UploadUpkeepParts): Promise<void> => 
       database.transaction(async (tx) => {
         const row = await lockUpload(tx, id)
         const idle = row?.turn_until === null || (row?.turn_until ?? '') <= now
-        if (row?.status === 'pending' && row.expires_at <= now && idle) await cancel(tx, id, now)
+        if (row?.status === 'pending' && row.expires_at <= now && idle) await cancel(tx, row, now)
+      }),
+  )
+  // Whoever was disabled ends no session; what they reserved is for others.
+  await each(
+    () => sessionsOfDisabled(database.reader, upkeepBatch),
+    (id) =>
+      database.transaction(async (tx) => {
+        const row = await lockUpload(tx, id)
+        if (row?.status === 'pending') await cancel(tx, row, now)
       }),
   )
   await each(

@@ -1,7 +1,19 @@
 import Type from 'typebox'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../contract/define.ts'
-import { fields, IdempotencyKey, inRepository, Sha256Text, Uuid } from '../../contract/schemas.ts'
-import { partBytesMax, partBytesMin, partsMax } from '../../kernel/limits.ts'
+import {
+  ByteCount,
+  fields,
+  IdempotencyKey,
+  inRepository,
+  nullable,
+  oneOf,
+  pageLimit,
+  RepositoryId,
+  Sha256Text,
+  Timestamp,
+  Uuid,
+} from '../../contract/schemas.ts'
+import { pageMax, partBytesMax, partBytesMin, partsMax } from '../../kernel/limits.ts'
 import { ArtifactRecord, NewDescriptor } from './descriptor.ts'
 import { CompletionJob } from './job-record.ts'
 
@@ -24,7 +36,7 @@ export const createUpload = defineOperation({
     201: answers('The new session', ArtifactRecord, { Location: 'Path of the session' }),
     200: answers('The session that this key opened before', ArtifactRecord, { Location: 'Path of the session' }),
   },
-  failures: ['idempotency_mismatch', 'storage_quota', 'insufficient_space', 'busy'],
+  failures: ['idempotency_mismatch', 'storage_quota', 'insufficient_space', 'upload_limit', 'busy'],
 })
 
 export const getUpload = defineOperation({
@@ -173,4 +185,51 @@ export const getJob = defineOperation({
   conditions: ['job-owner'],
   pathParameters: fields({ id: Uuid }),
   responses: { 200: answers('The job', CompletionJob) },
+})
+
+const administered = { surface: 'operations', visibility: 'administrator', access: { kind: 'administrator' } } as const
+
+export const listOpenUploads = defineOperation({
+  ...administered,
+  id: 'listOpenUploads',
+  method: 'GET',
+  path: '/api/v1/uploads',
+  summary: 'List the uploads of everyone that are under way: whose they are and what they take',
+  retry: 'read',
+  query: fields({ after: Type.Optional(Uuid), limit: pageLimit }),
+  responses: {
+    200: answers(
+      'A page ordered by id',
+      fields({
+        items: Type.Array(
+          fields({
+            id: Uuid,
+            repository: RepositoryId,
+            kind: oneOf(['session', 'raw'] as const),
+            owner: Type.String(),
+            reservedBytes: ByteCount,
+            storedBytes: ByteCount,
+            sending: Type.Boolean(),
+            createdAt: Timestamp,
+            expiresAt: Timestamp,
+          }),
+          { maxItems: pageMax },
+        ),
+        next: nullable(Uuid),
+      }),
+    ),
+  },
+})
+
+export const cancelAnyUpload = defineOperation({
+  ...administered,
+  id: 'cancelAnyUpload',
+  method: 'DELETE',
+  path: '/api/v1/uploads/{id}',
+  summary: 'Cancel an upload, whoever began it',
+  retry: 'idempotent',
+  conditions: ['resource-state'],
+  pathParameters: fields({ id: Uuid }),
+  responses: { 204: answersNothing('The upload is cancelled, and was before if this is asked again') },
+  failures: ['not_found', 'upload_state'],
 })

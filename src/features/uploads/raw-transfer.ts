@@ -5,7 +5,8 @@ import type { UploadsTable } from '../../database/tables/uploads.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import type { Sha256 } from '../../kernel/digest.ts'
 import { newId } from '../../kernel/ids.ts'
-import { uploadLifetimeMs } from '../../kernel/limits.ts'
+import { undeclaredReservationBytes, uploadLifetimeMs } from '../../kernel/limits.ts'
+import { type Allow, allowanceFor } from './allowance.ts'
 import type { UploadScope } from './session.ts'
 import { turnEnd } from './turn.ts'
 import { deleteUpload, insertUpload, lockUpload } from './uploads.queries.ts'
@@ -17,7 +18,12 @@ export interface RawTransfer {
   readonly holder: string
 }
 
-/** Reserves what was declared, or nothing yet for a body of unknown length. */
+const small: Allow = async () => {}
+
+/**
+ * Reserves what was declared, or nothing yet for a body of unknown length. Small ones are not held against what may be
+ * promised: they end within minutes, few come at once, and the disk's reserve holds them.
+ */
 export const openRawTransfer = async (
   parts: TransferParts,
   scope: UploadScope,
@@ -44,11 +50,13 @@ export const openRawTransfer = async (
   }
   const claim = { id: row.id, repository: scope.repository, digest: file.digest, bytes: file.bytes ?? 0 }
   await parts.freeSpace.refuseUnlessRoomFor(claim.bytes)
+  const allow = claim.bytes > undeclaredReservationBytes ? await allowanceFor(parts, scope.owner) : small
   await whenNotReclaimed(() =>
     parts.database.transaction(
       async (tx) => {
         await reserve(tx, claim, parts.capacityBytes)
         await insertUpload(tx, row)
+        await allow(tx)
       },
       // Lost in a crash it is as good as given back.
       { durability: 'relaxed' },

@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import type { UploadsTable } from '../../database/tables/uploads.ts'
+import { cancelledUploadsForgotten, cancelledUploadsPerCallerMax } from '../../kernel/admission-limits.ts'
 
 export const findUpload = (
   q: Queries,
@@ -72,6 +74,22 @@ const deleteById = prepareQuery((q, p: Parameters<{ id: string }>) => q.deleteFr
 
 export const deleteUpload = async (tx: Transaction, id: string): Promise<void> => {
   await deleteById(tx, { id })
+}
+
+/** Forgets the oldest cancelled sessions of a caller beyond those that are kept, unless they still hold room. */
+export const forgetCancelled = async (tx: Transaction, owner: string): Promise<void> => {
+  const beyond = await tx
+    .selectFrom('uploads')
+    .leftJoin('claims', 'claims.id', 'uploads.id')
+    .select('uploads.id')
+    .where('uploads.owner', '=', owner)
+    .where('uploads.status', '=', sql.lit('cancelled' as const))
+    .where('claims.id', 'is', null)
+    .orderBy('uploads.ended_at', 'desc')
+    .offset(cancelledUploadsPerCallerMax)
+    .limit(cancelledUploadsForgotten)
+    .execute()
+  for (const { id } of beyond) await deleteUpload(tx, id)
 }
 
 type TurnValues = Pick<UploadsTable, 'id'> & { readonly holder: string; readonly until: string }

@@ -1,5 +1,5 @@
-import type { AssemblyParts } from '../../content/assembly.ts'
-import { reserve, retire } from '../../content/claims.ts'
+import { type AssemblyParts, isBegun } from '../../content/assembly.ts'
+import { release, reserve, retire } from '../../content/claims.ts'
 import type { IngestParts } from '../../content/ingest.ts'
 import { whenNotReclaimed } from '../../content/reclaim-wait.ts'
 import type { Transaction } from '../../database/database.ts'
@@ -10,13 +10,14 @@ import { toSha256 } from '../../kernel/digest.ts'
 import { Failure, invalid, notFound } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { uploadLifetimeMs } from '../../kernel/limits.ts'
+import { type AllowanceParts, allowanceFor } from './allowance.ts'
 import { type ArtifactRecord, labelsText, metadataText, type NewDescriptor } from './descriptor.ts'
 import { described, lockOwn, recordOf, sessionOf, type UploadScope } from './session.ts'
 import type { TurnParts } from './turn.ts'
-import { findByIdempotencyKey, findUpload, insertUpload, updateUpload } from './uploads.queries.ts'
+import { findByIdempotencyKey, findUpload, forgetCancelled, insertUpload, updateUpload } from './uploads.queries.ts'
 
 /** What it takes to receive a file in one request. */
-export interface TransferParts extends IngestParts, TurnParts {
+export interface TransferParts extends IngestParts, TurnParts, AllowanceParts {
   readonly maxObjectBytes: number
 }
 
@@ -33,7 +34,7 @@ const sameDescription = (row: UploadsTable, wanted: NewDescriptor): boolean =>
   row.metadata === metadataText(wanted.metadata)
 
 /**
- * Opens a session and reserves its size (507 `storage_quota`, `insufficient_space`). The same key with the same
+ * Opens a session and reserves its size (507 `storage_quota`, `insufficient_space`, `upload_limit`). The same key with the same
  * description gives the same session, `created` false; with another one 409 `idempotency_mismatch`.
  */
 export const createUpload = async (
@@ -45,8 +46,8 @@ export const createUpload = async (
   const bytes = Number(wanted.size)
   if (bytes > parts.maxObjectBytes)
     throw invalid('/size', `must be at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES)`)
-  // Room for all of it is asked for when the bytes come; a session may wait for days, and for parts of it to be elsewhere.
   await parts.freeSpace.refuseUnlessRoomFor(0)
+  const allow = await allowanceFor(parts, scope.owner)
   const opened = await whenNotReclaimed(() =>
     parts.database.transaction(async (tx) => {
       const known = await findByIdempotencyKey(tx, scope.repository, scope.owner, idempotencyKey)
@@ -58,6 +59,7 @@ export const createUpload = async (
       const meanwhile = await findByIdempotencyKey(tx, scope.repository, scope.owner, idempotencyKey)
       if (meanwhile !== undefined) throw new SessionAppeared()
       await insertUpload(tx, row)
+      await allow(tx)
       return { upload: recordOf(described(row)), created: true }
     }),
   ).catch((error: unknown) => {
@@ -115,13 +117,22 @@ export const cancelUpload = (parts: UploadParts, scope: UploadScope, id: string)
     const row = await lockOwn(tx, scope, id)
     if (row.status === 'available')
       throw new Failure('upload_state', 'The upload is published and cannot be cancelled.')
-    if (row.status === 'pending') await cancel(tx, id, timestamp(parts.clock.now()))
+    if (row.status === 'pending') await cancel(tx, row, timestamp(parts.clock.now()))
     return { ...recordOf(row), status: 'cancelled' }
   })
 
-/** What cancelling and expiring do: the session ends, its room stays counted until the grace period is over. */
-export const cancel = async (tx: Transaction, id: string, now: string): Promise<void> => {
-  await retire(tx, id, now)
+/**
+ * What cancelling and expiring do: the session ends. What was stored of it stays counted until the grace period is over; a
+ * session of which nothing came, and to which nobody sends, gives its room back at once. The caller has locked the row.
+ */
+export const cancel = async (
+  tx: Transaction,
+  { id, owner, turn_until }: Pick<UploadsTable, 'id' | 'owner' | 'turn_until'>,
+  now: string,
+): Promise<void> => {
+  const mayHoldBytes = (turn_until !== null && turn_until > now) || (await isBegun(tx, id))
+  await (mayHoldBytes ? retire(tx, id, now) : release(tx, id, now))
   await updateUpload(tx, id, { status: 'cancelled', ended_at: now, turn_holder: null, turn_until: null })
   await endJobOf(tx, 'completion', id, now, { errorCode: 'upload_state', lastingly: true })
+  await forgetCancelled(tx, owner)
 }

@@ -98,7 +98,8 @@ export const startGateway = async (
     admission: downloads.admission,
     redirects: settings.redirectDownloads,
   }
-  const uploadParts = { ...parts, maxObjectBytes: settings.maxObjectBytes, capacityBytes: settings.capacityBytes }
+  const { maxObjectBytes, capacityBytes, uploadSharePercent } = settings
+  const uploadParts = { ...parts, maxObjectBytes, capacityBytes, uploadSharePercent }
   const readiness = watchReadiness({
     dependencies: [
       { what: 'The database', probe: () => database.probe() },

@@ -19,7 +19,8 @@ import { translate } from '../translate.ts'
 export const startWorker = (parts: Parts): { stop(): Promise<void> } => {
   const { database, clock, store, report, settings } = parts
   const uploads = { database, clock, store, cleanupGraceMs: settings.cleanupGraceMs }
-  const transfers = { ...parts, maxObjectBytes: settings.maxObjectBytes, capacityBytes: settings.capacityBytes }
+  const { maxObjectBytes, capacityBytes, uploadSharePercent } = settings
+  const transfers = { ...parts, maxObjectBytes, capacityBytes, uploadSharePercent }
   const completion: JobKind = {
     kind: 'completion',
     run: (job) => runCompletion(transfers, job),

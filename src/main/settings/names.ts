@@ -68,6 +68,11 @@ export const settingNames = [
     meaning: 'Longest time for one request that sends a file.',
   },
   {
+    name: 'SVC_UPLOAD_SHARE_PERCENT',
+    fallback: '50',
+    meaning: 'How much of the room that is left the uploads of one caller may reserve; 1 GiB in any case.',
+  },
+  {
     name: 'SVC_DOWNLOAD_SLOTS',
     fallback: '64',
     meaning: 'Downloads that a gateway sends at once; others wait in a fair queue. Small files need no slot.',

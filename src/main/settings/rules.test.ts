@@ -165,6 +165,7 @@ const cases: Record<
   },
   SVC_FREE_SPACE_RESERVE_BYTES: { good: [['0', (s) => s.freeSpaceReserveBytes, 0]], bad: ['-1', '1G'] },
   SVC_UPLOAD_DEADLINE_SECONDS: { good: [['60', (s) => s.uploadDeadlineSeconds, 60]], bad: ['0', '2000001', '1m'] },
+  SVC_UPLOAD_SHARE_PERCENT: { good: [['100', (s) => s.uploadSharePercent, 100]], bad: ['0', '101', 'half'] },
   SVC_REQUESTS_PER_SECOND: { good: [['5', (s) => s.requestsPerSecond, 5]], bad: ['0', '1000001', 'many'] },
   SVC_TRUSTED_PROXIES: {
     good: [

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseTrustedProxies, type TrustedProxies } from '../../http/client-address.ts'
+import { uploadSharePercentDefault } from '../../kernel/admission-limits.ts'
 import {
   capacityBytesDefault,
   cleanupGraceHoursDefault,
@@ -39,6 +40,7 @@ export interface Settings {
   readonly securityAuditRetentionMs: number
   readonly freeSpaceReserveBytes: number
   readonly uploadDeadlineSeconds: number
+  readonly uploadSharePercent: number
   readonly downloadSlots: number
   /** Null: each gateway has slots of its own. */
   readonly sharedDownloadSlots: number | null
@@ -110,6 +112,7 @@ export const readSettings = (environment: Environment): Settings => {
       wholeNumber(0, Number.MAX_SAFE_INTEGER),
     ),
     uploadDeadlineSeconds: read('SVC_UPLOAD_DEADLINE_SECONDS', uploadDeadlineSecondsDefault, wholeNumber(1, 2_000_000)),
+    uploadSharePercent: read('SVC_UPLOAD_SHARE_PERCENT', uploadSharePercentDefault, wholeNumber(1, 100)),
     downloadSlots: read('SVC_DOWNLOAD_SLOTS', downloadSlotsDefault, wholeNumber(1, downloadSlotsMax)),
     sharedDownloadSlots: read<number | null>('SVC_SHARED_DOWNLOAD_SLOTS', null, (text) =>
       text === 'off' ? null : wholeNumber(1, downloadSlotsMax)(text),

@@ -88,7 +88,8 @@ create table assemblies (
   claim_id text collate "C" not null,
   place text collate "C" not null,
   hashed_parts bigint not null,
-  hash_state text collate "C"
+  hash_state text collate "C",
+  stored_bytes bigint not null default 0
 );
 
 alter table assemblies add constraint assemblies_pkey PRIMARY KEY (claim_id);
@@ -190,6 +191,8 @@ alter table claims add constraint claims_repository_fkey FOREIGN KEY (repository
 CREATE INDEX claims_by_digest ON claims USING btree (sha256);
 
 CREATE INDEX claims_by_repository ON claims USING btree (repository, state);
+
+CREATE INDEX claims_pending ON claims USING btree (id, size) WHERE (state = 'pending'::text);
 
 CREATE INDEX claims_retired ON claims USING btree (retired_at) WHERE (retired_at IS NOT NULL);
 
@@ -704,8 +707,14 @@ alter table uploads add constraint uploads_repository_fkey FOREIGN KEY (reposito
 
 CREATE UNIQUE INDEX uploads_by_idempotency_key ON uploads USING btree (repository, owner, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
+CREATE INDEX uploads_cancelled_of_owner ON uploads USING btree (owner, ended_at) WHERE (status = 'cancelled'::text);
+
 CREATE INDEX uploads_ended ON uploads USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE INDEX uploads_open ON uploads USING btree (expires_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX uploads_open_by_id ON uploads USING btree (id) WHERE (status = 'pending'::text);
+
+CREATE INDEX uploads_open_of_owner ON uploads USING btree (owner, id) WHERE (status = 'pending'::text);
 
 CREATE INDEX uploads_turns ON uploads USING btree (turn_until) WHERE (turn_until IS NOT NULL);

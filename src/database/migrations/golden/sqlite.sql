@@ -75,7 +75,8 @@ CREATE TABLE "assemblies" (
   "claim_id" text primary key,
   "place" text not null unique,
   "hashed_parts" integer not null,
-  "hash_state" text
+  "hash_state" text,
+  "stored_bytes" integer default 0 not null
 ) strict;
 
 CREATE TABLE "assembly_parts" (
@@ -163,6 +164,11 @@ CREATE INDEX "claims_by_repository" on "claims" (
   "repository",
   "state"
 );
+
+CREATE INDEX "claims_pending" on "claims" (
+  "id",
+  "size"
+) where "state" = 'pending';
 
 CREATE INDEX "claims_retired" on "claims" (
   "retired_at"
@@ -729,12 +735,26 @@ CREATE UNIQUE INDEX "uploads_by_idempotency_key" on "uploads" (
   "idempotency_key"
 ) where "idempotency_key" is not null;
 
+CREATE INDEX "uploads_cancelled_of_owner" on "uploads" (
+  "owner",
+  "ended_at"
+) where "status" = 'cancelled';
+
 CREATE INDEX "uploads_ended" on "uploads" (
   "ended_at"
 ) where "ended_at" is not null;
 
 CREATE INDEX "uploads_open" on "uploads" (
   "expires_at"
+) where "status" = 'pending';
+
+CREATE INDEX "uploads_open_by_id" on "uploads" (
+  "id"
+) where "status" = 'pending';
+
+CREATE INDEX "uploads_open_of_owner" on "uploads" (
+  "owner",
+  "id"
 ) where "status" = 'pending';
 
 CREATE INDEX "uploads_turns" on "uploads" (
