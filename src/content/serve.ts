@@ -5,6 +5,7 @@ import { Failure } from '../kernel/failure.ts'
 import { smallDownloadBytes, smallFileBytesMax, storeAddressSeconds } from '../kernel/limits.ts'
 import { OnePiece } from '../kernel/one-piece.ts'
 import { type ByteRange, resolveRange } from '../kernel/range.ts'
+import type { Scope } from '../kernel/scope.ts'
 import { BlobMissing, type BlobStore } from '../ports/blob-store.ts'
 import type { Admission } from './admission/admission.ts'
 import type { Turn } from './admission/download.ts'
@@ -37,7 +38,8 @@ export interface ServeRequest {
   readonly caller: string
   readonly id: string | undefined
   readonly ticket: string | undefined
-  readonly onGone: (listener: () => void) => void
+  /** Of the request: its turn and the open bytes end with it. */
+  readonly scope: Scope
   /** Throws what a fresh request of the same credential would be told. */
   readonly admitAgain: () => Promise<unknown>
 }
@@ -45,7 +47,7 @@ export interface ServeRequest {
 export interface ServedAnswer {
   readonly status: 200 | 206 | 304 | 307
   readonly headers: Readonly<Record<string, string>>
-  /** Null when the answer has no body. Otherwise opened already: must be iterated or returned. */
+  /** Null when the answer has no body. Otherwise opened already; closed with the scope of the request. */
   readonly bytes: AsyncIterableIterator<Uint8Array> | null
 }
 
@@ -132,24 +134,21 @@ const addressOf = async (
 const send = async (
   { store, smallFiles, admission }: ServeParts,
   served: Served,
-  { downloadClass, caller, id, ticket, onGone, admitAgain }: ServeRequest,
+  { downloadClass, caller, id, ticket, scope, admitAgain }: ServeRequest,
   range: ByteRange,
 ): Promise<AsyncIterableIterator<Uint8Array>> => {
   const bytes = range.end - range.start
   const last = range.end === served.bytes
-  const entered = admission.enter({ caller, downloadClass, bytes, last, content: served.digest, id, ticket, onGone })
+  const entered = admission.enter({ caller, downloadClass, bytes, last, content: served.digest, id, ticket, scope })
   const waited = entered instanceof Promise
   const turn = waited ? await entered : entered
-  try {
-    if (waited) await admitAgain()
-    return new InTurn(await open(store, smallFiles, served, range), turn)
-  } catch (error) {
-    turn.end()
-    throw error
-  }
+  if (waited) await admitAgain()
+  const pieces = await open(store, smallFiles, served, range)
+  scope.own(async () => void (await pieces.return?.()))
+  return new InTurn(pieces, turn)
 }
 
-/** The bytes of a download: what is sent is counted, and its turn ends with it. */
+/** The bytes of a download: what is sent is counted. */
 class InTurn implements AsyncIterableIterator<Uint8Array> {
   readonly #bytes: AsyncIterableIterator<Uint8Array>
   readonly #turn: Turn
@@ -165,13 +164,8 @@ class InTurn implements AsyncIterableIterator<Uint8Array> {
     return piece
   }
 
-  /** The consumer always calls it, also after the last piece. */
   async return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    try {
-      await this.#bytes.return?.()
-    } finally {
-      this.#turn.end()
-    }
+    await this.#bytes.return?.()
     return { done: true, value: undefined }
   }
 

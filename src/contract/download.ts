@@ -35,7 +35,7 @@ export const downloadAsked = ({
   id: headers['svc-download-id'],
   ticket: headers['svc-queue-ticket'],
   caller: shareOf(caller, request.clientAddress),
-  onGone: request.whenGone,
+  scope: request.scope,
   admitAgain: request.admitAgain,
 })
 

@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Caller, LinkCaller } from '../kernel/caller.ts'
+import type { Scope } from '../kernel/scope.ts'
 import type { AccessRule, BodyKind, BodyOf, Operation, ResponseTable } from './operation.ts'
 
 export interface RequestFacts {
@@ -10,10 +11,13 @@ export interface RequestFacts {
   readonly baseUrl: string
   /** HEAD: the same headers, no body. */
   readonly head: boolean
-  /** Calls `listener` when the client goes away before its answer; answers how to stop that. For answers that take their time. */
-  whenGone(listener: () => void): () => void
   /** That the caller was let in, as the gate made it: by it a change of authority asks again inside its transaction. */
   readonly admission: object
+  /**
+   * Owns what is taken for the request beyond the call of its handler, such as a place in a queue or an open file: it ends
+   * when the answer is out, or with the connection.
+   */
+  readonly scope: Scope
   /**
    * Asks anew whether the caller would be let in, and throws what a fresh request would be told: 401, 403 or 404. For
    * answers that waited, after everything that they tell was read.
@@ -52,7 +56,7 @@ export interface Input<O extends Operation> {
 export interface ByteAnswer {
   readonly status: 200 | 206 | 304 | 307 | 416
   readonly headers: Readonly<Record<string, string>>
-  /** Null for HEAD, 304, 307 and 416. Whoever gets it must iterate or `return()` it. */
+  /** Null for HEAD, 304, 307 and 416. Closed with the scope of the request. */
   readonly bytes: AsyncIterableIterator<Uint8Array> | null
 }
 

@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { OwningScope } from '../kernel/scope.ts'
 import type { Arrival } from './pipeline.ts'
 
 declare module 'fastify' {
@@ -8,23 +10,25 @@ declare module 'fastify' {
     /** Path template as declared; the route's metrics label. */
     template?: string
   }
-  interface FastifyRequest {
-    exchange: Exchange | null
-  }
 }
 
 /** One request and its answer. */
 export interface Exchange {
   readonly requestId: string
   readonly startedAtMs: number
+  /**
+   * Ends when the answer is out or the connection has ended, whichever is first. Everything that is taken for the request
+   * belongs to it.
+   */
+  readonly scope: OwningScope
   /** Headers that every answer to this request bears. */
   readonly headers: Record<string, string>
   /** Set before anything of the catalog is read: from then on no answer leaves before what it may tell is durable. */
   readsCatalog: boolean
   /** Set once the caller was admitted. */
   arrival: Arrival | null
-  /** Runs out when a JSON body does not come. */
-  bodyTimer: NodeJS.Timeout | null
+  /** Told when the JSON body is here: it is not waited for any longer. */
+  bodyHere: () => void
 }
 
 const bootId = Date.now().toString(36)
@@ -36,20 +40,27 @@ export const nextRequestId = (): string => {
   return `${bootId}-${counter.toString(36)}`
 }
 
-/** The exchange of a request; begins it if this is the first to ask. */
-export const exchangeOf = (request: FastifyRequest): Exchange => {
-  request.exchange ??= begin()
-  return request.exchange
-}
+const exchanges = new WeakMap<IncomingMessage, Exchange>()
 
-const begin = (): Exchange => {
+/** Begins the exchange of a request. What fails while it is cleared away is reported. */
+export const beginExchange = (request: IncomingMessage, report: (error: unknown) => void): Exchange => {
   const requestId = nextRequestId()
-  return {
+  const exchange = {
     requestId,
     startedAtMs: performance.now(),
+    scope: new OwningScope(report),
     headers: { 'x-request-id': requestId },
     readsCatalog: false,
     arrival: null,
-    bodyTimer: null,
+    bodyHere: () => {},
   }
+  exchanges.set(request, exchange)
+  return exchange
+}
+
+/** The exchange of a request that is being served. */
+export const exchangeOf = ({ raw }: Pick<FastifyRequest, 'raw'>): Exchange => {
+  const exchange = exchanges.get(raw)
+  if (exchange === undefined) throw new Error(`${raw.method} is served outside of an exchange`)
+  return exchange
 }

@@ -3,6 +3,7 @@ import type { AnyAnswer, BoundOperation, ByteAnswer, IncomingBody, Input } from 
 import { type AccessRule, changes, type Operation } from '../contract/operation.ts'
 import { type Caller, readsOnly } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
+import type { Scope } from '../kernel/scope.ts'
 import { bearerCredential, linkCredential } from './credential.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { decodeQuery } from './query.ts'
@@ -126,14 +127,19 @@ const streamOf = (
   operation: Operation,
   request: IncomingMessage,
   response: ServerResponse,
-  { deadlineSeconds, metrics }: { deadlineSeconds: number; metrics: HttpMetrics },
+  { deadlineSeconds, metrics, scope }: { deadlineSeconds: number; metrics: HttpMetrics; scope: Scope },
   whenWhole: () => Promise<unknown>,
 ): IncomingBody | undefined => {
   if (operation.body.kind !== 'stream') return undefined
   const allowed = operation.body.mediaTypes
   if (allowed !== null && !allowed.includes(mediaType(request)))
     throw new Failure('unsupported_media_type', `Send the bytes with Content-Type: ${allowed.join(' or ')}.`)
-  return incomingBody(request, response, deadlineSeconds, () => metrics.begin('in'), whenWhole)
+  return incomingBody(request, response, {
+    scope,
+    deadlineSeconds,
+    beginTransfer: () => metrics.begin('in'),
+    whenWhole,
+  })
 }
 
 /**
@@ -147,7 +153,14 @@ export const perform = async (
   arrival: Arrival,
   request: IncomingMessage,
   response: ServerResponse,
-  parts: { params: Params; queryText: string; body: unknown; deadlineSeconds: number; metrics: HttpMetrics },
+  parts: {
+    params: Params
+    queryText: string
+    body: unknown
+    deadlineSeconds: number
+    metrics: HttpMetrics
+    scope: Scope
+  },
 ): Promise<AnyAnswer> => {
   const { operation } = bound
   const caller = checked.body === null ? arrival.caller : await arrival.admitAgain()
@@ -174,20 +187,11 @@ export const perform = async (
       ...arrival,
       caller,
       head: request.method === 'HEAD',
-      whenGone: (listener: () => void) => onClose(response, listener),
+      scope: parts.scope,
     },
   }
   // Validated against this operation's own schemas just above.
   return bound.handler(input as Input<Operation>)
-}
-
-/** A connection that is gone already is told of, too. */
-const onClose = (response: ServerResponse, listener: () => void): (() => void) => {
-  if (response.closed || response.destroyed) listener()
-  response.once('close', listener)
-  return () => {
-    response.off('close', listener)
-  }
 }
 
 export const isByteAnswer = (answer: AnyAnswer): answer is ByteAnswer => 'bytes' in answer

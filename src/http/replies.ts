@@ -46,13 +46,15 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
   const text: Replies['text'] = (request, reply, status, headers, body) => {
     const raw = reply.raw
     reply.hijack()
+    const exchange = exchangeOf(request)
+    if (exchange.scope.over) return
     if (raw.headersSent || raw.destroyed) {
       raw.destroy()
       return
     }
     const bodiless = status === 204 || status === 304
     const unread = leavesMuchUnread(request.raw)
-    const all: Record<string, string> = { ...exchangeOf(request).headers, ...headers }
+    const all: Record<string, string> = { ...exchange.headers, ...headers }
     if (!bodiless) all['content-length'] ??= String(Buffer.byteLength(body))
     if (unread || isDraining()) all['connection'] = 'close'
     raw.writeHead(status, all)
@@ -97,10 +99,19 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
       return
     }
     reply.hijack()
-    const headers = { ...exchangeOf(request).headers, ...given.headers }
-    if (given.bytes === null) reply.raw.writeHead(given.status, headers).end()
-    else await sendBytes(reply.raw, given.status, headers, given.bytes, parts.metrics.begin('out'))
-    answered(request, reply)
+    const exchange = exchangeOf(request)
+    const headers = { ...exchange.headers, ...given.headers }
+    const { bytes } = given
+    if (bytes === null) {
+      reply.raw.writeHead(given.status, headers).end()
+    } else {
+      const transfer = parts.metrics.begin('out')
+      exchange.scope.own(() => transfer.end())
+      exchange.scope.own(async () => void (await bytes.return?.()))
+      await sendBytes(reply.raw, exchange.scope, given.status, headers, bytes, (sent) => transfer.add(sent))
+    }
+    // Also of a client that went away in the middle.
+    exchange.scope.own(() => answered(request, reply))
   }
 
   const settledFor = async (given: AnyAnswer): Promise<void> => {

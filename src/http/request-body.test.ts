@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import { Failure } from '../kernel/failure.ts'
 import { transferIdleMs } from '../kernel/limits.ts'
+import { OwningScope } from '../kernel/scope.ts'
 import { expectsContinue, incomingBody } from './request-body.ts'
 
 const deadlineSeconds = 600
@@ -51,20 +52,20 @@ const scene = (t: TestContext, headers: Record<string, string> = { 'transfer-enc
   const told: string[] = []
   const response = { writeContinue: () => told.push('100') } as unknown as ServerResponse
   const transfer = { add: (bytes: number) => told.push(`+${bytes}`), end: () => told.push('end') }
-  const body = incomingBody(
-    request,
-    response,
+  const scope = new OwningScope(assert.ifError)
+  const body = incomingBody(request, response, {
+    scope,
     deadlineSeconds,
-    () => transfer,
-    async () => told.push('whole'),
-  )
+    beginTransfer: () => transfer,
+    whenWhole: async () => told.push('whole'),
+  })
   const pieces = body.pieces[Symbol.asyncIterator]()
   const next = async (): Promise<string | null> => {
     const piece = await pieces.next()
     return piece.done === true ? null : Buffer.from(piece.value).toString()
   }
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
-  return { sender, request, body, next, told, settle, timers }
+  return { sender, request, body, next, told, settle, timers, scope }
 }
 
 const fails = async (reading: Promise<unknown>, code: string, what: RegExp): Promise<void> => {
@@ -134,6 +135,18 @@ describe('an incoming body', () => {
     sender.destroy()
     await fails(reading, 'invalid_request', /ended before it was complete/)
     assert.equal(told.at(-1), 'end')
+  })
+
+  it('is given back with its exchange, also by a reader that never comes for the rest', async (t) => {
+    const { sender, next, told, scope, timers } = scene(t)
+    sender.write('half')
+    assert.equal(await next(), 'half')
+    scope.end()
+    assert.deepEqual(told, ['+4', 'end'])
+    assert.equal(timers.waiting.size, 0)
+    sender.write('more')
+    await fails(next(), 'invalid_request', /ended before it was complete/)
+    assert.deepEqual(told, ['+4', 'end'])
   })
 
   it('is asked for when its reader wants it, not before', async (t) => {

@@ -2,11 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { IncomingBody } from '../contract/handler.ts'
 import { Failure } from '../kernel/failure.ts'
 import { refusedBodyDrainBytes, refusedBodyDrainMs, transferIdleMs } from '../kernel/limits.ts'
+import type { Scope } from '../kernel/scope.ts'
 
 /** Counts a body while it arrives. */
-export interface Transfer {
+interface Transfer {
   add(bytes: number): void
   end(): void
+}
+
+/** What reading a body takes, and whose it is. */
+interface Taking {
+  readonly scope: Scope
+  readonly deadlineSeconds: number
+  readonly beginTransfer: () => Transfer
+  readonly whenWhole: () => Promise<unknown>
 }
 
 /** Requests that asked for `100 Continue` and have not got it yet. Refused ones never send their body. */
@@ -31,25 +40,18 @@ const declaredBytes = (request: IncomingMessage): number | null => {
  * when the first piece is asked for, which is also when `100 Continue` goes out. `whenWhole` is asked when the last piece was
  * taken: what it throws ends the stream instead of its end.
  */
-export const incomingBody = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  deadlineSeconds: number,
-  beginTransfer: () => Transfer,
-  whenWhole: () => Promise<unknown>,
-): IncomingBody => ({
+export const incomingBody = (request: IncomingMessage, response: ServerResponse, taking: Taking): IncomingBody => ({
   declaredBytes: request.headers['transfer-encoding'] === undefined ? (declaredBytes(request) ?? 0) : null,
-  pieces: { [Symbol.asyncIterator]: () => timedPieces(request, response, deadlineSeconds, beginTransfer(), whenWhole) },
+  pieces: { [Symbol.asyncIterator]: () => timedPieces(request, response, taking) },
 })
 
 async function* timedPieces(
   request: IncomingMessage,
   response: ServerResponse,
-  deadlineSeconds: number,
-  transfer: Transfer,
-  whenWhole: () => Promise<unknown>,
+  { scope, deadlineSeconds, beginTransfer, whenWhole }: Taking,
 ): AsyncGenerator<Uint8Array> {
   continueBody(request, response)
+  const transfer = beginTransfer()
   const deadline = setTimeout(() => {
     const detail = `One request must finish within ${deadlineSeconds} seconds (SVC_UPLOAD_DEADLINE_SECONDS).`
     stop(new Failure('upload_deadline', detail))
@@ -76,6 +78,13 @@ async function* timedPieces(
     notify()
   }
   request.on('readable', notify).on('end', notify).on('error', cut).on('close', closed)
+  const release = scope.own(() => {
+    transfer.end()
+    clearTimeout(deadline)
+    clearTimeout(idle)
+    // Whoever reads on is told that there is no more.
+    cut()
+  })
   try {
     for (;;) {
       if (failure !== null) throw failure
@@ -97,9 +106,7 @@ async function* timedPieces(
       }
     }
   } finally {
-    transfer.end()
-    clearTimeout(deadline)
-    clearTimeout(idle)
+    release()
     request.off('readable', notify).off('end', notify).off('error', cut).off('close', closed)
   }
 }

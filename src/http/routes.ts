@@ -37,7 +37,7 @@ type Parts = Pick<HttpParts, 'budget' | 'gate' | 'metrics' | 'trustedProxies' | 
 
 /** Makes the route of an operation: admit when the head is there, validate and perform when a JSON body is. */
 export const bindOperation = (
-  scope: FastifyInstance,
+  routes: FastifyInstance,
   bound: BoundOperation,
   parts: Parts,
   replies: Replies,
@@ -46,7 +46,7 @@ export const bindOperation = (
   const { operation } = bound
   let checked: Checked | null = null
   const rest = restName(operation.path)
-  scope.route({
+  routes.route({
     method: reads(operation) ? ['GET', 'HEAD'] : operation.method,
     url: routePath(operation.path),
     config: { operationId: operation.id, template: operation.path },
@@ -73,12 +73,12 @@ export const bindOperation = (
       exchange.arrival = { caller, requestId: exchange.requestId, ...facts, admission, admitAgain }
       if (operation.body.kind !== 'json') return
       continueBody(request.raw, reply.raw)
-      exchange.bodyTimer = setTimeout(() => replies.problem(request, reply, bodyTooSlow()), jsonBodyDeadlineMs)
-      reply.raw.once('close', () => clearTimeout(exchange.bodyTimer ?? undefined))
+      const timer = setTimeout(() => replies.problem(request, reply, bodyTooSlow()), jsonBodyDeadlineMs)
+      exchange.bodyHere = exchange.scope.own(() => clearTimeout(timer))
     },
     handler: async (request, reply) => {
-      const { arrival, bodyTimer } = exchangeOf(request)
-      if (bodyTimer !== null) clearTimeout(bodyTimer)
+      const { arrival, bodyHere, scope } = exchangeOf(request)
+      bodyHere()
       if (arrival === null) throw new Error(`${operation.id}: reached its handler unadmitted`)
       // At the first request: to compile all of them takes a good part of the time that a start takes.
       checked ??= compileOperation(operation)
@@ -88,6 +88,7 @@ export const bindOperation = (
         body: request.body,
         deadlineSeconds: parts.uploadDeadlineSeconds,
         metrics: parts.metrics,
+        scope,
       })
       await replies.answer(request, reply, answer)
     },
@@ -100,24 +101,24 @@ const bodyTooSlow = (): Failure =>
   })
 
 /** JSON and nothing else: another media type is 415, a longer body 413. */
-export const readJsonBodies = (scope: FastifyInstance): void => {
-  scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) =>
+export const readJsonBodies = (routes: FastifyInstance): void => {
+  routes.removeAllContentTypeParsers()
+  routes.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) =>
     parseJson(body),
   )
 }
 
 /** Bodies that the handler streams, or that nobody wants, are left on the connection. */
-export const leaveBodies = (scope: FastifyInstance): void => {
-  scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', async () => undefined)
+export const leaveBodies = (routes: FastifyInstance): void => {
+  routes.removeAllContentTypeParsers()
+  routes.addContentTypeParser('*', async () => undefined)
 }
 
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
 
 /** Answers 405 with `Allow` for each method that no operation serves on a path that some operation has. */
 export const refuseOtherMethods = (
-  scope: FastifyInstance,
+  routes: FastifyInstance,
   served: readonly Operation[],
   known: readonly Operation[],
 ): void => {
@@ -138,6 +139,6 @@ export const refuseOtherMethods = (
       throw new Failure('method_not_allowed', detail, { headers: { allow } })
     }
     const method = everyMethod.filter((name) => !allowed.has(name))
-    scope.route({ method, url, config: { template }, onRequest: refuse, handler: refuse })
+    routes.route({ method, url, config: { template }, onRequest: refuse, handler: refuse })
   }
 }

@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { reads } from '../contract/operation.ts'
 import { Failure } from '../kernel/failure.ts'
 import { connectionsMax, drainMs, headersTimeoutMs, keepAliveMs, requestHeadBytesMax } from '../kernel/limits.ts'
 import { clientFacts } from './client-address.ts'
+import { Connection } from './connection.ts'
 import { exchangeOf } from './exchange.ts'
-import { answerMalformed } from './malformed.ts'
+import { malformedAnswer } from './malformed.ts'
 import { checkOrigin, preflightHeaders } from './origins.ts'
 import type { HttpParts } from './parts.ts'
 import { createReplies } from './replies.ts'
@@ -33,8 +35,9 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   let underWay = 0
   let whenIdle: (() => void) | null = null
   const isDraining = (): boolean => draining
+  const connections = new WeakMap<Duplex, Connection>()
+  const report = (error: unknown): void => parts.reportBug(error, { asked: 'the end of a request' })
   const replies = createReplies(parts, isDraining)
-  const malformed = answerMalformed()
 
   const serve = (handler: (request: IncomingMessage, response: ServerResponse) => void): Server => {
     const options = {
@@ -48,21 +51,22 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     }
     const counted: typeof handler = (request, response) => {
       underWay += 1
-      malformed.begin(request, response)
-      response.once('close', () => {
+      exchangeOf({ raw: request }).scope.own(() => {
         underWay -= 1
         if (underWay === 0) whenIdle?.()
       })
       handler(request, response)
     }
-    const server = createServer(options, counted)
+    const arrived: typeof handler = (request, response) => connections.get(request.socket)?.arrive(request, response)
+    const server = createServer(options, arrived)
     server.maxConnections = connectionsMax
+    server.on('connection', (socket) => connections.set(socket, new Connection(socket, counted, report)))
     server.on('checkContinue', (request: IncomingMessage, response) => {
       expectsContinue(request)
-      counted(request, response)
+      arrived(request, response)
     })
     // What else is expected is not promised: the request is served as if it were not (RFC 9110, section 10.1.1).
-    server.on('checkExpectation', counted)
+    server.on('checkExpectation', arrived)
     return server
   }
 
@@ -74,11 +78,8 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     routerOptions: { maxParamLength: requestHeadBytesMax, querystringParser: () => ({}) },
     serverFactory: serve,
     frameworkErrors: (error, request, reply) => replies.problem(request, reply, error),
-    clientErrorHandler: (error, socket) => {
-      malformed.answer(error, socket)
-    },
+    clientErrorHandler: (error, socket) => connections.get(socket)?.giveUp(malformedAnswer(error)),
   })
-  app.decorateRequest('exchange', null)
   app.setErrorHandler((error, request, reply) => replies.problem(request, reply, error))
 
   const admitOrigin = (request: FastifyRequest, origin: string): void => {

@@ -138,11 +138,11 @@ forEachEngine((engine) => {
       assert.equal(await again, false)
     })
 
-    it('ends for one who is dismissed, and for all when all is over', async () => {
+    it('ends for one who leaves, and for all when all is over', async () => {
       const { growth } = await scene()
       const [one, two] = [growth.register('releases', 'me'), growth.register('releases', 'me')]
       const [first, second] = [one.grown(0, longMs), two.grown(0, longMs)]
-      one.dismiss()
+      one.leave()
       assert.equal(await first, false)
       assert.equal(await one.grown(0, longMs), false)
       growth.end()

@@ -23,12 +23,10 @@ export interface Growth {
 export interface Waiter {
   /**
    * Resolves when the journal has probably grown beyond the sequence (true), or when it is no use waiting any longer: the time
-   * is up, the waiter was dismissed, or all waits ended (false). Throws when the database does not answer.
+   * is up, the waiter left, or all waits ended (false). Throws when the database does not answer.
    */
   grown(beyond: number, forMs: number): Promise<boolean>
-  /** Ends the wait that is under way, if one is. */
-  dismiss(): void
-  /** Gives the place back. */
+  /** Gives the place back, and ends the wait that is under way or begins later. */
   leave(): void
 }
 
@@ -104,6 +102,7 @@ export const watchGrowth = ({ database, everyMs, waitingMax, waitingPerCallerMax
 
   const giveBack = (place: Place): void => {
     if (!places.delete(place)) return
+    place.over = true
     const topic = topicOf(place.repository)
     const neighbours = byTopic.get(topic)
     neighbours?.delete(place)
@@ -141,10 +140,6 @@ export const watchGrowth = ({ database, everyMs, waitingMax, waitingPerCallerMax
       const place = take(repository, caller)
       return {
         grown: (beyond, forMs) => wait(place, beyond, forMs),
-        dismiss() {
-          place.over = true
-          place.wait?.end(false)
-        },
         leave: () => giveBack(place),
       }
     },

@@ -356,6 +356,8 @@ export const budgetCallersMax = 100_000
 export const connectionsMax = 10_000
 export const keepAliveMs = 65 * second
 export const headersTimeoutMs = 30 * second
+/** Requests that came before the answer to the one before them, on all connections; some five kilobytes each. */
+export const pipelinedWaitingMax = 20_000
 
 /** Gateway processes on one port: how many, how long one may take to start, and the pause before another takes its place. */
 export const gatewayProcessesMax = 64

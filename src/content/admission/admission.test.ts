@@ -11,6 +11,7 @@ import {
   queueRetrySecondsMax,
   smallDownloadBytes,
 } from '../../kernel/limits.ts'
+import { OwningScope } from '../../kernel/scope.ts'
 import { type Admission, createAdmission } from './admission.ts'
 import type { Download, Turn } from './download.ts'
 import { createDownloadMeter } from './meter.ts'
@@ -40,7 +41,7 @@ const download = (more: Partial<Download> = {}): Download => ({
   content: 'digest',
   id: undefined,
   ticket: undefined,
-  onGone: () => {},
+  scope: new OwningScope(assert.ifError),
   ...more,
 })
 
@@ -121,17 +122,10 @@ describe('the admission of a request without an id', () => {
   it('leaves the queue when its client goes away', async () => {
     const { admission, meter } = scene(1)
     const turn = entered(admission, download())
-    let goAway = (): void => {}
-    const waiting = held(
-      admission,
-      download({
-        onGone: (listener) => {
-          goAway = listener
-        },
-      }),
-    )
-    goAway()
-    goAway()
+    const client = new OwningScope(assert.ifError)
+    const waiting = held(admission, download({ scope: client }))
+    client.end()
+    client.end()
     assert.equal(admission.state.waiting, 0)
     turn.end()
     assert.equal(admission.state.held, 0)
@@ -337,7 +331,12 @@ describe('the admission, whatever happens', () => {
         const { admission, time } = scene(2)
         const classes = ['interactive', 'release', 'bulk', 'background'] as const
         const turns: Turn[] = []
-        const leavers: (() => void)[] = []
+        const leavers: OwningScope[] = []
+        const leaver = (): OwningScope => {
+          const scope = new OwningScope(assert.ifError)
+          leavers.push(scope)
+          return scope
+        }
         let open = 0
         const enter = (asked: Download): void => {
           try {
@@ -367,12 +366,12 @@ describe('the admission, whatever happens', () => {
               download({
                 caller: `c${each.caller}`,
                 downloadClass: classes[each.caller] ?? 'bulk',
-                onGone: (listener) => leavers.push(listener),
+                scope: leaver(),
               }),
             )
           if (each.kind === 'range') enter(session(`s${each.id}`, { caller: `c${each.caller}`, last: each.last }))
           if (each.kind === 'end') turns.splice(each.which % (turns.length || 1), 1)[0]?.end()
-          if (each.kind === 'gone') leavers.splice(each.which % (leavers.length || 1), 1)[0]?.()
+          if (each.kind === 'gone') leavers.splice(each.which % (leavers.length || 1), 1)[0]?.end()
           if (each.kind === 'pass') time.pass(each.ms)
           if (each.kind === 'resize') admission.resize(each.slots)
           await settled()

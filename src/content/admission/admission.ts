@@ -178,7 +178,7 @@ class FairAdmission implements Admission {
     if (granted !== null) return granted
     cancelTimer = timers.after(waitMs, () => sendAway(this.#tooLong()))
     this.#held.add(sendAway)
-    download.onGone(() => sendAway(this.#tooLong()))
+    download.scope.own(() => sendAway(this.#tooLong()))
     return turn.promise
   }
 
@@ -325,21 +325,19 @@ class FairAdmission implements Admission {
     const { meter, timers } = this.#parts
     const begunMs = timers.now()
     let sentBytes = 0
-    let ended = false
     return {
       sent: (bytes) => {
         sentBytes += bytes
         meter.bytes[download.downloadClass] += bytes
       },
-      end: () => {
-        if (ended) return
-        ended = true
+      // A turn that comes when its client is gone ends here and now.
+      end: download.scope.own(() => {
         // What the next one will take is guessed from what the last ones took.
         const tookMs = Math.max(1, timers.now() - begunMs)
         if (sentBytes > smallDownloadBytes) this.#bytesPerMs += (sentBytes / tookMs - this.#bytesPerMs) / 16
         this.#turnMs += (tookMs - this.#turnMs) / 16
         end()
-      },
+      }),
     }
   }
 

@@ -1,4 +1,5 @@
 import type { DownloadClass } from '../../kernel/download-class.ts'
+import type { Scope } from '../../kernel/scope.ts'
 
 /** A body to send. */
 export interface Download {
@@ -13,11 +14,11 @@ export interface Download {
   /** The client's name for it. */
   readonly id: string | undefined
   readonly ticket: string | undefined
-  /** Calls when the client has gone away. */
-  readonly onGone: (listener: () => void) => void
+  /** Of the request: its place in the line and its turn end with it. */
+  readonly scope: Scope
 }
 
-/** Leave to send. Must be ended once, whatever happens; ending again is harmless. */
+/** Leave to send. Ends with the scope of its download, or sooner; ending again is harmless. */
 export interface Turn {
   sent(bytes: number): void
   end(): void

@@ -8,6 +8,7 @@ import { migrations } from '../../database/migrations/index.ts'
 import { openDatabase } from '../../database/open.ts'
 import { watchGrowth } from '../../journal/growth.ts'
 import { appendJournal } from '../../journal/journal.ts'
+import { OwningScope } from '../../kernel/scope.ts'
 import { auditAfter } from '../audit/audit.ts'
 import { nextChanges } from './changes.ts'
 
@@ -38,7 +39,7 @@ forEachEngine((engine) => {
         }),
       )
       const growth = watchGrowth({ database: slow, everyMs: 60_000, waitingMax: 1, waitingPerCallerMax: 1 })
-      const asker = { caller: 'me', whenGone: () => () => {}, admitAgain: async () => {} }
+      const asker = { caller: 'me', scope: new OwningScope(assert.ifError), admitAgain: async () => {} }
       const told: unknown[] = []
       const wanted = { after: 0, limit: 10, waitMs: 0 }
       const answers = [

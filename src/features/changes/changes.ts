@@ -3,6 +3,7 @@ import type { Growth, Waiter } from '../../journal/growth.ts'
 import { journalHeadAndRowsAfter } from '../../journal/journal.queries.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { withInnerDetail } from '../../kernel/journal-actions.ts'
+import type { Scope } from '../../kernel/scope.ts'
 
 /** A line of the journal without who made it. */
 interface Change {
@@ -38,7 +39,8 @@ interface Wanted {
 
 interface Asker {
   readonly caller: string
-  whenGone(listener: () => void): () => void
+  /** Of the request: its wait ends with it. */
+  readonly scope: Scope
   /** Throws what a fresh request of the same credential would be told. */
   admitAgain(): Promise<unknown>
 }
@@ -59,10 +61,11 @@ export const nextChanges = async (
   const page = await changesAfter(parts.database, repository, wanted.after, wanted.limit)
   if (page.items.length > 0 || wanted.waitMs === 0) return page
   const waiter = parts.growth.register(repository, asker.caller)
+  const leave = asker.scope.own(() => waiter.leave())
   try {
-    return await firstChanges(parts, repository, { ...wanted, after: Number(page.next) }, asker, waiter)
+    return await firstChanges(parts, repository, { ...wanted, after: Number(page.next) }, waiter)
   } finally {
-    waiter.leave()
+    leave()
     // Also instead of a lost cursor, which tells how far the journal is.
     await asker.admitAgain()
   }
@@ -72,21 +75,15 @@ const firstChanges = async (
   { database }: ChangeParts,
   repository: string,
   { after, limit, waitMs }: Wanted & { readonly after: number },
-  asker: Asker,
   waiter: Waiter,
 ): Promise<ChangePage> => {
-  const forgetClient = asker.whenGone(() => waiter.dismiss())
-  try {
-    const until = performance.now() + waitMs
-    for (;;) {
-      // Looked at again after registering: nothing comes between a look and the wait unheard.
-      const seen = await changesAfter(database, repository, after, limit)
-      const leftMs = until - performance.now()
-      if (seen.items.length > 0 || leftMs <= 0) return seen
-      if (!(await waiter.grown(after, leftMs))) return seen
-    }
-  } finally {
-    forgetClient()
+  const until = performance.now() + waitMs
+  for (;;) {
+    // Looked at again after registering: nothing comes between a look and the wait unheard.
+    const seen = await changesAfter(database, repository, after, limit)
+    const leftMs = until - performance.now()
+    if (seen.items.length > 0 || leftMs <= 0) return seen
+    if (!(await waiter.grown(after, leftMs))) return seen
   }
 }
 

@@ -11,7 +11,7 @@ export const changeHandlers = (parts: ChangeParts): BoundOperation[] => [
       limit: query.limit ?? pageDefault,
       waitMs: (query.wait ?? 0) * 1000,
     }
-    const asker = { caller: actorOf(caller), whenGone: request.whenGone, admitAgain: request.admitAgain }
+    const asker = { caller: actorOf(caller), scope: request.scope, admitAgain: request.admitAgain }
     return { status: 200, json: await nextChanges(parts, path.repository, wanted, asker) }
   }),
 ]

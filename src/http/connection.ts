@@ -1,0 +1,110 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { pipelinedWaitingMax } from '../kernel/limits.ts'
+import { beginExchange, type Exchange } from './exchange.ts'
+
+type Serve = (request: IncomingMessage, response: ServerResponse) => void
+
+interface Arrived {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+interface UnderWay extends Arrived {
+  readonly exchange: Exchange
+}
+
+/** Requests that wait behind another one of their connection, on all connections. */
+let waitingEverywhere = 0
+
+/**
+ * A connection and its requests, which are served one after another in the order in which they came. A client may send more
+ * before it has its answer (RFC 9112, section 9.3.2): nothing is read on then, so that what waits is what came in one packet.
+ *
+ * The exchange of the request that is served ends with its answer, and with the connection if that is sooner. The end of the
+ * connection is what the socket says, not the response, which learns of it only while it is connected.
+ */
+export class Connection {
+  readonly #socket: Socket
+  readonly #serve: Serve
+  readonly #report: (error: unknown) => void
+  #underWay: UnderWay | null = null
+  #waiting: Arrived[] = []
+  /** Said instead of the next answer: what came is no request. */
+  #lastWords: string | null = null
+
+  constructor(socket: Socket, serve: Serve, report: (error: unknown) => void) {
+    this.#socket = socket
+    this.#serve = serve
+    this.#report = report
+    socket.on('close', () => {
+      this.#forgetWaiting()
+      this.#underWay?.exchange.scope.end()
+    })
+    // Whoever reads the body of the request under way lets the socket go on.
+    socket.on('resume', () => {
+      if (this.#holds) socket.pause()
+    })
+  }
+
+  /** A request has come: it is served when those before it are answered. */
+  arrive(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#underWay === null) {
+      this.#begin({ request, response })
+      return
+    }
+    this.#waiting.push({ request, response })
+    waitingEverywhere += 1
+    if (waitingEverywhere > pipelinedWaitingMax) this.#socket.destroy()
+    else this.#socket.pause()
+  }
+
+  /** What came is no request, and nothing after it can be one: `text` is the last answer. */
+  giveUp(text: string): void {
+    const { request, response } = this.#underWay ?? {}
+    if (!this.#socket.writable || (request?.complete === false && response?.headersSent === true)) {
+      this.#socket.destroy()
+    } else if (request?.complete === true) {
+      this.#lastWords ??= text
+      this.#socket.pause()
+    } else {
+      this.#socket.end(text)
+      // Whoever waits for the rest of its body waits in vain.
+      this.#underWay?.exchange.scope.end()
+    }
+  }
+
+  get #holds(): boolean {
+    return this.#waiting.length > 0 || this.#lastWords !== null
+  }
+
+  #begin(arrived: Arrived): void {
+    const exchange = beginExchange(arrived.request, this.#report)
+    this.#underWay = { ...arrived, exchange }
+    // Taken first, given back last: the next one begins when nothing of this one is left.
+    exchange.scope.own(() => this.#next())
+    arrived.response.once('close', () => exchange.scope.end())
+    this.#serve(arrived.request, arrived.response)
+  }
+
+  #next(): void {
+    this.#underWay = null
+    if (!this.#socket.writable) {
+      this.#forgetWaiting()
+      return
+    }
+    const next = this.#waiting.shift()
+    if (next !== undefined) {
+      waitingEverywhere -= 1
+      if (!this.#holds) this.#socket.resume()
+      this.#begin(next)
+    } else if (this.#lastWords !== null) {
+      this.#socket.end(this.#lastWords)
+    }
+  }
+
+  #forgetWaiting(): void {
+    waitingEverywhere -= this.#waiting.length
+    this.#waiting = []
+  }
+}
