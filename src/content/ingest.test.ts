@@ -36,6 +36,9 @@ const watchStore = (store: BlobStore, events: string[], failAt?: string): BlobSt
 const watchDatabase = (database: Database, events: string[]): Database => ({
   engine: database.engine,
   reader: database.reader,
+  get patient() {
+    return this
+  },
   transaction: async (work, options) => {
     const result = await database.transaction(work, options)
     events.push('commit')

@@ -48,6 +48,13 @@ export interface Database {
   readonly reader: Queries
 
   /**
+   * The same database for work that takes long by its nature: migrations, moving, checks and upkeep. What requests do is bounded
+   * to seconds on a server: beyond that it fails as unavailable, as it does when the server falls silent. In a file, where
+   * nobody else can stand still with a lock, there is no difference.
+   */
+  readonly patient: Database
+
+  /**
    * Runs `work` in one read-write transaction. It may run several times (serialization failure, deadlock, busy file), so
    * it contains SQL and nothing else (I5). On SQLite transactions run one at a time, first come, first served.
    */

@@ -21,7 +21,7 @@ export class SchemaTooNew extends Error {
  */
 export const migrate = async (database: Database, migrations: readonly Migration[]): Promise<void> => {
   checkNumbers(migrations)
-  await database.transaction(async (tx) => {
+  await database.patient.transaction(async (tx) => {
     await takeTurn(database.engine, tx)
     await sql`create table if not exists schema_migrations (
       number ${types[database.engine].integer} primary key,
@@ -61,7 +61,7 @@ export const currentSchema = async (database: Database): Promise<number> => {
 }
 
 const apply = async (database: Database, migration: Migration, all: readonly Migration[]): Promise<void> => {
-  await database.transaction(async (tx) => {
+  await database.patient.transaction(async (tx) => {
     await takeTurn(database.engine, tx)
     const last = await lastNumber(tx)
     refuseNewer(last, all)

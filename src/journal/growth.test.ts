@@ -32,6 +32,9 @@ forEachEngine((engine) => {
       },
     })
     const watched: Database = {
+      get patient() {
+        return this
+      },
       engine: here.engine,
       get reader() {
         looks++

@@ -1,4 +1,4 @@
-import { GiB, KiB, MiB, minute, second } from './units.ts'
+import { GiB, hour, KiB, MiB, minute, second } from './units.ts'
 
 /** Bounds of the engines: what no client meets, and what no operator has to think of. See also `limits.ts`. */
 
@@ -51,6 +51,38 @@ export const sqliteLogBusyMs = 100
 export const sqliteLogBlockedMs = second
 /** Bytes of a log read and written at a time at the start. */
 export const sqliteLogRenewBytes = MiB
+
+/**
+ * PostgreSQL. Connections of a process, 18 in all: changes that wait for a lock must not keep reads waiting, nor upkeep either
+ * of them, nor any of these the question whether the database answers.
+ */
+export const postgresChangesMax = 8
+export const postgresReadsMax = 5
+export const postgresPatientMax = 4
+export const postgresProbesMax = 1
+/**
+ * A transaction in which nothing happens is ended by the server: its process stands still, and others wait for its locks. Ours
+ * contain SQL alone, so milliseconds pass between statements; this leaves room for a machine that is short of processors.
+ */
+export const postgresIdleInTransactionMs = 4 * second
+/** Longer than that, so that whoever waits behind a process that stands still gets the lock instead of a 503. */
+export const postgresLockMs = 6 * second
+/** The longest statement of a request; all of them take milliseconds, and a commit what the server's disk takes. */
+export const postgresStatementMs = 8 * second
+/** Without an answer for this long the server has fallen silent, for it should have cancelled the statement before. */
+export const postgresSilenceMs = 9 * second
+/** Until a question whether the database answers is given up. A balancer asks every few seconds. */
+export const postgresProbeMs = 2 * second
+/** Bounds of what takes long by its nature: migrations, moving, checks, upkeep. */
+export const postgresPatientStatementMs = hour
+export const postgresPatientLockMs = minute
+/** An export writes files between two statements of its snapshot, which holds no lock that others wait for. */
+export const postgresSnapshotIdleMs = 10 * minute
+/** How often somebody who is patient asks whether the database still answers others, and how often in vain before giving up. */
+export const postgresPatientLookMs = 10 * second
+export const postgresPatientLooksInVain = 2
+/** Until the system asks an idle connection whether the other side is there. */
+export const postgresKeepAliveMs = 10 * second
 
 /**
  * Versions of a range that are all read to find the one promoted last, in a fraction of a millisecond: as many as a major version

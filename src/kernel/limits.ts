@@ -371,7 +371,6 @@ export const drainMs = 30 * second
 
 /** Database. */
 export const transactionAttemptsMax = 10
-export const postgresPoolMax = 16
 /** Writers that may wait for SQLite's one writer; beyond it 503 rather than minutes of waiting. */
 export const writersWaitingMax = 10_000
 export const databaseConnectMs = 5 * second

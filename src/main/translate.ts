@@ -6,6 +6,15 @@ import { BlobStoreFull, BlobStoreUnavailable } from '../ports/blob-store.ts'
 export const translate = (error: unknown): Failure | null => {
   if (error instanceof BlobStoreFull || (error instanceof DatabaseUnavailable && error.diskFull))
     return new Failure('insufficient_space', 'The disk is full. Stored files stay readable.', { cause: error })
+  if (error instanceof DatabaseUnavailable && error.outcomeUnknown)
+    return new Failure(
+      'unavailable',
+      'The database went away while it stored this: it may be stored or not. Look first.',
+      {
+        cause: error,
+        retryAfterSeconds: 5,
+      },
+    )
   if (error instanceof DatabaseUnavailable)
     return new Failure('unavailable', 'The database does not answer.', { cause: error, retryAfterSeconds: 5 })
   if (error instanceof BlobStoreUnavailable)

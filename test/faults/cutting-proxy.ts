@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** Stands between the service and PostgreSQL, and can lose the one answer that matters most. */
+/** Stands between the service and PostgreSQL, and can lose the one answer that matters most, or all of them. */
 export interface CuttingProxy extends AsyncDisposable {
   /** The database's address by way of the proxy. */
   readonly url: string
@@ -9,30 +9,46 @@ export interface CuttingProxy extends AsyncDisposable {
   loseNextCommit(): void
   /** How many answers to commits were lost. */
   readonly lost: number
+  /** From now on connections are open, new ones too, and nothing comes through them. */
+  fallSilent(): void
+  /** What connects from now on gets through; what was silent ends. */
+  speak(): void
+  /** Ends all connections; those to come lead to this server. */
+  leadTo(databaseUrl: string): void
 }
 
 const committed = 'COMMIT\0'
 
 export const startCuttingProxy = async (databaseUrl: string): Promise<CuttingProxy> => {
-  const there = new URL(databaseUrl)
+  let there = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   let armed = false
   let lost = 0
+  let silent = false
+  const keep = (socket: Socket, cut: () => void): void => {
+    sockets.add(socket)
+    socket.on('error', cut).on('close', () => {
+      sockets.delete(socket)
+      cut()
+    })
+  }
   const server = createServer((client) => {
+    if (silent) {
+      keep(client, () => client.destroy())
+      client.resume()
+      return
+    }
     const upstream = connect(Number(there.port), there.hostname)
     const cut = (): void => {
       client.destroy()
       upstream.destroy()
     }
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.on('error', cut).on('close', () => {
-        sockets.delete(socket)
-        cut()
-      })
-    }
-    client.on('data', (bytes: Buffer) => upstream.write(bytes))
+    for (const socket of [client, upstream]) keep(socket, cut)
+    client.on('data', (bytes: Buffer) => {
+      if (!silent) upstream.write(bytes)
+    })
     upstream.on('data', (bytes: Buffer) => {
+      if (silent) return
       if (armed && bytes.includes(committed)) {
         armed = false
         lost += 1
@@ -45,6 +61,9 @@ export const startCuttingProxy = async (databaseUrl: string): Promise<CuttingPro
   if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
   const url = new URL(databaseUrl)
   url.port = String(address.port)
+  const cutAll = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
   return {
     url: url.href,
     loseNextCommit() {
@@ -53,8 +72,19 @@ export const startCuttingProxy = async (databaseUrl: string): Promise<CuttingPro
     get lost() {
       return lost
     },
+    fallSilent() {
+      silent = true
+    },
+    speak() {
+      silent = false
+      cutAll()
+    },
+    leadTo(other) {
+      there = new URL(other)
+      cutAll()
+    },
     async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
+      cutAll()
       server.close()
       await once(server, 'close')
     },

@@ -388,6 +388,9 @@ forEachEngine((engine) => {
       let transactions = 0
       // Another writer stores the same bytes before ours commits, and a third one other bytes right after that failed.
       const interrupted: Database = {
+        get patient() {
+          return this
+        },
         engine: database.engine,
         reader: database.reader,
         snapshot: (work) => database.snapshot(work),

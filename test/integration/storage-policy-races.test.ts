@@ -31,6 +31,9 @@ forEachEngine((engine) => {
     const { database, clock } = bench.backstage
     let disturbance: (() => Promise<unknown>) | null = happen
     const between: Database = {
+      get patient() {
+        return this
+      },
       engine: database.engine,
       reader: database.reader,
       transaction: async (work, options) => {

@@ -1,32 +1,25 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
-import type { ClientBase, Pool, QueryResult as PostgresResult } from 'pg'
+import type { QueryResult as PostgresResult, QueryConfig } from 'pg'
 import { checkParameter } from '../parameters.ts'
 import type { PlannedQuery } from '../prepared.ts'
-import { translated } from './errors.ts'
 
-/** Whatever takes a statement: one client, or the pool for a statement by itself. */
+type Run = (query: QueryConfig) => Promise<PostgresResult>
+
+/** Whatever takes a statement: one connection, or whichever is free for a statement by itself. */
 export class PostgresConnection implements DatabaseConnection {
-  readonly #target: ClientBase | Pool
-  readonly #before: () => void
+  readonly #run: Run
 
-  /** `before` may refuse a statement by throwing. */
-  constructor(target: ClientBase | Pool, before: () => void = () => {}) {
-    this.#target = target
-    this.#before = before
+  constructor(run: Run) {
+    this.#run = run
   }
 
   async executeQuery<R>({ sql, parameters, statementName }: PlannedQuery): Promise<QueryResult<R>> {
-    this.#before()
     const values = parameters.map(checkParameter)
-    try {
-      const result: PostgresResult = await (statementName === undefined
-        ? this.#target.query(sql, values)
-        : this.#target.query({ name: statementName, text: sql, values }))
-      if (!countsRows.has(result.command)) return { rows: result.rows }
-      return { numAffectedRows: BigInt(result.rowCount ?? 0), rows: result.rows }
-    } catch (error) {
-      throw translated(error)
-    }
+    const result = await this.#run(
+      statementName === undefined ? { text: sql, values } : { name: statementName, text: sql, values },
+    )
+    if (!countsRows.has(result.command)) return { rows: result.rows }
+    return { numAffectedRows: BigInt(result.rowCount ?? 0), rows: result.rows }
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {

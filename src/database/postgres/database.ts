@@ -1,14 +1,15 @@
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
-import type { Pool, PoolClient } from 'pg'
+import { postgresSnapshotIdleMs } from '../../kernel/engine-limits.ts'
 import { Announcements } from '../announcements.ts'
-import { runOnce, type Session, withRetries } from '../attempts.ts'
+import { runOnce, withRetries } from '../attempts.ts'
 import type { Database, Queries, Transaction } from '../database.ts'
 import { engineDialect, queriesOn } from '../executor.ts'
 import { refuseInside, runEffects } from '../scope.ts'
-import { DatabaseUnavailable } from '../unavailable.ts'
 import { PostgresConnection } from './connection.ts'
-import { isPassing, translated } from './errors.ts'
-import { openPool } from './pool.ts'
+import { isPassing, translatedRead } from './errors.ts'
+import type { Lane } from './lane.ts'
+import { type Lanes, openLanes, probeThrough } from './lanes.ts'
+import { PostgresSession } from './session.ts'
 
 export interface PostgresOptions {
   readonly url: string
@@ -21,6 +22,18 @@ const postgresDialect = engineDialect(
   (db) => new PostgresIntrospector(db),
 )
 
+/** Through which connections transactions, and reads and snapshots go. */
+interface Ways {
+  readonly changes: Lane
+  readonly reads: Lane
+}
+
+/** The beginnings of transactions. The state of a snapshot is fixed by its first statement, so one is sent along. */
+const begin = 'begin read write'
+const beginSnapshot = 'begin isolation level repeatable read read only; select 1'
+const beginPatientSnapshot = `begin isolation level repeatable read read only;
+  set local idle_in_transaction_session_timeout = ${postgresSnapshotIdleMs}; select 1`
+
 /**
  * A database on a server. Every commit is synchronous, `relaxed` ones too (the server groups them by itself), so everything
  * that can be seen is durable and there is nothing to settle.
@@ -28,25 +41,34 @@ const postgresDialect = engineDialect(
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres'
   readonly reader: Queries
+  readonly patient: Database
+  readonly #lanes: Lanes
+  readonly #ways: Ways
   readonly #report: PostgresOptions['report']
-  readonly #pool: Pool
   readonly #announcements: Announcements
   #closing: Promise<void> | undefined
 
-  constructor({ url, report }: PostgresOptions) {
+  /** `of` is the database that this one is the patient side of. */
+  constructor({ url, report }: PostgresOptions, of?: PostgresDatabase) {
     this.#report = report
-    this.#pool = openPool(url, (error) => report('An idle connection to the database was lost', error))
-    this.#announcements = new Announcements(report)
-    this.reader = queriesOn(
-      postgresDialect,
-      new PostgresConnection(this.#pool, () => refuseInside('The reader was used')),
-    )
+    const lost = (error: unknown): void => report('An idle connection to the database was lost', error)
+    this.#lanes = of === undefined ? openLanes(url, lost) : of.#lanes
+    this.#announcements = of === undefined ? new Announcements(report) : of.#announcements
+    const { patient } = this.#lanes
+    this.#ways = of === undefined ? this.#lanes : { changes: patient, reads: patient }
+    this.patient = of === undefined ? new PostgresDatabase({ url, report }, this) : this
+    this.reader = queriesOn(postgresDialect, outside(this.#ways.reads))
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     refuseInside('A transaction was begun')
     const { value, scope } = await withRetries(
-      () => this.#withSession('begin read write', (session) => runOnce(postgresDialect, session, work)),
+      () =>
+        this.#ways.changes.use(async (taken) => {
+          const session = new PostgresSession(taken)
+          await session.begin(begin)
+          return await runOnce(postgresDialect, session, work)
+        }),
       isPassing,
     )
     if (scope.effects.length > 0) runEffects(scope, this.#report)
@@ -60,11 +82,13 @@ export class PostgresDatabase implements Database {
 
   async snapshot<T>(work: (q: Queries) => Promise<T>): Promise<T> {
     refuseInside('A snapshot was begun')
-    // The state is fixed by the first statement, so one is sent along.
-    const begin = 'begin isolation level repeatable read read only; select 1'
-    return await this.#withSession(begin, async (session) => {
+    return await this.#ways.reads.use(async (taken) => {
+      const session = new PostgresSession(taken)
+      await session.begin(this.patient === this ? beginPatientSnapshot : beginSnapshot)
       try {
         return await work(queriesOn(postgresDialect, session))
+      } catch (error) {
+        throw isPassing(error) ? translatedRead(error) : error
       } finally {
         await session.rollback()
       }
@@ -75,80 +99,24 @@ export class PostgresDatabase implements Database {
     return Promise.resolve()
   }
 
-  async probe(): Promise<void> {
-    try {
-      await this.#pool.query('select 1')
-    } catch (error) {
-      throw translated(error)
-    }
+  probe(): Promise<void> {
+    return probeThrough(this.#lanes.probes)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#closing ??= this.#pool.end()
+    const { changes, reads, patient, probes } = this.#lanes
+    this.#closing ??= Promise.all([changes, reads, patient, probes].map((lane) => lane.close())).then(() => {})
     return this.#closing
   }
-
-  async #withSession<T>(begin: string, work: (session: PostgresSession) => Promise<T>): Promise<T> {
-    if (this.#closing !== undefined) throw new DatabaseUnavailable('The database is closed.')
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw translated(error)
-    })
-    const session = new PostgresSession(client)
-    try {
-      await session.command(begin)
-      return await work(session)
-    } finally {
-      session.release()
-    }
-  }
 }
 
-/** A client for the length of a transaction. One whose state is in doubt does not go back into the pool. */
-class PostgresSession extends PostgresConnection implements Session {
-  readonly sequential = false
-  readonly #client: PoolClient
-  #broken: Error | undefined
-  readonly #onError = (error: Error): void => {
-    this.#broken = error
-  }
-
-  constructor(client: PoolClient) {
-    super(client)
-    this.#client = client
-    // A connection that ends while it is ours would otherwise be an uncaught error. The next statement fails.
-    client.on('error', this.#onError)
-  }
-
-  async commit(): Promise<void> {
-    let answer: string
+/** Statements by themselves, closed to those who stand inside a transaction. */
+const outside = (reads: Lane): PostgresConnection =>
+  new PostgresConnection(async (query) => {
+    refuseInside('The reader was used')
     try {
-      answer = (await this.#client.query('commit')).command
-    } catch (cause) {
-      this.#broken = new Error('The commit failed', { cause })
-      const error = translated(cause)
-      if (!(error instanceof DatabaseUnavailable)) throw error
-      const message = 'The connection to the database was lost during a commit, which may have happened or not.'
-      throw new DatabaseUnavailable(message, { cause, outcomeUnknown: true })
-    }
-    if (answer !== 'COMMIT') throw new Error('The server rolled the transaction back instead of committing it.')
-  }
-
-  async rollback(): Promise<void> {
-    if (this.#broken !== undefined) return
-    await this.#client.query('rollback').catch(this.#onError)
-  }
-
-  async command(text: string): Promise<void> {
-    try {
-      await this.#client.query(text)
+      return await reads.use((taken) => taken.query(query))
     } catch (error) {
-      this.#broken = new Error('The session is of no use', { cause: error })
-      throw translated(error)
+      throw translatedRead(error)
     }
-  }
-
-  release(): void {
-    this.#client.off('error', this.#onError)
-    this.#client.release(this.#broken)
-  }
-}
+  })

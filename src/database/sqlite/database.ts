@@ -30,6 +30,7 @@ export interface SqliteOptions {
 export class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
   readonly reader: Queries
+  readonly patient: Database = this
   readonly #report: SqliteOptions['report']
   readonly #writer: Writer
   readonly #wal: WalFile

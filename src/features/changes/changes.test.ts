@@ -19,6 +19,9 @@ forEachEngine((engine) => {
       await migrate(database, migrations)
       const disk = Promise.withResolvers<void>()
       const slow: Database = {
+        get patient() {
+          return this
+        },
         engine: database.engine,
         reader: database.reader,
         transaction: (work, options) => database.transaction(work, options),

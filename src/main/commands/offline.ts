@@ -22,7 +22,7 @@ export const withParts = async (
     if (begins) await makeDataDir(settings)
     const parts = await openParts(settings, createLog(settings.logLevel), stage, stack)
     if (!duringImport) await refuseUnfinishedImport(parts.database)
-    await work(parts)
+    await work({ ...parts, database: parts.database.patient })
   } finally {
     await stack.disposeAsync()
   }

@@ -16,7 +16,8 @@ import type { Parts } from '../parts.ts'
 import { translate } from '../translate.ts'
 
 /** Upkeep: what has to happen although nobody asks for it. Any number of workers may run on one database. */
-export const startWorker = (parts: Parts): { stop(): Promise<void> } => {
+export const startWorker = (given: Parts): { stop(): Promise<void> } => {
+  const parts: Parts = { ...given, database: given.database.patient }
   const { database, clock, store, report, settings } = parts
   const uploads = { database, clock, store, cleanupGraceMs: settings.cleanupGraceMs }
   const { maxObjectBytes, capacityBytes, uploadSharePercent } = settings
