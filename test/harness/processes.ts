@@ -141,8 +141,10 @@ export const settingsFor = (place: { dataDir: string; databaseUrl?: string }, mo
 export const keyIn = (dataDir: string, name: 'bootstrap-token.txt' | 'health-token.txt'): string =>
   readFileSync(join(dataDir, 'config', name), 'utf8').trim()
 
-/** Names of what lies in staging. */
-export const stagedIn = (dataDir: string): string[] => readdirSync(join(dataDir, 'staging'))
+/** The places in staging. */
+export const stagedIn = (dataDir: string): string[] => [
+  ...new Set(readdirSync(join(dataDir, 'staging')).map((name) => name.replace(/\..*/, ''))),
+]
 
 /** Digests of what the store holds. */
 export const storedIn = (dataDir: string): string[] =>

@@ -5,12 +5,13 @@ import { type Assembly, AssemblyLost, type AssemblyPlan, type StagedPart } from 
 import { errorCode, guarded } from './failures.ts'
 import { close, closeLater, create, fileBytes, fsync, fsyncDirectory, openToWrite, rename } from './files.ts'
 import { type Course, GatheredWriter } from './gathered-writer.ts'
+import { type LoneWriter, openAlone } from './lone-writer.ts'
 import { openRange } from './reading.ts'
 import type { Publishing } from './staged-file.ts'
 
 /*
  * A blob in parts is one file of its final length from the start, every part written at its offset: nothing is ever put
- * together. Holes take no room.
+ * together. Holes take no room. While a part is written the file has one more name (lone-writer.ts).
  *
  * Promise: a part that is finished survives a power cut, and so does the file that it is in. Order: make the file, give
  * it its length, fsync it and its directory -> for each part: write, fdatasync -> rename into its shard, fsync the shard.
@@ -44,7 +45,7 @@ export const assembledFile = (publishing: Publishing, id: string, plan: Assembly
     // The file is opened while the first bytes come.
     writePart: async (index, { mayWrite }) => {
       const { start, end } = offsetsOf(index)
-      const opening = whereThere(() => openToWrite(path))
+      const opening = whereThere(() => openAlone(layout, id))
       return new PartOfFile(opening, { from: start, to: end, syncEveryBytes: partSyncEveryBytes, mayWrite })
     },
 
@@ -84,18 +85,19 @@ const whereThere = async <T>(run: () => Promise<T>): Promise<T> => {
 }
 
 class PartOfFile implements StagedPart {
-  readonly #opening: Promise<number>
+  readonly #opening: Promise<LoneWriter>
   readonly #writer: GatheredWriter
   readonly #bytes: number
   #writtenBytes = 0
   #state: 'writing' | 'ended' | 'closed' = 'writing'
 
-  constructor(opening: Promise<number>, course: Course & { readonly to: number }) {
+  constructor(opening: Promise<LoneWriter>, course: Course & { readonly to: number }) {
     this.#opening = opening
-    this.#writer = new GatheredWriter(opening, course)
+    const descriptor = opening.then((alone) => alone.descriptor)
+    this.#writer = new GatheredWriter(descriptor, course)
     this.#bytes = course.to - course.from
     // The first write tells of it, if there is one.
-    opening.catch(() => {})
+    descriptor.catch(() => {})
   }
 
   write(piece: Uint8Array): Promise<void> {
@@ -113,7 +115,7 @@ class PartOfFile implements StagedPart {
       this.#mustBeWriting()
       this.#state = 'ended'
       if (this.#writtenBytes !== this.#bytes) throw new RangeError(`a part of ${this.#bytes} bytes is not complete`)
-      await this.#writer.finish()
+      await Promise.all([this.#writer.finish(), this.#writer.written().then(() => this.#giveBack())])
       this.#close()
       return ''
     })
@@ -125,15 +127,22 @@ class PartOfFile implements StagedPart {
       this.#state = 'ended'
       this.#writer.drop()
       await this.#writer.settled()
+      await this.#giveBack()
       this.#close()
     })
+  }
+
+  /** No write is under way any more. */
+  async #giveBack(): Promise<void> {
+    const alone = await this.#opening.catch(() => null)
+    await alone?.settled()
   }
 
   /** What was written is durable by now, or thrown away: nothing depends on when it closes. */
   #close(): void {
     if (this.#state === 'closed') return
     this.#state = 'closed'
-    this.#opening.then(closeLater, () => {})
+    this.#opening.then(({ descriptor }) => closeLater(descriptor)).catch(() => {})
   }
 
   #mustBeWriting(): void {

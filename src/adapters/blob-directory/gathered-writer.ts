@@ -71,6 +71,11 @@ export class GatheredWriter {
     this.#throwFailure()
   }
 
+  /** Resolves when no write is under way, after the last one; syncs may be. */
+  async written(): Promise<void> {
+    await this.#draining
+  }
+
   /** Resolves when no background work is left, whatever became of it. */
   async settled(): Promise<void> {
     await this.#draining

@@ -6,6 +6,7 @@ import { type Sha256, toSha256 } from '../../kernel/digest.ts'
  *       <sha256>                 one blob; its first two digits name the shard
  *   <staging>/                   on the same device, since publishing is a rename
  *     <id>                       a blob being written, or what a crash left of one
+ *     <id>.<writer>              another name of it, of whoever writes a part; or what became of that after a crash
  *
  * Every path below is made of a digest or an id that passed its grammar here: none is joined from raw input.
  */
@@ -13,7 +14,10 @@ import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 /** Lower-case, so that no file system folds two ids into one; no dot and no slash, so that none leaves its directory. */
 const stagedId = /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/
 
-export const isStagedId = (text: string): boolean => stagedId.test(text)
+/** See writer-names.ts. */
+const writer = /^[0-9a-z]{1,32}(?:[.-][0-9a-z]{1,32}){1,8}$/
+
+const isStagedId = (text: string): boolean => stagedId.test(text)
 
 /** `00` … `ff` */
 export const shardNames: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'))
@@ -25,18 +29,33 @@ export interface Layout {
   shard(digest: Sha256): string
   blob(digest: Sha256): string
   staged(id: string): string
+  writer(id: string, name: string): string
+  /** The id that a file in staging belongs to; null where it is none of ours. */
+  idOf(file: string): string | null
 }
 
 const shardOf = (digest: Sha256): string => toSha256(digest).slice(0, 2)
 
 /** Both directories as absolute paths. */
-export const layoutOf = (root: string, staging: string): Layout => ({
-  root,
-  staging,
-  shard: (digest) => `${root}/${shardOf(digest)}`,
-  blob: (digest) => `${root}/${shardOf(digest)}/${digest}`,
-  staged: (id) => {
+export const layoutOf = (root: string, staging: string): Layout => {
+  const staged = (id: string): string => {
     if (!isStagedId(id)) throw new RangeError(`not an id of a staged blob: ${JSON.stringify(id.slice(0, 80))}`)
     return `${staging}/${id}`
-  },
-})
+  }
+  return {
+    root,
+    staging,
+    shard: (digest) => `${root}/${shardOf(digest)}`,
+    blob: (digest) => `${root}/${shardOf(digest)}/${digest}`,
+    staged,
+    writer: (id, name) => {
+      if (!writer.test(name)) throw new RangeError('not the name of a writer')
+      return `${staged(id)}.${name}`
+    },
+    idOf: (file) => {
+      const end = file.indexOf('.')
+      const id = end === -1 ? file : file.slice(0, end)
+      return isStagedId(id) && (end === -1 || writer.test(file.slice(end + 1))) ? id : null
+    },
+  }
+}

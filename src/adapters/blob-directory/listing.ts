@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { isSha256 } from '../../kernel/digest.ts'
 import type { StagedRemains, StoredBlob } from '../../ports/blob-store.ts'
 import { errorCode, guarded } from './failures.ts'
-import { isStagedId, type Layout, shardNames } from './layout.ts'
+import { type Layout, shardNames } from './layout.ts'
 
 /** Names read from a directory at a time, and files looked at together: some kilobytes, and the pool stays shared. */
 const batch = 64
@@ -37,8 +37,8 @@ export async function* storedBlobs(layout: Layout): AsyncGenerator<StoredBlob> {
 }
 
 export async function* stagedRemains(layout: Layout): AsyncGenerator<StagedRemains> {
-  for await (const file of filesIn(layout.staging, isStagedId)) {
-    if (!file?.stats.isFile()) continue
-    yield { place: file.name, digest: null, modifiedAtMs: file.stats.mtimeMs }
+  for await (const file of filesIn(layout.staging, (name) => layout.idOf(name) !== null)) {
+    const place = file?.stats.isFile() === true ? layout.idOf(file.name) : null
+    if (place !== null && file !== undefined) yield { place, digest: null, modifiedAtMs: file.stats.mtimeMs }
   }
 }

@@ -11,8 +11,9 @@ import { digestInShard, failure, openFilesUnder, scratch, until } from './scratc
 type Done = (error: Error | null) => void
 type OneDescriptor = (descriptor: number, done: Done) => void
 
-/** The file behind an open descriptor. */
-const nameOf = (descriptor: number): string => basename(fs.readlinkSync(`/proc/self/fd/${descriptor}`))
+/** The file behind an open descriptor, by its place where it was opened by the name of a writer. */
+const nameOf = (descriptor: number): string =>
+  basename(fs.readlinkSync(`/proc/self/fd/${descriptor}`)).replace(/\..*/, '')
 
 /** Notes each call when it begins and when it has ended, in order. */
 const trace = (t: TestContext): string[] => {
