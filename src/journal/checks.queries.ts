@@ -1,10 +1,14 @@
 import type { Queries } from '../database/database.ts'
 
-/** Journals whose lines are not those from their first to the head, each once. All of one moment. */
+/** Journals whose lines are not those from their first to the head, each once: of the repository that has the id now. All of one moment. */
 export const brokenJournals = async (q: Queries, limit: number) =>
   q
     .selectFrom('repositories')
-    .innerJoin('journal', 'journal.repository', 'repositories.id')
+    .innerJoin('journal', (join) =>
+      join
+        .onRef('journal.repository', '=', 'repositories.id')
+        .onRef('journal.sequence', '>', 'repositories.journal_base'),
+    )
     .select((eb) => [
       'repositories.id',
       'repositories.journal_head as head',

@@ -2,6 +2,7 @@ import type { Queries, Transaction } from '../database/database.ts'
 import { type Parameters, prepareQuery } from '../database/prepared.ts'
 import type { JournalTable } from '../database/tables/journal.ts'
 import type { JournalAction } from '../kernel/journal-actions.ts'
+import { beyond } from './since-base.ts'
 import { type Telling, tellable } from './telling.ts'
 
 export interface JournalEntry {
@@ -59,7 +60,7 @@ const rowsAfter = prepareQuery((q, p: Parameters<{ repository: string; after: nu
     .selectFrom('journal')
     .selectAll()
     .where('repository', '=', p('repository'))
-    .where('sequence', '>', p('after'))
+    .where('sequence', '>', beyond(p('repository'), p('after')))
     .orderBy('sequence')
     .limit(p('limit')),
 )
@@ -80,7 +81,7 @@ const headAndRowsAfter = prepareQuery((q, p: Parameters<{ repository: string; af
         .selectFrom('journal')
         .select(['sequence', 'action', 'artifact_id', 'detail'])
         .where('repository', '=', p('repository'))
-        .where('sequence', '>', p('after'))
+        .where('sequence', '>', beyond(p('repository'), p('after')))
         .orderBy('sequence')
         .limit(p('limit'))
         .as('line'),

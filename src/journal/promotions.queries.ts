@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import { promotionActions } from '../kernel/journal-actions.ts'
+import { beyond } from './since-base.ts'
 
 /** Written out, because the partial indexes serve only who asks for just what they hold. */
 const told = promotionActions.map((action) => sql.lit(action))
@@ -16,7 +17,7 @@ export const listPromotionRows = (
     .selectFrom('journal')
     .selectAll()
     .where('repository', '=', of.repository)
-    .where('sequence', '>', after)
+    .where('sequence', '>', beyond(sql.val(of.repository), sql.val(after)))
     .where('action', 'in', told)
     .orderBy('sequence')
     .limit(limit)

@@ -39,7 +39,16 @@ forEachEngine((engine) => {
     })
   const createRepository = (database: Database, id: string, deletedAt: string | null = null): Promise<void> =>
     database.transaction(async (tx) => {
-      const none = { journal_head: 0, published_bytes: 0, pending_bytes: 0, retired_bytes: 0, cleanup_revision: 0 }
+      const none = {
+        incarnation: 1,
+        journal_base: 0,
+        storage_event_base: 0,
+        journal_head: 0,
+        published_bytes: 0,
+        pending_bytes: 0,
+        retired_bytes: 0,
+        cleanup_revision: 0,
+      }
       const unruled = {
         warning_percent: 80,
         critical_percent: 95,

@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import type { Queries, Transaction } from '../database/database.ts'
 import type { StorageEventsTable } from '../database/tables/storage-events.ts'
+import { beyondEvents } from './since-base.ts'
 
 type EventKey = Pick<StorageEventsTable, 'repository' | 'sequence'>
 
@@ -32,7 +34,7 @@ export const listStorageEventRows = (
     .selectFrom('storage_events')
     .selectAll()
     .where('repository', '=', of.repository)
-    .where('sequence', '>', after)
+    .where('sequence', '>', beyondEvents(sql.val(of.repository), sql.val(after)))
     .orderBy('sequence')
     .limit(limit)
   return (of.level === null ? rows : rows.where('level', '=', of.level)).execute()

@@ -1,4 +1,5 @@
 import type { Access, RepositoryAction } from './actions.ts'
+import type { RepositoryIdentity } from './repository-identity.ts'
 
 /** Who is calling, once the credential was found good. */
 export type Caller = AccountCaller | ServiceKeyCaller | FileKeyCaller | LinkCaller
@@ -20,8 +21,8 @@ export interface AccountCaller {
 
 export type TokenScope = 'read' | 'read-write'
 
-/** Actions per repository. */
-export type RepositoryPermissions = ReadonlyMap<string, ReadonlySet<RepositoryAction>>
+/** Actions per repository, not per id: who comes after a repository under its id is another one. */
+export type RepositoryPermissions = ReadonlyMap<RepositoryIdentity, ReadonlySet<RepositoryAction>>
 
 /** A key of a service account. */
 export interface ServiceKeyCaller {
@@ -47,6 +48,7 @@ export interface FileKeyCaller {
   readonly administrator: boolean
   /** May do with service accounts what the recovery key may. */
   readonly serviceAdministrator: boolean
+  /** By id: the file means whichever repository has it. */
   readonly repositories: ReadonlyMap<string, Access>
 }
 

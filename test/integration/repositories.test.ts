@@ -175,7 +175,7 @@ forEachEngine((engine) => {
       }
     })
 
-    it('go on with their journal when an id comes back', async () => {
+    it('count on in their journal when an id comes back, one beyond the old one', async () => {
       const head = (id: string): Promise<number> =>
         inDatabase(service, async (q) => {
           const row = await q.selectFrom('repositories').select('journal_head').where('id', '=', id).executeTakeFirst()
@@ -187,7 +187,7 @@ forEachEngine((engine) => {
       )
       assert.equal((await remove('reborn')).status, 204)
       await createRepository(service, 'reborn')
-      assert.equal(await head('reborn'), 41)
+      assert.equal(await head('reborn'), 42)
       await grant(service, person, 'reborn', 'write')
       const path = `${repositories}/reborn/raw/first`
       const put = await service.ask({ method: 'PUT', path, credential: person.token, body: 'first bytes' })
@@ -196,7 +196,7 @@ forEachEngine((engine) => {
       const sequences = await inDatabase(service, (q) =>
         q.selectFrom('journal').select('sequence').where('repository', '=', 'reborn').orderBy('sequence').execute(),
       )
-      assert.equal(sequences[0]?.sequence, 42)
+      assert.equal(sequences[0]?.sequence, 43)
       assert.equal(await head('reborn'), sequences.at(-1)?.sequence)
     })
 

@@ -121,7 +121,8 @@ forEachEngine((engine) => {
       const gone = { method: 'DELETE', path: '/api/v1/repositories/passing', credential: bench.service.recoveryKey }
       assert.equal((await bench.service.ask(gone)).status, 204)
       await createRepository(bench.service, 'passing')
-      const { revision, policy } = await there.get('/storage/policy')
+      const { secret: credential } = await there.another()
+      const { revision, policy } = (await there.expect({ path: '/storage/policy', credential }, 200)).json
       assert.deepEqual([revision, policy.quotaBytes, policy.keepLast === 77], [0, null, false])
     })
   })

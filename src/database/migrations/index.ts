@@ -16,6 +16,7 @@ import { moving } from './0014-moving.ts'
 import { searchIndexMerges } from './0015-search-index-merges.ts'
 import { promotions } from './0016-promotions.ts'
 import { openUploads } from './0017-open-uploads.ts'
+import { repositoryIdentities } from './0018-repository-identities.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   searchIndexMerges,
   promotions,
   openUploads,
+  repositoryIdentities,
 ]

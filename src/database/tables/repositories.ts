@@ -4,10 +4,14 @@ import type { UsageState } from '../../kernel/usage-state.ts'
 export interface RepositoriesTable {
   id: string
   created_at: string
-  /** Set when the repository was deleted: the row stays so that its journal goes on where it stopped if the id returns. */
+  /** Set when the repository was deleted: the row stays so that no sequence of its journals comes again if the id returns. */
   deleted_at: string | null
+  /** Which of the repositories that had this id it is, from 1. */
+  incarnation: number
   /** The last sequence of the journal. */
   journal_head: number
+  /** Lines up to here are of repositories that had the id before. */
+  journal_base: number
   /** Sums over `claims` by state; exact at all times because claims move them in the same transaction. */
   published_bytes: number
   pending_bytes: number
@@ -25,4 +29,6 @@ export interface RepositoriesTable {
   told_usage: UsageState
   /** The last sequence of the storage events. */
   storage_event_head: number
+  /** Events up to here are of repositories that had the id before. */
+  storage_event_base: number
 }

@@ -6,11 +6,12 @@ import { type AccountCaller, actorOf, type Caller, readsOnly } from '../../kerne
 import type { Clock } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { isRepositoryId, isUuid } from '../../kernel/names.ts'
+import { idIn, type RepositoryIdentity } from '../../kernel/repository-identity.ts'
 import { secretDigest } from '../accounts/secrets.ts'
 import { callerOfSession, sessionPrefix } from '../accounts/sessions.ts'
 import { accountAccess, accountGrants } from '../groups/groups.ts'
 import { callerOfLink } from '../links/links.ts'
-import { repositoriesAmong, repositoryExists } from '../repositories/repositories.ts'
+import { repositoriesAmong, repositoryWith } from '../repositories/repositories.ts'
 import { administrationRefusal } from '../service-accounts/authority.ts'
 import { accountOfKey, callerOfServiceKey, servicePrefix } from '../service-accounts/service-keys.ts'
 import { callerOfToken, rememberUse, tokenPrefix } from '../tokens/tokens.ts'
@@ -71,15 +72,15 @@ export const authenticateLink = (
   { repository = '', id = '' }: Readonly<Record<string, string>>,
 ): Promise<Caller> => callerOfLink(database.reader, token, { repository, artifactId: id }, clock.now())
 
-/** Actions of a key per repository, whether or not the repository exists. */
+/** Actions of a key in a repository. A key of the keys file goes by the id, as the file does. */
 const keyActions = (
   caller: Exclude<Caller, { kind: 'account' }>,
-  repository: string,
+  repository: RepositoryIdentity,
 ): ReadonlySet<RepositoryAction> => {
-  if (caller.kind === 'link') return caller.repository === repository ? contentOnly : none
+  if (caller.kind === 'link') return caller.repository === idIn(repository) ? contentOnly : none
   return caller.kind === 'service-key'
     ? (caller.permissions.get(repository) ?? none)
-    : actionsOf(caller.repositories.get(repository) ?? null)
+    : actionsOf(caller.repositories.get(idIn(repository)) ?? null)
 }
 
 /** What a grant gives to a person's credential: a read token holds nothing that changes something. */
@@ -97,8 +98,8 @@ export const heldActions = async (
 ): Promise<ReadonlySet<RepositoryAction>> => {
   if (!isRepositoryId(repository)) return none
   if (caller.kind === 'account') return accountActions(caller, await accountAccess(q, caller.id, repository))
-  const actions = keyActions(caller, repository)
-  return actions.size > 0 && (await repositoryExists(q, repository)) ? actions : none
+  const found = await repositoryWith(q, repository)
+  return found === null ? none : keyActions(caller, found)
 }
 
 /**
@@ -119,13 +120,15 @@ export const heldRepositories = async (
       actions: accountActions(caller, access),
     }))
   if (caller.kind === 'link') return []
-  const all = caller.kind === 'service-key' ? caller.permissions : caller.repositories
-  const mine = [...all.keys()].filter((repository) => {
-    const actions = keyActions(caller, repository)
-    return repository > after && actions.size > 0 && (needed === undefined || actions.has(needed))
-  })
-  const existing = await repositoriesAmong(database.reader, mine, limit)
-  return existing.map((repository) => ({ repository, actions: keyActions(caller, repository) }))
+  const named =
+    caller.kind === 'service-key' ? [...caller.permissions.keys()].map(idIn) : [...caller.repositories.keys()]
+  const ids = [...new Set(named)].filter((id) => id > after)
+  // As many as are named: some may be bound to repositories that are gone, and do not count.
+  const existing = await repositoriesAmong(database.reader, ids, ids.length)
+  return existing
+    .map((repository) => ({ repository: idIn(repository), actions: keyActions(caller, repository) }))
+    .filter(({ actions }) => actions.size > 0 && (needed === undefined || actions.has(needed)))
+    .slice(0, limit)
 }
 
 const missing = (what: string): Failure => new Failure('permission_missing', `This needs ${what}.`)

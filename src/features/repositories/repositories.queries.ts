@@ -4,17 +4,21 @@ import { quotaCriticalPercent, quotaWarningPercent } from '../../kernel/limits.t
 
 const liveRepository = prepareQuery(
   (q, p: Parameters<{ id: string }>) =>
-    q.selectFrom('repositories').select('id').where('id', '=', p('id')).where('deleted_at', 'is', null),
+    q.selectFrom('repositories').select('incarnation').where('id', '=', p('id')).where('deleted_at', 'is', null),
   { planned: 'once' },
 )
 
-export const repositoryIsLive = async (q: Queries, id: string): Promise<boolean> =>
-  (await liveRepository(q, { id })).length > 0
+/** Undefined when there is none. */
+export const liveIncarnation = async (q: Queries, id: string): Promise<number | undefined> =>
+  (await liveRepository(q, { id }))[0]?.incarnation
+
+export const incarnationsAmong = (q: Queries, ids: readonly string[]) =>
+  q.selectFrom('repositories').select(['id', 'incarnation', 'deleted_at']).where('id', 'in', ids).execute()
 
 export const liveAmong = (q: Queries, ids: string[], limit: number) =>
   q
     .selectFrom('repositories')
-    .select('id')
+    .select(['id', 'incarnation'])
     .where('id', 'in', ids)
     .where('deleted_at', 'is', null)
     .orderBy('id')
@@ -31,7 +35,10 @@ export const listLive = (q: Queries, after: string, limit: number) =>
     .limit(limit)
     .execute()
 
-/** Makes a new row, or brings a deleted one back with its journal where it stopped. False when it is there already. */
+/**
+ * Makes a new row, or takes up that of a deleted one for another repository. Its journals begin one beyond where the old ones
+ * ended, so that nobody's cursor of the old ones fits the new. False when it is there already.
+ */
 export const insertRepository = async (tx: Transaction, id: string, now: string): Promise<boolean> => {
   const row = await tx
     .insertInto('repositories')
@@ -39,7 +46,9 @@ export const insertRepository = async (tx: Transaction, id: string, now: string)
       id,
       created_at: now,
       deleted_at: null,
+      incarnation: 1,
       journal_head: 0,
+      journal_base: 0,
       published_bytes: 0,
       pending_bytes: 0,
       retired_bytes: 0,
@@ -50,20 +59,26 @@ export const insertRepository = async (tx: Transaction, id: string, now: string)
       critical_percent: quotaCriticalPercent,
       told_usage: 'unlimited',
       storage_event_head: 0,
+      storage_event_base: 0,
     })
     .onConflict((conflict) =>
       conflict
         .column('id')
-        .doUpdateSet({
+        .doUpdateSet((eb) => ({
           created_at: now,
           deleted_at: null,
+          incarnation: eb('repositories.incarnation', '+', 1),
+          journal_head: eb('repositories.journal_head', '+', 1),
+          journal_base: eb('repositories.journal_head', '+', 1),
+          storage_event_head: eb('repositories.storage_event_head', '+', 1),
+          storage_event_base: eb('repositories.storage_event_head', '+', 1),
           quota_bytes: null,
           grace_hours: null,
           cleanup_revision: 0,
           warning_percent: quotaWarningPercent,
           critical_percent: quotaCriticalPercent,
           told_usage: 'unlimited',
-        })
+        }))
         .where('repositories.deleted_at', 'is not', null),
     )
     .returning('id')
@@ -94,7 +109,9 @@ export const holdsSomething = async (tx: Transaction, id: string): Promise<boole
 export const retiredClaimIds = (tx: Transaction, id: string) =>
   tx.selectFrom('claims').select('id').where('repository', '=', id).execute()
 
+/** With the jobs that completed them. */
 export const deleteUploadsOf = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.deleteFrom('jobs').where('repository', '=', id).execute()
   await tx.deleteFrom('uploads').where('repository', '=', id).execute()
 }
 

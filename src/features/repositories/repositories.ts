@@ -4,18 +4,20 @@ import type { Database, Queries } from '../../database/database.ts'
 import { appendSecurityAudit, changeAuthority, type Doer } from '../../journal/security-audit.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
+import { identityOf, type RepositoryIdentity } from '../../kernel/repository-identity.ts'
 import {
   deleteGrantsOn,
   deletePolicyOf,
   deleteUploadsOf,
   forgetDeletedIn,
   holdsSomething,
+  incarnationsAmong,
   insertRepository,
   listLive,
   liveAmong,
+  liveIncarnation,
   lockLive,
   markDeleted,
-  repositoryIsLive,
   retiredClaimIds,
 } from './repositories.queries.ts'
 
@@ -24,11 +26,25 @@ export interface RepositoryParts {
   readonly clock: Clock
 }
 
-export const repositoryExists = (q: Queries, id: string): Promise<boolean> => repositoryIsLive(q, id)
+/** Which repository has the id now; null when none has. */
+export const repositoryWith = async (q: Queries, id: string): Promise<RepositoryIdentity | null> => {
+  const incarnation = await liveIncarnation(q, id)
+  return incarnation === undefined ? null : identityOf(id, incarnation)
+}
 
-/** Those of the given ids that exist, ordered. */
-export const repositoriesAmong = async (q: Queries, ids: string[], limit: number): Promise<string[]> =>
-  ids.length === 0 ? [] : (await liveAmong(q, ids, limit)).map((row) => row.id)
+/** The repositories that have one of the given ids now, ordered. */
+export const repositoriesAmong = async (q: Queries, ids: string[], limit: number): Promise<RepositoryIdentity[]> =>
+  ids.length === 0 ? [] : (await liveAmong(q, ids, limit)).map((row) => identityOf(row.id, row.incarnation))
+
+/**
+ * Which repository each of these ids means in what is written now: the one that has it, otherwise the next that gets it.
+ * Answers its incarnation.
+ */
+export const incarnationsOf = async (q: Queries, ids: readonly string[]): Promise<(id: string) => number> => {
+  const rows = ids.length === 0 ? [] : await incarnationsAmong(q, ids)
+  const known = new Map(rows.map((row) => [row.id, row.deleted_at === null ? row.incarnation : row.incarnation + 1]))
+  return (id) => known.get(id) ?? 1
+}
 
 export interface RepositoryUsage {
   readonly id: string
@@ -53,8 +69,9 @@ export const listRepositories = async (
   }))
 
 /**
- * Creates a repository that nobody has access to yet. 409 `already_exists`. An id that was deleted comes back empty; its
- * journal goes on where it stopped, so that whoever follows it misses nothing.
+ * Creates a repository that nobody has access to yet. 409 `already_exists`. One with the id of a deleted one is another
+ * repository: bindings to the old one do not hold for it, and it shows nothing of the old journals. Their sequences go on, so
+ * that a cursor of the old ones is told to be lost.
  */
 export const createRepository = ({ database, clock }: RepositoryParts, id: string, doer: Doer): Promise<void> =>
   changeAuthority(database, doer, async (tx) => {

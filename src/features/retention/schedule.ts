@@ -3,6 +3,7 @@ import type { StoragePoliciesTable } from '../../database/tables/storage-policie
 import { appendStorageEvent } from '../../journal/storage-events.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import type { DeletionParts } from '../artifacts/deletion.ts'
+import { repositoryWith } from '../repositories/repositories.ts'
 import { standingOfKey } from '../service-accounts/service-keys.ts'
 import { findPolicyRow, lockQuotaRow, updateSchedule } from './policy.queries.ts'
 import { nextRun, policyOf, type SavedPolicy } from './policy.ts'
@@ -24,7 +25,8 @@ const refusalOf = async (q: Queries, { repository, key_id }: Due, nowMs: number)
   if (key_id === null) return 'key_missing'
   const standing = await standingOfKey(q, key_id, nowMs)
   if ('refused' in standing) return standing.refused
-  const held = standing.permissions.get(repository)
+  const found = await repositoryWith(q, repository)
+  const held = found === null ? undefined : standing.permissions.get(found)
   return held?.has('storage.manage') && held.has('artifact.delete') ? null : 'permission_missing'
 }
 

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type RepositoryAction, repositoryActions } from '../../kernel/actions.ts'
 import { bindingsRememberedCharacters } from '../../kernel/limits.ts'
+import { idIn } from '../../kernel/repository-identity.ts'
 import { effectivePermissions } from './bindings.ts'
 
 const stored = (...bindings: readonly (readonly [string, ...RepositoryAction[]])[]): string =>
   JSON.stringify(bindings.map(([id, ...actions]) => ({ resource: { kind: 'repository', id }, actions })))
 
 const plainly = (policy: string, bindings: string) =>
-  [...effectivePermissions(policy, bindings)].map(([repository, actions]) => [repository, ...actions])
+  [...effectivePermissions(policy, bindings)].map(([repository, actions]) => [idIn(repository), ...actions])
 
 describe('effectivePermissions', () => {
   it('are what both texts allow, the first time and again', () => {
@@ -20,6 +21,12 @@ describe('effectivePermissions', () => {
       assert.deepEqual(plainly(stored(), bindings), [])
       assert.deepEqual(plainly(bindings, policy), [['a', 'asset.read', 'content.read']])
     }
+  })
+
+  it('are none where the two mean different repositories of one id', () => {
+    const bindings = [{ resource: { kind: 'repository', id: 'a' }, actions: ['content.read'], incarnation: 2 }]
+    assert.deepEqual(plainly(stored(['a', 'content.read']), JSON.stringify(bindings)), [])
+    assert.deepEqual([...effectivePermissions(JSON.stringify(bindings), JSON.stringify(bindings)).keys()], ['a#2'])
   })
 
   it('are right beyond what is remembered', () => {

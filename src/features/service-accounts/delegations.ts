@@ -6,7 +6,7 @@ import { timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { delegationsPerKeyMax } from '../../kernel/limits.ts'
 import { parseActions } from './authority.ts'
-import { type Binding, parseBindings } from './bindings.ts'
+import { type Binding, bound, shownBindings } from './bindings.ts'
 import {
   deleteDelegationRow,
   findServiceAccountRow,
@@ -22,12 +22,18 @@ export interface Delegation {
   readonly ceiling: Binding[]
 }
 
-export const delegationsOf = async (q: Queries, operatorKeyId: string): Promise<Delegation[]> =>
-  (await listDelegationRows(q, operatorKeyId)).map((row) => ({
+export const delegationsOf = async (q: Queries, operatorKeyId: string): Promise<Delegation[]> => {
+  const rows = await listDelegationRows(q, operatorKeyId)
+  const ceilings = await shownBindings(
+    q,
+    rows.map((row) => row.ceiling),
+  )
+  return rows.map((row, at) => ({
     accountId: row.account_id,
     actions: parseActions(row.actions),
-    ceiling: parseBindings(row.ceiling),
+    ceiling: ceilings[at] ?? [],
   }))
+}
 
 /** What a caller may do with at least one service account. */
 export const administeredActions = async (q: Queries, caller: Caller): Promise<ReadonlySet<AdministrationAction>> => {
@@ -60,7 +66,7 @@ export const putDelegation = (
       operator_key_id: operatorKeyId,
       account_id: accountId,
       actions: JSON.stringify(actions),
-      ceiling: JSON.stringify(ceiling),
+      ceiling: JSON.stringify(await bound(tx, ceiling)),
     })
     await appendSecurityAudit(tx, doer, {
       action: 'delegation.set',

@@ -1,5 +1,5 @@
 import { moveCounter } from '../../database/counters.queries.ts'
-import type { Database, Transaction } from '../../database/database.ts'
+import type { Database, Queries, Transaction } from '../../database/database.ts'
 import type { ServiceAccountsTable } from '../../database/tables/service-accounts.ts'
 import { appendSecurityAudit, changeAuthority, type Doer } from '../../journal/security-audit.ts'
 import type { Caller } from '../../kernel/caller.ts'
@@ -9,7 +9,7 @@ import { newId } from '../../kernel/ids.ts'
 import { serviceAccountsMax } from '../../kernel/limits.ts'
 import { caseless } from '../../kernel/names.ts'
 import { grantedAuthority, parseActions, refuseBeyondCeiling } from './authority.ts'
-import { type Binding, parseBindings, permissionsOf } from './bindings.ts'
+import { type Binding, bound, parseBindings, permissionsOf, shownBindings } from './bindings.ts'
 import {
   findServiceAccountRow,
   insertServiceAccount,
@@ -33,14 +33,26 @@ export interface ServiceAccount {
   readonly createdAt: string
 }
 
-const toServiceAccount = (row: ServiceAccountsTable): ServiceAccount => ({
-  id: row.id,
-  name: row.name,
-  enabled: row.enabled === 1,
-  revision: row.revision,
-  bindings: parseBindings(row.bindings),
-  createdAt: row.created_at,
-})
+const toServiceAccounts = async (q: Queries, rows: readonly ServiceAccountsTable[]): Promise<ServiceAccount[]> => {
+  const bindings = await shownBindings(
+    q,
+    rows.map((row) => row.bindings),
+  )
+  return rows.map((row, at) => ({
+    id: row.id,
+    name: row.name,
+    enabled: row.enabled === 1,
+    revision: row.revision,
+    bindings: bindings[at] ?? [],
+    createdAt: row.created_at,
+  }))
+}
+
+const toServiceAccount = async (q: Queries, row: ServiceAccountsTable): Promise<ServiceAccount> => {
+  const [account] = await toServiceAccounts(q, [row])
+  if (account === undefined) throw new Error('a row has become no account')
+  return account
+}
 
 /** The accounts that the caller may see, ordered by id: all, those delegated for reading, or none. */
 export const visibleServiceAccounts = async (
@@ -51,15 +63,13 @@ export const visibleServiceAccounts = async (
 ): Promise<ServiceAccount[]> => {
   if (caller.kind === 'file-key')
     return caller.serviceAdministrator
-      ? (await listServiceAccountRows(database.reader, after, limit)).map(toServiceAccount)
+      ? toServiceAccounts(database.reader, await listServiceAccountRows(database.reader, after, limit))
       : []
   if (caller.kind !== 'service-key') return []
   // At most 64 delegations a key: filtering after the query keeps pages short, never unbounded.
   const rows = await listDelegatedAccountRows(database.reader, caller.keyId, after, delegationsShown)
-  return rows
-    .filter((row) => parseActions(row.actions).includes('service-account.read'))
-    .slice(0, limit)
-    .map(toServiceAccount)
+  const readable = rows.filter((row) => parseActions(row.actions).includes('service-account.read'))
+  return toServiceAccounts(database.reader, readable.slice(0, limit))
 }
 
 const delegationsShown = 64
@@ -67,7 +77,7 @@ const delegationsShown = 64
 export const serviceAccountById = async ({ database }: ServiceAccountParts, id: string): Promise<ServiceAccount> => {
   const row = await findServiceAccountRow(database.reader, id)
   if (row === undefined) throw notFound('service account')
-  return toServiceAccount(row)
+  return toServiceAccount(database.reader, row)
 }
 
 /** Creates an enabled account with its policy, revision 1. 409 `already_exists`, 507 `service_account_limit` at 1,000. */
@@ -85,7 +95,7 @@ export const createServiceAccount = (
       name_key: caseless(wanted.name),
       enabled: 1,
       revision: 1,
-      bindings: JSON.stringify(wanted.bindings),
+      bindings: JSON.stringify(await bound(tx, wanted.bindings)),
       created_at: timestamp(nowMs),
     }
     if (!(await insertServiceAccount(tx, row)))
@@ -93,7 +103,7 @@ export const createServiceAccount = (
     if (count > serviceAccountsMax)
       throw new Failure('service_account_limit', `The server has its ${serviceAccountsMax} service accounts already.`)
     await audit(tx, doer, 'service-account.create', row.id, row.created_at)
-    return toServiceAccount(row)
+    return toServiceAccount(tx, row)
   })
 
 /** Locks an account until the end of the transaction, as everyone does who changes it. */
@@ -124,7 +134,7 @@ export const setServiceAccountEnabled = (
     await updateServiceAccount(tx, id, after)
     const action = change.enabled ? 'service-account.enable' : 'service-account.disable'
     await audit(tx, doer, action, id, timestamp(clock.now()))
-    return toServiceAccount({ ...row, ...after })
+    return toServiceAccount(tx, { ...row, ...after })
   })
 
 /** Replaces the policy; what is taken away is gone at the next request of every key. */
@@ -138,11 +148,12 @@ export const replacePolicy = (
     const authority = await grantedAuthority(tx, caller, id)
     const row = await lockRevision(tx, id, change.expectedRevision)
     refuseBeyondCeiling(authority, permissionsOf(parseBindings(row.bindings)), 'The current policy of this account')
-    refuseBeyondCeiling(authority, permissionsOf(change.bindings), 'The new policy')
-    const after = { bindings: JSON.stringify(change.bindings), revision: row.revision + 1 }
+    const bindings = await bound(tx, change.bindings)
+    refuseBeyondCeiling(authority, permissionsOf(bindings), 'The new policy')
+    const after = { bindings: JSON.stringify(bindings), revision: row.revision + 1 }
     await updateServiceAccount(tx, id, after)
     await audit(tx, doer, 'policy.replace', id, timestamp(clock.now()))
-    return toServiceAccount({ ...row, ...after })
+    return toServiceAccount(tx, { ...row, ...after })
   })
 
 const audit = (tx: Transaction, doer: Doer, action: string, id: string, occurredAt: string): Promise<void> =>

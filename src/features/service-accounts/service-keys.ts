@@ -17,7 +17,15 @@ import {
 } from '../../kernel/limits.ts'
 import { newSecret, secretDigest } from '../accounts/secrets.ts'
 import { type Authority, grantedAuthority, refuseBeyondCeiling } from './authority.ts'
-import { type Binding, effectivePermissions, parseBindings, permissionsOf, within } from './bindings.ts'
+import {
+  type Binding,
+  bound as boundNow,
+  effectivePermissions,
+  parseBindings,
+  permissionsOf,
+  shownBindings,
+  within,
+} from './bindings.ts'
 import { lockServiceAccount } from './service-accounts.queries.ts'
 import type { ServiceAccountParts } from './service-accounts.ts'
 import {
@@ -52,17 +60,29 @@ export interface ServiceKey {
   readonly rotatedFrom: string | null
 }
 
-const toServiceKey = (row: ServiceKeysTable): ServiceKey => ({
-  id: row.id,
-  accountId: row.account_id,
-  name: row.name,
-  state: row.state,
-  bindings: parseBindings(row.bindings),
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  activationExpiresAt: row.activation_expires_at,
-  rotatedFrom: row.rotated_from,
-})
+const toServiceKeys = async (q: Queries, rows: readonly ServiceKeysTable[]): Promise<ServiceKey[]> => {
+  const bindings = await shownBindings(
+    q,
+    rows.map((row) => row.bindings),
+  )
+  return rows.map((row, at) => ({
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    state: row.state,
+    bindings: bindings[at] ?? [],
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    activationExpiresAt: row.activation_expires_at,
+    rotatedFrom: row.rotated_from,
+  }))
+}
+
+const toServiceKey = async (q: Queries, row: ServiceKeysTable): Promise<ServiceKey> => {
+  const [key] = await toServiceKeys(q, [row])
+  if (key === undefined) throw new Error('a row has become no key')
+  return key
+}
 
 /** Locks a key until the end of the transaction, as everyone does who changes it. */
 export const lockKeyRow = async (tx: Transaction, id: string): Promise<void> => {
@@ -76,7 +96,7 @@ export const accountOfKey = async (q: Queries, keyId: string): Promise<string | 
 export const serviceKeyById = async (q: Queries, id: string): Promise<ServiceKey> => {
   const row = await findServiceKeyRow(q, id)
   if (row === undefined) throw notFound('service key')
-  return toServiceKey(row)
+  return toServiceKey(q, row)
 }
 
 export const keysOfAccount = async (
@@ -84,7 +104,7 @@ export const keysOfAccount = async (
   accountId: string,
   after: string,
   limit: number,
-): Promise<ServiceKey[]> => (await listServiceKeyRows(q, accountId, after, limit)).map(toServiceKey)
+): Promise<ServiceKey[]> => toServiceKeys(q, await listServiceKeyRows(q, accountId, after, limit))
 
 export interface NewKey {
   readonly name: string
@@ -170,11 +190,12 @@ const add = async (
   const known = await findKeyByRequest(tx, requestedBy, request.idempotencyKey)
   if (known !== undefined) {
     if (known.request_sha256 !== asked) throw usedForAnother()
-    return { key: toServiceKey(known), secret: null }
+    return { key: await toServiceKey(tx, known), secret: null }
   }
   if (rotatedFrom !== null && (rotatedFrom.state !== 'active' || rotatedFrom.expires_at <= timestamp(nowMs)))
     throw new Failure('key_state', 'Only an active key that has not expired can be rotated.')
-  const permissions = permissionsOf(wanted.bindings)
+  const bindings = await boundNow(tx, wanted.bindings)
+  const permissions = permissionsOf(bindings)
   if (!within(permissions, bound.permissions))
     throw new Failure('policy_exceeded', `The bindings go beyond ${bound.what}.`)
   // An old key may say more than a policy that was narrowed since; a delegate does not hand that on.
@@ -192,7 +213,7 @@ const add = async (
     name: wanted.name,
     state: 'pending',
     secret_sha256: secretDigest(secret),
-    bindings: JSON.stringify(wanted.bindings),
+    bindings: JSON.stringify(bindings),
     created_at: timestamp(nowMs),
     expires_at: expiresAt,
     activation_expires_at: timestamp(nowMs + keyActivationMs),
@@ -205,7 +226,7 @@ const add = async (
   // Equal requests wait for the lock of their account: whoever was faster asked for a key of another one.
   if (!(await insertServiceKey(tx, row))) throw usedForAnother()
   await audit(tx, request.doer, rotatedFrom === null ? 'key.issue' : 'key.rotate', row, row.created_at)
-  return { key: toServiceKey(row), secret }
+  return { key: await toServiceKey(tx, row), secret }
 }
 
 const usedForAnother = (): Failure =>
@@ -268,10 +289,10 @@ export const revokeKey = (parts: ServiceAccountParts, keyId: string, doer: Doer)
   changeAuthority(parts.database, doer, async (tx) => {
     const key = await lockServiceKey(tx, keyId)
     if (key === undefined) throw notFound('service key')
-    if (key.state === 'revoked') return toServiceKey(key)
+    if (key.state === 'revoked') return toServiceKey(tx, key)
     await updateServiceKey(tx, keyId, { state: 'revoked' })
     await audit(tx, doer, 'key.revoke', key, timestamp(parts.clock.now()))
-    return toServiceKey({ ...key, state: 'revoked' })
+    return toServiceKey(tx, { ...key, state: 'revoked' })
   })
 
 const audit = (tx: Transaction, doer: Doer, action: string, key: ServiceKeysTable, occurredAt: string): Promise<void> =>

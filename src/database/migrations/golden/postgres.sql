@@ -533,7 +533,10 @@ create table repositories (
   warning_percent bigint not null default 80,
   critical_percent bigint not null default 95,
   told_usage text collate "C" not null default 'unlimited'::text,
-  storage_event_head bigint not null default 0
+  storage_event_head bigint not null default 0,
+  incarnation bigint not null default 1,
+  journal_base bigint not null default 0,
+  storage_event_base bigint not null default 0
 );
 
 alter table repositories add constraint repositories_pkey PRIMARY KEY (id);

@@ -542,7 +542,10 @@ CREATE TABLE "repositories" (
   "warning_percent" integer default 80 not null,
   "critical_percent" integer default 95 not null,
   "told_usage" text default 'unlimited' not null,
-  "storage_event_head" integer default 0 not null
+  "storage_event_head" integer default 0 not null,
+  "incarnation" integer default 1 not null,
+  "journal_base" integer default 0 not null,
+  "storage_event_base" integer default 0 not null
 ) strict;
 
 CREATE TABLE schema_migrations (
