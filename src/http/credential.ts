@@ -1,6 +1,6 @@
 import { parse } from 'node:querystring'
 import { Failure } from '../kernel/failure.ts'
-import { credentialMaxCharacters, credentialMinCharacters, queryParametersMax } from '../kernel/limits.ts'
+import { credentialMaxCharacters, credentialMinCharacters } from '../kernel/limits.ts'
 
 /** RFC 6750, section 2.1: the scheme without regard to case, then a token of visible characters. */
 const bearer = /^bearer +([\x21-\x7e]+) *$/i
@@ -30,9 +30,9 @@ const ofPlausibleLength = (credential: string): string => {
   return credential
 }
 
-/** The download link in a query, or null when there is none. Throws 401 for one that cannot be one. */
+/** The download link in a query, wherever it stands among the parameters (the head of a request is bounded), or null when there is none. Throws 401 for one that cannot be one. */
 export const linkCredential = (queryText: string): string | null => {
-  const { token } = parse(queryText, '&', '=', { maxKeys: queryParametersMax })
+  const { token } = parse(queryText, '&', '=', { maxKeys: 0 })
   if (token === undefined) return null
   if (typeof token !== 'string') throw new Failure('credential_invalid', 'Send the token of a download link once.')
   return ofPlausibleLength(token)

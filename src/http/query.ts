@@ -5,6 +5,16 @@ import { queryParametersMax } from '../kernel/limits.ts'
 
 const wholeNumber = /^(?:0|[1-9]\d{0,15})$/
 
+/** Looks no further than it has to. */
+const hasTooMany = (text: string): boolean => {
+  let separators = 0
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
+    separators += 1
+    if (separators >= queryParametersMax) return true
+  }
+  return false
+}
+
 const isInteger = (schema: unknown): boolean =>
   typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'integer'
 
@@ -17,8 +27,10 @@ export const decodeQuery = (text: string, schema: TObject): Record<string, strin
   const decoded: Record<string, string | number> = Object.create(null)
   if (text === '') return decoded
   let broken = false
+  if (hasTooMany(text)) throw invalid('/query', `must have at most ${queryParametersMax} parameters`)
   const parsed = parse(text, '&', '=', {
-    maxKeys: queryParametersMax,
+    // Counted above, empty ones too: what is not counted here would be left out unseen.
+    maxKeys: 0,
     decodeURIComponent: (part) => {
       try {
         return decodeURIComponent(part)

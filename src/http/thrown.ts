@@ -1,5 +1,6 @@
 import secureJson from 'secure-json-parse'
 import { Failure } from '../kernel/failure.ts'
+import { repeatedName } from './repeated-names.ts'
 
 /** Turns whatever was thrown into a failure that may be shown. What has no name becomes `internal`, with its cause. */
 export const toFailure = (error: unknown, translate: (error: unknown) => Failure | null): Failure => {
@@ -30,12 +31,29 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * JSON (RFC 8259) in UTF-8; undefined for an empty body. Anything that is not well-formed is refused, also keys that
- * reach for prototypes.
+ * reach for prototypes, and one name twice in an object.
  */
 export const parseJson = (body: Uint8Array): unknown => {
   if (body.byteLength === 0) return undefined
+  const { value, text } = parsed(body)
+  const twice = repeatedName(text)
+  if (twice === null) return value
+  const shown = JSON.stringify(twice.slice(0, shownNameCharacters))
+  throw new Failure(
+    'invalid_request',
+    `The body has the field ${shown} twice in one object; say which value is meant.`,
+    {
+      details: [{ pointer: '', message: `must not have the field ${shown} twice in one object` }],
+    },
+  )
+}
+
+const shownNameCharacters = 100
+
+const parsed = (body: Uint8Array): { value: unknown; text: string } => {
   try {
-    return secureJson.parse(utf8.decode(body))
+    const text = utf8.decode(body)
+    return { value: secureJson.parse(text), text }
   } catch (error) {
     const why = error instanceof Error ? error.message : 'not JSON'
     throw new Failure('invalid_request', `The body is not valid JSON in UTF-8: ${why}`, {

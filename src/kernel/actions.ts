@@ -51,7 +51,7 @@ export type SystemAction = (typeof systemActions)[number]
 
 export type Action = RepositoryAction | AdministrationAction | SystemAction
 
-/** What a person's group or a file key holds on a repository. Write includes read. */
+/** What a person's group or a file key is given on a repository. A group's write includes read; a file key names both. */
 export type Access = 'read' | 'write'
 
 const read: readonly RepositoryAction[] = [
@@ -65,8 +65,8 @@ const read: readonly RepositoryAction[] = [
   'audit.read',
 ]
 
-const write: readonly RepositoryAction[] = [
-  ...read,
+/** What write adds. */
+const added: readonly RepositoryAction[] = [
   'upload.create',
   'upload.read',
   'upload.write',
@@ -81,6 +81,8 @@ const write: readonly RepositoryAction[] = [
   'artifact.promote',
 ]
 
+const write: readonly RepositoryAction[] = [...read, ...added]
+
 /** What changes nothing, whoever holds it. */
 const lookingActions: ReadonlySet<RepositoryAction> = new Set([
   ...read,
@@ -92,6 +94,7 @@ const lookingActions: ReadonlySet<RepositoryAction> = new Set([
 
 const readActions: ReadonlySet<RepositoryAction> = new Set(read)
 const writeActions: ReadonlySet<RepositoryAction> = new Set(write)
+const addedActions: ReadonlySet<RepositoryAction> = new Set(added)
 const noActions: ReadonlySet<RepositoryAction> = new Set()
 
 /**
@@ -100,6 +103,14 @@ const noActions: ReadonlySet<RepositoryAction> = new Set()
  */
 export const actionsOf = (access: Access | null): ReadonlySet<RepositoryAction> =>
   access === 'write' ? writeActions : access === 'read' ? readActions : noActions
+
+/** The actions that the permissions of a file key carry: each what it says, so that write alone reads and lists nothing. */
+export const actionsOfFileKey = (permissions: ReadonlySet<Access>): ReadonlySet<RepositoryAction> =>
+  permissions.has('read')
+    ? actionsOf(permissions.has('write') ? 'write' : 'read')
+    : permissions.has('write')
+      ? addedActions
+      : noActions
 
 /** What is left of the actions for a credential that may only look. */
 export const lookingOnly = (held: ReadonlySet<RepositoryAction>): ReadonlySet<RepositoryAction> =>

@@ -49,7 +49,7 @@ export interface FileKeyCaller {
   /** May do with service accounts what the recovery key may. */
   readonly serviceAdministrator: boolean
   /** By id: the file means whichever repository has it. */
-  readonly repositories: ReadonlyMap<string, Access>
+  readonly repositories: ReadonlyMap<string, ReadonlySet<Access>>
 }
 
 /** Whoever has the link to one artifact: it may fetch its bytes and nothing else. */

@@ -97,7 +97,7 @@ const toFileKeys = ({ keys }: KeysFile, wrong: (why: string) => SettingsInvalid)
     repositories: new Map(
       key.repositories
         .filter(({ permissions }) => permissions.length > 0)
-        .map(({ repository, permissions }) => [repository, permissions.includes('write') ? 'write' : 'read'] as const),
+        .map(({ repository, permissions }) => [repository, new Set(permissions)] as const),
     ),
   }))
 }

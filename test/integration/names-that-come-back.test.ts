@@ -45,7 +45,14 @@ forEachEngine((engine) => {
       await expect('PUT', `/access-groups/${group}/members/${catalog.writer.id}`, 204)
       await expect('PUT', `/access-groups/${group}/grants/${repository}`, 204, { access: 'write' })
     }
-    const everyday = ['repository.read', 'audit.read', 'artifact.list', 'artifact.read', 'storage.read'] as const
+    const everyday = [
+      'repository.read',
+      'audit.read',
+      'artifact.list',
+      'artifact.read',
+      'storage.read',
+      'diagnostics.read',
+    ] as const
     const keyTo = async (repository: string) => {
       const bindings = [binding(repository, ...everyday, 'artifact.delete')]
       const account = await createServiceAccount(catalog.service, bindings)

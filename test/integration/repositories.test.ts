@@ -11,6 +11,7 @@ import { catalogue } from '../../src/main/catalogue.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
+import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase, securityAudit } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -242,7 +243,7 @@ forEachEngine((engine) => {
         entry('admin', null, [], { administrator: true }),
         entry('operator', null, [], { serviceAdministrator: true }),
         entry('nothing', 'releases', []),
-        entry('unborn', 'later', ['write']),
+        entry('unborn', 'later', ['read', 'write']),
       ],
     })
 
@@ -276,17 +277,45 @@ forEachEngine((engine) => {
       assert.equal((await get('/api/v1/auth/me', hash('sha256', key('both')))).status, 401)
     })
 
-    it('read with read, and write with write, which includes read', async () => {
+    it('read with read, write with write, and do both with both', async () => {
       const grants = async (id: string) => (await get('/api/v1/auth/me', key(id))).json.grants
       const both = [{ repository: 'releases', permissions: ['read', 'write'] }]
       assert.deepEqual(await grants('reading'), [{ repository: 'releases', permissions: ['read'] }])
-      assert.deepEqual([await grants('writing'), await grants('both')], [both, both])
+      assert.deepEqual(await grants('both'), both)
+      assert.deepEqual(await grants('writing'), [{ repository: 'releases', permissions: ['write'] }])
       assert.equal((await put(key('reading'))).json.code, 'permission_missing')
-      assert.equal((await put(key('writing'))).status, 201)
-      assert.equal((await put(key('both'))).status, 200)
+      assert.equal((await put(key('both'))).status, 201)
       assert.equal((await get(`${repositories}/releases/raw/file`, key('reading'))).text, 'bytes')
       for (const id of ['nothing', 'admin', 'operator', 'unborn'])
         assert.equal((await get(`${repositories}/releases/raw/file`, key(id))).status, 404, id)
+    })
+
+    it('write with write alone, and read and list nothing', async () => {
+      const writing = key('writing')
+      const sent = await publish(service, writing, 'releases', newFile('written', 'blindly'))
+      assert.equal((await get(`${repositories}/releases/artifacts/${sent}`, key('both'))).status, 200)
+      const paths = [
+        '',
+        '/artifacts',
+        `/artifacts/${sent}`,
+        `/artifacts/${sent}/content`,
+        '/search?q=w',
+        '/audit',
+        '/changes',
+      ]
+      for (const path of [
+        ...paths,
+        '/assets',
+        '/raw/file',
+        '/packages',
+        '/promotions',
+        `/artifacts/${sent}/annotations`,
+      ]) {
+        const told = await get(`${repositories}/releases${path}`, writing)
+        assert.ok([403, 404].includes(told.status), `${path} ${told.status}`)
+      }
+      assert.deepEqual((await get(repositories, writing)).json.items, [])
+      assert.equal((await put(writing)).json.code, 'permission_missing')
     })
 
     it('see a repository that comes later, and not before', async () => {

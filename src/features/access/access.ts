@@ -1,7 +1,7 @@
 import type { AccessRule } from '../../contract/operation.ts'
 import type { Database, Queries } from '../../database/database.ts'
 import { readJob } from '../../jobs/enqueue.ts'
-import { type Access, actionsOf, lookingOnly, type RepositoryAction } from '../../kernel/actions.ts'
+import { type Access, actionsOf, actionsOfFileKey, lookingOnly, type RepositoryAction } from '../../kernel/actions.ts'
 import { type AccountCaller, actorOf, type Caller, readsOnly } from '../../kernel/caller.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
@@ -63,6 +63,7 @@ export interface Held {
 }
 
 const none: ReadonlySet<RepositoryAction> = new Set()
+const noAccess: ReadonlySet<Access> = new Set()
 const contentOnly: ReadonlySet<RepositoryAction> = new Set(['content.read'])
 
 /** The caller of a download link to what the parameters of the path name. Throws the 401 that fits. */
@@ -80,7 +81,7 @@ const keyActions = (
   if (caller.kind === 'link') return caller.repository === idIn(repository) ? contentOnly : none
   return caller.kind === 'service-key'
     ? (caller.permissions.get(repository) ?? none)
-    : actionsOf(caller.repositories.get(idIn(repository)) ?? null)
+    : actionsOfFileKey(caller.repositories.get(idIn(repository)) ?? noAccess)
 }
 
 /** What a grant gives to a person's credential: a read token holds nothing that changes something. */

@@ -9,7 +9,7 @@ export interface FileKey {
   readonly sha256: Sha256
   readonly administrator: boolean
   readonly serviceAdministrator: boolean
-  readonly repositories: ReadonlyMap<string, Access>
+  readonly repositories: ReadonlyMap<string, ReadonlySet<Access>>
 }
 
 export type FindFileKey = (digest: Sha256) => FileKeyCaller | null

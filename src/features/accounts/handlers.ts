@@ -1,5 +1,5 @@
 import { type BoundOperation, handle } from '../../contract/handler.ts'
-import { type Access, lookingOnly, type RepositoryAction } from '../../kernel/actions.ts'
+import { type Access, actionsOf, lookingOnly, type RepositoryAction } from '../../kernel/actions.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { doerOf } from '../access/doer.ts'
 import {
@@ -32,9 +32,12 @@ export interface AccountHandlerParts extends AccountParts {
   ) => Promise<{ repository: string; actions: ReadonlySet<RepositoryAction> }[]>
 }
 
-/** In the words of grants: beyond looking, everything is writing. */
-const permissions = (actions: ReadonlySet<RepositoryAction>): Access[] =>
-  actions.isSubsetOf(lookingOnly(actions)) ? ['read'] : ['read', 'write']
+/** In the words of grants: beyond looking, everything is writing; who sees a repository reads there. */
+const permissions = (actions: ReadonlySet<RepositoryAction>): Access[] => {
+  const writes = !actions.isSubsetOf(lookingOnly(actions))
+  const reads = !writes || !actions.isDisjointFrom(actionsOf('read'))
+  return [...(reads ? ['read' as const] : []), ...(writes ? ['write' as const] : [])]
+}
 
 export const accountHandlers = (parts: AccountHandlerParts): BoundOperation[] => [
   handle(login, async ({ body, request }) => ({
