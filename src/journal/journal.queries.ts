@@ -2,7 +2,7 @@ import type { Queries, Transaction } from '../database/database.ts'
 import { type Parameters, prepareQuery } from '../database/prepared.ts'
 import type { JournalTable } from '../database/tables/journal.ts'
 import type { JournalAction } from '../kernel/journal-actions.ts'
-import { beyond } from './since-base.ts'
+import { beyond } from './since-base.queries.ts'
 import { type Telling, tellable } from './telling.ts'
 
 export interface JournalEntry {

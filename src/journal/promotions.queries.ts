@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import { promotionActions } from '../kernel/journal-actions.ts'
-import { beyond } from './since-base.ts'
+import { beyond } from './since-base.queries.ts'
 
 /** Written out, because the partial indexes serve only who asks for just what they hold. */
 const told = promotionActions.map((action) => sql.lit(action))

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Queries, Transaction } from '../database/database.ts'
 import type { StorageEventsTable } from '../database/tables/storage-events.ts'
-import { beyondEvents } from './since-base.ts'
+import { beyondEvents } from './since-base.queries.ts'
 
 type EventKey = Pick<StorageEventsTable, 'repository' | 'sequence'>
 
