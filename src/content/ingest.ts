@@ -56,6 +56,8 @@ interface Finish<T> {
  */
 export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: Finish<T>): Promise<T> => {
   const staged = await parts.store.stage(transfer.stagingId, transfer.expected)
+  // Publishing waits until the claim is durable; where it has the digest already, that goes on while the body comes.
+  if (transfer.expected.digest !== null) parts.database.settled().catch(() => {})
   try {
     const content = await receive(parts, transfer, staged)
     verify(content, transfer.expected)
@@ -147,7 +149,7 @@ const announce = (parts: IngestParts, claimId: string, content: Content): Promis
   whenNotReclaimed(() =>
     parts.database.transaction(
       (tx) => adjust(tx, claimId, content.digest, content.bytes, parts.capacityBytes),
-      // Losing it in a crash loses the whole attempt, which was not acknowledged.
+      // Publishing waits for it.
       { durability: 'relaxed' },
     ),
   )

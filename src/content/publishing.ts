@@ -19,7 +19,8 @@ export interface Content {
 
 /**
  * How verified bytes become visible, whatever the door they came through: durable under their final name, then one
- * transaction with blob, claim, counters and the caller's rows (I1, I4). Their digest was announced before.
+ * transaction with blob, claim, counters and the caller's rows (I1, I4). Their digest was announced before, and that is durable before they have their name: whatever a power
+ * cut leaves of this, the claim lapses, is released, and takes the bytes along.
  */
 export const publishContent = async <T>(
   parts: PublishingParts,
@@ -29,6 +30,8 @@ export const publishContent = async <T>(
   commit: (tx: Transaction, content: Content, now: string) => Promise<T>,
 ): Promise<T> => {
   parts.reach('publish.announced')
+  // A name may reach the disk before any commit does. Without a durable claim nobody would know whose bytes these are.
+  await parts.database.settled()
   await place()
   parts.reach('publish.placed')
   const now = timestamp(parts.clock.now())

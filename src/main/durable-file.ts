@@ -13,11 +13,28 @@ export const syncDirectory = async (path: string): Promise<void> => {
 }
 
 /**
+ * Makes a folder that only the owner may enter, with those above it, so that a power cut leaves it in its place. Its name is made
+ * durable also when it is there already: whoever made it may have died before.
+ */
+export const makeFolder = async (path: string): Promise<void> => {
+  const firstMade = await mkdir(path, { recursive: true, mode: 0o700 })
+  const top = dirname(firstMade ?? path)
+  let at = path
+  for (; at !== top; at = dirname(at)) await syncDirectory(at)
+  try {
+    await syncDirectory(top)
+  } catch (error) {
+    // A folder that others made may let us pass and not look; then its names are theirs to keep.
+    if (firstMade !== undefined || !(error instanceof Error && 'code' in error && error.code === 'EACCES')) throw error
+  }
+}
+
+/**
  * Writes a new file that only the owner may read, whole and durable or not at all. When the file is there already, also
  * because another process was faster, its text is returned instead.
  */
 export const writeOnce = async (path: string, text: string): Promise<string> => {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await makeFolder(dirname(path))
   // Not the process id: in a container a start after a crash has the same one.
   const temporary = `${path}.${randomUUID()}.new`
   const handle = await open(temporary, 'wx', 0o600)
@@ -32,8 +49,9 @@ export const writeOnce = async (path: string, text: string): Promise<string> => 
     await syncDirectory(dirname(path))
     return text
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return await readFile(path, 'utf8')
-    throw error
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    await syncDirectory(dirname(path))
+    return await readFile(path, 'utf8')
   } finally {
     await unlink(temporary)
   }

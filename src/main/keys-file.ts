@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { fields, oneOf, RepositoryId, Sha256Text } from '../contract/schemas.ts'
@@ -9,7 +9,7 @@ import type { FileKey } from '../features/access/file-keys.ts'
 import { recoveryKeyId } from '../kernel/caller.ts'
 import { toSha256 } from '../kernel/digest.ts'
 import { fileKeysMax, keysFileBytesMax } from '../kernel/limits.ts'
-import { writeOnce } from './durable-file.ts'
+import { makeFolder, writeOnce } from './durable-file.ts'
 import { type Settings, SettingsInvalid } from './settings/rules.ts'
 
 const KeysFile = fields({
@@ -66,7 +66,7 @@ export const openKeys = async (settings: Settings, { readOnly = false } = {}): P
     if (readOnly) throw wrong('does not exist; a reader takes the one of its writer')
     if (!makeIfMissing) throw wrong('does not exist')
     await makeKeys(settings)
-  }
+  } else if (makeIfMissing && !readOnly) await makeFolder(dirname(path)) // Who made it may have died before it was durable.
   if ((await stat(path)).size > keysFileBytesMax) throw wrong(`is larger than ${keysFileBytesMax} bytes`)
   let parsed: unknown
   try {

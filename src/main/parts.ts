@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBlobDirectory } from '../adapters/blob-directory/blob-directory.ts'
 import { guardBlobStore } from '../adapters/blob-guarded.ts'
@@ -16,6 +15,7 @@ import { createSignal, type Signal } from '../jobs/signal.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { noFaults, type ReachFaultPoint } from '../kernel/fault-points.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
+import { makeFolder } from './durable-file.ts'
 import { endSuspect } from './ending.ts'
 import type { Logger } from './log.ts'
 import type { Settings } from './settings/rules.ts'
@@ -51,7 +51,7 @@ export interface Parts extends Stage {
  * a mistyped folder for an empty store.
  */
 export const makeDataDir = async ({ databaseUrl, dataDir }: Settings): Promise<void> => {
-  if (databaseUrl.startsWith(`sqlite:${join(dataDir, '/')}`)) await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  if (databaseUrl.startsWith(`sqlite:${join(dataDir, '/')}`)) await makeFolder(dataDir)
 }
 
 /**

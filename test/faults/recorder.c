@@ -34,7 +34,7 @@ struct head {
 };
 
 #define FILES 65536
-static struct { int tracked; uint64_t inode; } files[FILES];
+static struct { int tracked; uint64_t inode, device; } files[FILES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *record_path, *root;
 static size_t root_length;
@@ -94,7 +94,16 @@ static int absolute(int folder, const char *path, char *into) {
   return within(into);
 }
 
-static int is_tracked(int file) { return file >= 0 && file < FILES && files[file].tracked; }
+/* Node closes files by calls that nobody sees, so a number may mean another file by now. */
+static int is_tracked(int file) {
+  if (file < 0 || file >= FILES || !files[file].tracked) return 0;
+  int error = errno;
+  struct stat now;
+  int same = fstat(file, &now) == 0 && now.st_ino == files[file].inode && now.st_dev == files[file].device;
+  if (!same) files[file].tracked = 0;
+  errno = error;
+  return same;
+}
 
 static int opened(int folder, const char *path, int flags, mode_t mode) {
   char full[PATH_MAX];
@@ -108,6 +117,7 @@ static int opened(int folder, const char *path, int flags, mode_t mode) {
   if (file >= 0 && file < FILES && fstat(file, &now) == 0) {
     files[file].tracked = 1;
     files[file].inode = now.st_ino;
+    files[file].device = now.st_dev;
     if (is_new) put_names(NAMED, now.st_ino, full, "");
     if ((flags & O_TRUNC) && !is_new) put(RESIZED, now.st_ino, 0, 0, NULL, 0, 0);
   }

@@ -6,7 +6,7 @@ import { lockFile } from '../../database/sqlite/file-lock.ts'
 import { exportManifestBytesMax } from '../../kernel/engine-limits.ts'
 import { Failure, invalid } from '../../kernel/failure.ts'
 import { readAheadBytes } from '../../kernel/limits.ts'
-import { isUnfinished, syncDirectory, writeNamed, writeOnce } from '../durable-file.ts'
+import { isUnfinished, makeFolder, syncDirectory, writeNamed, writeOnce } from '../durable-file.ts'
 import { type Manifest, type ManifestContent, Marker, manifestOf, manifestText, NoManifest } from './manifest.ts'
 
 const lockName = 'export.lock'
@@ -48,7 +48,7 @@ export class ExportFolder {
    * back. What is there of its blobs stays. A folder that is refused is left as it was.
    */
   async begin(source: string, refresh: boolean): Promise<Disposable> {
-    await mkdir(this.path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    await makeFolder(this.path).catch((error: unknown) => {
       if (error instanceof Error && 'code' in error && (error.code === 'EEXIST' || error.code === 'ENOTDIR'))
         throw invalid(this.path, 'is no folder')
       throw error
