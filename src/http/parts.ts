@@ -4,6 +4,7 @@ import type { Budget } from './budget.ts'
 import type { TrustedProxies } from './client-address.ts'
 import type { HttpMetrics } from './metrics.ts'
 import type { Gate } from './pipeline.ts'
+import type { UploadLine } from './upload-line.ts'
 
 /** Everything that the HTTP floor is given; it fetches nothing for itself. */
 export interface HttpParts {
@@ -11,6 +12,7 @@ export interface HttpParts {
   readonly gate: Gate
   readonly metrics: HttpMetrics
   readonly budget: Budget
+  readonly uploads: UploadLine
   /** A read gateway answers 405 to everything that is not GET or HEAD. */
   readonly readOnly: boolean
   readonly trustedProxies: TrustedProxies

@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AnyAnswer, BoundOperation, ByteAnswer, IncomingBody, Input } from '../contract/handler.ts'
 import { type AccessRule, changes, type Operation } from '../contract/operation.ts'
-import { type Caller, readsOnly } from '../kernel/caller.ts'
+import { actorOf, type Caller, readsOnly } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
+import { networkOf } from '../kernel/networks.ts'
 import type { Scope } from '../kernel/scope.ts'
 import { bearerCredential, linkCredential } from './credential.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { decodeQuery } from './query.ts'
 import { incomingBody } from './request-body.ts'
+import { inLine, type UploadLine } from './upload-line.ts'
 import { compileValidator, type Validator } from './validation.ts'
 
 /** Who is it, and may they? The only two questions that the pipeline asks before it looks at the input. */
@@ -123,23 +125,31 @@ const pickHeaders = (names: readonly string[], request: IncomingMessage): Record
 const mediaType = (request: IncomingMessage): string =>
   (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
+/** The line that a body waits in, and how long its place is kept. */
+interface Line {
+  readonly uploads: UploadLine
+  readonly scope: Scope
+}
+
 const streamOf = (
   operation: Operation,
   request: IncomingMessage,
   response: ServerResponse,
-  { deadlineSeconds, metrics, scope }: { deadlineSeconds: number; metrics: HttpMetrics; scope: Scope },
+  { deadlineSeconds, metrics, scope, uploads }: { deadlineSeconds: number; metrics: HttpMetrics } & Line,
+  caller: string,
   whenWhole: () => Promise<unknown>,
 ): IncomingBody | undefined => {
   if (operation.body.kind !== 'stream') return undefined
   const allowed = operation.body.mediaTypes
   if (allowed !== null && !allowed.includes(mediaType(request)))
     throw new Failure('unsupported_media_type', `Send the bytes with Content-Type: ${allowed.join(' or ')}.`)
-  return incomingBody(request, response, {
+  const body = incomingBody(request, response, {
     scope,
     deadlineSeconds,
     beginTransfer: () => metrics.begin('in'),
     whenWhole,
   })
+  return { ...body, pieces: inLine(body.pieces, () => uploads.enter(scope, caller)) }
 }
 
 /**
@@ -159,8 +169,7 @@ export const perform = async (
     body: unknown
     deadlineSeconds: number
     metrics: HttpMetrics
-    scope: Scope
-  },
+  } & Line,
 ): Promise<AnyAnswer> => {
   const { operation } = bound
   const caller = checked.body === null ? arrival.caller : await arrival.admitAgain()
@@ -176,7 +185,8 @@ export const perform = async (
       })
     checked.body(parts.body)
   }
-  const stream = streamOf(operation, request, response, parts, arrival.admitAgain)
+  const sender = arrival.caller === null ? networkOf(arrival.clientAddress) : actorOf(arrival.caller)
+  const stream = streamOf(operation, request, response, parts, sender, arrival.admitAgain)
   const input: Record<keyof Input<Operation>, unknown> = {
     path: parts.params,
     query,

@@ -33,7 +33,10 @@ const queryTextOf = (request: FastifyRequest): string => {
   return mark === -1 ? '' : request.url.slice(mark + 1)
 }
 
-type Parts = Pick<HttpParts, 'budget' | 'gate' | 'metrics' | 'trustedProxies' | 'baseUrl' | 'uploadDeadlineSeconds'>
+type Parts = Pick<
+  HttpParts,
+  'budget' | 'uploads' | 'gate' | 'metrics' | 'trustedProxies' | 'baseUrl' | 'uploadDeadlineSeconds'
+>
 
 /** Makes the route of an operation: admit when the head is there, validate and perform when a JSON body is. */
 export const bindOperation = (
@@ -88,6 +91,7 @@ export const bindOperation = (
         body: request.body,
         deadlineSeconds: parts.uploadDeadlineSeconds,
         metrics: parts.metrics,
+        uploads: parts.uploads,
         scope,
       })
       await replies.answer(request, reply, answer)

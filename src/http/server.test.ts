@@ -9,6 +9,7 @@ import { drainMs, jsonBodyDeadlineMs, refusedBodyDrainMs } from '../kernel/limit
 import { createBudget } from './budget.ts'
 import { createMetrics } from './metrics.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
+import { createUploadLine } from './upload-line.ts'
 
 const say = defineOperation({
   id: 'say',
@@ -66,6 +67,7 @@ describe('the server', () => {
         authorize: async () => setImmediate(() => admit()) && undefined,
       },
       metrics: createMetrics(0),
+      uploads: createUploadLine(),
       budget: createBudget(1_000, () => 0),
       readOnly: false,
       trustedProxies: [],

@@ -1,4 +1,4 @@
-import { GiB } from './units.ts'
+import { GiB, second } from './units.ts'
 
 /** Bounds of admission: what one caller may take of what all share. See also `limits.ts`. */
 
@@ -17,6 +17,14 @@ export const cancelledUploadsForgotten = 4
 export const uploadSharePercentDefault = 50
 /** What one caller may always reserve where there is room at all: with less left, a share of it would help nobody. */
 export const uploadShareFloorBytes = GiB
+
+/** Bodies of files that a process receives at once: each takes a MiB or two of memory. */
+export const uploadBodiesAtOnce = 128
+/** Of those, of one caller: half, so that slow ones of one leave as many places to the others. */
+export const uploadBodiesPerCaller = 64
+/** Waiting to be received; beyond it 503 rather than minutes of waiting. A connection and some kilobytes each. */
+export const uploadBodiesWaitingMax = 1_000
+export const uploadBodyWaitMs = 30 * second
 
 /** Values in a body up to which all its faults are looked for, in a millisecond or two; of a longer one the first is told. */
 export const problemValuesMax = 2_000

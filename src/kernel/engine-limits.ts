@@ -16,6 +16,14 @@ export const idleReadBuffersMax = 24
  */
 export const ownReadBufferBytesMax = 64 * KiB
 
+/**
+ * Threads of the pool that does all waiting for files, password hashes and names of hosts. Node has four, which four slow syncs
+ * took (measured: a small file from memory 2 s instead of 9 ms). Threads that wait cost next to nothing.
+ */
+export const threadPoolThreads = 32
+/** Syncs of stored files at once: a quarter of the pool, so that a disk which is slow to sync leaves threads to everything else. */
+export const fileSyncsAtOnce = 8
+
 /** Database, in detail: pauses before a transaction is tried again grow between these two. */
 export const transactionPauseFirstMs = 2
 export const transactionPauseLongestMs = 500

@@ -1,4 +1,7 @@
 #!/usr/bin/env node
-import { main } from './commands/main.ts'
+import { widenThreadPool } from './thread-pool.ts'
 
+widenThreadPool(process.env)
+// Only now: what is loaded may use the pool.
+const { main } = await import('./commands/main.ts')
 await main(process.argv)

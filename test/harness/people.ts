@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Answering, TestService } from './service.ts'
+import type { Answering } from './service.ts'
 
 export interface Person {
   readonly id: string
@@ -13,17 +13,17 @@ export interface Person {
 export const password = 'correct horse battery staple'
 
 /** Opens a session; returns its token. */
-export const signIn = async (service: TestService, name: string, secret = password): Promise<string> => {
+export const signIn = async (service: Answering, name: string, secret = password): Promise<string> => {
   const told = await service.ask({ method: 'POST', path: '/api/v1/auth/login', json: { name, password: secret } })
   assert.equal(told.status, 200, told.text)
   return told.json.token
 }
 
 /** The first owner: an administrator who may write to `releases`. */
-export const createOwner = (service: TestService): Promise<Person> => createPerson(service, 'owner', true)
+export const createOwner = (service: Answering): Promise<Person> => createPerson(service, 'owner', true)
 
 /** An account, signed in. The recovery key makes it. */
-export const createPerson = async (service: TestService, name: string, administrator = false): Promise<Person> => {
+export const createPerson = async (service: Answering, name: string, administrator = false): Promise<Person> => {
   const credential = service.recoveryKey
   const told = await service.ask({
     method: 'POST',
@@ -47,7 +47,7 @@ export const createRepository = async (service: Answering, id: string): Promise<
 
 /** Gives a person access to a repository through a group of its own; returns the group's id. */
 export const grant = async (
-  service: TestService,
+  service: Answering,
   person: Person,
   repository: string,
   access: 'read' | 'write',

@@ -1,4 +1,6 @@
 import fs, { constants } from 'node:fs'
+import { fileSyncsAtOnce } from '../../kernel/engine-limits.ts'
+import { createGate } from '../../kernel/gate.ts'
 
 /*
  * The calls of the hot paths as promises, over the callback API: half the main thread's time of `fs.promises`, whose
@@ -32,9 +34,13 @@ export const close = (descriptor: number): Promise<void> => settled((done) => fs
 /** For a file that was only read, or is thrown away: nothing depends on when it closes, and nothing is lost with it. */
 export const closeLater = (descriptor: number): void => fs.close(descriptor, () => {})
 
-export const fsync = (descriptor: number): Promise<void> => settled((done) => fs.fsync(descriptor, done))
+/** Syncs wait in line for a part of the thread pool: what else uses it, also the log of the database, never waits for them all. */
+const inTurn = createGate(fileSyncsAtOnce)
 
-export const fdatasync = (descriptor: number): Promise<void> => settled((done) => fs.fdatasync(descriptor, done))
+export const fsync = (descriptor: number): Promise<void> => inTurn(() => settled((done) => fs.fsync(descriptor, done)))
+
+export const fdatasync = (descriptor: number): Promise<void> =>
+  inTurn(() => settled((done) => fs.fdatasync(descriptor, done)))
 
 export const rename = (from: string, to: string): Promise<void> => settled((done) => fs.rename(from, to, done))
 

@@ -41,6 +41,7 @@ import { uploadHandlers } from '../../features/uploads/handlers.ts'
 import { createBudget } from '../../http/budget.ts'
 import { createMetrics } from '../../http/metrics.ts'
 import { createHttpServer } from '../../http/server.ts'
+import { createUploadLine } from '../../http/upload-line.ts'
 import { watchGrowth } from '../../journal/growth.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { changesLookEveryMs, changesWaitingMax, changesWaitingPerCallerMax, grantsMax } from '../../kernel/limits.ts'
@@ -174,6 +175,7 @@ export const startGateway = async (
       admission: (caller, question) => new Admission(access, caller, question),
     },
     metrics,
+    uploads: createUploadLine(),
     budget: createBudget(settings.requestsPerSecond, () => performance.now()),
     readOnly: role === 'reader',
     trustedProxies: settings.trustedProxies,
