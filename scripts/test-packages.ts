@@ -11,6 +11,7 @@ const packages: Readonly<Record<string, string>> = {
   ceph: 'ceph-common',
   'ceph-authtool': 'ceph-common',
   curl: 'curl',
+  python3: 'python3',
   openssl: 'openssl',
   zip: 'zip',
   cc: 'gcc',

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipelinedWaitingMax } from '../kernel/limits.ts'
 import { beginExchange, type Exchange } from './exchange.ts'
+import type { Lingering } from './lingering.ts'
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -28,14 +29,18 @@ export class Connection {
   readonly #socket: Socket
   readonly #serve: Serve
   readonly #report: (error: unknown) => void
+  readonly #lingering: Lingering
   #underWay: UnderWay | null = null
   #waiting: Arrived[] = []
   /** Said instead of the next answer: what came is no request. */
   #lastWords: string | null = null
+  /** Our side is closed. */
+  #closing = false
 
-  constructor(socket: Socket, serve: Serve, report: (error: unknown) => void) {
+  constructor(socket: Socket, serve: Serve, lingering: Lingering, report: (error: unknown) => void) {
     this.#socket = socket
     this.#serve = serve
+    this.#lingering = lingering
     this.#report = report
     socket.on('close', () => {
       this.#forgetWaiting()
@@ -49,6 +54,10 @@ export class Connection {
 
   /** A request has come: it is served when those before it are answered. */
   arrive(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#closing) {
+      this.#socket.destroy()
+      return
+    }
     if (this.#underWay === null) {
       this.#begin({ request, response })
       return
@@ -61,6 +70,8 @@ export class Connection {
 
   /** What came is no request, and nothing after it can be one: `text` is the last answer. */
   giveUp(text: string): void {
+    // Of what is dropped nothing is expected.
+    if (this.#closing && this.#socket.readable) return
     const { request, response } = this.#underWay ?? {}
     if (!this.#socket.writable || (request?.complete === false && response?.headersSent === true)) {
       this.#socket.destroy()
@@ -68,10 +79,16 @@ export class Connection {
       this.#lastWords ??= text
       this.#socket.pause()
     } else {
-      this.#socket.end(text)
-      // Whoever waits for the rest of its body waits in vain.
-      this.#underWay?.exchange.scope.end()
+      this.#socket.write(text)
+      this.#close(null)
     }
+  }
+
+  /** Ends our side, and with it the exchange; whoever waits for the rest of a body waits in vain. */
+  #close(request: IncomingMessage | null): void {
+    this.#closing = true
+    this.#lingering.close(this.#socket, request)
+    this.#underWay?.exchange.scope.end()
   }
 
   get #holds(): boolean {
@@ -79,7 +96,7 @@ export class Connection {
   }
 
   #begin(arrived: Arrived): void {
-    const exchange = beginExchange(arrived.request, this.#report)
+    const exchange = beginExchange(arrived.request, this.#report, () => this.#close(arrived.request))
     this.#underWay = { ...arrived, exchange }
     // Taken first, given back last: the next one begins when nothing of this one is left.
     exchange.scope.own(() => this.#next())
@@ -88,18 +105,21 @@ export class Connection {
   }
 
   #next(): void {
+    const request = this.#underWay?.request
     this.#underWay = null
     if (!this.#socket.writable) {
       this.#forgetWaiting()
       return
     }
+    if (request?.complete === false) this.#lingering.passOver(this.#socket, request)
     const next = this.#waiting.shift()
     if (next !== undefined) {
       waitingEverywhere -= 1
       if (!this.#holds) this.#socket.resume()
       this.#begin(next)
     } else if (this.#lastWords !== null) {
-      this.#socket.end(this.#lastWords)
+      this.#socket.write(this.#lastWords)
+      this.#close(null)
     }
   }
 

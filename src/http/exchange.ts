@@ -27,6 +27,11 @@ export interface Exchange {
   readsCatalog: boolean
   /** Set once the caller was admitted. */
   arrival: Arrival | null
+  /**
+   * Ends the connection once what was written is out, without taking the answer from a client that still sends. Nothing more
+   * can be written.
+   */
+  readonly lingerThenClose: () => void
   /** Told when the JSON body is here: it is not waited for any longer. */
   bodyHere: () => void
 }
@@ -43,7 +48,11 @@ export const nextRequestId = (): string => {
 const exchanges = new WeakMap<IncomingMessage, Exchange>()
 
 /** Begins the exchange of a request. What fails while it is cleared away is reported. */
-export const beginExchange = (request: IncomingMessage, report: (error: unknown) => void): Exchange => {
+export const beginExchange = (
+  request: IncomingMessage,
+  report: (error: unknown) => void,
+  lingerThenClose: () => void,
+): Exchange => {
   const requestId = nextRequestId()
   const exchange = {
     requestId,
@@ -52,6 +61,7 @@ export const beginExchange = (request: IncomingMessage, report: (error: unknown)
     headers: { 'x-request-id': requestId },
     readsCatalog: false,
     arrival: null,
+    lingerThenClose,
     bodyHere: () => {},
   }
   exchanges.set(request, exchange)

@@ -4,7 +4,7 @@ import { exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'
 import { isByteAnswer } from './pipeline.ts'
 import { renderProblem } from './problem.ts'
-import { leavesMuchUnread, lingerThenEnd } from './request-body.ts'
+import { leavesMuchUnread } from './request-body.ts'
 import { sendBytes } from './send.ts'
 import { toFailure } from './thrown.ts'
 
@@ -59,9 +59,11 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
     if (unread || isDraining()) all['connection'] = 'close'
     raw.writeHead(status, all)
     answered(request, reply)
-    if (unread && request.method !== 'HEAD' && !bodiless) {
-      raw.write(body)
-      lingerThenEnd(request.raw, raw)
+    if (unread) {
+      // Ending it would close the connection.
+      if (request.method === 'HEAD' || bodiless || body === '') raw.flushHeaders()
+      else raw.write(body)
+      exchange.lingerThenClose()
     } else {
       raw.end(bodiless ? undefined : body)
     }

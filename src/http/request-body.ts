@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { IncomingBody } from '../contract/handler.ts'
 import { Failure } from '../kernel/failure.ts'
-import { refusedBodyDrainBytes, refusedBodyDrainMs, transferIdleMs } from '../kernel/limits.ts'
+import { transferIdleMs, unwantedBodyBytesMax } from '../kernel/limits.ts'
 import type { Scope } from '../kernel/scope.ts'
 
 /** Counts a body while it arrives. */
@@ -116,24 +116,5 @@ export const leavesMuchUnread = (request: IncomingMessage): boolean => {
   if (request.complete || request.readableEnded) return false
   if (waitingForContinue.has(request)) return true
   const declared = request.headers['transfer-encoding'] === undefined ? (declaredBytes(request) ?? 0) : null
-  return declared === null || declared > refusedBodyDrainBytes
-}
-
-/**
- * Ends an answer whose request still sends: the answer is out already, and a little of the rest is read so that the
- * client gets to see it before the connection closes (closing at once would reset it).
- */
-export const lingerThenEnd = (request: IncomingMessage, response: ServerResponse): void => {
-  let left = refusedBodyDrainBytes
-  const end = (): void => {
-    clearTimeout(timer)
-    response.end()
-    request.destroy()
-  }
-  const timer = setTimeout(end, refusedBodyDrainMs)
-  request.on('data', (piece: Uint8Array) => {
-    left -= piece.byteLength
-    if (left < 0) end()
-  })
-  request.on('end', end).on('error', end).on('close', end)
+  return declared === null || declared > unwantedBodyBytesMax
 }

@@ -5,7 +5,7 @@ import { openConnection } from '../../test/harness/connection.ts'
 import { answers, defineOperation, jsonBody } from '../contract/define.ts'
 import { handle } from '../contract/handler.ts'
 import { fields } from '../contract/schemas.ts'
-import { drainMs, jsonBodyDeadlineMs, refusedBodyDrainMs } from '../kernel/limits.ts'
+import { drainMs, jsonBodyDeadlineMs, lingerIdleMs } from '../kernel/limits.ts'
 import { createBudget } from './budget.ts'
 import { createMetrics } from './metrics.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
@@ -101,7 +101,7 @@ describe('the server', () => {
     assert.match(answer, /^HTTP\/1\.1 408 /)
     assert.match(answer, /^connection: close$/im)
     connection.send('"late!"}')
-    timers.tick(refusedBodyDrainMs)
+    timers.tick(lingerIdleMs)
     await connection.ended()
     assert.deepEqual(performed, [])
   })

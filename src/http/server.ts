@@ -7,6 +7,7 @@ import { connectionsMax, drainMs, headersTimeoutMs, keepAliveMs, requestHeadByte
 import { clientFacts } from './client-address.ts'
 import { Connection } from './connection.ts'
 import { exchangeOf } from './exchange.ts'
+import { Lingering } from './lingering.ts'
 import { malformedAnswer } from './malformed.ts'
 import { checkOrigin, preflightHeaders } from './origins.ts'
 import type { HttpParts } from './parts.ts'
@@ -34,9 +35,16 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   let draining = false
   let underWay = 0
   let whenIdle: (() => void) | null = null
+  const lingering = new Lingering()
   const isDraining = (): boolean => draining
   const connections = new WeakMap<Duplex, Connection>()
   const report = (error: unknown): void => parts.reportBug(error, { asked: 'the end of a request' })
+  /** Whoever is about to read a refusal is under way, too. */
+  const isIdle = (): boolean => underWay === 0 && lingering.size === 0
+  const lookWhetherIdle = (): void => {
+    if (isIdle()) whenIdle?.()
+  }
+  lingering.onNone(lookWhetherIdle)
   const replies = createReplies(parts, isDraining)
 
   const serve = (handler: (request: IncomingMessage, response: ServerResponse) => void): Server => {
@@ -53,14 +61,14 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
       underWay += 1
       exchangeOf({ raw: request }).scope.own(() => {
         underWay -= 1
-        if (underWay === 0) whenIdle?.()
+        lookWhetherIdle()
       })
       handler(request, response)
     }
     const arrived: typeof handler = (request, response) => connections.get(request.socket)?.arrive(request, response)
     const server = createServer(options, arrived)
     server.maxConnections = connectionsMax
-    server.on('connection', (socket) => connections.set(socket, new Connection(socket, counted, report)))
+    server.on('connection', (socket) => connections.set(socket, new Connection(socket, counted, lingering, report)))
     server.on('checkContinue', (request: IncomingMessage, response) => {
       expectsContinue(request)
       arrived(request, response)
@@ -130,7 +138,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     },
     async close() {
       draining = true
-      if (underWay > 0) {
+      if (!isIdle()) {
         const { promise, resolve } = Promise.withResolvers<void>()
         const timer = setTimeout(resolve, drainMs)
         whenIdle = resolve

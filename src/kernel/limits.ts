@@ -339,9 +339,17 @@ export const jsonBodyBytesMax = 512 * KiB
 /** Invalid fields named in one answer. */
 export const problemDetailsMax = 20
 
-/** What is left of a refused body that is read and thrown away so that the client sees the answer. */
-export const refusedBodyDrainBytes = 256 * KiB
-export const refusedBodyDrainMs = 2 * second
+/** A body that nobody wants and that is no longer than this leaves its connection good for the next request. */
+export const unwantedBodyBytesMax = 256 * KiB
+/**
+ * How long and how much of what nobody wants is read and dropped, so that the client gets to see the answer: as long as nginx
+ * does, and as much as the largest part.
+ */
+export const lingerMs = 30 * second
+export const lingerIdleMs = 5 * second
+export const lingerBytesMax = GiB
+/** Connections that are at that at once. */
+export const lingeringMax = 256
 
 /** All of a JSON body must be here by then. */
 export const jsonBodyDeadlineMs = 30 * second
@@ -368,6 +376,8 @@ export const processMetricsMs = 2 * second
 
 /** Stopping: how long transfers may take to finish before they are cut. */
 export const drainMs = 30 * second
+/** Signals to stop that come within this time of the first are that one, which reached the process on several ways. */
+export const sameStopMs = 2 * second
 
 /** Database. */
 export const transactionAttemptsMax = 10
