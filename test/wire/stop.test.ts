@@ -17,6 +17,7 @@ import {
   type Program,
   settingsFor,
   stagedIn,
+  startProgram,
   startSvc,
 } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
@@ -143,15 +144,28 @@ describe('a stop', { timeout: 120_000 }, () => {
       assert.equal((await ask(address, { path: `${raw}/too/late`, credential })).status, 404)
     })
 
-    test(`by a second ${signal} ends at once, and damages nothing`, async () => {
+    test(`by ${signal} to the whole group of npm start, which comes to the service twice, drains as well`, async () => {
+      program.child.kill('SIGTERM')
+      await program.ended
+      program = startProgram('npm', ['start', '--silent'], settings, { group: true })
+      address = await listening(program)
+      const upload = await beginUpload()
+      process.kill(-program.pid, signal)
+      await untilDraining()
+      assert.equal(await upload.finish(), 201)
+      await program.ended
+      assert.equal(await askAnew('/health/live'), null)
+      assert.equal(program.stderr(), '')
+    })
+
+    test(`by a second ${signal} seconds later ends at once, and damages nothing`, async () => {
       const download = await beginDownload()
       const upload = await beginUpload()
       program.child.kill(signal)
       await untilDraining()
-      const begun = performance.now()
-      program.child.kill(signal)
+      const { child } = program
+      await until('a later one ends it', () => child.exitCode !== null || (child.kill(signal) && false))
       assert.deepEqual(await program.ended, { code: 1, signal: null }, program.stderr())
-      assert.ok(performance.now() - begun < 5000, 'it took its time')
       await assert.rejects(upload.finish())
       await assert.rejects(download.finish())
       assert.deepEqual((await askDoctor(settings)).damage, [])

@@ -4,21 +4,21 @@ import { createLog, type Logger } from '../log.ts'
 import { realStage, type Stage } from '../parts.ts'
 import { type Roles, type Running, run } from '../run.ts'
 import { readSettings, type Settings, unknownSettings } from '../settings/rules.ts'
+import { stopAsked } from '../stop-signals.ts'
 import { welcome } from './welcome.ts'
 
-/** Runs roles until SIGTERM or SIGINT, then drains and stops. A second signal ends the process at once. */
+/** Runs roles until SIGTERM or SIGINT, then drains and stops. A second signal, seconds later, ends the process at once. */
 export const serve = async (roles: Roles, stage: Stage = realStage): Promise<void> => {
   const settings = readSettings(process.env)
   const log = createLog(settings.logLevel)
   if (cluster.isPrimary)
     for (const name of unknownSettings(process.env)) log.warn(`${name} is no setting of svc; see svc settings`)
-  // From now on, so that a signal while it starts is no sudden end; a second one is.
-  const stopAsked = signalled()
+  // From now on, so that a signal while it starts is no sudden end.
+  const asked = stopAsked()
   const running = await start(settings, log, roles, stage)
   log.info({ address: running.address, role: roles.gateway, worker: roles.worker }, 'started')
-  await stopAsked
+  await asked
   log.info('stopping: transfers under way may finish')
-  process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1))
   await running.stop()
   log.info('stopped')
   // Idle workers of libraries must not keep a stopped service alive.
@@ -59,14 +59,3 @@ const announce = async (settings: Settings, roles: Roles, running: Running): Pro
   if (running.address === null) console.log('svc is running the upkeep')
   else console.log(await welcome(settings, running, roles.gateway === 'api'))
 }
-
-const signalled = (): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      process.off('SIGTERM', done).off('SIGINT', done)
-      resolve()
-    }
-    process.on('SIGTERM', done).on('SIGINT', done)
-    // Of several gateways: whoever started this one is gone.
-    if (cluster.isWorker) process.once('disconnect', done)
-  })
