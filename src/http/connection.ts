@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { pipelinedWaitingMax } from '../kernel/limits.ts'
+import { pipelinedWaitingMax } from '../kernel/connection-limits.ts'
 import { beginExchange, type Exchange } from './exchange.ts'
 import type { Lingering } from './lingering.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { lingerBytesMax, lingerIdleMs, lingeringMax, lingerMs } from '../kernel/limits.ts'
+import { lingerBytesMax, lingerIdleMs, lingeringMax, lingerMs } from '../kernel/connection-limits.ts'
 
 /**
  * Reads and drops what nobody wants: the rest of a body that was refused, or what follows after something that is no HTTP.

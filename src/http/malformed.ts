@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
+import { headersTimeoutMs } from '../kernel/connection-limits.ts'
 import { Failure } from '../kernel/failure.ts'
-import { headersTimeoutMs, requestHeadBytesMax } from '../kernel/limits.ts'
+import { requestHeadBytesMax } from '../kernel/limits.ts'
 import { nextRequestId } from './exchange.ts'
 import { renderProblem } from './problem.ts'
 

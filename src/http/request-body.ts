@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { IncomingBody } from '../contract/handler.ts'
+import { unwantedBodyBytesMax } from '../kernel/connection-limits.ts'
 import { Failure } from '../kernel/failure.ts'
-import { transferIdleMs, unwantedBodyBytesMax } from '../kernel/limits.ts'
+import { transferIdleMs } from '../kernel/limits.ts'
 import type { Scope } from '../kernel/scope.ts'
 
 /** Counts a body while it arrives. */

@@ -339,18 +339,6 @@ export const jsonBodyBytesMax = 512 * KiB
 /** Invalid fields named in one answer. */
 export const problemDetailsMax = 20
 
-/** A body that nobody wants and that is no longer than this leaves its connection good for the next request. */
-export const unwantedBodyBytesMax = 256 * KiB
-/**
- * How long and how much of what nobody wants is read and dropped, so that the client gets to see the answer: as long as nginx
- * does, and as much as the largest part.
- */
-export const lingerMs = 30 * second
-export const lingerIdleMs = 5 * second
-export const lingerBytesMax = GiB
-/** Connections that are at that at once. */
-export const lingeringMax = 256
-
 /** All of a JSON body must be here by then. */
 export const jsonBodyDeadlineMs = 30 * second
 
@@ -359,13 +347,6 @@ export const requestsPerSecondDefault = 20_000
 export const budgetSeconds = 2
 /** Callers whose buckets are kept; the one that came longest ago is forgotten, which fills its bucket. */
 export const budgetCallersMax = 100_000
-
-/** Connections. */
-export const connectionsMax = 10_000
-export const keepAliveMs = 65 * second
-export const headersTimeoutMs = 30 * second
-/** Requests that came before the answer to the one before them, on all connections; some five kilobytes each. */
-export const pipelinedWaitingMax = 20_000
 
 /** Gateway processes on one port: how many, how long one may take to start, and the pause before another takes its place. */
 export const gatewayProcessesMax = 64

@@ -1,0 +1,20 @@
+import { GiB, KiB, second } from './units.ts'
+
+/** Bounds of connections, beside `limits.ts` (I9). */
+export const connectionsMax = 10_000
+export const keepAliveMs = 65 * second
+export const headersTimeoutMs = 30 * second
+/** Requests that came before the answer to the one before them, on all connections; some five kilobytes each. */
+export const pipelinedWaitingMax = 20_000
+
+/** A body that nobody wants and that is no longer than this leaves its connection good for the next request. */
+export const unwantedBodyBytesMax = 256 * KiB
+/**
+ * How long and how much of what nobody wants is read and dropped, so that the client gets to see the answer: as long as nginx
+ * does, and as much as the largest part.
+ */
+export const lingerMs = 30 * second
+export const lingerIdleMs = 5 * second
+export const lingerBytesMax = GiB
+/** Connections that are at that at once. */
+export const lingeringMax = 256
