@@ -9,6 +9,7 @@ import { publishArtifact } from '../src/features/uploads/artifact.ts'
 import { timestamp } from '../src/kernel/clock.ts'
 import type { Sha256 } from '../src/kernel/digest.ts'
 import { newId } from '../src/kernel/ids.ts'
+import { blobName } from '../src/ports/blob-name.ts'
 import type { BlobStore } from '../src/ports/blob-store.ts'
 import { insertFiles } from './insert-files.ts'
 import type { CatalogPackage } from './packages-catalog.ts'
@@ -53,7 +54,7 @@ const publishFile = async (tx: Transaction, { digest, bytes }: Shared): Promise<
   const id = newId(Date.now())
   const now = timestamp(Date.now())
   await reserve(tx, { id, repository, digest, bytes }, Number.MAX_SAFE_INTEGER)
-  await publish(tx, id, digest, bytes, now)
+  await publish(tx, id, { name: blobName(digest, ''), bytes }, now)
   const row = { id, repository, name: 'shared', labels: '[]', metadata: '{}', created_at: now, expires_at: now }
   await publishArtifact(tx, { ...row, size: bytes, sha256: digest }, actor, now)
 }

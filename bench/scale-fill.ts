@@ -11,6 +11,7 @@ import { timestamp } from '../src/kernel/clock.ts'
 import { type Sha256, toSha256 } from '../src/kernel/digest.ts'
 import { newId } from '../src/kernel/ids.ts'
 import type { JournalAction } from '../src/kernel/journal-actions.ts'
+import { blobName } from '../src/ports/blob-name.ts'
 import { type BlobStore, unplanned } from '../src/ports/blob-store.ts'
 import { insertFiles } from './insert-files.ts'
 import { catalogFile } from './scale-catalog.ts'
@@ -56,7 +57,7 @@ export const storeShared = async (store: BlobStore): Promise<Shared> => {
   const digest = toSha256(hash('sha256', bytes))
   const place = await store.stage('shared', unplanned)
   await place.write(bytes)
-  await place.publish(digest)
+  await place.publish(blobName(digest, ''))
   return { digest, bytes: bytes.byteLength }
 }
 
@@ -65,6 +66,7 @@ const blobRow = ({ digest, bytes }: Shared) => ({
   size: bytes,
   state: 'stored' as const,
   stored_at: timestamp(Date.now()),
+  generation: '',
 })
 
 /** In an order in which every row finds what it refers to. */

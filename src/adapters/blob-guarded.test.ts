@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { toSha256 } from '../kernel/digest.ts'
+import { blobName } from '../ports/blob-name.ts'
 import type { BlobStore, FinishedPart } from '../ports/blob-store.ts'
 import { guardBlobStore } from './blob-guarded.ts'
 
-const digest = toSha256('a'.repeat(64))
+const name = blobName(toSha256('a'.repeat(64)), 'b'.repeat(32))
 const whole = { start: 0, end: 2 }
 
-const plan = { digest, bytes: 2 }
-const inParts = { digest, bytes: 2, partBytes: 1 }
+const plan = { name, bytes: 2 }
+const inParts = { name, bytes: 2, partBytes: 1 }
 
 async function* onePiece(): AsyncGenerator<Uint8Array, undefined> {
   yield Uint8Array.of(1)
@@ -56,8 +57,8 @@ const noting = (calls: string[]): BlobStore => {
     size: (name) => note(`size ${name}`, 2),
     delete: (name) => note(`delete ${name}`, true),
     list: async function* () {
-      yield await note('list', { digest, bytes: 1 })
-      yield await note('list on', { digest, bytes: 2 })
+      yield await note('list', { name, bytes: 1 })
+      yield await note('list on', { name, bytes: 2 })
     },
     listStaged: async function* () {
       yield await note('listStaged', { place: 'a', digest: null, modifiedAtMs: 0 })
@@ -84,7 +85,7 @@ describe('guardBlobStore', () => {
     const { store, calls } = guarded()
     const staged = await store.stage('a', plan)
     await staged.write(new Uint8Array(3))
-    await staged.publish(digest)
+    await staged.publish(name)
     await staged.discard()
     const assembly = store.assembly(await store.beginAssembly('c', inParts), inParts)
     const part = await assembly.writePart(1, { readBack: false })
@@ -93,19 +94,19 @@ describe('guardBlobStore', () => {
     await part.discard()
     assert.equal((await Array.fromAsync(await assembly.readPart({ index: 1, receipt: 'receipt' }))).length, 1)
     await assembly.publish(noParts())
-    assert.deepEqual(await Array.fromAsync(await store.open(digest, whole, 2)), [Uint8Array.of(1), Uint8Array.of(2)])
-    assert.equal(await store.size(digest), 2)
-    assert.equal(await store.delete(digest), true)
+    assert.deepEqual(await Array.fromAsync(await store.open(name, whole, 2)), [Uint8Array.of(1), Uint8Array.of(2)])
+    assert.equal(await store.size(name), 2)
+    assert.equal(await store.delete(name), true)
     assert.equal((await Array.fromAsync(store.list())).length, 2)
     assert.equal((await Array.fromAsync(store.listStaged())).length, 1)
     await store.discardStaged('b')
     assert.deepEqual(await store.space(), { freeBytes: 1, totalBytes: 2 })
     await store.probe()
     assert.deepEqual(calls, [
-      ...['stage a', 'write 3', `publish ${digest}`, 'discard'],
+      ...['stage a', 'write 3', `publish ${name}`, 'discard'],
       ...['beginAssembly c', 'writePart 1 of place of c', 'write 1', 'finish', 'discard', 'readPart 1 receipt'],
-      ...['publish place of c', `open ${digest} 0-2 of 2`, 'closed'],
-      ...[`size ${digest}`, `delete ${digest}`, 'list', 'list on', 'listStaged', 'discardStaged b', 'space', 'probe'],
+      ...['publish place of c', `open ${name} 0-2 of 2`, 'closed'],
+      ...[`size ${name}`, `delete ${name}`, 'list', 'list on', 'listStaged', 'discardStaged b', 'space', 'probe'],
     ])
   })
 
@@ -113,10 +114,10 @@ describe('guardBlobStore', () => {
   const calls: Readonly<Record<Call, (store: BlobStore) => Promise<unknown>>> = {
     beginAssembly: (store) => store.beginAssembly('a', inParts),
     stage: (store) => store.stage('a', plan),
-    open: (store) => store.open(digest, whole),
-    size: (store) => store.size(digest),
-    address: (store) => store.address(digest, { name: 'a', seconds: 60 }),
-    delete: (store) => store.delete(digest),
+    open: (store) => store.open(name, whole),
+    size: (store) => store.size(name),
+    address: (store) => store.address(name, { name: 'a', seconds: 60 }),
+    delete: (store) => store.delete(name),
     list: async (store) => store.list(),
     listStaged: async (store) => store.listStaged(),
     discardStaged: (store) => store.discardStaged('a'),
@@ -137,7 +138,7 @@ describe('guardBlobStore', () => {
     const staged = await store.stage('a', plan)
     const assembly = store.assembly('c', inParts)
     const part = await assembly.writePart(0, { readBack: false })
-    const pieces = await store.open(digest, whole)
+    const pieces = await store.open(name, whole)
     const listing = store.list()[Symbol.asyncIterator]()
     const begun = store.list()[Symbol.asyncIterator]()
     await pieces.next()
@@ -145,7 +146,7 @@ describe('guardBlobStore', () => {
     const before = [...calls]
     transaction.open = true
     await assert.rejects(staged.write(new Uint8Array(1)), refusal('write'))
-    await assert.rejects(staged.publish(digest), refusal('publish'))
+    await assert.rejects(staged.publish(name), refusal('publish'))
     await assert.rejects(staged.discard(), refusal('discard'))
     await assert.rejects(part.write(new Uint8Array(1)), refusal('write'))
     await assert.rejects(part.finish(), refusal('finish'))
@@ -161,7 +162,7 @@ describe('guardBlobStore', () => {
 
   it('still closes an open blob inside one', async () => {
     const { store, calls, transaction } = guarded()
-    const pieces = await store.open(digest, whole)
+    const pieces = await store.open(name, whole)
     await pieces.next()
     transaction.open = true
     assert.deepEqual(await pieces.return?.(), { done: true, value: undefined })

@@ -20,21 +20,21 @@ export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): Blob
       return store.beginAssembly(id, plan)
     },
     assembly: (place, plan) => guardAssembly(store.assembly(place, plan), allow),
-    open: async (digest, range, blobBytes) => {
+    open: async (name, range, blobBytes) => {
       allow('open')
-      return guardPieces(await store.open(digest, range, blobBytes), allow)
+      return guardPieces(await store.open(name, range, blobBytes), allow)
     },
-    address: async (digest, as) => {
+    address: async (name, as) => {
       allow('address')
-      return store.address(digest, as)
+      return store.address(name, as)
     },
-    size: async (digest) => {
+    size: async (name) => {
       allow('size')
-      return store.size(digest)
+      return store.size(name)
     },
-    delete: async (digest) => {
+    delete: async (name) => {
       allow('delete')
-      return store.delete(digest)
+      return store.delete(name)
     },
     list: () => {
       allow('list')
@@ -66,9 +66,9 @@ const guardStaged = (staged: StagedBlob, allow: Allow): StagedBlob => ({
     allow('write')
     return staged.write(piece)
   },
-  publish: async (digest) => {
+  publish: async (name) => {
     allow('publish')
-    return staged.publish(digest)
+    return staged.publish(name)
   },
   discard: async () => {
     allow('discard')

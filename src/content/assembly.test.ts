@@ -11,10 +11,11 @@ import { capacityBytesDefault, partBytesMin, roomLookEveryBytes } from '../kerne
 import type { Parts } from '../main/parts.ts'
 import type { Assembly, BlobStore } from '../ports/blob-store.ts'
 import { type AssemblyParts, bytesToRead, publishAssembly, receivePart } from './assembly.ts'
-import { reserve } from './claims.ts'
+import { announcedName, reserve } from './claims.ts'
 import { createHashing } from './hashing/hashing.ts'
 import { createRunningHashes, type RunningHashes } from './hashing/running-hash.ts'
 import { planParts } from './part-plan.ts'
+import { storedName } from './stored-names.ts'
 
 const digestOf = (bytes: Uint8Array): Sha256 => toSha256(createHash('sha256').update(bytes).digest('hex'))
 
@@ -63,7 +64,7 @@ forEachEngine((engine) => {
     const sliceOf = (index: number): Uint8Array => bytes.subarray(index * partBytesMin, (index + 1) * partBytesMin)
     return {
       read,
-      stored: () => store.size(blob.digest),
+      stored: async () => store.size(await storedName(parts, blob.digest)),
       toRead: () => bytesToRead(process, blob),
       /** Everything that was in memory is lost. */
       restart: () => {
@@ -216,7 +217,8 @@ forEachEngine((engine) => {
     await assert.rejects(send(), { code: 'insufficient_space' })
     assert.deepEqual(asked, [blob.bytes, 0, 0])
     await send()
+    const name = await announcedName(database.reader, claimId)
     assert.equal(await publishAssembly(parts, blob, always, async () => 'published'), 'published')
-    assert.equal(await store.size(digest), blob.bytes)
+    assert.equal(await store.size(name), blob.bytes)
   })
 })

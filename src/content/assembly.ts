@@ -4,7 +4,7 @@ import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
 import { partsPage, roomLookEveryBytes } from '../kernel/limits.ts'
-import { type Assembly, AssemblyLost, type FinishedPart } from '../ports/blob-store.ts'
+import { type Assembly, AssemblyLost, type AssemblyPlan, type FinishedPart } from '../ports/blob-store.ts'
 import {
   countParts,
   countStored,
@@ -16,6 +16,7 @@ import {
   partPage,
   saveHash,
 } from './assembly.queries.ts'
+import { announcedName } from './claims.ts'
 import type { ThreadHash, TransferHash } from './hashing/hashing.ts'
 import type { RunningHashes } from './hashing/running-hash.ts'
 import type { IngestParts } from './ingest.ts'
@@ -69,8 +70,12 @@ interface IncomingPart {
   readonly pieces: AsyncIterable<Uint8Array>
 }
 
-const opened = (parts: AssemblyParts, blob: PlannedBlob, row: AssembliesTable): Assembly =>
-  parts.store.assembly(row.place, blob)
+/** What the store has to know of a blob: what it will be called as well. */
+const planOf = async (parts: AssemblyParts, blob: PlannedBlob): Promise<AssemblyPlan> => ({
+  name: await announcedName(parts.database.reader, blob.claimId),
+  bytes: blob.bytes,
+  partBytes: blob.partBytes,
+})
 
 const savedHash = (row: AssembliesTable) => ({ parts: row.hashed_parts, state: row.hash_state })
 
@@ -89,11 +94,16 @@ export const receivePart = async (
   const known = await findPart(parts.database.reader, blob.claimId, incoming.index)
   if (known !== undefined) return confirmPart(parts, blob, incoming, known.sha256, alongside)
   await parts.freeSpace.refuseUnlessRoomFor(partLength(blob, incoming.index))
-  const row = await assemblyOf(parts, blob)
+  const plan = await planOf(parts, blob)
+  const row = await assemblyOf(parts, blob, plan)
   const seen = parts.hashes.resume(blob.claimId, savedHash(row))
   try {
     const running = seen.parts === incoming.index ? seen.hash : null
-    await storePart(parts, { blob, row, incoming, running, turn }, alongside)
+    await storePart(
+      parts,
+      { blob, assembly: parts.store.assembly(row.place, plan), incoming, running, turn },
+      alongside,
+    )
   } finally {
     seen.hash.drop()
   }
@@ -101,7 +111,7 @@ export const receivePart = async (
 
 interface StoringPart {
   readonly blob: PlannedBlob
-  readonly row: AssembliesTable
+  readonly assembly: Assembly
   readonly incoming: IncomingPart
   /** The hash of all parts before this one, or null where it has not seen them all. */
   readonly running: ThreadHash | null
@@ -110,11 +120,11 @@ interface StoringPart {
 
 const storePart = async (
   parts: AssemblyParts,
-  { blob, row, incoming, running, turn }: StoringPart,
+  { blob, assembly, incoming, running, turn }: StoringPart,
   alongside: (tx: Transaction) => Promise<void>,
 ): Promise<void> => {
   turn.assertHeld()
-  const part = await opened(parts, blob, row)
+  const part = await assembly
     .writePart(incoming.index, { readBack: running === null, mayWrite: () => turn.assertHeld() })
     .catch(saidIfLost)
   let bytes = 0
@@ -219,10 +229,10 @@ const verified = async (
 }
 
 /** The row of the assembly; begins it with the first part. Whoever dies in between leaves a place for the sweep. */
-const assemblyOf = async (parts: AssemblyParts, blob: PlannedBlob): Promise<AssembliesTable> => {
+const assemblyOf = async (parts: AssemblyParts, blob: PlannedBlob, plan: AssemblyPlan): Promise<AssembliesTable> => {
   const known = await findAssembly(parts.database.reader, blob.claimId)
   if (known !== undefined) return known
-  const place = await parts.store.beginAssembly(newId(parts.clock.now()), blob)
+  const place = await parts.store.beginAssembly(newId(parts.clock.now()), plan)
   const row = await parts.database.transaction(
     async (tx) => {
       await insertAssembly(tx, { claim_id: blob.claimId, place, stored_bytes: 0, hashed_parts: 0, hash_state: null })
@@ -289,7 +299,8 @@ export const publishAssembly = async <T>(
 ): Promise<T> => {
   const row = await findAssembly(parts.database.reader, blob.claimId)
   if (row === undefined) throw partsLost(new AssemblyLost(`upload ${blob.claimId} has no assembly`))
-  const assembly = opened(parts, blob, row)
+  const plan = await planOf(parts, blob)
+  const assembly = parts.store.assembly(row.place, plan)
   const digest = await digestOf(parts, blob, row, assembly, turn)
   // Null: its file got the final name before somebody died, and nothing unverified ever does. Publishing finds it or throws.
   if (digest !== null && digest !== blob.digest)
@@ -302,7 +313,7 @@ export const publishAssembly = async <T>(
   const result = await publishContent(
     parts,
     blob.claimId,
-    blob,
+    { digest: blob.digest, bytes: blob.bytes, name: plan.name },
     () => assembly.publish(storedParts(parts.database.reader, blob.claimId)).catch(saidIfLost),
     async (tx, content, now) => {
       await deleteAssembly(tx, blob.claimId)

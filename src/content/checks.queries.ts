@@ -4,14 +4,23 @@ import type { Queries } from '../database/database.ts'
 export const blobPage = (q: Queries, after: string, limit: number) =>
   q
     .selectFrom('blobs')
-    .select(['sha256', 'size', 'state'])
+    .select(['sha256', 'size', 'state', 'generation'])
     .where('sha256', '>', after)
     .orderBy('sha256')
     .limit(limit)
     .execute()
 
-export const findBlob = (q: Queries, digest: string) =>
-  q.selectFrom('blobs').select(['size', 'state']).where('sha256', '=', digest).executeTakeFirst()
+/** Whether a row says of the bytes of this generation that they are stored. */
+export const isStoredAs = async (q: Queries, digest: string, generation: string): Promise<boolean> =>
+  (await findBlob(q, digest, generation))?.state === 'stored'
+
+export const findBlob = (q: Queries, digest: string, generation: string) =>
+  q
+    .selectFrom('blobs')
+    .select(['size', 'state'])
+    .where('sha256', '=', digest)
+    .where('generation', '=', generation)
+    .executeTakeFirst()
 
 /** Sums over claims beside the counters that claim to be those sums, for each repository that has either. */
 export const repositorySums = (q: Queries) =>
@@ -65,18 +74,6 @@ export const forgottenBlobs = (q: Queries, limit: number) =>
     .select('blobs.sha256')
     .where('claims.id', 'is', null)
     .where('reclaim_candidates.sha256', 'is', null)
-    .limit(limit)
-    .execute()
-
-/** Digests whose removal is said to have begun after that moment. */
-export const futureMarks = (q: Queries, after: string, limit: number) =>
-  q
-    .selectFrom('reclaim_candidates')
-    .innerJoin('blobs', (join) =>
-      join.onRef('blobs.sha256', '=', 'reclaim_candidates.sha256').on('blobs.state', '=', 'reclaiming'),
-    )
-    .select(['reclaim_candidates.sha256', 'reclaim_candidates.since'])
-    .where('reclaim_candidates.since', '>', after)
     .limit(limit)
     .execute()
 

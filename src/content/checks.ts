@@ -1,9 +1,10 @@
 import { totalOf } from '../database/counters.queries.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
-import { isSha256, toSha256 } from '../kernel/digest.ts'
+import { toSha256 } from '../kernel/digest.ts'
 import { damage, type Finding, waiting } from '../kernel/finding.ts'
-import { checkPage, findingsMax, leaseToleranceMs } from '../kernel/limits.ts'
+import { checkPage, findingsMax, reclaimQueueCountedMax, removalTriesUnnamed } from '../kernel/limits.ts'
+import { type BlobName, blobName, digestOfName, generationOf } from '../ports/blob-name.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 import { knownPlaces } from './assembly.queries.ts'
 import {
@@ -12,11 +13,12 @@ import {
   claimsWithoutBlob,
   findBlob,
   forgottenBlobs,
-  futureMarks,
+  isStoredAs,
   repositorySums,
 } from './checks.queries.ts'
 import { recountRepository, recountServer } from './claims.ts'
-import { queueBytes, queueForgotten, resetMark } from './reclaim-queue.ts'
+import { giveUpBytes, queueForgotten } from './reclaim-queue.ts'
+import { hasRemoval, removalCount, stuckRemovals } from './removal.queries.ts'
 
 export interface CheckedParts {
   readonly database: Database
@@ -28,7 +30,7 @@ export interface CheckedParts {
 export async function* checkContent(parts: CheckedParts): AsyncGenerator<Finding> {
   yield* await parts.database.snapshot((q) => checkCounters(q, parts.database))
   yield* checkClaims(parts)
-  yield* checkMarks(parts)
+  yield* checkRemovals(parts)
   yield* checkRows(parts.database.reader, parts.store)
   yield* checkBytes(parts)
 }
@@ -76,13 +78,13 @@ async function* checkClaims({ database, clock }: CheckedParts): AsyncGenerator<F
   if (queued > 0) yield waiting(`${queued} digests wait for reclaim to look at them`)
 }
 
-/** A mark from the future, made before the clock was put right, would keep its digest from reclaim and from publishers. */
-async function* checkMarks({ database, clock }: CheckedParts): AsyncGenerator<Finding> {
-  const latest = timestamp(clock.now() + leaseToleranceMs)
-  for (const { sha256, since } of await futureMarks(database.reader, latest, findingsMax))
-    yield damage(`blob ${sha256} is marked for removal at ${since}, which is still to come`, () =>
-      database.transaction((tx) => resetMark(tx, sha256, timestamp(0))),
-    )
+/** Bytes that were given up and are still to be removed. Those that fail again and again are named. */
+async function* checkRemovals({ database }: CheckedParts): AsyncGenerator<Finding> {
+  const q = database.reader
+  const removals = await removalCount(q, reclaimQueueCountedMax)
+  if (removals > 0) yield waiting(`${removals} blobs that nobody holds are still to be removed from the store`)
+  for (const { name, begun_at, tries } of await stuckRemovals(q, removalTriesUnnamed, findingsMax))
+    yield waiting(`the bytes ${name} could not be removed since ${begun_at}, in ${tries} tries; the log says why`)
 }
 
 /** Row to bytes: what is called stored is there, with its size. */
@@ -92,10 +94,11 @@ async function* checkRows(q: Queries, store: BlobStore): AsyncGenerator<Finding>
     const rows = await blobPage(q, after, checkPage)
     for (const row of rows) {
       if (row.state !== 'stored') continue
-      const size = await store.size(toSha256(row.sha256))
+      const name = blobName(toSha256(row.sha256), row.generation)
+      const size = await store.size(name)
       if (size === row.size) continue
       // It may have been reclaimed between the two looks.
-      if ((await findBlob(q, row.sha256))?.state !== 'stored') continue
+      if (!(await isStoredAs(q, row.sha256, row.generation))) continue
       const there = size === null ? 'its bytes are missing' : `the store has ${size} bytes`
       yield damage(`blob ${row.sha256} should have ${row.size} bytes; ${there}`)
     }
@@ -108,12 +111,12 @@ async function* checkRows(q: Queries, store: BlobStore): AsyncGenerator<Finding>
 /** Bytes to row: nothing lies in the store, or half-written beside it, that no row knows. */
 async function* checkBytes({ database, store, clock }: CheckedParts): AsyncGenerator<Finding> {
   const q = database.reader
-  for await (const { digest, bytes } of store.list()) {
-    if (!isSha256(digest) || (await findBlob(q, digest)) !== undefined) continue
-    if ((await store.size(digest)) === null) continue
+  for await (const { name, bytes } of store.list()) {
+    if (await isKnown(q, name)) continue
+    if ((await store.size(name)) === null) continue
     // Reclaim looks again whether nobody wants them, and removes them.
-    yield damage(`the store holds ${digest}, which no row knows`, () =>
-      database.transaction((tx) => queueBytes(tx, digest, bytes, timestamp(clock.now()))),
+    yield damage(`the store holds ${name}, which no row knows`, () =>
+      database.transaction((tx) => giveUpBytes(tx, name, bytes, timestamp(clock.now()))),
     )
   }
   const places = new Set<string>()
@@ -127,6 +130,10 @@ async function* checkBytes({ database, store, clock }: CheckedParts): AsyncGener
   remains += await withoutAssembly(q, places)
   if (remains > 0) yield waiting(`${remains} staging places are in use or wait for the sweep`)
 }
+
+/** A blob, or what is left of one. */
+const isKnown = async (q: Queries, name: BlobName): Promise<boolean> =>
+  (await findBlob(q, digestOfName(name), generationOf(name))) !== undefined || (await hasRemoval(q, name))
 
 /** How many of these places hold no parts of an upload that goes on. */
 const withoutAssembly = async (q: Queries, places: ReadonlySet<string>): Promise<number> =>

@@ -3,6 +3,7 @@ import { type Parameters, prepareQuery } from '../database/prepared.ts'
 import type { BlobsTable } from '../database/tables/blobs.ts'
 import type { ClaimsTable } from '../database/tables/claims.ts'
 import type { Sha256 } from '../kernel/digest.ts'
+import { newGeneration } from '../ports/blob-name.ts'
 
 export interface ByteDeltas {
   readonly published: number
@@ -91,33 +92,69 @@ export const deleteClaim = prepareQuery((q, p: Parameters<{ id: string }>) =>
   q.deleteFrom('claims').where('id', '=', p('id')),
 )
 
-const insertExpected = prepareQuery((q, p: Parameters<{ digest: string; size: number }>) =>
+const insertExpected = prepareQuery((q, p: Parameters<{ digest: string; size: number; generation: string }>) =>
   q
     .insertInto('blobs')
-    .values({ sha256: p('digest'), size: p('size'), state: 'expected', stored_at: null })
+    .values({ sha256: p('digest'), size: p('size'), state: 'expected', stored_at: null, generation: p('generation') })
     .onConflict((conflict) => conflict.column('sha256').doNothing()),
 )
 
 const blobForUpdate = prepareQuery((q, p: Parameters<{ digest: string }>) =>
-  q.selectFrom('blobs').select('state').where('sha256', '=', p('digest')).forUpdate(),
+  q.selectFrom('blobs').select(['state', 'size', 'generation']).where('sha256', '=', p('digest')).forUpdate(),
 )
 
-/** Makes sure that the blob has a row, locks it and returns its state. A new row is `expected`. */
-export const expectBlob = async (tx: Transaction, digest: Sha256, size: number): Promise<BlobsTable['state']> => {
-  await insertExpected(tx, { digest, size })
-  const [row] = await blobForUpdate(tx, { digest })
-  // On PostgreSQL the row that was in the way of ours may go while we wait for its lock: reclaim has just finished.
-  return row?.state ?? 'reclaiming'
+/** Locks the row of a blob, if there is one. */
+export const lockBlob = async (
+  tx: Transaction,
+  digest: string,
+): Promise<Pick<BlobsTable, 'state' | 'size' | 'generation'> | undefined> => (await blobForUpdate(tx, { digest }))[0]
+
+/** Makes sure that the blob has a row, locks it and returns it. A new row is `expected`, and of a new generation. */
+export const expectBlob = async (
+  tx: Transaction,
+  digest: Sha256,
+  size: number,
+): Promise<Pick<BlobsTable, 'state' | 'generation'>> => {
+  for (;;) {
+    await insertExpected(tx, { digest, size, generation: newGeneration() })
+    const row = await lockBlob(tx, digest)
+    // On PostgreSQL the row that was in the way of ours may go while we wait for its lock: reclaim has taken it.
+    if (row !== undefined) return row
+  }
 }
 
-/** The bytes are there. Their size is known only now: what was expected is what somebody declared. */
-export const markStored = prepareQuery((q, p: Parameters<{ digest: string; size: number; now: string }>) =>
+const claimedBlob = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q
+    .selectFrom('claims')
+    .innerJoin('blobs', 'blobs.sha256', 'claims.sha256')
+    .select(['blobs.sha256', 'blobs.generation'])
+    .where('claims.id', '=', p('id'))
+    .where('claims.state', '=', 'pending'),
+)
+
+/** The blob that a pending claim announced. */
+export const findClaimedBlob = async (
+  q: Queries,
+  id: string,
+): Promise<Pick<BlobsTable, 'sha256' | 'generation'> | undefined> => (await claimedBlob(q, { id }))[0]
+
+const storedNow = prepareQuery((q, p: Parameters<{ digest: string; generation: string; size: number; now: string }>) =>
   q
     .updateTable('blobs')
-    .set({ state: 'stored', size: p('size'), stored_at: p('now') })
+    .set((eb) => ({ state: 'stored', size: p('size'), stored_at: eb.fn.coalesce('stored_at', p('now')) }))
     .where('sha256', '=', p('digest'))
-    .where('state', '=', 'expected'),
+    .where('generation', '=', p('generation'))
+    .returning('sha256'),
 )
+
+/**
+ * The bytes are there, under the name that this generation gives them. Their size is known only now: what was expected is
+ * what somebody declared. False where the row is of another generation, or gone.
+ */
+export const markStored = async (
+  tx: Transaction,
+  blob: { digest: string; generation: string; size: number; now: string },
+): Promise<boolean> => (await storedNow(tx, blob)).length > 0
 
 const insertIntoQueue = prepareQuery((q, p: Parameters<{ digest: string; now: string }>) =>
   q
@@ -131,6 +168,6 @@ const insertIntoQueue = prepareQuery((q, p: Parameters<{ digest: string; now: st
  * went, and drop the very entry that we find there already.
  */
 export const insertCandidate = async (tx: Transaction, digest: string, now: string): Promise<void> => {
-  await blobForUpdate(tx, { digest })
+  await lockBlob(tx, digest)
   await insertIntoQueue(tx, { digest, now })
 }

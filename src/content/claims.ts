@@ -1,12 +1,14 @@
 import { moveCounter } from '../database/counters.queries.ts'
-import type { Transaction } from '../database/database.ts'
+import type { Queries, Transaction } from '../database/database.ts'
 import type { ClaimsTable } from '../database/tables/claims.ts'
-import type { Sha256 } from '../kernel/digest.ts'
+import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { Failure, notFound } from '../kernel/failure.ts'
+import { type BlobName, blobName, digestOfName, generationOf } from '../ports/blob-name.ts'
 import {
   claimedBytes,
   deleteClaim,
   expectBlob,
+  findClaimedBlob,
   insertCandidate,
   insertClaim,
   lockClaim,
@@ -27,18 +29,21 @@ import {
  */
 type ClaimState = ClaimsTable['state']
 
-/** The bytes that somebody wants to hold are being removed at this moment. Try again in a new transaction. */
-export class BlobBeingReclaimed extends Error {
-  override readonly name = 'BlobBeingReclaimed'
-}
-
 /**
- * Announces bytes before they get their final name. The lock of the blob's row makes this and the mark of reclaim
- * exclude each other: either reclaim sees the claim and leaves the bytes alone, or we see the mark and wait.
+ * Announces bytes before they get their final name, and answers it: it is theirs for as long as anybody claims them. The
+ * lock of the blob's row makes this and reclaim exclude each other: either reclaim sees the claim and leaves the row alone,
+ * or the row is gone and we make another, with another name for the same bytes.
  */
-export const announce = async (tx: Transaction, digest: Sha256, bytes: number): Promise<void> => {
-  if ((await expectBlob(tx, digest, bytes)) === 'reclaiming')
-    throw new BlobBeingReclaimed(`blob ${digest} is being removed`)
+const announce = async (tx: Transaction, digest: Sha256, bytes: number): Promise<BlobName> =>
+  blobName(digest, (await expectBlob(tx, digest, bytes)).generation)
+
+const ended = (): Failure => new Failure('upload_state', 'The reservation of this upload has ended.')
+
+/** What the bytes of a pending claim will be called, once their digest is announced. */
+export const announcedName = async (q: Queries, id: string): Promise<BlobName> => {
+  const blob = await findClaimedBlob(q, id)
+  if (blob === undefined) throw ended()
+  return blobName(toSha256(blob.sha256), blob.generation)
 }
 
 const deltas = (from: ClaimState | null, to: ClaimState | null, fromSize: number, toSize: number) => {
@@ -99,38 +104,53 @@ export const reserve = async (tx: Transaction, wanted: Reservation, capacityByte
 
 const pending = async (tx: Transaction, id: string): Promise<ClaimsTable> => {
   const claim = await lockClaim(tx, id)
-  if (claim?.state !== 'pending') throw new Failure('upload_state', 'The reservation of this upload has ended.')
+  if (claim?.state !== 'pending') throw ended()
   return claim
 }
 
+/** Says how many bytes a pending claim turned out to reserve. */
+export const adjust = async (tx: Transaction, id: string, bytes: number, capacityBytes: number): Promise<void> => {
+  await resize(tx, await pending(tx, id), null, bytes, capacityBytes)
+}
+
 /**
- * Says what a pending claim turned out to be: its size, and its digest before the bytes get their final name. From
- * then on nothing with this digest is reclaimed.
+ * Says what a pending claim turned out to be, before the bytes get their final name, and answers that. From then on
+ * they are not reclaimed.
  */
-export const adjust = async (
+export const identify = async (
   tx: Transaction,
   id: string,
+  digest: Sha256,
+  bytes: number,
+  capacityBytes: number,
+): Promise<BlobName> => {
+  await resize(tx, await pending(tx, id), digest, bytes, capacityBytes)
+  return announce(tx, digest, bytes)
+}
+
+const resize = async (
+  tx: Transaction,
+  claim: ClaimsTable,
   digest: Sha256 | null,
   bytes: number,
   capacityBytes: number,
 ): Promise<void> => {
-  const claim = await pending(tx, id)
   await count(tx, claim.repository, deltas('pending', 'pending', claim.size, bytes), capacityBytes)
   await updateClaim(tx, { ...claim, sha256: digest ?? claim.sha256, size: bytes })
-  if (digest !== null && digest !== claim.sha256) await announce(tx, digest, bytes)
 }
 
 /** The bytes are durable: the reservation becomes a holder, and the blob is known (I1). */
 export const publish = async (
   tx: Transaction,
   id: string,
-  digest: Sha256,
-  bytes: number,
+  { name, bytes }: { readonly name: BlobName; readonly bytes: number },
   now: string,
 ): Promise<void> => {
+  const digest = digestOfName(name)
   const claim = await pending(tx, id)
   await count(tx, claim.repository, deltas('pending', 'live', claim.size, bytes), Number.POSITIVE_INFINITY)
-  await markStored(tx, { digest, size: bytes, now })
+  if (!(await markStored(tx, { digest, generation: generationOf(name), size: bytes, now })))
+    throw new Error(`blob ${digest} is claimed by ${id} and is not called ${name}`)
   await updateClaim(tx, { ...claim, sha256: digest, size: bytes, state: 'live' })
 }
 
@@ -154,7 +174,8 @@ export const share = async (
     state: 'live',
     retired_at: null,
   })
-  if ((await expectBlob(tx, digest, bytes)) !== 'stored') throw new Error(`blob ${digest} is claimed and not stored`)
+  if ((await expectBlob(tx, digest, bytes)).state !== 'stored')
+    throw new Error(`blob ${digest} is claimed and not stored`)
 }
 
 /** The holder is gone for its users; the bytes stay counted until {@link release} after the grace period. */

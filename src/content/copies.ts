@@ -1,7 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { Sha256 } from '../kernel/digest.ts'
+import { type BlobName, digestOfName } from '../ports/blob-name.ts'
 import { BlobMissing, type BlobStore } from '../ports/blob-store.ts'
-import type { Content } from './publishing.ts'
+
+/** A blob by what it is called in the store. */
+interface NamedBytes {
+  readonly name: BlobName
+  readonly bytes: number
+}
 
 /**
  * Reads a stored blob to its end, hands on its pieces and hashes them. What is wrong with it, in words that go on from its
@@ -9,15 +14,15 @@ import type { Content } from './publishing.ts'
  */
 export const readWhole = async (
   store: Pick<BlobStore, 'size' | 'open'>,
-  { digest, bytes }: Content,
+  { name, bytes }: NamedBytes,
   take: (piece: Uint8Array) => Promise<void>,
 ): Promise<string | null> => {
-  const stored = await store.size(digest)
+  const stored = await store.size(name)
   if (stored === null) return 'its bytes are missing'
   if (stored !== bytes) return `it has ${stored} bytes instead of ${bytes}`
   const hash = createHash('sha256')
   try {
-    for await (const piece of await store.open(digest, { start: 0, end: bytes })) {
+    for await (const piece of await store.open(name, { start: 0, end: bytes })) {
       hash.update(piece)
       await take(piece)
     }
@@ -26,7 +31,7 @@ export const readWhole = async (
     throw error
   }
   const found = hash.digest('hex')
-  return found === digest ? null : `its content has the SHA-256 ${found}`
+  return found === digestOfName(name) ? null : `its content has the SHA-256 ${found}`
 }
 
 /** Bytes that were to be copied are not what they are called. */
@@ -40,10 +45,10 @@ export class CopyDamaged extends Error {
  */
 export const copyIn = async (
   store: Pick<BlobStore, 'stage'>,
-  { digest, bytes }: Content,
+  { name, bytes }: NamedBytes,
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<void> => {
-  const staged = await store.stage(randomUUID(), { digest, bytes })
+  const staged = await store.stage(randomUUID(), { name, bytes })
   try {
     const hash = createHash('sha256')
     let length = 0
@@ -55,13 +60,13 @@ export const copyIn = async (
     }
     if (length < bytes) throw new CopyDamaged(`it has ${length} bytes instead of ${bytes}`)
     const found: string = hash.digest('hex')
-    if (found !== digest) throw new CopyDamaged(`its content has the SHA-256 ${found}`)
-    await staged.publish(digest)
+    if (found !== digestOfName(name)) throw new CopyDamaged(`its content has the SHA-256 ${found}`)
+    await staged.publish(name)
   } finally {
     await staged.discard()
   }
 }
 
 /** Whether the store holds the blob with exactly these bytes; reads all of them. */
-export const holdsWhole = async (store: Pick<BlobStore, 'size' | 'open'>, digest: Sha256, bytes: number) =>
-  (await readWhole(store, { digest, bytes }, async () => {})) === null
+export const holdsWhole = async (store: Pick<BlobStore, 'size' | 'open'>, blob: NamedBytes): Promise<boolean> =>
+  (await readWhole(store, blob, async () => {})) === null

@@ -10,6 +10,7 @@ import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
 import { capacityBytesDefault, hashedHereBytesMax, objectBytesMax, roomLookEveryBytes } from '../kernel/limits.ts'
 import type { Parts } from '../main/parts.ts'
+import { digestOfName } from '../ports/blob-name.ts'
 import { type BlobStore, type StagedBlob, unplanned } from '../ports/blob-store.ts'
 import { checkContent } from './checks.ts'
 import { release, reserve } from './claims.ts'
@@ -27,7 +28,7 @@ const watchStore = (store: BlobStore, events: string[], failAt?: string): BlobSt
   }
   const watchStaged = (staged: StagedBlob): StagedBlob => ({
     write: (piece) => step('write', () => staged.write(piece)),
-    publish: (digest) => step('publish', () => staged.publish(digest)),
+    publish: (name) => step('publish', () => staged.publish(name)),
     discard: () => step('discard', () => staged.discard()),
   })
   return { ...store, stage: (id, plan) => step('stage', async () => watchStaged(await store.stage(id, plan))) }
@@ -81,7 +82,7 @@ forEachEngine((engine) => {
 
   const staged = async ({ store }: Parts): Promise<number> => (await Array.fromAsync(store.listStaged())).length
   const stored = async ({ store }: Parts): Promise<string[]> =>
-    (await Array.fromAsync(store.list())).map(({ digest }) => digest)
+    (await Array.fromAsync(store.list())).map(({ name }) => digestOfName(name))
   const findings = async (parts: Parts): Promise<string[]> =>
     (await Array.fromAsync(checkContent(parts))).map(({ text }) => text)
   const now = (): string => timestamp(Date.now())
@@ -146,9 +147,9 @@ forEachEngine((engine) => {
           const place = await parts.store.stage(id, unplanned)
           return {
             write: (piece) => place.write(piece),
-            publish: async (digest) => {
+            publish: async (name) => {
               await look()
-              await place.publish(digest)
+              await place.publish(name)
               await look()
             },
             discard: () => place.discard(),
@@ -211,10 +212,10 @@ forEachEngine((engine) => {
             const place = await parts.store.stage(id, unplanned)
             return {
               write: (piece) => place.write(piece),
-              publish: async (digest) => {
+              publish: async (name) => {
                 await parts.database.transaction((tx) => release(tx, transfer.claimId, now()))
                 await reclaim(parts)
-                await place.publish(digest)
+                await place.publish(name)
               },
               discard: () => place.discard(),
             }

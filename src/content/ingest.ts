@@ -2,12 +2,12 @@ import type { Transaction } from '../database/database.ts'
 import type { Sha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
 import { roomLookEveryBytes, undeclaredReservationBytes } from '../kernel/limits.ts'
+import type { BlobName } from '../ports/blob-name.ts'
 import type { BlobStore, StagedBlob } from '../ports/blob-store.ts'
-import { adjust } from './claims.ts'
+import { adjust, announcedName, identify } from './claims.ts'
 import type { FreeSpace } from './free-space.ts'
 import type { Hashing, TransferHash } from './hashing/hashing.ts'
 import { type Content, type PublishingParts, publishContent } from './publishing.ts'
-import { whenNotReclaimed } from './reclaim-wait.ts'
 
 /**
  * The one door for bytes into the store, whatever the protocol.
@@ -55,17 +55,25 @@ interface Finish<T> {
  * caller's to release or to keep for another try.
  */
 export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: Finish<T>): Promise<T> => {
-  const staged = await parts.store.stage(transfer.stagingId, transfer.expected)
+  const { bytes, digest } = transfer.expected
+  const known = digest === null ? null : await announcedName(parts.database.reader, transfer.claimId)
   // Publishing waits until the claim is durable; where it has the digest already, that goes on while the body comes.
-  if (transfer.expected.digest !== null) parts.database.settled().catch(() => {})
+  if (known !== null) parts.database.settled().catch(() => {})
+  const staged = await parts.store.stage(transfer.stagingId, { name: known, bytes })
   try {
     const content = await receive(parts, transfer, staged)
     verify(content, transfer.expected)
     parts.reach('publish.staged')
     const early = await finish.early?.(content)
     if (early !== null && early !== undefined) return early
-    if (transfer.expected.digest === null) await announce(parts, transfer.claimId, content)
-    return await publishContent(parts, transfer.claimId, content, () => staged.publish(content.digest), finish.commit)
+    const name = known ?? (await announce(parts, transfer.claimId, content))
+    return await publishContent(
+      parts,
+      transfer.claimId,
+      { ...content, name },
+      () => staged.publish(name),
+      finish.commit,
+    )
   } finally {
     await staged.discard()
   }
@@ -118,7 +126,7 @@ const reserveMore = async (
   const reserve = (wanted: number): Promise<void> =>
     parts.database.transaction(
       async (tx) => {
-        await adjust(tx, transfer.claimId, null, wanted, parts.capacityBytes)
+        await adjust(tx, transfer.claimId, wanted, parts.capacityBytes)
         if (allow !== undefined) await allow(tx)
       },
       { durability: 'relaxed' },
@@ -145,11 +153,9 @@ const verify = (content: Content, expected: Transfer['expected']): void => {
     throw new Failure('checksum_mismatch', `The body's SHA-256 is ${content.digest}; ${expected.digest} was declared.`)
 }
 
-const announce = (parts: IngestParts, claimId: string, content: Content): Promise<void> =>
-  whenNotReclaimed(() =>
-    parts.database.transaction(
-      (tx) => adjust(tx, claimId, content.digest, content.bytes, parts.capacityBytes),
-      // Publishing waits for it.
-      { durability: 'relaxed' },
-    ),
+const announce = (parts: IngestParts, claimId: string, { digest, bytes }: Content): Promise<BlobName> =>
+  parts.database.transaction(
+    (tx) => identify(tx, claimId, digest, bytes, parts.capacityBytes),
+    // Publishing waits for it.
+    { durability: 'relaxed' },
   )

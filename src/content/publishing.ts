@@ -2,9 +2,9 @@ import type { Database, Transaction } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
 import type { Sha256 } from '../kernel/digest.ts'
 import type { ReachFaultPoint } from '../kernel/fault-points.ts'
+import type { BlobName } from '../ports/blob-name.ts'
 import { publish } from './claims.ts'
-import { queueBytes } from './reclaim-queue.ts'
-import { whenNotReclaimed } from './reclaim-wait.ts'
+import { giveUpBytes } from './reclaim-queue.ts'
 
 export interface PublishingParts {
   readonly database: Database
@@ -17,6 +17,11 @@ export interface Content {
   readonly bytes: number
 }
 
+/** What is about to be published, and what it is called in the store. */
+interface NamedContent extends Content {
+  readonly name: BlobName
+}
+
 /**
  * How verified bytes become visible, whatever the door they came through: durable under their final name, then one
  * transaction with blob, claim, counters and the caller's rows (I1, I4). Their digest was announced before, and that is durable before they have their name: whatever a power
@@ -25,7 +30,7 @@ export interface Content {
 export const publishContent = async <T>(
   parts: PublishingParts,
   claimId: string,
-  content: Content,
+  content: NamedContent,
   place: () => Promise<void>,
   commit: (tx: Transaction, content: Content, now: string) => Promise<T>,
 ): Promise<T> => {
@@ -36,7 +41,7 @@ export const publishContent = async <T>(
   parts.reach('publish.placed')
   const now = timestamp(parts.clock.now())
   const publishing = parts.database.transaction(async (tx) => {
-    await publish(tx, claimId, content.digest, content.bytes, now)
+    await publish(tx, claimId, content, now)
     return commit(tx, content, now)
   })
   const result = await publishing.catch(async (error: unknown) => {
@@ -51,8 +56,7 @@ export const publishContent = async <T>(
  * The bytes have their final name and nobody holds them. While the claim lives, its end will queue them; but it may have
  * ended before they got their name (its lease lapsed while the database was away), and their row with it.
  */
-const leaveToReclaim = async (parts: PublishingParts, { digest, bytes }: Content, now: string): Promise<void> => {
-  const queue = () => parts.database.transaction((tx) => queueBytes(tx, digest, bytes, now), { durability: 'relaxed' })
+const leaveToReclaim = async (parts: PublishingParts, { name, bytes }: NamedContent, now: string): Promise<void> => {
   // What failed before is the answer. If this fails as well, the claim is most likely still there and does it.
-  await whenNotReclaimed(queue).catch(() => {})
+  await parts.database.transaction((tx) => giveUpBytes(tx, name, bytes, now), { durability: 'relaxed' }).catch(() => {})
 }

@@ -1,9 +1,13 @@
-/** What reclaim has done since the process started, for its metrics. */
+import type { BlobName } from '../ports/blob-name.ts'
+
+/** What reclaim has done since the process started, for its metrics, and what of it is under way. */
 export interface ReclaimMeter {
   removed(bytes: number): void
   failed(): void
   /** A run through the whole queue has ended. */
   ran(atMs: number): void
+  /** Names whose removal this process has begun and the store has not ended. */
+  readonly removing: Set<BlobName>
   readonly seen: {
     readonly blobs: number
     readonly bytes: number
@@ -25,6 +29,7 @@ export const createReclaimMeter = (): ReclaimMeter => {
     ran(atMs) {
       seen.lastRunMs = atMs
     },
+    removing: new Set(),
     seen,
   }
 }

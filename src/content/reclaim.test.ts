@@ -1,19 +1,26 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { randomUUID } from 'node:crypto'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { sql } from 'kysely'
 import { type Backstage, digestOf, openBackstage } from '../../test/harness/backstage.ts'
 import { closeConnections } from '../../test/harness/client.ts'
 import { forEachEngine } from '../../test/harness/engines.ts'
+import { openOwnParts } from '../../test/harness/own-parts.ts'
 import { startService, type TestService } from '../../test/harness/service.ts'
 import { until } from '../../test/harness/until.ts'
 import type { Transaction } from '../database/database.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { toSha256 } from '../kernel/digest.ts'
-import { reclaimLeaseMs } from '../kernel/limits.ts'
+import { type Sha256, toSha256 } from '../kernel/digest.ts'
+import { removalPatienceMs, removalPauseFirstMs, removalPauseLongestMs } from '../kernel/limits.ts'
+import type { Parts } from '../main/parts.ts'
+import { blobName, newGeneration } from '../ports/blob-name.ts'
 import { type BlobStore, unplanned } from '../ports/blob-store.ts'
+import { VirtualTime } from './admission/virtual-time.suite.ts'
 import { release, retire } from './claims.ts'
-import { reclaim } from './reclaim.ts'
-import { queueBytes } from './reclaim-queue.ts'
+import { type ReclaimParts, reclaim } from './reclaim.ts'
+import { createReclaimMeter } from './reclaim-meter.ts'
+import { giveUpBytes } from './reclaim-queue.ts'
+import { type OpeningParts, openStored } from './stored-names.ts'
 
 after(closeConnections)
 
@@ -73,52 +80,246 @@ forEachEngine((engine) => {
       assert.deepEqual(await backstage.stored(), [])
       await backstage.inOrder()
     })
+  })
 
-    it('run by two, of whom one takes over from a stalled one: the row goes with the second, and a later upload keeps its bytes', async () => {
-      const text = 'contested'
-      const digest = toSha256(digestOf(text))
-      const path = '/api/v1/repositories/releases/raw/contested'
-      const place = await backstage.store.stage('forgotten', unplanned)
-      await place.write(Buffer.from(text))
-      await place.publish(digest)
-      await backstage.database.transaction((tx) => queueBytes(tx, digest, text.length, new Date().toISOString()))
+  describe('removing bytes', () => {
+    let service: TestService
+    let backstage: Backstage
+    before(async () => {
+      service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+      backstage = await openBackstage(service)
+    })
+    after(async () => {
+      await backstage.close()
+      await service.stop()
+    })
+    beforeEach(() => backstage.inOrder())
+    afterEach(() => backstage.inOrder())
 
-      const { promise: firstRemoved, resolve: tellRemoved } = Promise.withResolvers<void>()
-      const { promise: secondMarked, resolve: tellMarked } = Promise.withResolvers<void>()
-      const { promise: firstDone, resolve: tellDone } = Promise.withResolvers<void>()
-      // The first has removed the bytes and stalls before it says so.
-      const stalling: BlobStore = {
+    const place = (name: string): string => `/api/v1/repositories/releases/raw/${encodeURIComponent(name)}`
+    const put = (name: string, body: string) =>
+      service.ask({ method: 'PUT', path: place(name), credential: service.recoveryKey, body })
+    const get = (name: string) => service.ask({ path: place(name), credential: service.recoveryKey })
+    /** Stores a file and lets go of it again, its grace period included. */
+    const givenUp = async (text: string): Promise<Sha256> => {
+      const told = await put(text, text)
+      assert.equal(told.status, 201, told.text)
+      const { id } = told.json.artifact
+      const now = new Date().toISOString()
+      await backstage.database.transaction(async (tx) => {
+        for (const table of ['asset_revisions', 'assets'] as const)
+          await tx.deleteFrom(table).where('artifact_id', '=', id).execute()
+        await tx.deleteFrom('artifacts').where('id', '=', id).execute()
+        await retire(tx, id, now)
+        await release(tx, id, now)
+      })
+      return toSha256(digestOf(text))
+    }
+    /** A process of its own that runs reclaim, with its own view of the store and the time. */
+    const worker = (more: Partial<ReclaimParts> = {}): ReclaimParts => ({
+      ...backstage,
+      meter: createReclaimMeter(),
+      ...more,
+    })
+    const inHours = (hours: number): Clock => ({ now: () => service.clock.now() + hours * 3_600_000 })
+    const held = async (digest: string): Promise<boolean> => (await backstage.stored()).includes(digest)
+    const removals = () => backstage.database.reader.selectFrom('removals').selectAll().execute()
+    /** A store of which every removal waits, and is done when it is told to. */
+    const hanging = () => {
+      const began = Promise.withResolvers<void>()
+      const mayLand = Promise.withResolvers<void>()
+      const landed: Promise<boolean>[] = []
+      const store: BlobStore = {
         ...backstage.store,
-        delete: async (which) => {
-          const was = await backstage.store.delete(which)
-          tellRemoved()
-          await secondMarked
-          return was
+        delete(name) {
+          began.resolve()
+          const late = mayLand.promise.then(() => backstage.store.delete(name))
+          landed.push(late)
+          return late
         },
       }
-      // The second has marked and is about to remove them while the first goes on.
-      const late: BlobStore = {
+      return {
+        store,
+        began: began.promise,
+        async land() {
+          mayLand.resolve()
+          await Promise.all(landed)
+        },
+        calls: () => landed.length,
+      }
+    }
+
+    it('late, hours after another worker went on and the content was stored again, hits nothing', async () => {
+      const text = 'removed late'
+      await givenUp(text)
+      const slow = hanging()
+      const first = reclaim(worker({ store: slow.store }))
+      await slow.began
+      assert.equal(await reclaim(worker({ clock: inHours(5) })), 1)
+      const again = await put('again', text)
+      assert.equal(again.status, 201, again.text)
+      await slow.land()
+      assert.equal(await first, 0, 'the other worker has told of it')
+      assert.equal((await get('again')).text, text)
+      assert.deepEqual(await removals(), [])
+    })
+
+    it('keeps nobody waiting who stores the same content meanwhile', async () => {
+      const text = 'wanted at once'
+      await givenUp(text)
+      const slow = hanging()
+      const reclaiming = reclaim(worker({ store: slow.store }))
+      await slow.began
+      const again = await put('at once', text)
+      assert.equal(again.status, 201, again.text)
+      // And it may go again, and be stored once more, while the first removal still hangs.
+      assert.equal(await reclaim(worker()), 0)
+      await givenUp('something else')
+      assert.equal(await reclaim(worker()), 1)
+      await slow.land()
+      assert.equal(await reclaiming, 1)
+      assert.equal((await get('at once')).text, text)
+    })
+
+    it('that hangs is left to itself: the others go on, and it is not begun again beside itself', async () => {
+      const stuck = await givenUp('stuck')
+      const name = await backstage.nameOf(stuck)
+      const [timers, slow] = [new VirtualTime(), hanging()]
+      const store: BlobStore = {
+        ...backstage.store,
+        delete: (which) => (which === name ? slow.store.delete(which) : backstage.store.delete(which)),
+      }
+      const reports: string[] = []
+      const parts = worker({ store, timers, report: (message) => void reports.push(message) })
+      const reclaiming = reclaim(parts)
+      await slow.began
+      const other = await givenUp('not stuck')
+      timers.pass(removalPatienceMs)
+      await reclaiming
+      assert.match(reports.join(), /does not end a removal/)
+      const next = { ...parts, clock: inHours(1) }
+      await reclaim(next)
+      assert.equal(slow.calls(), 1)
+      assert.equal(await held(other), false)
+      assert.equal(await held(stuck), true)
+      await slow.land()
+      assert.equal(await reclaim({ ...parts, clock: inHours(3) }), 1)
+      assert.equal(await held(stuck), false)
+    })
+
+    it('that fails for good is tried less and less often, refuses nobody, and is told of', async () => {
+      const text = 'cannot be removed'
+      const name = await backstage.nameOf(await givenUp(text))
+      let broken = true
+      const store: BlobStore = {
         ...backstage.store,
         delete: async (which) => {
-          tellMarked()
-          await firstDone
+          if (which === name && broken) throw new Error('broken')
           return backstage.store.delete(which)
         },
       }
-      const later: Clock = { now: () => service.clock.now() + reclaimLeaseMs + 1 }
-      const first = reclaim({ ...backstage, store: stalling })
-      await firstRemoved
-      const second = reclaim({ ...backstage, store: late, clock: later })
-      await first
-      // An upload of the same bytes has to wait for the second, which is still to remove them.
-      const uploading = service.ask({ method: 'PUT', path, credential: service.recoveryKey, body: text })
-      const state = await backstage.database.reader.selectFrom('blobs').select('state').executeTakeFirst()
-      assert.equal(state?.state, 'reclaiming')
-      tellDone()
-      await second
-      assert.equal((await uploading).status, 201)
-      assert.equal((await service.ask({ path, credential: service.recoveryKey })).text, text)
-      await backstage.inOrder()
+      const reports: string[] = []
+      const parts = worker({ store, report: (message) => void reports.push(message) })
+      let nowMs = service.clock.now()
+      const clock: Clock = { now: () => nowMs }
+      const pauses: number[] = []
+      for (let tries = 0; tries < 12; tries++) {
+        const other = await givenUp(`beside it ${tries}`)
+        assert.equal(await reclaim({ ...parts, clock }), 1)
+        assert.equal(await held(other), false)
+        const [row] = await removals()
+        const dueMs = Date.parse(row?.due_at ?? '')
+        pauses.push(dueMs - nowMs)
+        nowMs = dueMs
+      }
+      assert.deepEqual(
+        pauses.slice(0, 3),
+        [1, 2, 4].map((times) => times * removalPauseFirstMs),
+      )
+      assert.equal(pauses.at(-1), removalPauseLongestMs)
+      assert.equal(reports.length, 12)
+      assert.equal(parts.meter.seen.failures, 12)
+      const again = await put('cannot', text)
+      assert.equal(again.status, 201, again.text)
+      assert.match((await backstage.findings()).waiting.join('\n'), new RegExp(`${name} could not be removed`))
+      broken = false
+      assert.equal(await reclaim({ ...parts, clock }), 1)
+      assert.equal((await get('cannot')).text, text)
+    })
+
+    it('put off by a clock that ran ahead for a year is done as soon as it is put right', async () => {
+      const digest = await givenUp('from the future')
+      const store: BlobStore = { ...backstage.store, delete: () => Promise.reject(new Error('not yet')) }
+      await reclaim(worker({ store, clock: inHours(365 * 24), report: () => {} }))
+      assert.equal(await held(digest), true)
+      assert.equal(await reclaim(worker()), 1)
+      assert.equal(await held(digest), false)
+    })
+
+    it('of bytes that got their name after their claim and their row were gone: they are removed as well', async () => {
+      const text = 'published late'
+      const digest = await givenUp(text)
+      const name = await backstage.nameOf(digest)
+      assert.equal(await reclaim(worker()), 1)
+      const late = await backstage.store.stage(randomUUID(), unplanned)
+      await late.write(Buffer.from(text))
+      await late.publish(name)
+      await put('in time', text)
+      await backstage.database.transaction((tx) => giveUpBytes(tx, name, text.length, new Date().toISOString()))
+      assert.equal(await reclaim(worker()), 1)
+      assert.equal((await get('in time')).text, text)
+    })
+  })
+
+  describe('opening stored bytes', () => {
+    const bytes = Buffer.from('some bytes')
+    const digest = toSha256(digestOf(bytes))
+    const file = { digest, bytes: bytes.byteLength }
+    const whole = { start: 0, end: file.bytes }
+    const openText = async (parts: OpeningParts): Promise<string> =>
+      Buffer.concat(
+        await Array.fromAsync(await openStored(parts, file, whole), (piece) => Buffer.from(piece)),
+      ).toString()
+    const stored = async ({ store, database }: Parts, generation: string): Promise<void> => {
+      await database.transaction(async (tx) => {
+        await tx.deleteFrom('blobs').execute()
+        const row = { sha256: digest, size: file.bytes, state: 'stored', stored_at: null, generation } as const
+        await tx.insertInto('blobs').values(row).execute()
+      })
+      const place = await store.stage(randomUUID(), unplanned)
+      await place.write(Uint8Array.from(bytes))
+      await place.publish(blobName(digest, generation))
+    }
+
+    it('finds those from before there were generations, and those of today', async () => {
+      const parts = await openOwnParts(engine)
+      for (const generation of ['', newGeneration()]) {
+        await stored(parts, generation)
+        assert.equal(await openText(parts), bytes.toString())
+      }
+    })
+
+    it('tells bytes that were removed meanwhile (404) from those that a row goes on calling stored', async () => {
+      const parts = await openOwnParts(engine)
+      await stored(parts, newGeneration())
+      const [{ name } = assert.fail()] = await Array.fromAsync(parts.store.list())
+      await parts.store.delete(name)
+      await assert.rejects(openText(parts), /the stored bytes of .* are missing/)
+      // Between the look for the name and the look for the bytes.
+      const going = (then: () => Promise<unknown>): OpeningParts => ({
+        database: parts.database,
+        store: {
+          open: async (which, range, size) => {
+            if (which === name) await then()
+            return parts.store.open(which, range, size)
+          },
+        },
+      })
+      assert.equal(await openText(going(() => stored(parts, newGeneration()))), bytes.toString())
+      await stored(parts, name.slice(65))
+      await parts.store.delete(name)
+      const removed = () => parts.database.transaction((tx) => tx.deleteFrom('blobs').execute())
+      await assert.rejects(openText(going(removed)), { code: 'not_found' })
     })
   })
 })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { type Backstage, digestOf, openBackstage } from '../../test/harness/backstage.ts'
 import { closeConnections } from '../../test/harness/client.ts'
 import { onSqlite } from '../../test/harness/engines.ts'
+import { blobFile } from '../../test/harness/processes.ts'
 import { startService, type TestService } from '../../test/harness/service.ts'
 import { storageEventsAfter } from '../journal/storage-events.ts'
 import { toSha256 } from '../kernel/digest.ts'
@@ -31,7 +31,7 @@ onSqlite((engine) => {
       await backstage.close()
       await service.stop()
     })
-    const blobPath = (digest: string): string => join(service.dataDir, 'blobs', digest.slice(0, 2), digest)
+    const blobPath = (digest: string): string => blobFile(service.dataDir, digest)
     const digests = files.map(digestOf).sort()
     const all = (behind = '', bytesPerSecond = 1e9) =>
       Array.fromAsync(scrub({ database: backstage.database, store: backstage.store, bytesPerSecond }, behind))
@@ -50,7 +50,7 @@ onSqlite((engine) => {
     it('names what has changed, is shorter, or is gone', async () => {
       const [changed, shorter, gone] = digests.map(blobPath)
       assert.ok(changed !== undefined && shorter !== undefined && gone !== undefined)
-      const body = (path: string): Buffer => files.find((file) => path.endsWith(digestOf(file))) ?? assert.fail()
+      const body = (path: string): Buffer => files.find((file) => path.includes(digestOf(file))) ?? assert.fail()
       const flipped = Buffer.from(body(changed))
       flipped[500] = (flipped[500] ?? 0) ^ 1
       await writeFile(changed, flipped)

@@ -4,8 +4,9 @@ import { appendStorageEvent } from '../journal/storage-events.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { checkPage, rotToldRepositoriesMax } from '../kernel/limits.ts'
+import { blobName } from '../ports/blob-name.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
-import { blobPage, findBlob, repositoriesHolding } from './checks.queries.ts'
+import { blobPage, isStoredAs, repositoriesHolding } from './checks.queries.ts'
 import { readWhole } from './copies.ts'
 
 export interface ScrubParts {
@@ -30,11 +31,12 @@ export async function* scrub(parts: ScrubParts, after: string): AsyncGenerator<S
   const rate = bounded(parts.bytesPerSecond)
   for (let last = after; ; ) {
     const page = await blobPage(parts.database.reader, last, checkPage)
-    for (const { sha256, size, state } of page) {
+    for (const { sha256, size, state, generation } of page) {
       if (state !== 'stored') continue
       const digest = toSha256(sha256)
-      const rot = await readWhole(parts.store, { digest, bytes: size }, (piece) => rate(piece.byteLength))
-      if (rot === null || (await findBlob(parts.database.reader, sha256))?.state === 'stored')
+      const name = blobName(digest, generation)
+      const rot = await readWhole(parts.store, { name, bytes: size }, (piece) => rate(piece.byteLength))
+      if (rot === null || (await isStoredAs(parts.database.reader, sha256, generation)))
         yield { digest, bytes: size, rot }
     }
     const end = page.at(-1)

@@ -6,12 +6,13 @@ import { smallDownloadBytes, smallFileBytesMax, storeAddressSeconds } from '../k
 import { OnePiece } from '../kernel/one-piece.ts'
 import { type ByteRange, resolveRange } from '../kernel/range.ts'
 import type { Scope } from '../kernel/scope.ts'
-import { BlobMissing, type BlobStore } from '../ports/blob-store.ts'
+import type { BlobStore } from '../ports/blob-store.ts'
 import type { Admission } from './admission/admission.ts'
 import type { Turn } from './admission/download.ts'
 import type { SmallFiles } from './small-files.ts'
+import { type OpeningParts, openStored, storedName } from './stored-names.ts'
 
-export interface ServeParts {
+export interface ServeParts extends OpeningParts {
   readonly store: BlobStore
   readonly smallFiles: SmallFiles
   readonly admission: Admission
@@ -118,32 +119,41 @@ export const serve = async (
 
 /** Where the store itself sends the body. What leaves in one piece is sooner sent than asked for a second time. */
 const addressOf = async (
-  { store, redirects }: ServeParts,
+  parts: ServeParts,
   { digest, name }: Served,
   { head }: ServeRequest,
   bytes: number,
 ): Promise<string | null> =>
-  !redirects || head || bytes <= smallDownloadBytes
+  !parts.redirects || head || bytes <= smallDownloadBytes
     ? null
-    : await store.address(digest, { name, seconds: storeAddressSeconds })
+    : await parts.store.address(await storedName(parts, digest), { name, seconds: storeAddressSeconds })
 
 /**
  * Nothing is opened before its turn: who waits costs no file and no memory. Whoever may not have the file any more when
  * their turn comes does not get it (I8).
  */
 const send = async (
-  { store, smallFiles, admission }: ServeParts,
+  parts: ServeParts,
   served: Served,
   { downloadClass, caller, id, ticket, scope, admitAgain }: ServeRequest,
   range: ByteRange,
 ): Promise<AsyncIterableIterator<Uint8Array>> => {
   const bytes = range.end - range.start
   const last = range.end === served.bytes
-  const entered = admission.enter({ caller, downloadClass, bytes, last, content: served.digest, id, ticket, scope })
+  const entered = parts.admission.enter({
+    caller,
+    downloadClass,
+    bytes,
+    last,
+    content: served.digest,
+    id,
+    ticket,
+    scope,
+  })
   const waited = entered instanceof Promise
   const turn = waited ? await entered : entered
   if (waited) await admitAgain()
-  const pieces = await open(store, smallFiles, served, range)
+  const pieces = await open(parts, served, range)
   scope.own(async () => void (await pieces.return?.()))
   return new InTurn(pieces, turn)
 }
@@ -176,29 +186,14 @@ class InTurn implements AsyncIterableIterator<Uint8Array> {
 
 /** The bytes of a range, from memory where they are; opened before this resolves. */
 const open = async (
-  store: BlobStore,
-  smallFiles: SmallFiles,
+  parts: ServeParts,
   served: Served,
   range: ByteRange,
 ): Promise<AsyncIterableIterator<Uint8Array>> => {
   const { digest, bytes } = served
-  if (bytes === 0 || bytes > smallFileBytesMax) return openStored(store, served, range)
+  if (bytes === 0 || bytes > smallFileBytesMax) return openStored(parts, served, range)
   const whole =
-    smallFiles.find(digest) ??
-    (await smallFiles.read(served, await openStored(store, served, { start: 0, end: bytes })))
+    parts.smallFiles.find(digest) ??
+    (await parts.smallFiles.read(served, await openStored(parts, served, { start: 0, end: bytes })))
   return new OnePiece(whole.subarray(range.start, range.end))
-}
-
-/** A row says that the bytes are there: if they are not, that is no 404 but damage, and shall be seen. */
-const openStored = async (
-  store: BlobStore,
-  { digest, bytes }: Served,
-  range: ByteRange,
-): Promise<AsyncIterableIterator<Uint8Array>> => {
-  try {
-    return await store.open(digest, range, bytes)
-  } catch (error) {
-    if (error instanceof BlobMissing) throw new Error(`the stored bytes of ${digest} are missing`, { cause: error })
-    throw error
-  }
 }

@@ -1,22 +1,18 @@
-import { toSha256 } from '../kernel/digest.ts'
 import type { ByteRange } from '../kernel/range.ts'
-import { BlobMissing, type BlobStore } from '../ports/blob-store.ts'
 import { lookInto, type StoredBytes } from './stored-bytes.ts'
 
 /** Bytes that are nearly all different from their neighbours. */
 export const someBytes = (length: number): Buffer =>
   Buffer.from(Uint8Array.from({ length }, (_, n) => (n * 31 + (n >> 8)) % 251))
 
-/** A store that holds one blob, and can do nothing but be read; what it is asked for is noted. Null: it has lost it. */
-export const lookedInto = (whole: Buffer | null): { file: StoredBytes; asked: ByteRange[] } => {
+/** A blob that can only be read; the ranges that it is asked for are noted. */
+export const lookedInto = (whole: Buffer): { file: StoredBytes; asked: ByteRange[] } => {
   const asked: ByteRange[] = []
-  const open: BlobStore['open'] = async (_, range) => {
-    if (whole === null) throw new BlobMissing('lost')
+  const open = async (range: ByteRange): Promise<AsyncIterable<Uint8Array>> => {
     asked.push(range)
     return pieces(whole, range)
   }
-  const store: Pick<BlobStore, 'open'> = { open }
-  return { file: lookInto(store, toSha256('0'.repeat(64)), whole?.byteLength ?? 10), asked }
+  return { file: lookInto(whole.byteLength, open), asked }
 }
 
 /** One memory for all pieces, as the port allows. */

@@ -51,9 +51,4 @@ describe('looking into stored bytes', () => {
     assert.equal((await file.read(size, 0)).byteLength, 0)
     assert.deepEqual(asked, [])
   })
-
-  it('says that bytes are missing which a row speaks of', async () => {
-    const { file } = lookedInto(null)
-    await assert.rejects(file.read(0, 1), /stored bytes of .* are missing/)
-  })
 })

@@ -1,8 +1,8 @@
 /**
  * The places at which a crash leaves something different behind. Tests stop the process at each of them.
  *
- * - `reclaim.marked`: blobs that nobody claims are marked, their bytes are there
- * - `reclaim.removed`: their bytes are gone, their rows are there
+ * - `reclaim.given-up`: the rows of blobs that nobody claims are removals now, their bytes are there
+ * - `reclaim.removed`: their bytes are gone, the removals are there
  * - `part.received`: a part's bytes are written in place, not yet durable nor known to be right
  * - `part.placed`: they are durable, no row counts them
  * - `part.recorded`: the part is stored, the client has no answer yet
@@ -28,7 +28,7 @@
  * - `import.rows`: everything is there, and the database still says that it is being imported into
  */
 export const faultPoints = [
-  'reclaim.marked',
+  'reclaim.given-up',
   'reclaim.removed',
   'part.received',
   'part.placed',

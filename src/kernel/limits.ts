@@ -209,9 +209,16 @@ export const leaseToleranceMs = 5 * minute
 /** What scrubbing reads a second unless told otherwise: a disk's fraction, and a terabyte in six hours. */
 export const scrubMiBPerSecondDefault = 50
 
-/** Digests that reclaim marks in one transaction, and removals at once: a sync serves many, and the pool stays shared. */
+/** Digests that reclaim gives up in one transaction, and removals at once: a sync serves many, and the pool stays shared. */
 export const reclaimBatch = 64
-export const reclaimRemovalsAtOnce = 8
+export const removalsAtOnce = 8
+/** A removal takes milliseconds; one that takes so long is left to itself. */
+export const removalPatienceMs = 10 * second
+/** The next try of a removal comes after a pause that doubles: a crash is made good soon, a broken disk costs little. */
+export const removalPauseFirstMs = 10 * second
+export const removalPauseLongestMs = hour
+/** Tries after which the doctor names a removal: it has failed for some minutes. */
+export const removalTriesUnnamed = 5
 /** The queue's length in metrics is counted up to here. */
 export const reclaimQueueCountedMax = 100_000
 /** How long reclaim is held back by somebody who went silent. Renewed at a quarter of it. */
@@ -374,12 +381,6 @@ export const upkeepBatch = 200
 export const upkeepEveryMs = 15 * second
 /** A staged file without a row is left alone this long: its row may not have been seen yet. */
 export const stagingGraceMs = 10 * minute
-
-/** Publishing bytes that are just being removed waits for the removal, this often and this long each time. */
-export const reclaimWaitMs = 20
-export const reclaimWaitsMax = 250
-/** How long the removal of one blob is left to whoever began it. A removal takes milliseconds. */
-export const reclaimLeaseMs = 10 * second
 
 /** Checks: rows read at a time, and findings of one kind shown before it is clear that something is badly wrong. */
 export const checkPage = 1_000

@@ -14,6 +14,7 @@ import { createLeftTurns, type LeftTurns } from '../features/uploads/left-turns.
 import { createSignal, type Signal } from '../jobs/signal.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { noFaults, type ReachFaultPoint } from '../kernel/fault-points.ts'
+import { realTimers, type Timers } from '../kernel/timers.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 import { makeFolder } from './durable-file.ts'
 import { endSuspect } from './ending.ts'
@@ -41,6 +42,7 @@ export interface Parts extends Stage {
   readonly leftTurns: LeftTurns
   /** What reclaim did in this process. */
   readonly meter: ReclaimMeter
+  readonly timers: Timers
   /** Raised when a job waits for a worker, who may be in this process. */
   readonly jobsWaiting: Signal
   readonly report: (message: string, error: unknown) => void
@@ -86,6 +88,7 @@ export const openParts = async (
     hashes,
     leftTurns: createLeftTurns(),
     meter: createReclaimMeter(),
+    timers: realTimers,
     jobsWaiting: createSignal(),
     report,
   }

@@ -1,11 +1,13 @@
 import { queueLength } from '../content/reclaim.queries.ts'
 import type { ReclaimMeter } from '../content/reclaim-meter.ts'
+import { oldestRemoval, removalCount } from '../content/removal.queries.ts'
 import type { Database } from '../database/database.ts'
 import type { Measure } from '../http/metrics.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { reclaimQueueCountedMax } from '../kernel/limits.ts'
 
 /** What reclaim did in this process, and what waits for it anywhere. */
-export const reclaimMeasures = (database: Database, { seen }: ReclaimMeter): readonly Measure[] => [
+export const reclaimMeasures = (database: Database, clock: Clock, { seen }: ReclaimMeter): readonly Measure[] => [
   {
     name: 'svc_reclaim_blobs_total',
     help: 'Blobs whose bytes were removed by this process.',
@@ -38,5 +40,26 @@ export const reclaimMeasures = (database: Database, { seen }: ReclaimMeter): rea
     ofAll: true,
     // Metrics are for bad times: what cannot be counted now does not take the others away.
     read: () => queueLength(database.reader, reclaimQueueCountedMax).catch(() => Number.NaN),
+  },
+  {
+    name: 'svc_reclaim_removals',
+    help: `Blobs that were given up and whose bytes are still to be removed, counted up to ${reclaimQueueCountedMax}; NaN while the database is away.`,
+    kind: 'gauge',
+    ofAll: true,
+    read: () => removalCount(database.reader, reclaimQueueCountedMax).catch(() => Number.NaN),
+  },
+  {
+    name: 'svc_reclaim_oldest_removal_seconds',
+    help: 'How long the oldest of them has been waiting; 0 where there is none, NaN while the database is away.',
+    kind: 'gauge',
+    ofAll: true,
+    read: async () => {
+      try {
+        const since = await oldestRemoval(database.reader)
+        return since === undefined ? 0 : Math.max(0, (clock.now() - Date.parse(since)) / 1000)
+      } catch {
+        return Number.NaN
+      }
+    },
   },
 ]

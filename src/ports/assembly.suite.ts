@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
+import { digestOfName } from './blob-name.ts'
 import { type Assembly, AssemblyLost, type BlobStore, type FinishedPart } from './blob-store.ts'
-import { all, digestOf, get, inPieces, rest, same, stagedIds } from './storing.suite.ts'
+import { all, get, inPieces, nameOf, rest, same, stagedIds } from './storing.suite.ts'
 
 const partBytes = 8 * 1024 * 1024
 
@@ -24,7 +25,7 @@ const inOrder = async function* (parts: readonly FinishedPart[]): AsyncGenerator
 }
 
 const begin = async (store: BlobStore, bytes: Uint8Array): Promise<{ place: string; assembly: Assembly }> => {
-  const plan = { digest: digestOf(bytes), bytes: bytes.byteLength, partBytes }
+  const plan = { name: nameOf(bytes), bytes: bytes.byteLength, partBytes }
   const place = await store.beginAssembly(randomUUID(), plan)
   return { place, assembly: store.assembly(place, plan) }
 }
@@ -45,24 +46,24 @@ export const assemblySuite = (name: string, makeStore: (t: TestContext) => Promi
         const { place, assembly } = await begin(store, bytes)
         const parts: FinishedPart[] = []
         for (const index of order) parts.push(await sendPart(assembly, bytes, index, order[0] !== 0))
-        assert.equal(await store.size(digestOf(bytes)), null)
+        assert.equal(await store.size(nameOf(bytes)), null)
         assert.deepEqual([...new Set(await stagedIds(store))], [place])
         await assembly.publish(inOrder(parts))
-        same(await get(store, digestOf(bytes), { start: 0, end: bytes.byteLength }, bytes.byteLength), bytes)
+        same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }, bytes.byteLength), bytes)
         assert.deepEqual(await stagedIds(store), [])
         await store.discardStaged(place)
-        assert.equal(await store.delete(digestOf(bytes)), true)
+        assert.equal(await store.delete(nameOf(bytes)), true)
       }
     })
 
     test('finds an assembly again by its place, as another process would', async (store) => {
       const bytes = randomBytes(partBytes + 1)
-      const plan = { digest: digestOf(bytes), bytes: bytes.byteLength, partBytes }
+      const plan = { name: nameOf(bytes), bytes: bytes.byteLength, partBytes }
       const place = await store.beginAssembly(randomUUID(), plan)
       const last = await sendPart(store.assembly(place, plan), bytes, 1)
       const first = await sendPart(store.assembly(place, plan), bytes, 0)
       await store.assembly(place, plan).publish(inOrder([last, first]))
-      same(await get(store, plan.digest, { start: 0, end: plan.bytes }, plan.bytes), bytes)
+      same(await get(store, plan.name, { start: 0, end: plan.bytes }, plan.bytes), bytes)
     })
 
     test('lets a part be written anew until it counts', async (store) => {
@@ -76,7 +77,7 @@ export const assemblySuite = (name: string, makeStore: (t: TestContext) => Promi
       await sendPart(assembly, randomBytes(bytes.byteLength), 1)
       const parts = [await sendPart(assembly, bytes, 0), await sendPart(assembly, bytes, 1)]
       await assembly.publish(inOrder(parts))
-      same(await get(store, digestOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
+      same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
     })
 
     test('reads parts back, where it was asked to', async (store) => {
@@ -118,14 +119,14 @@ export const assemblySuite = (name: string, makeStore: (t: TestContext) => Promi
       await assert.rejects(sendPart(assembly, bytes, 0, false), AssemblyLost)
       for (const part of parts) await assert.rejects(assembly.readPart(part), AssemblyLost)
       await assert.rejects(assembly.publish(inOrder(parts)), AssemblyLost)
-      assert.equal(await store.size(digestOf(bytes)), null)
+      assert.equal(await store.size(nameOf(bytes)), null)
 
       const again = await begin(store, bytes)
       const sent = [await sendPart(again.assembly, bytes, 0), await sendPart(again.assembly, bytes, 1)]
       await again.assembly.publish(inOrder(sent))
       for (const part of sent) await assert.rejects(again.assembly.readPart(part), AssemblyLost)
       await again.assembly.publish(inOrder(sent))
-      same(await get(store, digestOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
+      same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
     })
 
     test('shows an abandoned assembly with its parts, and removes it', async (store) => {
@@ -135,7 +136,7 @@ export const assemblySuite = (name: string, makeStore: (t: TestContext) => Promi
       await sendPart(assembly, bytes, 1, true)
       const remains = await all(store.listStaged())
       assert.ok(remains.some((each) => each.place === place))
-      for (const { digest } of remains) assert.ok(digest === null || digest === digestOf(bytes))
+      for (const { digest } of remains) assert.ok(digest === null || digest === digestOfName(nameOf(bytes)))
       for (const each of remains) await store.discardStaged(each.place)
       assert.deepEqual(await stagedIds(store), [])
       assert.deepEqual(await all(store.list()), [])

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import * as limits from '../kernel/limits.ts'
 import { BlobMissing, type BlobStore, unplanned } from './blob-store.ts'
-import { all, digestOf, get, put, rest, same, stagedIds } from './storing.suite.ts'
+import { all, get, nameOf, put, rest, same, stagedIds } from './storing.suite.ts'
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -36,20 +36,20 @@ export const blobStoreSuite = (
     test('gives back what was put in, of any size', async (store) => {
       for (const size of sizes) {
         const bytes = randomBytes(size)
-        const digest = await put(store, bytes, size > MiB ? 300_001 : 64 * KiB)
-        assert.equal(await store.size(digest), size)
-        same(await get(store, digest, { start: 0, end: size }), bytes)
-        same(await get(store, digest, { start: 0, end: size }, size), bytes)
+        const name = await put(store, bytes, size > MiB ? 300_001 : 64 * KiB)
+        assert.equal(await store.size(name), size)
+        same(await get(store, name, { start: 0, end: size }), bytes)
+        same(await get(store, name, { start: 0, end: size }, size), bytes)
       }
     })
 
     test('takes what is known beforehand as it takes the rest', async (store) => {
       for (const size of [0, 1, 100_000, 8 * MiB, 20 * MiB + 1]) {
-        for (const known of ['digest', 'bytes', 'both'] as const) {
+        for (const known of ['name', 'bytes', 'both'] as const) {
           const bytes = randomBytes(size)
-          const digest = known === 'bytes' ? null : digestOf(bytes)
-          await put(store, bytes, 300_001, { digest, bytes: known === 'digest' ? null : size })
-          same(await get(store, digestOf(bytes), { start: 0, end: size }, size), bytes)
+          const name = known === 'bytes' ? null : nameOf(bytes)
+          await put(store, bytes, 300_001, { name, bytes: known === 'name' ? null : size })
+          same(await get(store, nameOf(bytes), { start: 0, end: size }, size), bytes)
         }
       }
       assert.deepEqual(await stagedIds(store), [])
@@ -57,7 +57,7 @@ export const blobStoreSuite = (
 
     test('gives any range', async (store) => {
       const bytes = randomBytes(3 * ahead + 17)
-      const digest = await put(store, bytes)
+      const name = await put(store, bytes)
       const edge = fc.oneof(
         fc.nat(bytes.byteLength),
         fc.constantFrom(0, 1, 64 * KiB, ahead - 1, ahead, ahead + 1, 2 * ahead, bytes.byteLength),
@@ -65,7 +65,7 @@ export const blobStoreSuite = (
       await fc.assert(
         fc.asyncProperty(edge, edge, fc.boolean(), async (one, other, told) => {
           const range = { start: Math.min(one, other), end: Math.max(one, other) }
-          const got = await get(store, digest, range, told ? bytes.byteLength : undefined)
+          const got = await get(store, name, range, told ? bytes.byteLength : undefined)
           same(got, bytes.subarray(range.start, range.end))
         }),
         { numRuns: 60 },
@@ -73,30 +73,30 @@ export const blobStoreSuite = (
     })
 
     test('refuses a range that is none', async (store) => {
-      const digest = await put(store, randomBytes(10))
-      await assert.rejects(store.open(digest, { start: -1, end: 5 }), RangeError)
-      await assert.rejects(store.open(digest, { start: 5, end: 4 }), RangeError)
-      await assert.rejects(store.open(digest, { start: 0, end: Number.NaN }), RangeError)
+      const name = await put(store, randomBytes(10))
+      await assert.rejects(store.open(name, { start: -1, end: 5 }), RangeError)
+      await assert.rejects(store.open(name, { start: 5, end: 4 }), RangeError)
+      await assert.rejects(store.open(name, { start: 0, end: Number.NaN }), RangeError)
     })
 
     test('never passes off a shorter blob as whole', async (store) => {
       for (const size of [0, 10, 64 * KiB, ahead, 2 * ahead + 5]) {
-        const digest = await put(store, randomBytes(size))
-        await assert.rejects(get(store, digest, { start: 0, end: size + 1 }))
-        await assert.rejects(get(store, digest, { start: 0, end: size + 1 }, size + 1))
-        await assert.rejects(get(store, digest, { start: 0, end: size + 2 * ahead }))
+        const name = await put(store, randomBytes(size))
+        await assert.rejects(get(store, name, { start: 0, end: size + 1 }))
+        await assert.rejects(get(store, name, { start: 0, end: size + 1 }, size + 1))
+        await assert.rejects(get(store, name, { start: 0, end: size + 2 * ahead }))
       }
-      const digest = await put(store, randomBytes(100))
-      await assert.rejects(get(store, digest, { start: 0, end: 99 }, 99), /100 bytes instead of 99/)
+      const name = await put(store, randomBytes(100))
+      await assert.rejects(get(store, name, { start: 0, end: 99 }, 99), /100 bytes instead of 99/)
     })
 
     test('says before anything is sent that a blob is missing', async (store) => {
-      const digest = digestOf(randomBytes(1))
+      const name = nameOf(randomBytes(1))
       for (const end of [0, 1, 64 * KiB + 1, ahead, 4 * ahead]) {
-        await assert.rejects(store.open(digest, { start: 0, end }), BlobMissing)
-        await assert.rejects(store.open(digest, { start: 0, end }, end), BlobMissing)
+        await assert.rejects(store.open(name, { start: 0, end }), BlobMissing)
+        await assert.rejects(store.open(name, { start: 0, end }, end), BlobMissing)
       }
-      assert.equal(await store.size(digest), null)
+      assert.equal(await store.size(name), null)
     })
 
     test('shows nothing before it is published, and the stage no more after', async (store) => {
@@ -104,13 +104,13 @@ export const blobStoreSuite = (
       const id = randomUUID()
       const staged = await store.stage(id, unplanned)
       await staged.write(Uint8Array.from(bytes))
-      assert.equal(await store.size(digestOf(bytes)), null)
-      await assert.rejects(store.open(digestOf(bytes), { start: 0, end: 1 }), BlobMissing)
+      assert.equal(await store.size(nameOf(bytes)), null)
+      await assert.rejects(store.open(nameOf(bytes), { start: 0, end: 1 }), BlobMissing)
       assert.deepEqual(await all(store.list()), [])
       assert.deepEqual(await stagedIds(store), [id])
 
-      await staged.publish(digestOf(bytes))
-      assert.deepEqual(await all(store.list()), [{ digest: digestOf(bytes), bytes: 100_000 }])
+      await staged.publish(nameOf(bytes))
+      assert.deepEqual(await all(store.list()), [{ name: nameOf(bytes), bytes: 100_000 }])
       assert.deepEqual(await stagedIds(store), [])
     })
 
@@ -121,7 +121,7 @@ export const blobStoreSuite = (
       await staged.discard()
       assert.deepEqual(await stagedIds(store), [])
       await assert.rejects(staged.write(randomBytes(1)))
-      await assert.rejects(staged.publish(digestOf(randomBytes(1))))
+      await assert.rejects(staged.publish(nameOf(randomBytes(1))))
       assert.deepEqual(await all(store.list()), [])
     })
 
@@ -129,24 +129,24 @@ export const blobStoreSuite = (
       const staged = await store.stage(randomUUID(), unplanned)
       const bytes = randomBytes(1000)
       await staged.write(Uint8Array.from(bytes))
-      await staged.publish(digestOf(bytes))
+      await staged.publish(nameOf(bytes))
       await staged.discard()
-      same(await get(store, digestOf(bytes), { start: 0, end: 1000 }), bytes)
+      same(await get(store, nameOf(bytes), { start: 0, end: 1000 }), bytes)
       await assert.rejects(staged.write(bytes))
     })
 
     test('lets the same content be published many times at once', async (store) => {
       const bytes = randomBytes(ahead + 3)
       await Promise.all(Array.from({ length: 8 }, () => put(store, bytes)))
-      assert.deepEqual(await all(store.list()), [{ digest: digestOf(bytes), bytes: bytes.byteLength }])
+      assert.deepEqual(await all(store.list()), [{ name: nameOf(bytes), bytes: bytes.byteLength }])
       assert.deepEqual(await stagedIds(store), [])
-      same(await get(store, digestOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
+      same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
     })
 
     test('does not disturb a reader by publishing the same blob again', async (store) => {
       const bytes = randomBytes(4 * ahead + 1)
-      const digest = await put(store, bytes)
-      const reader = await store.open(digest, { start: 0, end: bytes.byteLength })
+      const name = await put(store, bytes)
+      const reader = await store.open(name, { start: 0, end: bytes.byteLength })
       const first = await reader.next()
       const begin = first.done ? Buffer.alloc(0) : Buffer.from(first.value)
       await put(store, bytes)
@@ -173,14 +173,14 @@ export const blobStoreSuite = (
 
     test('can be left early, at any piece', async (store) => {
       const size = 5 * ahead
-      const digest = await put(store, randomBytes(size))
+      const name = await put(store, randomBytes(size))
       for (let taken = 0; taken <= 5; taken++) {
-        const reader = await store.open(digest, { start: 0, end: size })
+        const reader = await store.open(name, { start: 0, end: size })
         for (let piece = 0; piece < taken; piece++) assert.equal((await reader.next()).done, false)
         await Promise.all([reader.return?.(), reader.return?.()])
         assert.equal((await reader.next()).done, true)
       }
-      const reader = await store.open(digest, { start: 0, end: size })
+      const reader = await store.open(name, { start: 0, end: size })
       const asked = reader.next()
       await reader.return?.()
       await asked
@@ -199,7 +199,7 @@ export const blobStoreSuite = (
     })
 
     test('refuses ids that are none', async (store) => {
-      const inParts = { digest: digestOf(randomBytes(1)), bytes: 1, partBytes: 8 * MiB }
+      const inParts = { name: nameOf(randomBytes(1)), bytes: 1, partBytes: 8 * MiB }
       for (const id of ['', '.', '..', '../x', 'a/b', 'a\\b', 'A', 'a\0', 'a.b', '-a', 'a-', 'é', 'a'.repeat(65)]) {
         await assert.rejects(store.stage(id, unplanned), RangeError, id)
         await assert.rejects(store.beginAssembly(id, inParts), RangeError, id)
@@ -209,22 +209,22 @@ export const blobStoreSuite = (
 
     test('deletes for good', async (store) => {
       const bytes = randomBytes(1000)
-      const digest = await put(store, bytes)
-      assert.equal(await store.delete(digest), true)
-      assert.equal(await store.delete(digest), false)
-      assert.equal(await store.size(digest), null)
-      await assert.rejects(store.open(digest, { start: 0, end: 1000 }, 1000), BlobMissing)
+      const name = await put(store, bytes)
+      assert.equal(await store.delete(name), true)
+      assert.equal(await store.delete(name), false)
+      assert.equal(await store.size(name), null)
+      await assert.rejects(store.open(name, { start: 0, end: 1000 }, 1000), BlobMissing)
       await put(store, bytes)
-      same(await get(store, digest, { start: 0, end: 1000 }, 1000), bytes)
+      same(await get(store, name, { start: 0, end: 1000 }, 1000), bytes)
     })
 
     test('takes and lists many at once, each once', async (store) => {
       const blobs = Array.from({ length: 200 }, (_, n) => randomBytes(n * 997))
       const digests = await Promise.all(blobs.map((bytes) => put(store, bytes, 10_007)))
       const expected = blobs.map((bytes, n) => `${digests[n]} ${bytes.byteLength}`).sort()
-      assert.deepEqual((await all(store.list())).map(({ digest, bytes }) => `${digest} ${bytes}`).sort(), expected)
+      assert.deepEqual((await all(store.list())).map(({ name, bytes }) => `${name} ${bytes}`).sort(), expected)
       await Promise.all(
-        blobs.map(async (bytes) => same(await get(store, digestOf(bytes), { start: 0, end: bytes.byteLength }), bytes)),
+        blobs.map(async (bytes) => same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)),
       )
       for await (const _ of store.list()) break
     })

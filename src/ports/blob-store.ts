@@ -1,9 +1,10 @@
 import type { Sha256 } from '../kernel/digest.ts'
 import type { ByteRange } from '../kernel/range.ts'
+import type { BlobName } from './blob-name.ts'
 
 /**
- * Where bytes live, named by their SHA-256. The port is dumb: it stores, and trusts the digest that it is told. Hashing,
- * verifying and deciding are the business of `content/`, its only caller: everything else goes through
+ * Where bytes live, named by their SHA-256 and a generation. The port is dumb: it stores, and trusts the name that it is
+ * told. Hashing, verifying and deciding are the business of `content/`, its only caller: everything else goes through
  * `content/ingest.ts`, `content/serve.ts` and, to look into them, `content/stored-bytes.ts`.
  *
  * Every method may throw {@link BlobStoreUnavailable} (come back later) or {@link BlobStoreFull} (nothing is wrong but
@@ -11,7 +12,7 @@ import type { ByteRange } from '../kernel/range.ts'
  */
 export interface BlobStore {
   /**
-   * Opens a private place to write to. Nothing that is written there can be read under any digest before `publish`.
+   * Opens a private place to write to. Nothing that is written there can be read under any name before `publish`.
    * After a crash {@link listStaged} shows the place and {@link discardStaged} removes it.
    * Ids are UUIDs or alike, each used once: up to 64 lower-case letters, digits and inner hyphens. Throws a RangeError
    * for anything else. What the plan says, the bytes will keep to, or `publish` is never called: a store may put them
@@ -43,19 +44,22 @@ export interface BlobStore {
    * several times cheaper, and another length is an error. A stored blob that ends within the range is always one.
    * Throws {@link BlobMissing} where no such blob is stored.
    */
-  open(digest: Sha256, range: ByteRange, blobBytes?: number): Promise<AsyncIterableIterator<Uint8Array>>
+  open(name: BlobName, range: ByteRange, blobBytes?: number): Promise<AsyncIterableIterator<Uint8Array>>
 
   /**
    * An address under which anyone may fetch the blob for so many seconds, as an attachment of that name; ranges work there.
    * Null where the store has no addresses. Asks nobody: whether the blob is there, the caller knows.
    */
-  address(digest: Sha256, as: { readonly name: string; readonly seconds: number }): Promise<string | null>
+  address(name: BlobName, as: { readonly name: string; readonly seconds: number }): Promise<string | null>
 
   /** Bytes of the stored blob, or null. */
-  size(digest: Sha256): Promise<number | null>
+  size(name: BlobName): Promise<number | null>
 
-  /** Removes a blob for good. True if it was there. */
-  delete(digest: Sha256): Promise<boolean>
+  /**
+   * Removes a blob for good. True if it was there. Whoever gives up waiting for it may find that it happens all the same,
+   * however late.
+   */
+  delete(name: BlobName): Promise<boolean>
 
   /** Every stored blob, in no promised order, without keeping them all in memory. */
   list(): AsyncIterable<StoredBlob>
@@ -90,22 +94,23 @@ export interface StagedBlob {
    * A blob that is there already is replaced by these same bytes in one step: readers never notice.
    * When it throws, the place can only be discarded.
    */
-  publish(digest: Sha256): Promise<void>
+  publish(name: BlobName): Promise<void>
   /** Gives the place back. Harmless after publish. */
   discard(): Promise<void>
 }
 
 /** What is known of the bytes before they come. */
 export interface StagingPlan {
-  readonly digest: Sha256 | null
+  /** What they will be published as, if that is known. */
+  readonly name: BlobName | null
   readonly bytes: number | null
 }
 
-export const unplanned: StagingPlan = { digest: null, bytes: null }
+export const unplanned: StagingPlan = { name: null, bytes: null }
 
 /** A blob in parts: all of `partBytes`, but for the last one, which is what remains. Never without bytes. */
 export interface AssemblyPlan {
-  readonly digest: Sha256
+  readonly name: BlobName
   readonly bytes: number
   readonly partBytes: number
 }
@@ -121,7 +126,7 @@ export interface Assembly {
   readPart(part: FinishedPart): Promise<AsyncIterableIterator<Uint8Array>>
   /**
    * Makes the whole durable and gives it its final name, as {@link StagedBlob.publish} does. All parts are finished; they
-   * come in order. The caller has verified that together they have the digest of the plan (I3).
+   * come in order. The caller has verified that together they have the digest of its name (I3).
    * A failure leaves the assembly as it was, unless the store says {@link AssemblyLost}.
    */
   publish(parts: AsyncIterable<FinishedPart>): Promise<void>
@@ -159,14 +164,14 @@ export interface FinishedPart {
 }
 
 export interface StoredBlob {
-  readonly digest: Sha256
+  readonly name: BlobName
   readonly bytes: number
 }
 
 export interface StagedRemains {
   /** What {@link BlobStore.discardStaged} takes: the id that the place was opened with, unless the store made a name. */
   readonly place: string
-  /** The digest under which it would be published, where the store knows it. */
+  /** The digest of the name under which it would be published, where the store knows it. */
   readonly digest: Sha256 | null
   readonly modifiedAtMs: number
 }

@@ -55,7 +55,7 @@ const reclaimDies = (engine: TestEngine, { objectStore }: { objectStore: boolean
     })
 
   describe(`killed while bytes are removed from ${objectStore ? 'an object store' : 'a folder'}`, () => {
-    for (const point of ['reclaim.marked', 'reclaim.removed'] as const)
+    for (const point of ['reclaim.given-up', 'reclaim.removed'] as const)
       it(`at ${point}: the next process ends it, and nothing that somebody holds is touched`, async () => {
         await site.live()
         const shared = fileOf(`shared.${point}`, bytesOf(`${engine.name} shared ${point}`, 50_000))

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { openBlobStore } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
+import { digestOfName } from '../../src/ports/blob-name.ts'
 import type { BlobStore } from '../../src/ports/blob-store.ts'
 import { type Ask, ask, type Told } from '../harness/client.ts'
 import {
@@ -61,7 +62,7 @@ export class Site implements Target, Answering {
   async stored(): Promise<string[]> {
     if (this.#blobStoreUrl === '') return storedIn(this.dataDir)
     const store = await this.#store()
-    return (await Array.fromAsync(store.list())).map(({ digest }) => digest).sort()
+    return (await Array.fromAsync(store.list())).map(({ name }) => digestOfName(name)).sort()
   }
 
   /** Staging places that have something. */

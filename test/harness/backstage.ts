@@ -7,11 +7,14 @@ import type { Queries } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { settleDeletions } from '../../src/features/artifacts/jobs.ts'
 import { settleUploads, sweepUploads } from '../../src/features/uploads/jobs.ts'
+import { toSha256 } from '../../src/kernel/digest.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'
 import { cleanupGraceHoursDefault } from '../../src/kernel/limits.ts'
+import { realTimers } from '../../src/kernel/timers.ts'
 import { everyCheck } from '../../src/main/every-check.ts'
 import { openBlobStore } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
+import { type BlobName, blobName, digestOfName } from '../../src/ports/blob-name.ts'
 import type { TestService } from './service.ts'
 
 export const digestOf = (bytes: string | Uint8Array): string => hash('sha256', bytes)
@@ -30,6 +33,8 @@ export interface Backstage extends ReclaimParts {
   staged(): Promise<string[]>
   /** Digests of what lies in the store, in order. */
   stored(): Promise<string[]>
+  /** What the store calls the bytes that the row of a digest is about. */
+  nameOf(digest: string): Promise<BlobName>
   /** What `svc doctor` would say. */
   findings(): Promise<{ damage: string[]; waiting: string[] }>
   /** What `svc doctor --repair` does: puts right what can be, and answers what it mended. */
@@ -78,7 +83,15 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
     readSettings({ SVC_DATA_DIR: service.dataDir, SVC_BLOB_STORE: service.blobStoreUrl }),
   )
   const { clock } = service
-  const reclaiming = { database, store, clock, reach: noFaults, meter: createReclaimMeter(), report: assert.fail }
+  const reclaiming = {
+    database,
+    store,
+    clock,
+    timers: realTimers,
+    reach: noFaults,
+    meter: createReclaimMeter(),
+    report: assert.fail,
+  }
   const findings = async () => {
     const found = { damage: [] as string[], waiting: [] as string[] }
     for await (const { kind, text } of everyCheck({ database, store, clock })) found[kind].push(text)
@@ -94,8 +107,16 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
     },
     async stored() {
       const digests: string[] = []
-      for await (const { digest } of store.list()) digests.push(digest)
+      for await (const { name } of store.list()) digests.push(digestOfName(name))
       return digests.sort()
+    },
+    async nameOf(digest) {
+      const row = database.reader
+        .selectFrom('blobs')
+        .select('generation')
+        .where('sha256', '=', digest)
+        .executeTakeFirstOrThrow()
+      return blobName(toSha256(digest), (await row).generation)
     },
     findings,
     async mend() {

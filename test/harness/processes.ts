@@ -1,8 +1,8 @@
 import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { after } from 'node:test'
 import { until } from './until.ts'
 
@@ -146,11 +146,18 @@ export const stagedIn = (dataDir: string): string[] => [
   ...new Set(readdirSync(join(dataDir, 'staging')).map((name) => name.replace(/\..*/, ''))),
 ]
 
+/** The files that hold stored bytes, in order. */
+const blobFiles = (dataDir: string): string[] => globSync(join(dataDir, 'blobs', '*', '*')).sort()
+
 /** Digests of what the store holds. */
-export const storedIn = (dataDir: string): string[] =>
-  readdirSync(join(dataDir, 'blobs'))
-    .flatMap((shard) => readdirSync(join(dataDir, 'blobs', shard)))
-    .sort()
+export const storedIn = (dataDir: string): string[] => blobFiles(dataDir).map((path) => basename(path).slice(0, 64))
+
+/** Where the bytes of a digest lie, which the digest alone does not say: their name has a generation, too. */
+export const blobFile = (dataDir: string, digest: string): string => {
+  const [path, ...others] = blobFiles(dataDir).filter((each) => basename(each).startsWith(digest))
+  if (path === undefined || others.length > 0) throw new Error(`${others.length} files besides ${path} hold ${digest}`)
+  return path
+}
 
 /** What `svc doctor` says, or another program that runs it. */
 export const askDoctor = async (

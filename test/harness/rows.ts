@@ -71,6 +71,8 @@ const tables = {
   reclaim_candidates: true,
   reclaim_holds: true,
   reclaim_notes: true,
+  removal_notes: true,
+  removals: true,
   repositories: true,
   search_entries: true,
   security_audit: true,

@@ -3,9 +3,9 @@ import { globSync } from 'node:fs'
 import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { toSha256 } from '../../src/kernel/digest.ts'
 import { everyCheck } from '../../src/main/every-check.ts'
 import { manifestOf, manifestText } from '../../src/main/moving/manifest.ts'
+import { toBlobName } from '../../src/ports/blob-name.ts'
 import { unplanned } from '../../src/ports/blob-store.ts'
 import { digestOf, openBackstage } from '../harness/backstage.ts'
 import { Catalog } from '../harness/catalog.ts'
@@ -133,7 +133,7 @@ forEachEngine((engine) => {
       await withPartsOf(place, async ({ store }) => {
         const staged = await store.stage('stray', unplanned)
         await staged.write(stray)
-        await staged.publish(toSha256(digestOf(stray)))
+        await staged.publish(toBlobName(digestOf(stray)))
       })
       const folder = await exported()
       const damage = async (): Promise<number> =>
@@ -176,7 +176,7 @@ forEachEngine((engine) => {
     it('names all bytes that the source lacks and finishes no export, unless bytes are left out', async () => {
       const id = await catalog.published()
       const { sha256 } = (await catalog.get(`/artifacts/${id}`)).descriptor
-      await withPartsOf(catalog.service, ({ store }) => store.delete(sha256))
+      await withPartsOf(catalog.service, async ({ store }) => store.delete(await catalog.backstage.nameOf(sha256)))
       const folder = await fresh()
       await assert.rejects(exportFrom(catalog.service, folder), (error: Error & { faults?: string[] }) => {
         assert.deepEqual(error.faults, [`blob ${sha256}: its bytes are missing`])

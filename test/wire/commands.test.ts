@@ -9,6 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, afterEach, beforeEach, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
 import {
+  blobFile,
   type Environment,
   endProgramsAfterTests,
   keyIn,
@@ -244,7 +245,7 @@ describe('the command line', { timeout: 240_000 }, () => {
     assert.match(await svc('scrub'), /^2 files with 19 bytes were read; 0 have changed\.\n$/)
 
     const [gone = '', other = ''] = storedIn(dataDir)
-    const path = join(dataDir, 'blobs', gone.slice(0, 2), gone)
+    const path = blobFile(dataDir, gone)
     await unlink(path)
     const missing = await doctor()
     assert.match(missing, new RegExp(`^damage: .*${gone}.*\n1 things? (?:is|are) damaged\\.\n$`))

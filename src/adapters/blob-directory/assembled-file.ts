@@ -1,5 +1,4 @@
 import { truncate } from 'node:fs/promises'
-import type { Sha256 } from '../../kernel/digest.ts'
 import { partSyncEveryBytes } from '../../kernel/limits.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan, type StagedPart } from '../../ports/blob-store.ts'
 import { errorCode, guarded } from './failures.ts'
@@ -60,16 +59,16 @@ export const assembledFile = (publishing: Publishing, id: string, plan: Assembly
           } finally {
             await close(descriptor)
           }
-          await rename(path, layout.blob(plan.digest))
+          await rename(path, layout.blob(plan.name))
         } catch (error) {
-          if (errorCode(error) !== 'ENOENT' || !(await isPublished(plan.digest))) throw lostIfGone(error)
+          if (errorCode(error) !== 'ENOENT' || !(await isPublished())) throw lostIfGone(error)
         }
-        await syncDirectory(layout.shard(plan.digest))
+        await syncDirectory(layout.shard(plan.name))
       }),
   }
 
-  async function isPublished(digest: Sha256): Promise<boolean> {
-    return (await fileBytes(layout.blob(digest))) === plan.bytes
+  async function isPublished(): Promise<boolean> {
+    return (await fileBytes(layout.blob(plan.name))) === plan.bytes
   }
 }
 

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { describe, it } from 'node:test'
-import { toSha256 } from '../../kernel/digest.ts'
 import * as limits from '../../kernel/limits.ts'
 import { assemblySuite } from '../../ports/assembly.suite.ts'
 import { blobStoreSuite } from '../../ports/blob-store.suite.ts'
 import { BlobMissing, BlobStoreFull, BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
 import { get, put, rest } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
-import { mayMount, mount, openFilesUnder, scratch, smallDisk, until } from './scratch.suite.ts'
+import { mayMount, mount, nameInShard, openFilesUnder, scratch, smallDisk, until } from './scratch.suite.ts'
 
 blobStoreSuite('a directory', async (t) => openBlobDirectory(scratch(t)))
 assemblySuite('a directory', async (t) => openBlobDirectory(scratch(t)))
@@ -20,11 +19,11 @@ describe('openBlobDirectory', () => {
   it('makes every shard, and finds what an earlier process stored', async (t) => {
     const place = scratch(t)
     const bytes = randomBytes(1000)
-    const digest = await put(await openBlobDirectory(place), bytes)
+    const name = await put(await openBlobDirectory(place), bytes)
     assert.equal(fs.readdirSync(place.root).length, 256)
-    assert.deepEqual(fs.readFileSync(`${place.root}/${digest.slice(0, 2)}/${digest}`), bytes)
+    assert.deepEqual(fs.readFileSync(`${place.root}/${name.slice(0, 2)}/${name}`), bytes)
     const again = await openBlobDirectory(place)
-    assert.deepEqual(await get(again, digest, { start: 0, end: 1000 }), bytes)
+    assert.deepEqual(await get(again, name, { start: 0, end: 1000 }), bytes)
     assert.deepEqual(fs.readdirSync(place.staging), [])
   })
 
@@ -51,10 +50,10 @@ describe('openBlobDirectory', () => {
   it('leaves out what is no blob and no stage', async (t) => {
     const place = scratch(t)
     const store = await openBlobDirectory(place)
-    const digest = '5'.repeat(64)
-    fs.writeFileSync(`${place.root}/55/${digest}.tmp`, '')
-    fs.writeFileSync(`${place.root}/56/${digest}`, 'in the wrong shard')
-    fs.mkdirSync(`${place.root}/55/${digest}`)
+    const name = '5'.repeat(64)
+    fs.writeFileSync(`${place.root}/55/${name}.tmp`, '')
+    fs.writeFileSync(`${place.root}/56/${name}`, 'in the wrong shard')
+    fs.mkdirSync(`${place.root}/55/${name}`)
     fs.mkdirSync(`${place.staging}/lost-found`)
     fs.writeFileSync(`${place.staging}/.hidden`, '')
     assert.deepEqual(await Array.fromAsync(store.list()), [])
@@ -66,28 +65,28 @@ describe('a blob directory', () => {
   it('lets a reader finish a blob that is deleted', async (t) => {
     const store = await openBlobDirectory(scratch(t))
     const bytes = randomBytes(5 * limits.readAheadBytes)
-    const digest = await put(store, bytes)
-    const reader = await store.open(digest, { start: 0, end: bytes.byteLength })
-    assert.equal(await store.delete(digest), true)
+    const name = await put(store, bytes)
+    const reader = await store.open(name, { start: 0, end: bytes.byteLength })
+    assert.equal(await store.delete(name), true)
     assert.ok((await rest(reader)).equals(bytes))
-    await assert.rejects(store.open(digest, { start: 0, end: 1 }), BlobMissing)
+    await assert.rejects(store.open(name, { start: 0, end: 1 }), BlobMissing)
   })
 
   it('closes every file, however a blob was read or staged', async (t) => {
     const place = scratch(t)
     const store = await openBlobDirectory(place)
     const size = 4 * limits.readAheadBytes
-    const digest = await put(store, randomBytes(size))
+    const name = await put(store, randomBytes(size))
     for (const end of [0, 1000, 100_000, size]) {
-      await get(store, digest, { start: 0, end })
-      await get(store, digest, { start: 0, end }, end === size ? size : undefined)
-      await (await store.open(digest, { start: 0, end })).return?.()
-      const asked = await store.open(digest, { start: 0, end })
+      await get(store, name, { start: 0, end })
+      await get(store, name, { start: 0, end }, end === size ? size : undefined)
+      await (await store.open(name, { start: 0, end })).return?.()
+      const asked = await store.open(name, { start: 0, end })
       const first = asked.next()
       await Promise.all([asked.return?.(), first])
-      await assert.rejects(get(store, digest, { start: size - 1, end: size + end + 1 }))
+      await assert.rejects(get(store, name, { start: size - 1, end: size + end + 1 }))
     }
-    for await (const _ of await store.open(digest, { start: 0, end: size })) break
+    for await (const _ of await store.open(name, { start: 0, end: size })) break
     for await (const _ of store.list()) break
     await (await store.stage(randomUUID(), unplanned)).discard()
     await store.probe()
@@ -108,12 +107,12 @@ describe('a blob directory', () => {
   it('does not take a lost disk for an empty one', async (t) => {
     const place = scratch(t)
     const store = await openBlobDirectory(place)
-    const digest = await put(store, randomBytes(1000))
+    const name = await put(store, randomBytes(1000))
     fs.renameSync(place.root, `${place.root}-unmounted`)
     fs.mkdirSync(place.root)
-    await assert.rejects(store.open(digest, { start: 0, end: 1 }), BlobStoreUnavailable)
-    await assert.rejects(store.size(digest), BlobStoreUnavailable)
-    await assert.rejects(store.delete(digest), BlobStoreUnavailable)
+    await assert.rejects(store.open(name, { start: 0, end: 1 }), BlobStoreUnavailable)
+    await assert.rejects(store.size(name), BlobStoreUnavailable)
+    await assert.rejects(store.delete(name), BlobStoreUnavailable)
     await assert.rejects(Array.fromAsync(store.list()), BlobStoreUnavailable)
     await assert.rejects(store.probe(), BlobStoreUnavailable)
     await assert.rejects(put(store, randomBytes(10)), BlobStoreUnavailable)
@@ -133,11 +132,11 @@ describe('a blob directory', () => {
     const staged = await store.stage(randomUUID(), unplanned)
     const fill = async (): Promise<void> => {
       for (let piece = 0; piece < 200; piece++) await staged.write(randomBytes(64 * 1024))
-      await staged.publish(toSha256('0'.repeat(64)))
+      await staged.publish(nameInShard('00'))
     }
     await assert.rejects(fill, BlobStoreFull)
-    await assert.rejects(staged.publish(toSha256('0'.repeat(64))))
-    assert.equal(await store.size(toSha256('0'.repeat(64))), null)
+    await assert.rejects(staged.publish(nameInShard('00')))
+    assert.equal(await store.size(nameInShard('00')), null)
     await store.probe()
     assert.equal((await store.space())?.freeBytes, 0)
     await get(store, small, { start: 0, end: 1000 })

@@ -1,6 +1,6 @@
 import { stat, statfs } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Sha256 } from '../../kernel/digest.ts'
+import type { BlobName } from '../../ports/blob-name.ts'
 import { BlobMissing, type BlobStore } from '../../ports/blob-store.ts'
 import { assembledFile, beginAssembledFile } from './assembled-file.ts'
 import { shareDirectorySyncs } from './directory-syncs.ts'
@@ -34,8 +34,8 @@ const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
   const publishing = { layout, syncDirectory }
 
   /** A blob that is not there is missing only if its shard is there: a lost disk must not look like an empty one. */
-  const mustHaveShard = async (digest: Sha256): Promise<void> => {
-    await stat(layout.shard(digest))
+  const mustHaveShard = async (name: BlobName): Promise<void> => {
+    await stat(layout.shard(name))
   }
 
   return {
@@ -51,30 +51,30 @@ const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
 
     assembly: (place, plan) => assembledFile(publishing, place, plan),
 
-    open: async (digest, range, blobBytes) => {
+    open: async (name, range, blobBytes) => {
       try {
-        return await openRange(layout.blob(digest), range, blobBytes)
+        return await openRange(layout.blob(name), range, blobBytes)
       } catch (error) {
         if (errorCode(error) !== 'ENOENT') throw storeFailure(error)
-        await guarded(() => mustHaveShard(digest))
-        throw new BlobMissing(`no blob ${digest} is stored`, { cause: error })
+        await guarded(() => mustHaveShard(name))
+        throw new BlobMissing(`no blob ${name} is stored`, { cause: error })
       }
     },
 
     address: async () => null,
 
-    size: (digest) =>
+    size: (name) =>
       guarded(async () => {
-        const bytes = await fileBytes(layout.blob(digest))
-        if (bytes === null) await mustHaveShard(digest)
+        const bytes = await fileBytes(layout.blob(name))
+        if (bytes === null) await mustHaveShard(name)
         return bytes
       }),
 
     // Synced even if nothing was there: whoever removed it may have died before its sync.
-    delete: (digest) =>
+    delete: (name) =>
       guarded(async () => {
-        const wasThere = await unlinkIfThere(layout.blob(digest))
-        await syncDirectory(layout.shard(digest))
+        const wasThere = await unlinkIfThere(layout.blob(name))
+        await syncDirectory(layout.shard(name))
         return wasThere
       }),
 

@@ -1,14 +1,15 @@
-import { type Sha256, toSha256 } from '../../kernel/digest.ts'
+import { type BlobName, toBlobName } from '../../ports/blob-name.ts'
 
 /*
  *   <root>/                      blobs: complete, verified, durable (I3)
  *     00/ … ff/                  shards, all 256 made at open, so that publishing never makes a directory
- *       <sha256>                 one blob; its first two digits name the shard
+ *       <sha256>-<generation>    one blob, or `<sha256>` if it is from before there were generations; the first two digits
+ *                                name the shard
  *   <staging>/                   on the same device, since publishing is a rename
  *     <id>                       a blob being written, or what a crash left of one
  *     <id>.<writer>              another name of it, of whoever writes a part; or what became of that after a crash
  *
- * Every path below is made of a digest or an id that passed its grammar here: none is joined from raw input.
+ * Every path below is made of a blob's name or an id that passed its grammar here: none is joined from raw input.
  */
 
 /** Lower-case, so that no file system folds two ids into one; no dot and no slash, so that none leaves its directory. */
@@ -25,16 +26,16 @@ export const shardNames: readonly string[] = Array.from({ length: 256 }, (_, n) 
 export interface Layout {
   readonly root: string
   readonly staging: string
-  /** These throw a RangeError for what is no digest or no id, whatever the types said. */
-  shard(digest: Sha256): string
-  blob(digest: Sha256): string
+  /** These throw a RangeError for what is no name or no id, whatever the types said. */
+  shard(name: BlobName): string
+  blob(name: BlobName): string
   staged(id: string): string
   writer(id: string, name: string): string
   /** The id that a file in staging belongs to; null where it is none of ours. */
   idOf(file: string): string | null
 }
 
-const shardOf = (digest: Sha256): string => toSha256(digest).slice(0, 2)
+const shardOf = (name: BlobName): string => toBlobName(name).slice(0, 2)
 
 /** Both directories as absolute paths. */
 export const layoutOf = (root: string, staging: string): Layout => {
@@ -45,8 +46,8 @@ export const layoutOf = (root: string, staging: string): Layout => {
   return {
     root,
     staging,
-    shard: (digest) => `${root}/${shardOf(digest)}`,
-    blob: (digest) => `${root}/${shardOf(digest)}/${digest}`,
+    shard: (name) => `${root}/${shardOf(name)}`,
+    blob: (name) => `${root}/${shardOf(name)}/${name}`,
     staged,
     writer: (id, name) => {
       if (!writer.test(name)) throw new RangeError('not the name of a writer')

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { isSha256 } from '../../kernel/digest.ts'
+import { isBlobName } from '../../ports/blob-name.ts'
 import type { StagedRemains, StoredBlob } from '../../ports/blob-store.ts'
 import { errorCode, guarded } from './failures.ts'
 import { type Layout, shardNames } from './layout.ts'
@@ -30,8 +30,8 @@ async function* filesIn(path: string, wanted: (name: string) => boolean) {
 
 export async function* storedBlobs(layout: Layout): AsyncGenerator<StoredBlob> {
   for (const shard of shardNames) {
-    for await (const file of filesIn(`${layout.root}/${shard}`, (name) => isSha256(name) && name.startsWith(shard))) {
-      if (file?.stats.isFile() && isSha256(file.name)) yield { digest: file.name, bytes: file.stats.size }
+    for await (const file of filesIn(`${layout.root}/${shard}`, (name) => isBlobName(name) && name.startsWith(shard))) {
+      if (file?.stats.isFile() && isBlobName(file.name)) yield { name: file.name, bytes: file.stats.size }
     }
   }
 }

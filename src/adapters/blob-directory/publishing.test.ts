@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
 import { put } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
-import { digestInShard, failure, openFilesUnder, scratch, until } from './scratch.suite.ts'
+import { failure, nameInShard, openFilesUnder, scratch, until } from './scratch.suite.ts'
 
 type Done = (error: Error | null) => void
 type OneDescriptor = (descriptor: number, done: Done) => void
@@ -55,11 +55,11 @@ describe('publishing', () => {
     const id = randomUUID()
     const staged = await store.stage(id, unplanned)
     const events = trace(t)
-    const digest = digestInShard('ab')
+    const name = nameInShard('ab')
     await staged.write(randomBytes(1000))
-    await staged.publish(digest)
+    await staged.publish(name)
     events.push('published')
-    const steps = [`fdatasync ${id}`, `close ${id}`, `rename ${id} ${digest}`, 'fsync ab']
+    const steps = [`fdatasync ${id}`, `close ${id}`, `rename ${id} ${name}`, 'fsync ab']
     const expected = [`write ${id}`, ...steps.flatMap((step) => [step, `${step} done`]), 'published']
     assert.deepEqual(
       events.filter((event) => !event.startsWith('close ab')),
@@ -69,24 +69,24 @@ describe('publishing', () => {
 
   it('shares the sync of a shard, but only one that began after the rename', async (t) => {
     const store = await openBlobDirectory(scratch(t))
-    const digests = Array.from({ length: 40 }, () => digestInShard('cd'))
+    const digests = Array.from({ length: 40 }, () => nameInShard('cd'))
     const stages = await Promise.all(digests.map(() => store.stage(randomUUID(), unplanned)))
     const events = trace(t)
     await Promise.all(
       stages.map(async (staged, n) => {
-        const digest = digests[n]
-        if (digest === undefined) throw new Error('as many digests as stages')
-        await staged.publish(digest)
-        events.push(`published ${digest}`)
+        const name = digests[n]
+        if (name === undefined) throw new Error('as many digests as stages')
+        await staged.publish(name)
+        events.push(`published ${name}`)
       }),
     )
     const syncs = events.filter((event) => event === 'fsync cd').length
     assert.ok(syncs < 40, `${syncs} syncs for 40 blobs`)
-    for (const digest of digests) {
-      const renamed = events.findIndex((event) => event.startsWith('rename') && event.endsWith(`${digest} done`))
+    for (const name of digests) {
+      const renamed = events.findIndex((event) => event.startsWith('rename') && event.endsWith(`${name} done`))
       const began = events.indexOf('fsync cd', renamed)
       const ended = events.indexOf('fsync cd done', began)
-      assert.ok(renamed >= 0 && renamed < began && began < ended && ended < events.indexOf(`published ${digest}`))
+      assert.ok(renamed >= 0 && renamed < began && began < ended && ended < events.indexOf(`published ${name}`))
     }
   })
 
@@ -95,12 +95,12 @@ describe('publishing', () => {
     const store = await openBlobDirectory(place)
     const staged = await store.stage(randomUUID(), unplanned)
     await staged.write(randomBytes(1000))
-    const digest = digestInShard('01')
+    const name = nameInShard('01')
     const broken = t.mock.method(fs, 'fdatasync', (_: number, done: Done) => done(failure('EIO')))
-    await assert.rejects(staged.publish(digest), BlobStoreUnavailable)
+    await assert.rejects(staged.publish(name), BlobStoreUnavailable)
     broken.mock.restore()
-    await assert.rejects(staged.publish(digest), 'a second try cannot know what was lost')
-    assert.equal(await store.size(digest), null)
+    await assert.rejects(staged.publish(name), 'a second try cannot know what was lost')
+    assert.equal(await store.size(name), null)
     await staged.discard()
     assert.deepEqual(fs.readdirSync(place.staging), [])
     await until(
@@ -126,7 +126,7 @@ describe('publishing', () => {
         renamed++
       }),
     )
-    const outcomes = Promise.allSettled(stages.map((staged) => staged.publish(digestInShard('ef'))))
+    const outcomes = Promise.allSettled(stages.map((staged) => staged.publish(nameInShard('ef'))))
     await until(
       () => held !== undefined && renamed === stages.length,
       () => 'the sync never began',
@@ -142,10 +142,10 @@ describe('publishing', () => {
 
   it('deletes durably', async (t) => {
     const store = await openBlobDirectory(scratch(t))
-    const digest = await put(store, randomBytes(10))
+    const name = await put(store, randomBytes(10))
     const events = trace(t)
-    await store.delete(digest)
-    assert.ok(events.includes(`fsync ${digest.slice(0, 2)} done`))
+    await store.delete(name)
+    assert.ok(events.includes(`fsync ${name.slice(0, 2)} done`))
   })
 })
 
@@ -153,7 +153,7 @@ describe('a part in a file', () => {
   const begin = async (t: TestContext) => {
     const place = scratch(t)
     const store = await openBlobDirectory(place)
-    const plan = { digest: digestInShard('ab'), bytes: 2000, partBytes: 1000 }
+    const plan = { name: nameInShard('ab'), bytes: 2000, partBytes: 1000 }
     const id = await store.beginAssembly(randomUUID(), plan)
     return { place, store, id, assembly: store.assembly(id, plan) }
   }

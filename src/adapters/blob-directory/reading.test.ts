@@ -13,13 +13,13 @@ describe('reading', () => {
   it('gives an error of the disk as what it is, and closes', async (t) => {
     const place = scratch(t)
     const store = await openBlobDirectory(place)
-    const digest = await put(store, randomBytes(3 * limits.readAheadBytes))
+    const name = await put(store, randomBytes(3 * limits.readAheadBytes))
     const broken = t.mock.method(fs, 'read', (...given: unknown[]) => {
       const done = given.at(-1)
       if (typeof done === 'function') process.nextTick(done, failure('EIO'), 0)
     })
     for (const end of [1_000, 100_000, 3 * limits.readAheadBytes]) {
-      await assert.rejects(get(store, digest, { start: 0, end }), BlobStoreUnavailable)
+      await assert.rejects(get(store, name, { start: 0, end }), BlobStoreUnavailable)
     }
     broken.mock.restore()
     await until(
@@ -31,7 +31,7 @@ describe('reading', () => {
   it('reads on where the system gave only a part', async (t) => {
     const store = await openBlobDirectory(scratch(t))
     const bytes = randomBytes(2 * limits.readAheadBytes + 5)
-    const digest = await put(store, bytes)
+    const name = await put(store, bytes)
     const read = fs.read
     type Read = (error: Error | null, bytes: number, buffer: Buffer) => void
     t.mock.method(
@@ -40,7 +40,7 @@ describe('reading', () => {
       (descriptor: number, into: Buffer, at: number, length: number, from: number, done: Read) =>
         read(descriptor, into, at, Math.min(length, 70_001), from, done),
     )
-    assert.ok((await get(store, digest, { start: 3, end: bytes.byteLength })).equals(bytes.subarray(3)))
+    assert.ok((await get(store, name, { start: 3, end: bytes.byteLength })).equals(bytes.subarray(3)))
   })
 
   it('refuses a second piece while the first is being read, and gives no buffer away that is in use', async (t) => {
@@ -60,12 +60,12 @@ describe('reading', () => {
     const place = scratch(t)
     const store = await openBlobDirectory(place)
     const size = 2 * limits.readAheadBytes
-    const digest = await put(store, randomBytes(size))
+    const name = await put(store, randomBytes(size))
     const read = fs.read
     const release: (() => void)[] = []
     t.mock.method(fs, 'read', (...call: Parameters<typeof read>) => release.push(() => read(...call)))
     const close = t.mock.method(fs, 'close')
-    const pieces = await store.open(digest, { start: 0, end: size })
+    const pieces = await store.open(name, { start: 0, end: size })
     const left = pieces.return?.()
     await store.space()
     assert.deepEqual([release.length, close.mock.callCount(), openFilesUnder(place).length], [1, 0, 1])
@@ -82,11 +82,10 @@ describe('reading', () => {
     const store = await openBlobDirectory(scratch(t))
     const size = 4 * limits.readAheadBytes
     const bytes = randomBytes(size)
-    const digest = await put(store, bytes)
+    const name = await put(store, bytes)
     const reads = t.mock.method(fs, 'read')
     const readers: AsyncIterableIterator<Uint8Array>[] = []
-    for (let index = 0; index <= readersAheadMax; index++)
-      readers.push(await store.open(digest, { start: 0, end: size }))
+    for (let index = 0; index <= readersAheadMax; index++) readers.push(await store.open(name, { start: 0, end: size }))
     const [first, last, ...others] = readers
     assert.ok(first !== undefined && last !== undefined)
     for (const reader of readers) await reader.next()
@@ -107,11 +106,11 @@ describe('reading', () => {
   it('uses its buffers again', async (t) => {
     const store = await openBlobDirectory(scratch(t))
     const size = 5 * limits.readAheadBytes
-    const digest = await put(store, randomBytes(size))
+    const name = await put(store, randomBytes(size))
     const ends = [100_000, 1, 2, 3, 4, 5].map((n) => (n < 10 ? n * limits.readAheadBytes : n))
-    for (const end of ends) await get(store, digest, { start: 0, end })
+    for (const end of ends) await get(store, name, { start: 0, end })
     const made = t.mock.method(Buffer, 'allocUnsafeSlow')
-    for (const end of [...ends, ...ends]) await get(store, digest, { start: 0, end })
+    for (const end of [...ends, ...ends]) await get(store, name, { start: 0, end })
     assert.equal(made.mock.callCount(), 0)
   })
 })

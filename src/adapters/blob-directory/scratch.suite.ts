@@ -5,7 +5,8 @@ import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type Sha256, toSha256 } from '../../kernel/digest.ts'
+import { toSha256 } from '../../kernel/digest.ts'
+import { type BlobName, blobName, newGeneration } from '../../ports/blob-name.ts'
 
 /** What the tests of the blob directory share. */
 export interface Scratch {
@@ -68,5 +69,6 @@ export const smallDisk = (size: string): string[] => ['-t', 'tmpfs', '-o', `size
 /** An error of the file system, as a test injects it. */
 export const failure = (code: string): Error => Object.assign(new Error(`${code}: injected`), { code })
 
-/** A digest, of nothing in particular, in a shard. */
-export const digestInShard = (shard: string): Sha256 => toSha256(shard + randomBytes(31).toString('hex'))
+/** The name of nothing in particular in a shard. */
+export const nameInShard = (shard: string): BlobName =>
+  blobName(toSha256(shard + randomBytes(31).toString('hex')), newGeneration())

@@ -1,5 +1,5 @@
-import type { Sha256 } from '../../kernel/digest.ts'
 import { receiveSyncEveryBytes } from '../../kernel/limits.ts'
+import type { BlobName } from '../../ports/blob-name.ts'
 import type { StagedBlob, StagingPlan } from '../../ports/blob-store.ts'
 import { errorCode, guarded } from './failures.ts'
 import { close, closeLater, create, rename, unlink } from './files.ts'
@@ -45,15 +45,15 @@ class StagedFile implements StagedBlob {
     })
   }
 
-  publish(digest: Sha256): Promise<void> {
+  publish(name: BlobName): Promise<void> {
     return guarded(async () => {
       this.#mustBeWriting()
       this.#state = 'ended'
       const { layout, syncDirectory } = this.#publishing
       await this.#writer.finish()
       await this.#close()
-      await rename(this.#path, layout.blob(digest))
-      await syncDirectory(layout.shard(digest))
+      await rename(this.#path, layout.blob(name))
+      await syncDirectory(layout.shard(name))
       this.#state = 'published'
     })
   }

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { describe, it } from 'node:test'
-import { toSha256 } from '../../kernel/digest.ts'
 import * as limits from '../../kernel/limits.ts'
 import { BlobStoreFull, BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
-import { get, put } from '../../ports/storing.suite.ts'
+import { get, nameOf, put } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
-import { digestInShard, failure, scratch, until } from './scratch.suite.ts'
+import { failure, nameInShard, scratch, until } from './scratch.suite.ts'
 
 const MiB = 1024 * 1024
 
@@ -35,15 +34,15 @@ describe('writing', () => {
     assert.ok(pending, `${17 * 64} KiB were taken while nothing could be written`)
     release?.()
     await held
-    const digest = toSha256(createHash('sha256').update(whole).digest('hex'))
-    await staged.publish(digest)
+    const name = nameOf(whole)
+    await staged.publish(name)
     const gathered: unknown[][] = writev.mock.calls.map(({ arguments: [, sent] }) => [...sent])
     assert.deepEqual(
       gathered.map((sent) => sent.length),
       [8, 8],
     )
     assert.ok(gathered.flat().every((piece, n) => piece === pieces[n + 1]))
-    assert.ok((await get(store, digest, { start: 0, end: whole.byteLength })).equals(whole))
+    assert.ok((await get(store, name, { start: 0, end: whole.byteLength })).equals(whole))
   })
 
   it('gives the memory of pieces back once they are written, unless they share it', async (t) => {
@@ -54,10 +53,10 @@ describe('writing', () => {
     const shared = whole.subarray(100_000)
     await staged.write(own)
     await staged.write(shared)
-    const digest = toSha256(createHash('sha256').update(whole).digest('hex'))
-    await staged.publish(digest)
+    const name = nameOf(whole)
+    await staged.publish(name)
     assert.deepEqual([own.byteLength, shared.byteLength], [0, 100_000])
-    assert.ok((await get(store, digest, { start: 0, end: whole.byteLength })).equals(whole))
+    assert.ok((await get(store, name, { start: 0, end: whole.byteLength })).equals(whole))
   })
 
   it('writes on where the system took only a part', async (t) => {
@@ -72,8 +71,8 @@ describe('writing', () => {
       write(descriptor, both, 0, Math.min(both.byteLength, 1_500), at, done)
     })
     const bytes = randomBytes(20_000)
-    const digest = await put(store, bytes, 700)
-    assert.ok((await get(store, digest, { start: 0, end: 20_000 })).equals(bytes))
+    const name = await put(store, bytes, 700)
+    assert.ok((await get(store, name, { start: 0, end: 20_000 })).equals(bytes))
   })
 
   it('syncs beside a long transfer', async (t) => {
@@ -83,14 +82,14 @@ describe('writing', () => {
     const pieces = (2.5 * limits.receiveSyncEveryBytes) / MiB
     for (let n = 0; n < pieces; n++) await staged.write(Buffer.alloc(MiB))
     const beside = syncs.mock.callCount()
-    await staged.publish(digestInShard('00'))
+    await staged.publish(nameInShard('00'))
     assert.ok(beside >= 1 && beside <= 2)
     assert.equal(syncs.mock.callCount(), beside + 1)
   })
 
   it('syncs whenever half of what was to come has come, where it knows the end', async (t) => {
     const store = await openBlobDirectory(scratch(t))
-    const plan = { digest: digestInShard('00'), bytes: 16 * MiB, partBytes: 8 * MiB }
+    const plan = { name: nameInShard('00'), bytes: 16 * MiB, partBytes: 8 * MiB }
     const whole = await store.stage(randomUUID(), plan)
     const assembly = store.assembly(await store.beginAssembly(randomUUID(), plan), plan)
     const secondPart = await assembly.writePart(1, { readBack: false })
@@ -139,15 +138,15 @@ describe('writing', () => {
         const done = given.at(-1)
         if (typeof done === 'function') process.nextTick(done, failure(code), 0)
       })
-      const digest = digestInShard('77')
+      const name = nameInShard('77')
       const fill = async (): Promise<void> => {
         for (let n = 0; n <= limits.receiveSyncEveryBytes / MiB; n++) await staged.write(Buffer.alloc(MiB))
-        await staged.publish(digest)
+        await staged.publish(name)
       }
       await assert.rejects(fill, kind, `${call} ${code}`)
       broken.mock.restore()
-      await assert.rejects(staged.publish(digest))
-      assert.equal(await store.size(digest), null)
+      await assert.rejects(staged.publish(name))
+      assert.equal(await store.size(name), null)
       await staged.discard()
     }
     assert.deepEqual(await Array.fromAsync(store.listStaged()), [])

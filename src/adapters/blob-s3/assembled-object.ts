@@ -44,8 +44,8 @@ import {
 export const beginAssembledObject = async (bucket: Bucket, plan: AssemblyPlan): Promise<string> => {
   if (Math.ceil(plan.bytes / plan.partBytes) > objectPartsMax)
     throw new RangeError(`an object has at most ${objectPartsMax} parts`)
-  const { uploadId } = await createUpload(bucket, bucket.keys.blob(plan.digest))
-  return uploadPlace(plan.digest, uploadId)
+  const { uploadId } = await createUpload(bucket, bucket.keys.blob(plan.name))
+  return uploadPlace(plan.name, uploadId)
 }
 
 /** The try of a loose part, or null for one of the upload itself. */
@@ -73,8 +73,8 @@ const copyRoundsMax = 3
 
 export const assembledObject = (bucket: Bucket, place: string, plan: AssemblyPlan): Assembly => {
   const parsed = parsePlace(place)
-  if (parsed.kind !== 'upload' || parsed.digest !== plan.digest) throw new RangeError('not the place of this assembly')
-  const upload: Upload = { key: bucket.keys.blob(plan.digest), uploadId: parsed.uploadId }
+  if (parsed.kind !== 'upload' || parsed.name !== plan.name) throw new RangeError('not the place of this assembly')
+  const upload: Upload = { key: bucket.keys.blob(plan.name), uploadId: parsed.uploadId }
 
   const bytesOf = (index: number): number => {
     const start = index * plan.partBytes

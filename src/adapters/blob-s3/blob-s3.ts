@@ -1,3 +1,4 @@
+import { digestOfName } from '../../ports/blob-name.ts'
 import type { BlobStore, StagedRemains } from '../../ports/blob-store.ts'
 import { assembledObject, beginAssembledObject } from './assembled-object.ts'
 import { atOnce } from './at-once.ts'
@@ -32,7 +33,11 @@ const storeIn = (bucket: Bucket): BlobStore => {
     stage: async (id, plan) => {
       mustBeStagedId(id)
       if (inMemory.has(id)) throw new Error(`the id ${id} is in use`)
-      inMemory.set(id, { place: id, digest: plan.digest, modifiedAtMs: Date.now() })
+      inMemory.set(id, {
+        place: id,
+        digest: plan.name === null ? null : digestOfName(plan.name),
+        modifiedAtMs: Date.now(),
+      })
       return new StagedObject(bucket, id, plan, () => inMemory.delete(id))
     },
 
@@ -44,18 +49,18 @@ const storeIn = (bucket: Bucket): BlobStore => {
 
     assembly: (place, plan) => assembledObject(bucket, place, plan),
 
-    open: (digest, range, blobBytes) =>
-      guarded(() => openRange(bucket, { key: keys.blob(digest), etag: null }, range, blobBytes)),
+    open: (name, range, blobBytes) =>
+      guarded(() => openRange(bucket, { key: keys.blob(name), etag: null }, range, blobBytes)),
 
-    address: (digest, as) => guarded(() => presigned(bucket, keys.blob(digest), as)),
+    address: (name, as) => guarded(() => presigned(bucket, keys.blob(name), as)),
 
-    size: (digest) => guarded(() => objectBytes(bucket, keys.blob(digest))),
+    size: (name) => guarded(() => objectBytes(bucket, keys.blob(name))),
 
     // The answer to a deletion does not say whether there was anything.
-    delete: (digest) =>
+    delete: (name) =>
       guarded(async () => {
-        const wasThere = (await objectBytes(bucket, keys.blob(digest))) !== null
-        if (wasThere) await deleteObject(bucket, keys.blob(digest))
+        const wasThere = (await objectBytes(bucket, keys.blob(name))) !== null
+        if (wasThere) await deleteObject(bucket, keys.blob(name))
         return wasThere
       }),
 
@@ -70,7 +75,7 @@ const storeIn = (bucket: Bucket): BlobStore => {
       guarded(async () => {
         const parsed = parsePlace(place)
         if (parsed.kind === 'upload')
-          await abortUpload(bucket, { key: keys.blob(parsed.digest), uploadId: parsed.uploadId })
+          await abortUpload(bucket, { key: keys.blob(parsed.name), uploadId: parsed.uploadId })
         else {
           inMemory.delete(place)
           for await (const upload of uploadsBelow(bucket, keys.inPlace(place))) await abortUpload(bucket, upload)

@@ -12,7 +12,7 @@ import { createBucket, type TestBucket } from '../../../test/harness/object-stor
 import { objectStoreUrl, stopOwnObjectStore } from '../../../test/harness/shared-object-store.ts'
 import { objectStoreTriesMax } from '../../kernel/engine-limits.ts'
 import { AssemblyLost, type BlobStore, BlobStoreUnavailable } from '../../ports/blob-store.ts'
-import { digestOf, get, put, rest, same, stagedIds } from '../../ports/storing.suite.ts'
+import { get, nameOf, put, rest, same, stagedIds } from '../../ports/storing.suite.ts'
 import { openBlobS3 } from './blob-s3.ts'
 
 const MiB = 1024 * 1024
@@ -50,7 +50,7 @@ describe('an object store that fails', () => {
     let left = times
     proxy.fault = (seen) => (matches(seen) && left-- > 0 ? fault : null)
   }
-  const declared = (bytes: Uint8Array) => ({ digest: digestOf(bytes), bytes: bytes.byteLength })
+  const declared = (bytes: Uint8Array) => ({ name: nameOf(bytes), bytes: bytes.byteLength })
   const isPart = ({ method, target }: Seen): boolean => method === 'PUT' && target.includes('partNumber=')
   const isCompletion = ({ method, target }: Seen): boolean => method === 'POST' && /[?&]uploadId=/.test(target)
   const isRead = ({ method, target }: Seen): boolean => method === 'GET' && target.includes('/blobs/')
@@ -72,7 +72,7 @@ describe('an object store that fails', () => {
       const bytes = randomBytes(20 * MiB)
       const seen = await counted(() => put(store, bytes, 300_001, declared(bytes)))
       assert.ok(seen.every(({ copies, target }) => !copies && !target.includes('/staging/')))
-      assert.ok(seen.every(({ target }) => target.includes(digestOf(bytes))))
+      assert.ok(seen.every(({ target }) => target.includes(nameOf(bytes))))
       assert.equal(seen.filter(isPart).length, 3)
       assert.equal(seen.filter(isCompletion).length, 1)
     })
@@ -82,7 +82,7 @@ describe('an object store that fails', () => {
       const seen = await counted(() => put(store, bytes, 300_001))
       assert.equal(seen.filter(({ copies }) => copies).length, 1)
       assert.deepEqual(await stagedIds(store), [])
-      same(await get(store, digestOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
+      same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
     })
 
     it('parts of an assembly that come in order are copied never', async () => {
@@ -122,7 +122,7 @@ describe('an object store that fails', () => {
           yield* parts
         })(),
       )
-      same(await get(store, plan.digest, { start: 0, end: plan.bytes }, plan.bytes), bytes)
+      same(await get(store, plan.name, { start: 0, end: plan.bytes }, plan.bytes), bytes)
     })
   })
 
@@ -137,7 +137,7 @@ describe('an object store that fails', () => {
         disturb(isPart, fault, objectStoreTriesMax - 1)
         await put(store, bytes, MiB, declared(bytes))
         proxy.fault = () => null
-        same(await get(store, digestOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
+        same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
       }
     })
 
@@ -149,7 +149,7 @@ describe('an object store that fails', () => {
         assert.rejects(async () => {
           for (let at = 0; at < bytes.byteLength; at += MiB)
             await staged.write(Uint8Array.from(bytes.subarray(at, at + MiB)))
-          await staged.publish(digestOf(bytes))
+          await staged.publish(nameOf(bytes))
         }, BlobStoreUnavailable),
       )
       const tries = new Map<string, number>()
@@ -158,15 +158,15 @@ describe('an object store that fails', () => {
       await staged.discard()
       proxy.fault = () => null
       assert.deepEqual(await stagedIds(store), [])
-      assert.equal(await store.size(digestOf(bytes)), null)
+      assert.equal(await store.size(nameOf(bytes)), null)
     })
 
     it('for the rest of a download that was cut, at any point, and the bytes are whole', async () => {
       const bytes = randomBytes(5 * MiB)
-      const digest = await put(store, bytes)
+      const name = await put(store, bytes)
       for (const afterBytes of [0, 1, 700_000, 4 * MiB]) {
         disturb(isRead, { kind: 'cut', afterBytes })
-        same(await get(store, digest, { start: 3, end: bytes.byteLength }), bytes.subarray(3))
+        same(await get(store, name, { start: 3, end: bytes.byteLength }), bytes.subarray(3))
       }
     })
 
@@ -174,37 +174,37 @@ describe('an object store that fails', () => {
       const bytes = randomBytes(9 * MiB)
       disturb(isCompletion, { kind: 'lose' })
       await put(store, bytes, MiB, declared(bytes))
-      same(await get(store, digestOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
+      same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
     })
 
     it('when a completion says 200 and then an error', async () => {
       const bytes = randomBytes(9 * MiB)
       disturb(isCompletion, { kind: 'answer', status: 200, body: errorBody('InternalError') })
       await put(store, bytes, MiB, declared(bytes))
-      same(await get(store, digestOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
+      same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
     })
   })
 
   describe('is given up', () => {
     it('when it is silent, soon, whatever it was asked', async () => {
-      const digest = await put(store, randomBytes(1_000))
+      const name = await put(store, randomBytes(1_000))
       const impatient = await openBlobS3(bucket.place, hasty)
       proxy.fault = () => ({ kind: 'silence' })
       for (const call of [
-        () => impatient.size(digest),
-        () => get(impatient, digest, { start: 0, end: 1_000 }),
+        () => impatient.size(name),
+        () => get(impatient, name, { start: 0, end: 1_000 }),
         () => impatient.probe(),
         () => put(impatient, randomBytes(1_000)),
-        () => impatient.delete(digest),
+        () => impatient.delete(name),
         () => Array.fromAsync(impatient.list()),
       ])
         await assert.rejects(call, BlobStoreUnavailable)
     })
 
     it('when a download is cut again and again', async () => {
-      const digest = await put(store, randomBytes(3 * MiB))
+      const name = await put(store, randomBytes(3 * MiB))
       proxy.fault = (seen) => (isRead(seen) ? { kind: 'cut', afterBytes: 0 } : null)
-      await assert.rejects(async () => rest(await store.open(digest, { start: 0, end: 3 * MiB })), BlobStoreUnavailable)
+      await assert.rejects(async () => rest(await store.open(name, { start: 0, end: 3 * MiB })), BlobStoreUnavailable)
     })
 
     it('when nobody answers', async () => {
@@ -238,7 +238,7 @@ describe('an object store that fails', () => {
       for (let at = 0; at < bytes.byteLength; at += MiB)
         await staged.write(Uint8Array.from(bytes.subarray(at, at + MiB)))
       for await (const { place } of store.listStaged()) await store.discardStaged(place)
-      await assert.rejects(staged.publish(digestOf(bytes)), (error) => !(error instanceof AssemblyLost))
+      await assert.rejects(staged.publish(nameOf(bytes)), (error) => !(error instanceof AssemblyLost))
       await staged.discard()
     })
   })

@@ -1,20 +1,21 @@
-import { isSha256, type Sha256, toSha256 } from '../../kernel/digest.ts'
 import { objectUploadNameMaxCharacters } from '../../kernel/engine-limits.ts'
+import { type BlobName, isBlobName, toBlobName } from '../../ports/blob-name.ts'
 
 /*
  *   <prefix>blobs/
  *     00/ … ff/
- *       <sha256>                 one blob: complete, verified, durable (I3). An upload to this key shows only when it is
- *                                completed, so that bytes whose digest is known go straight here
+ *       <sha256>-<generation>    one blob: complete, verified, durable (I3); `<sha256>` if it is from before there were
+ *                                generations. An upload to this key shows only when it is completed, so that bytes whose
+ *                                name is known go straight here
  *   <prefix>staging/
- *     <place>/<n>                bytes that are to be copied: a segment of a blob whose digest is not known
+ *     <place>/<n>                bytes that are to be copied: a segment of a blob whose name is not known
  *     <place>/<n>.<try>          or a loose part. Each try at it has a key of its own, so that a request which comes late, after
  *                                its sender died and another try was answered, changes nothing that anybody relies on
  *
- * A place is the id of a staged blob (no dot), or `<sha256>.<upload>`: an upload to a blob's key. So both the upload and the
+ * A place is the id of a staged blob (no dot), or `<name>.<upload>`: an upload to a blob's key. So both the upload and the
  * loose parts that belong to it say what their place is, without asking anybody.
  *
- * Every key below is made of a digest, an id or a place that passed its grammar here: none is joined from raw input.
+ * Every key below is made of a blob's name, an id or a place that passed its grammar here: none is joined from raw input.
  */
 
 const stagedId = /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/
@@ -27,7 +28,7 @@ const inPlaceForm = /^(?:0|[1-9]\d{0,4})(?:\.[0-9a-z-]{1,36})?$/
 /** A place that was named by the caller, or an upload to the key of a blob. */
 export type Place =
   | { readonly kind: 'id'; readonly id: string }
-  | { readonly kind: 'upload'; readonly digest: Sha256; readonly uploadId: string }
+  | { readonly kind: 'upload'; readonly name: BlobName; readonly uploadId: string }
 
 const isStagedId = (text: string): boolean => stagedId.test(text)
 
@@ -37,11 +38,11 @@ export const mustBeStagedId = (id: string): void => {
 }
 
 /** The place of an upload to the key of a blob. Throws where the store's name of it is unreasonably long. */
-export const uploadPlace = (digest: Sha256, uploadId: string): string => {
+export const uploadPlace = (name: BlobName, uploadId: string): string => {
   const encoded = encodeURIComponent(uploadId)
   if (!encodedUpload.test(encoded) || encoded.length > objectUploadNameMaxCharacters)
     throw new Error(`the object store names an upload in ${encoded.length} characters`)
-  return `${toSha256(digest)}.${encoded}`
+  return `${toBlobName(name)}.${encoded}`
 }
 
 /** Throws a RangeError for what is no place. */
@@ -53,12 +54,13 @@ export const parsePlace = (place: string): Place => {
 
 const findPlace = (place: string): Place | null => {
   if (isStagedId(place)) return { kind: 'id', id: place }
-  const digest = place.slice(0, 64)
-  const encoded = place.slice(65)
-  if (!isSha256(digest) || place[64] !== '.' || !encodedUpload.test(encoded)) return null
+  const dot = place.indexOf('.')
+  const name = place.slice(0, Math.max(dot, 0))
+  const encoded = place.slice(dot + 1)
+  if (!isBlobName(name) || !encodedUpload.test(encoded)) return null
   if (encoded.length > objectUploadNameMaxCharacters) return null
   try {
-    return { kind: 'upload', digest, uploadId: decodeURIComponent(encoded) }
+    return { kind: 'upload', name, uploadId: decodeURIComponent(encoded) }
   } catch {
     return null
   }
@@ -69,13 +71,13 @@ export interface Keys {
   readonly all: string
   readonly blobs: string
   readonly staging: string
-  blob(digest: Sha256): string
+  blob(name: BlobName): string
   /** Begins every key of the place. */
   inPlace(place: string): string
   staged(place: string, n: number): string
   loose(place: string, n: number, attempt: string): string
   /** What a listed key stands for; null where it is none of ours. */
-  blobOf(key: string): Sha256 | null
+  blobOf(key: string): BlobName | null
   placeOf(key: string): string | null
 }
 
@@ -83,7 +85,7 @@ export interface Keys {
 export const keysUnder = (prefix: string): Keys => {
   const blobs = `${prefix}blobs/`
   const staging = `${prefix}staging/`
-  const blob = (digest: Sha256): string => `${blobs}${toSha256(digest).slice(0, 2)}/${digest}`
+  const blob = (name: BlobName): string => `${blobs}${toBlobName(name).slice(0, 2)}/${name}`
   const inPlace = (place: string): string => {
     parsePlace(place)
     return `${staging}${place}/`
@@ -105,8 +107,8 @@ export const keysUnder = (prefix: string): Keys => {
       return key
     },
     blobOf: (key) => {
-      const digest = key.slice(-64)
-      return isSha256(digest) && blob(digest) === key ? digest : null
+      const name = key.slice(key.lastIndexOf('/') + 1)
+      return isBlobName(name) && blob(name) === key ? name : null
     },
     placeOf: (key) => {
       if (!key.startsWith(staging)) return null

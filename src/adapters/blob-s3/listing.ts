@@ -1,4 +1,5 @@
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
+import { digestOfName } from '../../ports/blob-name.ts'
 import type { StagedRemains, StoredBlob } from '../../ports/blob-store.ts'
 import { type Bucket, persistently } from './bucket.ts'
 import { guarded } from './failures.ts'
@@ -46,8 +47,8 @@ export async function* uploadsBelow(
 
 export async function* storedBlobs(bucket: Bucket): AsyncGenerator<StoredBlob> {
   for await (const { key, bytes } of objectsBelow(bucket, bucket.keys.blobs)) {
-    const digest = bucket.keys.blobOf(key)
-    if (digest !== null) yield { digest, bytes }
+    const name = bucket.keys.blobOf(key)
+    if (name !== null) yield { name, bytes }
   }
 }
 
@@ -55,9 +56,9 @@ export async function* storedBlobs(bucket: Bucket): AsyncGenerator<StoredBlob> {
 export async function* stagedRemains(bucket: Bucket): AsyncGenerator<StagedRemains> {
   const { keys } = bucket
   for await (const { key, uploadId, modifiedAtMs } of uploadsBelow(bucket, keys.all)) {
-    const digest = keys.blobOf(key)
-    const place = digest === null ? keys.placeOf(key) : uploadPlace(digest, uploadId)
-    if (place !== null) yield { place, digest, modifiedAtMs }
+    const name = keys.blobOf(key)
+    const place = name === null ? keys.placeOf(key) : uploadPlace(name, uploadId)
+    if (place !== null) yield { place, digest: name === null ? null : digestOfName(name), modifiedAtMs }
   }
   for await (const { key, modifiedAtMs } of objectsBelow(bucket, keys.staging)) {
     const place = keys.placeOf(key)

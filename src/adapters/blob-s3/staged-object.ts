@@ -1,5 +1,5 @@
-import type { Sha256 } from '../../kernel/digest.ts'
 import { objectPartBytes, objectPartsMax } from '../../kernel/engine-limits.ts'
+import type { BlobName } from '../../ports/blob-name.ts'
 import { AssemblyLost, BlobStoreUnavailable, type StagedBlob, type StagingPlan } from '../../ports/blob-store.ts'
 import type { Bucket } from './bucket.ts'
 import { copySegments, type Segment } from './copying.ts'
@@ -12,7 +12,7 @@ import { abortUpload, completeUpload, createUpload, streamPart, type Upload, upl
  * Promise: a blob that has its final name is complete and durable when `publish` resolves (I3).
  *
  * - One part or less is kept in memory and put under its final key by `publish`.
- * - With digest and length declared, parts go into an upload to the final key, which `publish` completes.
+ * - With name and length known, parts go into an upload to the final key, which `publish` completes.
  * - Else they go into segments in staging, which `publish` completes, copies within the store, and removes.
  *
  * A crash leaves an upload, or segments, which `listStaged` shows. While one part is sent the next is gathered.
@@ -26,8 +26,8 @@ export class StagedObject implements StagedBlob {
   readonly #bucket: Bucket
   readonly #id: string
   readonly #ended: (how: 'stored' | 'ended') => void
-  /** Where the digest is known, and how long a part is. */
-  readonly #direct: { readonly digest: Sha256; readonly bytes: number } | null
+  /** Where the name is known, and how long a part is. */
+  readonly #direct: { readonly name: BlobName; readonly bytes: number } | null
   readonly #partBytes: number
   #part: PartBody | undefined
   #sending: Promise<void> = Promise.resolve()
@@ -44,7 +44,7 @@ export class StagedObject implements StagedBlob {
     this.#bucket = bucket
     this.#id = id
     this.#ended = ended
-    this.#direct = plan.digest === null || plan.bytes === null ? null : { digest: plan.digest, bytes: plan.bytes }
+    this.#direct = plan.name === null || plan.bytes === null ? null : { name: plan.name, bytes: plan.bytes }
     this.#partBytes = this.#direct === null ? objectPartBytes : partBytesFor(this.#direct.bytes)
   }
 
@@ -64,13 +64,13 @@ export class StagedObject implements StagedBlob {
     })
   }
 
-  publish(digest: Sha256): Promise<void> {
+  publish(name: BlobName): Promise<void> {
     return guardedFromSweep(async () => {
       this.#mustBeWriting()
       this.#state = 'ended'
-      const key = this.#bucket.keys.blob(digest)
+      const key = this.#bucket.keys.blob(name)
       if (this.#upload === undefined && this.#segments.length === 0) await this.#publishSmall(key)
-      else await this.#publishLarge(key, digest)
+      else await this.#publishLarge(key, name)
       this.#state = 'published'
       this.#ended('ended')
     })
@@ -95,8 +95,8 @@ export class StagedObject implements StagedBlob {
 
   #smallKey: string | undefined
 
-  async #publishLarge(key: string, digest: Sha256): Promise<void> {
-    if (this.#direct !== null && (this.#direct.digest !== digest || this.#direct.bytes !== this.#bytes))
+  async #publishLarge(key: string, name: BlobName): Promise<void> {
+    if (this.#direct !== null && (this.#direct.name !== name || this.#direct.bytes !== this.#bytes))
       throw new Error('the bytes are not those of the plan')
     await this.#sendOn()
     await this.#sending
@@ -126,7 +126,7 @@ export class StagedObject implements StagedBlob {
   /** The upload of now; begun with its first part. */
   #uploading(): Promise<Upload> {
     const { keys } = this.#bucket
-    const key = this.#direct === null ? keys.staged(this.#id, this.#segments.length) : keys.blob(this.#direct.digest)
+    const key = this.#direct === null ? keys.staged(this.#id, this.#segments.length) : keys.blob(this.#direct.name)
     this.#upload ??= createUpload(this.#bucket, key).finally(() => this.#ended('stored'))
     return this.#upload
   }

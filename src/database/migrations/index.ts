@@ -17,6 +17,7 @@ import { searchIndexMerges } from './0015-search-index-merges.ts'
 import { promotions } from './0016-promotions.ts'
 import { openUploads } from './0017-open-uploads.ts'
 import { repositoryIdentities } from './0018-repository-identities.ts'
+import { removals } from './0019-removals.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   promotions,
   openUploads,
   repositoryIdentities,
+  removals,
 ]

@@ -75,6 +75,8 @@ export const tableDecisions = {
   promotions: by('source_id', 'target', 'copy_id'),
   reclaim_candidates: by('sha256'),
   reclaim_notes: by('sha256', 'repository', 'artifact_id'),
+  removals: by('name'),
+  removal_notes: by('name', 'repository', 'artifact_id'),
   reclaim_holds: staying('it tells who holds reclaim back in this database'),
 } as const satisfies Record<TableName, TableDecision>
 

@@ -3,13 +3,19 @@
  *
  * - `expected`: somebody is about to store them; whether they are there is not known
  * - `stored`: they are there and durable (I1)
- * - `reclaiming`: nobody claims them and their bytes are being removed (I2); who wants them back waits
+ *
+ * A row goes when nobody claims its bytes any more; what is then left of them is a removal (I2).
  */
 export interface BlobsTable {
   sha256: string
   size: number
-  state: 'expected' | 'stored' | 'reclaiming'
+  state: 'expected' | 'stored'
   stored_at: string | null
+  /**
+   * Makes the name of the bytes in the store one that is never used twice: every row has its own. Empty in rows from before
+   * there were generations.
+   */
+  generation: string
 }
 
 /** Digests that lost a claim: the queue of reclaim. */
@@ -21,6 +27,25 @@ export interface ReclaimCandidatesTable {
 /** What is to be told in which journal when the bytes of a digest go: the files that were the last to hold them. */
 export interface ReclaimNotesTable {
   sha256: string
+  repository: string
+  artifact_id: string
+}
+
+/** Bytes that no row refers to and nobody can come to refer to, until they are gone from the store (I2). */
+export interface RemovalsTable {
+  /** What they are called there: digest and generation. */
+  name: string
+  size: number
+  begun_at: string
+  /** Tries that were begun. */
+  tries: number
+  /** When the next one may begin, unless the last one has ended well by then. */
+  due_at: string
+}
+
+/** What is to be told when a removal is done. */
+export interface RemovalNotesTable {
+  name: string
   repository: string
   artifact_id: string
 }

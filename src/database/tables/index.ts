@@ -4,7 +4,13 @@ import type { ArtifactsTable, DeletedArtifactsTable } from './artifacts.ts'
 import type { AssembliesTable, AssemblyPartsTable } from './assemblies.ts'
 import type { AssetRevisionsTable, AssetsTable } from './assets.ts'
 import type { AttachmentRevisionsTable, AttachmentsTable } from './attachments.ts'
-import type { BlobsTable, ReclaimCandidatesTable, ReclaimNotesTable } from './blobs.ts'
+import type {
+  BlobsTable,
+  ReclaimCandidatesTable,
+  ReclaimNotesTable,
+  RemovalNotesTable,
+  RemovalsTable,
+} from './blobs.ts'
 import type { ClaimsTable } from './claims.ts'
 import type { CountersTable } from './counters.ts'
 import type { DownloadGatewaysTable, DownloadQueueTable } from './download-queue.ts'
@@ -64,6 +70,8 @@ export interface Tables {
   reclaim_candidates: ReclaimCandidatesTable
   reclaim_holds: ReclaimHoldsTable
   reclaim_notes: ReclaimNotesTable
+  removals: RemovalsTable
+  removal_notes: RemovalNotesTable
   repositories: RepositoriesTable
   search_entries: SearchEntriesTable
   security_audit: SecurityAuditTable

@@ -1,6 +1,7 @@
 import { type ServeParts, serve } from '../../content/serve.ts'
 import { downloadAsked } from '../../contract/download.ts'
 import { type BoundOperation, handle } from '../../contract/handler.ts'
+import type { Database } from '../../database/database.ts'
 import { actorOf } from '../../kernel/caller.ts'
 import { toSha256 } from '../../kernel/digest.ts'
 import { pageDefault } from '../../kernel/limits.ts'
@@ -16,7 +17,9 @@ import {
   restoreArtifact,
 } from './operations.ts'
 
-export interface ArtifactHandlerParts extends ServeParts, DeletionParts {}
+export interface ArtifactHandlerParts extends ServeParts, DeletionParts {
+  readonly database: Database
+}
 
 export const artifactHandlers = (parts: ArtifactHandlerParts): BoundOperation[] => [
   handle(listArtifacts, async ({ path, query }) => {

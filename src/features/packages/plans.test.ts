@@ -99,7 +99,10 @@ forEachEngine((engine) => {
     database = await openDatabase({ url, report: () => {} })
     await migrate(database, migrations)
     await database.transaction(async (tx) => {
-      await tx.insertInto('blobs').values({ sha256: 'x', size: 1, state: 'stored', stored_at: null }).execute()
+      await tx
+        .insertInto('blobs')
+        .values({ sha256: 'x', size: 1, state: 'stored', stored_at: null, generation: '' })
+        .execute()
     })
     await fill(Array.from({ length: others }, (_, index) => [`other-${index}`, '1.0.0']))
     await analyze(url)

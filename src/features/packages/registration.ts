@@ -1,6 +1,7 @@
 import { lockLive } from '../../content/claims.ts'
 import type { ServeParts } from '../../content/serve.ts'
 import { lookInto } from '../../content/stored-bytes.ts'
+import { openStored } from '../../content/stored-names.ts'
 import type { Database } from '../../database/database.ts'
 import type { ArtifactsTable } from '../../database/tables/artifacts.ts'
 import type { PackagesTable } from '../../database/tables/packages.ts'
@@ -39,8 +40,9 @@ export const registerPackage = async (
   const artifact = await publishedArtifact(reader, repository, id)
   const known = await findPackageOf(reader, id)
   if (known !== undefined) return known
+  const file = { digest: toSha256(artifact.sha256), bytes: artifact.size }
   const manifest = await parts.inTurn(async () =>
-    parseManifest(await readManifest(lookInto(parts.store, toSha256(artifact.sha256), artifact.size))),
+    parseManifest(await readManifest(lookInto(file.bytes, (range) => openStored(parts, file, range)))),
   )
   return parts.database.transaction(async (tx) => {
     const now = timestamp(parts.clock.now())

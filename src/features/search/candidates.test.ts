@@ -38,7 +38,10 @@ forEachEngine((engine) => {
     database = await openDatabase({ url: await engine.readyDatabaseUrl(), report: () => {} })
     await migrate(database, migrations)
     await database.transaction(async (tx) => {
-      await tx.insertInto('blobs').values({ sha256: 'x', size: 1, state: 'stored', stored_at: null }).execute()
+      await tx
+        .insertInto('blobs')
+        .values({ sha256: 'x', size: 1, state: 'stored', stored_at: null, generation: '' })
+        .execute()
       for (let index = 0; index < files; index++) {
         const id = newId(Date.now())
         const [name, label] = [nameOf(index), index % 5 === 0 ? 'fifth' : 'other']

@@ -1,5 +1,4 @@
 import { release, reserve } from '../../content/claims.ts'
-import { whenNotReclaimed } from '../../content/reclaim-wait.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { UploadsTable } from '../../database/tables/uploads.ts'
 import { timestamp } from '../../kernel/clock.ts'
@@ -51,16 +50,14 @@ export const openRawTransfer = async (
   const claim = { id: row.id, repository: scope.repository, digest: file.digest, bytes: file.bytes ?? 0 }
   await parts.freeSpace.refuseUnlessRoomFor(claim.bytes)
   const allow = claim.bytes > undeclaredReservationBytes ? await allowanceFor(parts, scope.owner) : small
-  await whenNotReclaimed(() =>
-    parts.database.transaction(
-      async (tx) => {
-        await reserve(tx, claim, parts.capacityBytes)
-        await insertUpload(tx, row)
-        await allow(tx)
-      },
-      // Lost in a crash it is as good as given back.
-      { durability: 'relaxed' },
-    ),
+  await parts.database.transaction(
+    async (tx) => {
+      await reserve(tx, claim, parts.capacityBytes)
+      await insertUpload(tx, row)
+      await allow(tx)
+    },
+    // Lost in a crash it is as good as given back.
+    { durability: 'relaxed' },
   )
   parts.reach('publish.reserved')
   return { row, holder }

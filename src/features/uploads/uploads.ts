@@ -1,7 +1,6 @@
 import { type AssemblyParts, isBegun } from '../../content/assembly.ts'
 import { release, reserve, retire } from '../../content/claims.ts'
 import type { IngestParts } from '../../content/ingest.ts'
-import { whenNotReclaimed } from '../../content/reclaim-wait.ts'
 import type { Transaction } from '../../database/database.ts'
 import type { UploadsTable } from '../../database/tables/uploads.ts'
 import { endJobOf } from '../../jobs/enqueue.ts'
@@ -48,8 +47,8 @@ export const createUpload = async (
     throw invalid('/size', `must be at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES)`)
   await parts.freeSpace.refuseUnlessRoomFor(0)
   const allow = await allowanceFor(parts, scope.owner)
-  const opened = await whenNotReclaimed(() =>
-    parts.database.transaction(async (tx) => {
+  const opened = await parts.database
+    .transaction(async (tx) => {
       const known = await findByIdempotencyKey(tx, scope.repository, scope.owner, idempotencyKey)
       if (known !== undefined) return replay(tx, known, wanted)
       const row = sessionRow(scope, idempotencyKey, wanted, parts.clock.now())
@@ -61,11 +60,11 @@ export const createUpload = async (
       await insertUpload(tx, row)
       await allow(tx)
       return { upload: recordOf(described(row)), created: true }
-    }),
-  ).catch((error: unknown) => {
-    if (error instanceof SessionAppeared) return null
-    throw error
-  })
+    })
+    .catch((error: unknown) => {
+      if (error instanceof SessionAppeared) return null
+      throw error
+    })
   if (opened === null) return createUpload(parts, scope, idempotencyKey, wanted)
   if (opened.created) parts.reach('publish.reserved')
   return opened

@@ -161,13 +161,13 @@ const checkExport = async (
   for await (const blob of namedBlobs(folder, manifest.tables, of(columns, 'blobs'))) {
     blobs += 1
     bytes += blob.bytes
-    const there = included ? await sizeOf(folder.blob(blob.digest)) : await store.size(blob.digest)
+    const there = included ? await sizeOf(folder.blob(blob.digest)) : await store.size(blob.name)
     if (there !== blob.bytes) {
       faulty += 1
       const what = there === null ? 'is missing' : `has ${there} bytes instead of ${blob.bytes}`
       if (faults.length < findingsMax) faults.push(`blob ${blob.digest} ${what}`)
     }
-    if (looksForRoom && (await store.size(blob.digest)) !== blob.bytes) wanted += blob.bytes
+    if (looksForRoom && (await store.size(blob.name)) !== blob.bytes) wanted += blob.bytes
     progress.tell(() => `checked ${blobs} of ${manifest.blobs.count} files`)
   }
   if (faulty > 0) throw new BytesMissing(faults, faulty, included ? `in ${folder.path}` : 'in the store')
@@ -197,7 +197,7 @@ const importBlobs = async (
   let [batchBytes, done] = [0, 0]
   const copy = async (blob: NamedBlob): Promise<void> => {
     // What is there may be from before a crash, or of another: it is as good as a copy if its bytes are right.
-    if (!(await holdsWhole(store, blob.digest, blob.bytes))) await copyBlob(parts, folder, blob)
+    if (!(await holdsWhole(store, blob))) await copyBlob(parts, folder, blob)
     parts.reach('import.blob')
     done += 1
     progress.tell(() => `${done} of ${manifest.blobs.count} files stored`)

@@ -6,6 +6,7 @@ import type { Row } from '../../database/moving/rows.queries.ts'
 import { rowOf, rowText } from '../../database/moving/rows.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 import { exportPieceBytesMax, exportPieceCharacters, exportPieceRows } from '../../kernel/engine-limits.ts'
+import { type BlobName, blobName } from '../../ports/blob-name.ts'
 import { writeNamed } from '../durable-file.ts'
 import { type ExportFolder, sizeOf } from './folder.ts'
 import type { ExportedTable, Manifest, Piece } from './manifest.ts'
@@ -76,6 +77,8 @@ export const readPiece = async (folder: ExportFolder, piece: Piece, columns: rea
 /** A blob that an export names. */
 export interface NamedBlob {
   readonly digest: Sha256
+  /** What the store calls it: the one that it comes from, and the one that it goes to. */
+  readonly name: BlobName
   readonly bytes: number
 }
 
@@ -86,8 +89,11 @@ export async function* namedBlobs(
   columns: readonly string[],
 ): AsyncGenerator<NamedBlob> {
   for (const piece of tables.find(({ name }) => name === 'blobs')?.pieces ?? [])
-    for (const { sha256, size, state } of await readPiece(folder, piece, columns))
-      if (state === 'stored') yield { digest: toSha256(String(sha256)), bytes: Number(size) }
+    for (const { sha256, size, state, generation } of await readPiece(folder, piece, columns)) {
+      if (state !== 'stored') continue
+      const digest = toSha256(String(sha256))
+      yield { digest, name: blobName(digest, String(generation)), bytes: Number(size) }
+    }
 }
 
 /** Blobs together by the first two characters of their digests, which are the folder that they lie in. */

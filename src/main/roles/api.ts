@@ -71,7 +71,7 @@ export const startGateway = async (
   const operations = catalogue()
   const metrics = createMetrics(Math.floor(clock.now() / 1000))
   offerMetrics(metrics.registry)
-  metrics.show(reclaimMeasures(database, parts.meter))
+  metrics.show(reclaimMeasures(database, clock, parts.meter))
   metrics.show(databaseMeasures(database.log))
   let draining = false
   const access = {

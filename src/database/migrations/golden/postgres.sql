@@ -169,7 +169,8 @@ create table blobs (
   sha256 text collate "C" not null,
   size bigint not null,
   state text collate "C" not null,
-  stored_at text collate "C"
+  stored_at text collate "C",
+  generation text collate "C" not null default ''::text
 );
 
 alter table blobs add constraint blobs_pkey PRIMARY KEY (sha256);
@@ -518,6 +519,30 @@ create table reclaim_notes (
 alter table reclaim_notes add constraint reclaim_notes_key PRIMARY KEY (sha256, repository, artifact_id);
 
 alter table reclaim_notes add constraint reclaim_notes_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+create table removal_notes (
+  name text collate "C" not null,
+  repository text collate "C" not null,
+  artifact_id text collate "C" not null
+);
+
+alter table removal_notes add constraint removal_notes_key PRIMARY KEY (name, repository, artifact_id);
+
+alter table removal_notes add constraint removal_notes_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+create table removals (
+  name text collate "C" not null,
+  size bigint not null,
+  begun_at text collate "C" not null,
+  tries bigint not null,
+  due_at text collate "C" not null
+);
+
+alter table removals add constraint removals_pkey PRIMARY KEY (name);
+
+CREATE INDEX removals_by_begin ON removals USING btree (begun_at);
+
+CREATE INDEX removals_by_due ON removals USING btree (due_at, name);
 
 create table repositories (
   id text collate "C" not null,

@@ -143,7 +143,8 @@ CREATE TABLE "blobs" (
   "sha256" text primary key,
   "size" integer not null,
   "state" text not null,
-  "stored_at" text
+  "stored_at" text,
+  "generation" text default '' not null
 ) strict;
 
 CREATE TABLE "claims" (
@@ -527,6 +528,30 @@ CREATE TABLE "reclaim_notes" (
   "artifact_id" text not null,
   constraint "reclaim_notes_key" primary key ("sha256", "repository", "artifact_id")
 ) strict;
+
+CREATE TABLE "removal_notes" (
+  "name" text not null,
+  "repository" text not null references "repositories" ("id"),
+  "artifact_id" text not null,
+  constraint "removal_notes_key" primary key ("name", "repository", "artifact_id")
+) strict;
+
+CREATE TABLE "removals" (
+  "name" text primary key,
+  "size" integer not null,
+  "begun_at" text not null,
+  "tries" integer not null,
+  "due_at" text not null
+) strict;
+
+CREATE INDEX "removals_by_begin" on "removals" (
+  "begun_at"
+);
+
+CREATE INDEX "removals_by_due" on "removals" (
+  "due_at",
+  "name"
+);
 
 CREATE TABLE "repositories" (
   "id" text primary key,
