@@ -60,3 +60,27 @@ const toEvent = (row: JournalTable): PromotionEvent[] => {
     },
   ]
 }
+
+/** Where the other end of a promotion is, as far as somebody may know: the repository, and the file in it. */
+export interface PeerSight {
+  readonly repository: boolean
+  readonly artifact: boolean
+}
+
+/** The same events without what their reader may not see of other repositories, each of which is asked for once. */
+export const seenBy = async (
+  events: readonly PromotionEvent[],
+  sightOf: (repository: string) => Promise<PeerSight>,
+): Promise<PromotionEvent[]> => {
+  const peers = new Set(events.flatMap(({ peerRepository }) => (peerRepository === null ? [] : [peerRepository])))
+  const sights = new Map<string, PeerSight>()
+  for (const peer of peers) sights.set(peer, await sightOf(peer))
+  return events.map((event) => {
+    const sight = event.peerRepository === null ? undefined : sights.get(event.peerRepository)
+    return {
+      ...event,
+      peerRepository: sight?.repository === true ? event.peerRepository : null,
+      peerArtifactId: sight?.artifact === true ? event.peerArtifactId : null,
+    }
+  })
+}

@@ -5,6 +5,7 @@ import { type Ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { createOwner, type Person } from '../harness/people.ts'
+import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import {
   activation,
@@ -315,6 +316,39 @@ forEachEngine((engine) => {
       await expectAnswer(service, asked, 404, 'not_found')
     assert.deepEqual(await listed(operator.secret), [])
     assert.equal((await readKey(service, key.id)).state, 'active')
+  })
+
+  it('is for working keys that the recovery key issued, and for no others', async () => {
+    const operator = await newOperator()
+    const [target, helper] = [await createServiceAccount(service, small), await createServiceAccount(service, small)]
+    await delegate(operator, helper.id)
+    const handed = await issueKey(service, helper.id, { bindings: small, credential: operator.secret })
+    const pending = await issueKey(service, helper.id, { bindings: small })
+    const json = { actions: administrationActions, ceiling: small }
+    const refused = (key: string, status: number, code: string) => {
+      const request = { ...delegation(key, target.id), method: 'PUT', credential: service.recoveryKey, json }
+      return expectAnswer(service, request, status, code)
+    }
+    await expectAnswer(service, activation(handed.secret), 204)
+    await refused(handed.id, 403, 'ceiling_exceeded')
+    await refused(pending.id, 409, 'key_state')
+    const revoked = await newOperator()
+    await expectAnswer(service, revocation(revoked.id, service.recoveryKey), 200)
+    await refused(revoked.id, 409, 'key_state')
+    // What an earlier version may have stored counts as little.
+    await inDatabase(service, (q) =>
+      q
+        .insertInto('delegations')
+        .values({
+          operator_key_id: handed.id,
+          account_id: target.id,
+          actions: JSON.stringify(administrationActions),
+          ceiling: '[]',
+        })
+        .execute(),
+    )
+    await expectAnswer(service, account(target.id, handed.secret), 404)
+    assert.deepEqual(await listed(handed.secret), [])
   })
 
   it('is lost with the key that holds it: revoked, expired or of a disabled account', async () => {

@@ -63,6 +63,26 @@ forEachEngine((engine) => {
       event.comment,
     ])
 
+  describe('what the journal tells of another repository', () => {
+    it('is null to whoever may not see that one, or not the files in it', async () => {
+      const id = await catalog.published()
+      const copy = (await promoted(id)).artifactId
+      const bindings = [binding('one', 'artifact.read', 'artifact.list')]
+      const account = await createServiceAccount(catalog.service, [...bindings, binding('two', 'repository.read')])
+      const peers = async (credential: string, path: string) =>
+        (await catalog.expect({ path, credential }, 200)).json.items
+          .filter((event: Told['json']) => event.artifactId === id)
+          .map((event: Told['json']) => [event.peerRepository, event.peerArtifactId])
+      const stranger = (await activeKey(catalog.service, account.id, { bindings })).secret
+      const looker = (await activeKey(catalog.service, account.id, { bindings: account.bindings })).secret
+      for (const path of ['/promotions?limit=100', `/artifacts/${id}/promotions`]) {
+        assert.deepEqual(await peers(stranger, path), [[null, null]])
+        assert.deepEqual(await peers(looker, path), [['two', null]])
+        assert.deepEqual(await peers(catalog.writer.token, path), [['two', copy]])
+      }
+    })
+  })
+
   describe('a copy', () => {
     it('is a file of its own with the same bytes, which are stored once and counted twice', async () => {
       const content = `shared ${randomUUID()}`

@@ -178,6 +178,30 @@ forEachEngine((engine) => {
       assert.deepEqual(await there.run(), { [id]: 'deleted' })
     })
 
+    it('tells whoever may not read the policy whether the file stays, and no more', async () => {
+      const there = await bench.fresh()
+      const [going, staying, file] = [
+        await there.version('explained', '1.0.0'),
+        await there.version('explained', '2.0.0'),
+        await there.file(),
+      ]
+      await there.save({ enabled: true, grouping: 'package', keepLast: 1, quotaBytes: '123456' })
+      const { secret } = await there.another('artifact.read')
+      for (const [id, decision] of [
+        [going, 'deletable'],
+        [staying, 'kept'],
+        [file, 'kept'],
+      ] as const) {
+        const told = (await there.expect({ path: `/artifacts/${id}/explain`, credential: secret }, 200)).json
+        const { reasons, ...rest } = told
+        assert.deepEqual(rest, { id, decision, deletableAt: null, blockers: [], policy: null })
+        assert.deepEqual(
+          reasons.map(({ code }: { code: string }) => code),
+          [decision],
+        )
+      }
+    })
+
     it('is for files that are there', async () => {
       const there = await bench.fresh()
       const id = await there.file()

@@ -29,6 +29,7 @@ interface Key {
   readonly activationEndMs: number
   readonly rotatedFrom: Key | null
   superseded: boolean
+  supersededMs: number
 }
 
 /** `pick` chooses a key, `side` the process that is asked. */
@@ -75,6 +76,10 @@ forEachEngine((engine) => {
         const now = () => clock.now()
         const pending = () => keys.filter((key) => key.state === 'pending' && key.activationEndMs > now())
         const active = () => keys.filter((key) => key.state === 'active' && key.expiresMs > now() && !key.superseded)
+        const replaced = () =>
+          keys
+            .filter((key) => key.state === 'active' && key.expiresMs > now() && key.superseded)
+            .sort((one, other) => other.supersededMs - one.supersededMs || (other.id > one.id ? 1 : -1))
         const refusalOf = (key: Key): string | null => {
           if (key.state === 'revoked' || !enabled) return 'credential_invalid'
           if (key.expiresMs <= now() || (key.state === 'pending' && key.activationEndMs <= now()))
@@ -85,14 +90,29 @@ forEachEngine((engine) => {
           const { id, secret, expiresAt } = json
           const expiresMs = Date.parse(expiresAt)
           const activationEndMs = now() + 15 * minute
-          keys.push({ id, secret, state: 'pending', expiresMs, activationEndMs, rotatedFrom, superseded: false })
+          keys.push({
+            id,
+            secret,
+            state: 'pending',
+            expiresMs,
+            activationEndMs,
+            rotatedFrom,
+            superseded: false,
+            supersededMs: 0,
+          })
         }
         const activated = (key: Key): void => {
           key.state = 'active'
           const old = key.rotatedFrom
           if (old === null) return
+          if (!old.superseded) old.supersededMs = now()
           old.superseded = true
           old.expiresMs = Math.min(old.expiresMs, now() + day)
+          const end = (ended: Key): void => {
+            ended.expiresMs = Math.min(ended.expiresMs, now())
+          }
+          if (old.rotatedFrom !== null) end(old.rotatedFrom)
+          for (const each of replaced().slice(3)) end(each)
         }
         const checkAll = async (service: TestService): Promise<void> => {
           for (const key of keys) {
@@ -108,7 +128,7 @@ forEachEngine((engine) => {
           const service: TestService = sides[side] ?? first
           const key = keys.length === 0 ? undefined : keys[pick % keys.length]
           const wish = { bindings, expiresAt: new Date(now() + days * day).toISOString() }
-          const canRotate = key !== undefined && key.state === 'active' && key.expiresMs > now()
+          const canRotate = key !== undefined && key.state === 'active' && key.expiresMs > now() && !key.superseded
           if (action === 'issue') {
             const room = pending().length < 2
             const told = await expectAnswer(service, issueRequest(service, account.id, wish), room ? 201 : 507)
@@ -157,6 +177,7 @@ forEachEngine((engine) => {
             key.state = 'revoked'
           }
           assert.ok(active().length <= 3)
+          assert.ok(replaced().length <= 3)
           assert.ok(pending().length <= 2)
           await checkAll(sides[1 - side] ?? first)
         }

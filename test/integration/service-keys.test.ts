@@ -20,6 +20,7 @@ import {
   revocation,
   rotateKey,
   rotateRequest,
+  type TestKey,
   type TestServiceAccount,
 } from '../harness/service-keys.ts'
 
@@ -289,6 +290,31 @@ forEachEngine((engine) => {
     await revoke(pending.id)
     await expectAnswer(service, rotateRequest(service, pending.id, wish), 409, 'key_state')
     await expectAnswer(service, rotateRequest(service, randomUUID(), wish), 404, 'not_found')
+  })
+
+  it('works beside what replaced it one at a time, so that rotating in circles makes no crowd of keys', async () => {
+    const account = await createServiceAccount(service, wish.bindings)
+    const works = async (key: TestKey): Promise<boolean> =>
+      (await service.ask({ path: '/api/v1/auth/me', credential: key.secret })).status === 200
+    const next = async (key: TestKey): Promise<TestKey> => {
+      const made = await rotateKey(service, key.id, wish)
+      await expectAnswer(service, activation(made.secret), 204)
+      return made
+    }
+    const first = await activeKey(service, account.id, wish)
+    const second = await next(first)
+    await expectAnswer(service, rotateRequest(service, first.id, wish), 409, 'key_state')
+    const third = await next(second)
+    assert.deepEqual([await works(first), await works(second), await works(third)], [false, true, true])
+    const all = [first, second, third]
+    for (let round = 0; round < 6; round++) {
+      const key = await activeKey(service, account.id, wish)
+      const successor = await next(key)
+      all.push(key, successor)
+      await expectAnswer(service, revocation(successor.id, service.recoveryKey), 200)
+    }
+    const working = await Promise.all(all.map(works))
+    assert.equal(working.filter(Boolean).length, 1 + 3)
   })
 
   it('is issued and rotated once for one Idempotency-Key', async () => {

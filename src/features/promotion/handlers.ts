@@ -1,5 +1,5 @@
 import { type BoundOperation, handle } from '../../contract/handler.ts'
-import { promotionsAfter } from '../../journal/promotions.ts'
+import { promotionsAfter, seenBy } from '../../journal/promotions.ts'
 import type { RepositoryAction } from '../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../kernel/caller.ts'
 import { Failure, invalid, notFound } from '../../kernel/failure.ts'
@@ -21,17 +21,29 @@ export const promotionHandlers = (parts: PromotionHandlerParts): BoundOperation[
     if (!held.has('artifact.promote'))
       throw new Failure('permission_missing', `This needs artifact.promote on the repository ${repository}.`)
   }
+  /** A page as the caller may see it (I8). */
+  const pageFor = async (
+    caller: Caller,
+    of: { repository: string; artifactId: string | null },
+    { after, limit = pageDefault }: { after?: string; limit?: number },
+  ) => {
+    const { items, next } = await promotionsAfter(database, of, after, limit)
+    const seen = await seenBy(items, async (peer) => {
+      const held = await parts.heldActions(caller, peer)
+      return { repository: held.size > 0, artifact: held.has('artifact.read') }
+    })
+    return { items: seen, next }
+  }
   return [
-    handle(listArtifactPromotions, async ({ path, query }) => {
+    handle(listArtifactPromotions, async ({ path, query, caller }) => {
       const { repository, id } = path
       await publishedArtifact(database.reader, repository, id)
-      const of = { repository, artifactId: id }
-      return { status: 200, json: await promotionsAfter(database, of, query.after, query.limit ?? pageDefault) }
+      return { status: 200, json: await pageFor(caller, { repository, artifactId: id }, query) }
     }),
-    handle(listPromotions, async ({ path, query }) => {
-      const of = { repository: path.repository, artifactId: null }
-      return { status: 200, json: await promotionsAfter(database, of, query.after, query.limit ?? pageDefault) }
-    }),
+    handle(listPromotions, async ({ path, query, caller }) => ({
+      status: 200,
+      json: await pageFor(caller, { repository: path.repository, artifactId: null }, query),
+    })),
     handle(promoteArtifact, async ({ path, body, caller }) => {
       const { target, mode = 'copy', stages = [], comment = null } = body
       if (target === path.repository) throw invalid('/target', 'must be another repository')

@@ -18,7 +18,22 @@ export interface Explanation {
   /** From when on age alone no longer keeps it; null while something does that time does not end. */
   readonly deletableAt: string | null
   readonly blockers: Blocker[]
-  readonly policy: { readonly revision: number; readonly enabled: boolean; readonly nextRunAt: string | null }
+  /** Null where only the decision is told. */
+  readonly policy: { readonly revision: number; readonly enabled: boolean; readonly nextRunAt: string | null } | null
+}
+
+/** What whoever may not read the policy is told: whether the file stays, and nothing of why. */
+export const decisionOnly = ({ id, decision }: Explanation): Explanation => {
+  const goes = decision === 'deletable'
+  const text = `${goes ? 'A run of the storage policy would delete it.' : 'It is kept.'} The reasons need storage.read.`
+  return {
+    id,
+    decision: goes ? 'deletable' : 'kept',
+    reasons: [{ code: goes ? 'deletable' : 'kept', text }],
+    deletableAt: null,
+    blockers: [],
+    policy: null,
+  }
 }
 
 /** What the saved policy makes of a file, by the judgement that preview and runs go by. 404 for what is not published. */

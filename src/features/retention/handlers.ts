@@ -7,7 +7,7 @@ import { doerOf } from '../access/doer.ts'
 import type { Deletion, DeletionParts } from '../artifacts/deletion.ts'
 import type { Eligibility } from '../artifacts/eligibility.ts'
 import { applyRetention as apply, retentionCandidates } from './criteria.ts'
-import { explainArtifact as explain } from './explain.ts'
+import { decisionOnly, explainArtifact as explain } from './explain.ts'
 import {
   applyRetention,
   explainArtifact,
@@ -69,9 +69,10 @@ export const retentionHandlers = (parts: RetentionHandlerParts): BoundOperation[
       const told = await apply(parts, path.repository, body.criteria, unwanted, actorOf(caller))
       return { status: 200, json: outcomesOf(told) }
     }),
-    handle(explainArtifact, async ({ path }) => ({
-      status: 200,
-      json: await explain(reader, path.repository, path.id, parts.clock.now()),
-    })),
+    handle(explainArtifact, async ({ path, caller }) => {
+      const told = await explain(reader, path.repository, path.id, parts.clock.now())
+      const held = await parts.heldActions(reader, caller, path.repository)
+      return { status: 200, json: held.has('storage.read') ? told : decisionOnly(told) }
+    }),
   ]
 }

@@ -168,14 +168,14 @@ export const explainArtifact = defineOperation({
   pathParameters: fields({ repository: Type.String(), id: Uuid }),
   responses: {
     200: answers(
-      'What the saved policy makes of the file; `deletableAt` is null while something keeps it that time does not end',
+      'What the saved policy makes of the file; `deletableAt` is null while something keeps it that time does not end. Without storage.read only the decision is told, as kept or deletable',
       fields({
         id: Uuid,
         decision: oneOf(decisions),
         reasons: Type.Array(fields({ code: Type.String(), text: Type.String() }), { minItems: 1 }),
         deletableAt: nullable(Timestamp),
         blockers: Blockers,
-        policy: fields({ revision: Revision, enabled: Type.Boolean(), nextRunAt: nullable(Timestamp) }),
+        policy: nullable(fields({ revision: Revision, enabled: Type.Boolean(), nextRunAt: nullable(Timestamp) })),
       }),
     ),
   },

@@ -8,6 +8,7 @@ import { delegationsPerKeyMax } from '../../kernel/limits.ts'
 import { parseActions } from './authority.ts'
 import { type Binding, bound, shownBindings } from './bindings.ts'
 import {
+  byAKey,
   deleteDelegationRow,
   findServiceAccountRow,
   listDelegationRows,
@@ -43,8 +44,8 @@ export const administeredActions = async (q: Queries, caller: Caller): Promise<R
 }
 
 /**
- * Lets an operator key administrate a service account, or replaces what it may. Never its own account (403
- * `ceiling_exceeded`); 507 `delegation_limit` at 64 a key.
+ * Lets an operator key administrate a service account, or replaces what it may. Never its own account, and never a key that
+ * an operator has issued (403 `ceiling_exceeded`); 409 `key_state` unless the key works; 507 `delegation_limit` at 64 a key.
  */
 export const putDelegation = (
   parts: ServiceAccountParts,
@@ -56,6 +57,10 @@ export const putDelegation = (
     const { accountId, actions, ceiling } = delegation
     const key = await lockServiceKey(tx, operatorKeyId)
     if (key === undefined) throw notFound('service key')
+    if (key.requested_by.startsWith(byAKey))
+      throw new Failure('ceiling_exceeded', 'A key that another service key has issued administrates nothing.')
+    if (key.state !== 'active' || key.expires_at <= timestamp(parts.clock.now()))
+      throw new Failure('key_state', 'Only an active key that has not expired can be given something to administrate.')
     if ((await findServiceAccountRow(tx, accountId)) === undefined) throw notFound('service account')
     if (key.account_id === accountId)
       throw new Failure('ceiling_exceeded', 'An operator key never administrates its own account.')

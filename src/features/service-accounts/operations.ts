@@ -260,7 +260,7 @@ export const putDelegation = defineOperation({
     }),
   ),
   responses: { 200: answers('The delegation', Delegation) },
-  failures: ['not_found', 'ceiling_exceeded', 'delegation_limit'],
+  failures: ['key_state', 'not_found', 'ceiling_exceeded', 'delegation_limit'],
 })
 
 export const deleteDelegation = defineOperation({

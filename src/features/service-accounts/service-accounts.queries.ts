@@ -16,6 +16,8 @@ export const listDelegatedAccountRows = (q: Queries, operatorKeyId: string, afte
   q
     .selectFrom('delegations')
     .innerJoin('service_accounts', 'service_accounts.id', 'delegations.account_id')
+    .innerJoin('service_keys', 'service_keys.id', 'delegations.operator_key_id')
+    .where('service_keys.requested_by', 'not like', `${byAKey}%`)
     .selectAll('service_accounts')
     .select('delegations.actions')
     .where('delegations.operator_key_id', '=', operatorKeyId)
@@ -43,6 +45,10 @@ export const updateServiceAccount = async (
   await tx.updateTable('service_accounts').set(to).where('id', '=', id).execute()
 }
 
+/** How `requested_by` begins where a service key has issued a key. */
+export const byAKey = 'service-key:'
+
+/** Not where an operator has issued the key: nobody hands on what was given to it. */
 export const findDelegation = (
   q: Queries,
   operatorKeyId: string,
@@ -50,9 +56,11 @@ export const findDelegation = (
 ): Promise<DelegationsTable | undefined> =>
   q
     .selectFrom('delegations')
-    .selectAll()
+    .innerJoin('service_keys', 'service_keys.id', 'delegations.operator_key_id')
+    .selectAll('delegations')
     .where('operator_key_id', '=', operatorKeyId)
-    .where('account_id', '=', accountId)
+    .where('delegations.account_id', '=', accountId)
+    .where('service_keys.requested_by', 'not like', `${byAKey}%`)
     .executeTakeFirst()
 
 export const listDelegationRows = (q: Queries, operatorKeyId: string): Promise<DelegationsTable[]> =>

@@ -103,3 +103,16 @@ export const countActive = async (tx: Transaction, accountId: string, now: strin
       .where('superseded_at', 'is', null)
       .executeTakeFirstOrThrow(),
   )
+
+/** Keys that still work although a successor has replaced them, the last one first. */
+export const replacedKeys = (tx: Transaction, accountId: string, now: string) =>
+  tx
+    .selectFrom('service_keys')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('state', '=', 'active')
+    .where('expires_at', '>', now)
+    .where('superseded_at', 'is not', null)
+    .orderBy('superseded_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()

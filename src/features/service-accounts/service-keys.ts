@@ -26,7 +26,7 @@ import {
   shownBindings,
   within,
 } from './bindings.ts'
-import { lockServiceAccount } from './service-accounts.queries.ts'
+import { byAKey, lockServiceAccount } from './service-accounts.queries.ts'
 import type { ServiceAccountParts } from './service-accounts.ts'
 import {
   countActive,
@@ -37,6 +37,7 @@ import {
   insertServiceKey,
   listServiceKeyRows,
   lockServiceKey,
+  replacedKeys,
   updateServiceKey,
 } from './service-keys.queries.ts'
 
@@ -44,7 +45,8 @@ import {
  * Keys of service accounts (specification, Service key).
  *
  * pending --activate within 15 minutes--> active --revoke--> revoked; pending --revoke--> revoked. Expiry changes no state.
- * Activating a key that was rotated from another cuts the other's end to at most 24 hours from then.
+ * Activating a key that was rotated from another cuts the other's end to at most 24 hours from then. What works at once is
+ * bounded: three active keys, and three that others have replaced, one for each at most.
  */
 export const servicePrefix = 'svc_'
 
@@ -194,6 +196,8 @@ const add = async (
   }
   if (rotatedFrom !== null && (rotatedFrom.state !== 'active' || rotatedFrom.expires_at <= timestamp(nowMs)))
     throw new Failure('key_state', 'Only an active key that has not expired can be rotated.')
+  if (rotatedFrom !== null && rotatedFrom.superseded_at !== null)
+    throw new Failure('key_state', 'This key was rotated already, and another one is in its place; rotate that one.')
   const bindings = await boundNow(tx, wanted.bindings)
   const permissions = permissionsOf(bindings)
   if (!within(permissions, bound.permissions))
@@ -236,7 +240,7 @@ const usedForAnother = (): Failure =>
 const plainly = (bindings: readonly Binding[]) => bindings.map(({ resource, actions }) => [resource.id, actions])
 
 const requesterOf = (caller: Caller | null): string =>
-  caller?.kind === 'service-key' ? `service-key:${caller.keyId}` : `${caller?.kind}:${caller?.id}`
+  caller?.kind === 'service-key' ? `${byAKey}${caller.keyId}` : `${caller?.kind}:${caller?.id}`
 
 /** 90 days from now at most 365; for a delegate at most the end of its own key. */
 const endOf = (asked: string | undefined, nowMs: number, authority: Authority): string => {
@@ -274,14 +278,26 @@ export const activateKey = (parts: ServiceAccountParts, doer: Doer): Promise<voi
     await audit(tx, doer, 'key.activate', key, now)
   })
 
+/**
+ * Lets a key work for a while beside the one that replaces it. The one that it replaced itself ends now, and so does what was
+ * replaced first where more than as many as may be active would be left.
+ */
 const supersede = async (tx: Transaction, id: string, nowMs: number): Promise<void> => {
   const old = await lockServiceKey(tx, id)
   if (old === undefined) return
-  const end = timestamp(nowMs + rotationOverlapMs)
+  const now = timestamp(nowMs)
   await updateServiceKey(tx, id, {
-    superseded_at: old.superseded_at ?? timestamp(nowMs),
-    expires_at: earlier(old.expires_at, end),
+    superseded_at: old.superseded_at ?? now,
+    expires_at: earlier(old.expires_at, timestamp(nowMs + rotationOverlapMs)),
   })
+  if (old.rotated_from !== null) await endNow(tx, old.rotated_from, now)
+  const replaced = await replacedKeys(tx, old.account_id, now)
+  for (const key of replaced.slice(activeKeysMax)) await endNow(tx, key.id, now)
+}
+
+const endNow = async (tx: Transaction, id: string, now: string): Promise<void> => {
+  const key = await lockServiceKey(tx, id)
+  if (key !== undefined) await updateServiceKey(tx, id, { expires_at: earlier(key.expires_at, now) })
 }
 
 /** Revokes a key at once; transfers that it started go on. Again is harmless. */
