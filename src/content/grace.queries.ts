@@ -1,29 +1,37 @@
 import type { Queries } from '../database/database.ts'
 
-/** The grace periods that some repository has of its own, each once. */
-export const graceOverrides = async (q: Queries): Promise<number[]> => {
-  const rows = await q
+/**
+ * Repositories after an id, in order, each with its grace period and when the oldest of its retired claims was retired: one look
+ * into an index for each, however many claims wait in it.
+ */
+export const oldestRetired = (q: Queries, after: string, limit: number) =>
+  q
     .selectFrom('repositories')
-    .select('grace_hours')
-    .distinct()
-    .where('grace_hours', 'is not', null)
+    .select((eb) => [
+      'repositories.id',
+      'repositories.grace_hours',
+      eb
+        .selectFrom('claims')
+        .select('claims.retired_at')
+        .whereRef('claims.repository', '=', 'repositories.id')
+        .where('claims.retired_at', 'is not', null)
+        .orderBy('claims.retired_at')
+        .limit(1)
+        .as('oldest'),
+    ])
+    .where('repositories.id', '>', after)
+    .orderBy('repositories.id')
+    .limit(limit)
     .execute()
-  return rows.flatMap(({ grace_hours }) => (grace_hours === null ? [] : [grace_hours]))
-}
 
-/** Claims retired until a moment in repositories with this grace period. */
-export const retiredUnderGrace = async (
-  q: Queries,
-  graceHours: number | null,
-  until: string,
-  limit: number,
-): Promise<string[]> => {
+/** Claims of a repository that were retired until a moment, the oldest first. */
+export const retiredUntil = async (q: Queries, repository: string, until: string, limit: number): Promise<string[]> => {
   const rows = await q
     .selectFrom('claims')
-    .innerJoin('repositories', 'repositories.id', 'claims.repository')
-    .select('claims.id')
-    .where('claims.retired_at', '<=', until)
-    .where('repositories.grace_hours', graceHours === null ? 'is' : '=', graceHours)
+    .select('id')
+    .where('repository', '=', repository)
+    .where('retired_at', '<=', until)
+    .orderBy('retired_at')
     .limit(limit)
     .execute()
   return rows.map(({ id }) => id)

@@ -1,12 +1,14 @@
 import type { Queries } from '../database/database.ts'
 import { timestamp } from '../kernel/clock.ts'
-import { graceOverrides, retiredUnderGrace } from './grace.queries.ts'
+import { repositoriesPage } from '../kernel/engine-limits.ts'
+import { oldestRetired, retiredUntil } from './grace.queries.ts'
 
 const hourMs = 3_600_000
 
 /**
  * Claims that were retired so long ago that the grace period of their repository is over: the ids of at most `limit`. Each
- * repository has the server's grace period unless it was given one of its own.
+ * repository has the server's grace period unless it was given one of its own. What waits in a repository whose period is
+ * longer is not looked at: there may be hundreds of thousands.
  */
 export const claimsPastGrace = async (
   q: Queries,
@@ -14,12 +16,19 @@ export const claimsPastGrace = async (
   serverGraceMs: number,
   limit: number,
 ): Promise<string[]> => {
-  const due = await retiredUnderGrace(q, null, timestamp(nowMs - serverGraceMs), limit)
-  for (const hours of await graceOverrides(q)) {
-    if (due.length >= limit) break
-    due.push(...(await retiredUnderGrace(q, hours, timestamp(nowMs - hours * hourMs), limit - due.length)))
+  const due: string[] = []
+  for (let after = ''; ; ) {
+    const page = await oldestRetired(q, after, repositoriesPage)
+    for (const { id, grace_hours, oldest } of page) {
+      const until = timestamp(nowMs - (grace_hours === null ? serverGraceMs : grace_hours * hourMs))
+      if (oldest === null || oldest > until) continue
+      due.push(...(await retiredUntil(q, id, until, limit - due.length)))
+      if (due.length >= limit) return due
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < repositoriesPage) return due
+    after = last.id
   }
-  return due
 }
 
 /** When what was retired at a moment can no longer be brought back, in milliseconds. */

@@ -24,6 +24,9 @@ export const threadPoolThreads = 32
 /** Syncs of stored files at once: a quarter of the pool, so that a disk which is slow to sync leaves threads to everything else. */
 export const fileSyncsAtOnce = 8
 
+/** Repositories that upkeep looks at together: a millisecond on SQLite. */
+export const repositoriesPage = 500
+
 /** Database, in detail: pauses before a transaction is tried again grow between these two. */
 export const transactionPauseFirstMs = 2
 export const transactionPauseLongestMs = 500

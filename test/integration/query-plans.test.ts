@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
+import { claimsPastGrace } from '../../src/content/grace.ts'
+import { settleSessions } from '../../src/features/accounts/jobs.ts'
+import { settleLinkKeys } from '../../src/features/links/jobs.ts'
+import { watchQuotas } from '../../src/features/retention/quota.ts'
+import { settleUploads, sweepUploads } from '../../src/features/uploads/jobs.ts'
+import { forgetJobs } from '../../src/jobs/leases.ts'
 import { forgetOldLines } from '../../src/journal/retention.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { versionKey } from '../../src/kernel/version-order.ts'
@@ -19,6 +25,9 @@ const smallRows = 1_000
 const base = '/api/v1/repositories/releases'
 
 after(closeConnections)
+
+/** Of accounts there are a thousand at most, of uploads in parts ten thousand, of repositories as many as people made. */
+const readWhole = /^(?:SCAN|Seq Scan) (?:accounts|service_accounts|assemblies|repositories) /
 
 /** Lists must stay as fast in a large store as in a small one: each of their queries goes by an index, in its order. */
 forEachEngine((engine) => {
@@ -47,6 +56,29 @@ forEachEngine((engine) => {
         await q
           .insertInto('claims')
           .values(numbers.map((number, index) => ({ ...claim, id: ids[index] ?? '', repository: inOne(number) })))
+          .execute()
+        await q
+          .insertInto('uploads')
+          .values(
+            ids.map((id) => ({
+              ...{
+                id,
+                repository: 'releases',
+                kind: 'session' as const,
+                owner: 'account:someone',
+                name: 'file',
+                size: 3,
+              },
+              ...{
+                idempotency_key: id,
+                sha256: artifact.sha256,
+                labels: '[]',
+                metadata: '{}',
+                status: 'available' as const,
+              },
+              ...{ created_at: now, expires_at: now, ended_at: now, turn_holder: null, turn_until: null },
+            })),
+          )
           .execute()
         await q
           .insertInto('artifacts')
@@ -223,6 +255,46 @@ forEachEngine((engine) => {
       const queries = await queriesOf(() => forgetOldLines(parts, () => ++batches > 10))
       assert.ok(queries.some(({ sql }) => sql.startsWith('delete')))
       assert.deepEqual(await planFaults(service.databaseUrl, queries, smallRows), [])
+    } finally {
+      await backstage.close()
+    }
+  })
+
+  it('so does all other upkeep, also beside what is not due yet', async () => {
+    const clock = { now: () => Date.now() }
+    const hour = 3_600_000
+    await inDatabase(service, async (q) => {
+      // Most of what waits is in a repository that waits long.
+      await q.updateTable('repositories').set({ grace_hours: 8_760 }).where('id', '=', 'releases').execute()
+      await q
+        .updateTable('claims')
+        .set({ state: 'retired', retired_at: new Date(Date.now() - 100 * hour).toISOString() })
+        .where('repository', '=', 'releases')
+        .execute()
+    })
+    await analyze(service.databaseUrl)
+    const backstage = await openBackstage(service)
+    try {
+      const { database } = backstage
+      const faults: string[] = []
+      const looks: Record<string, () => Promise<unknown>> = {
+        'claims past their grace': () => claimsPastGrace(database.reader, Date.now(), hour, 200),
+        uploads: () => settleUploads(backstage),
+        staging: () => sweepUploads(backstage),
+        sessions: () => settleSessions({ database, clock }),
+        jobs: () => forgetJobs({ database, clock }),
+        quotas: () => watchQuotas({ database, clock }),
+        'link keys': () => settleLinkKeys({ database, clock }),
+      }
+      for (const [what, look] of Object.entries(looks)) {
+        const queries = await queriesOf(look)
+        for (const fault of await planFaults(service.databaseUrl, queries, smallRows))
+          if (!readWhole.test(fault)) faults.push(`${what}: ${fault}`)
+      }
+      assert.deepEqual(faults, [])
+      const asked = await queriesOf(looks['claims past their grace'] ?? assert.fail)
+      // The only look at the claims themselves goes by the repository, and there was nothing to ask for beyond it.
+      assert.equal(asked.filter(({ sql }) => !sql.includes('"repositories"')).length, 0)
     } finally {
       await backstage.close()
     }

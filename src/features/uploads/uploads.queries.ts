@@ -143,12 +143,12 @@ export const insertArtifact = prepareQuery((q, p: Parameters<ArtifactsTable>) =>
   }),
 )
 
-/** Sessions whose time is over and that nobody is sending to. */
+/** Sessions whose time is over and that nobody is sending to. The state stands in the text, so that SQLite sees its partial index. */
 export const expiredSessions = (q: Queries, now: string, limit: number) =>
   q
     .selectFrom('uploads')
     .select('id')
-    .where('status', '=', 'pending')
+    .where('status', '=', sql.lit('pending' as const))
     .where('kind', '=', 'session')
     .where('expires_at', '<=', now)
     .where((eb) => eb.or([eb('turn_until', 'is', null), eb('turn_until', '<=', now)]))
