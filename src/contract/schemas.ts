@@ -18,7 +18,7 @@ export const Timestamp = Type.String({ description: 'an RFC 3339 date-time', for
 
 export const ByteCount = Type.String({
   pattern: patterns.byteCount,
-  description: 'a count of bytes as a string of decimal digits',
+  description: 'a count of bytes as a string of decimal digits, at most 9007199254740991',
 })
 
 export const Sequence = Type.String({

@@ -1,5 +1,15 @@
 import { assetPathMaxCharacters } from './limits.ts'
 
+/** A pattern for numbers of as many digits as this one, none of them above it. */
+const sameLengthUpTo = (highest: string): string =>
+  [...highest]
+    .flatMap((digit, at) => {
+      const [from, to] = [at === 0 ? 1 : 0, Number(digit) - 1]
+      return from > to ? [] : [`${highest.slice(0, at)}[${from}-${to}][0-9]{${highest.length - at - 1}}`]
+    })
+    .concat(highest)
+    .join('|')
+
 /**
  * The grammars of names, as regular expression sources so that schemas and OpenAPI show exactly what is checked.
  * Patterns are meant for the `u` flag, which JSON Schema validators set.
@@ -23,8 +33,8 @@ export const patterns = {
   /** A place in a journal: decimal digits without leading zeros, exact as a number. */
   sequence: '^(0|[1-9][0-9]{0,14})$',
   collection: '^[A-Za-z0-9_.:-]{1,64}$',
-  /** A count of bytes: decimal digits without leading zeros; 16 digits stay below 2^53. */
-  byteCount: '^(0|[1-9][0-9]{0,15})$',
+  /** A count of bytes: decimal digits without leading zeros, up to 2^53 - 1, which numbers hold exactly. */
+  byteCount: `^(0|[1-9][0-9]{0,14}|${sameLengthUpTo('9007199254740991')})$`,
   downloadId: '^[A-Za-z0-9_-]{16,64}$',
   operationId: '^[A-Za-z][A-Za-z0-9]{0,95}$',
   opaqueCursor: '^[A-Za-z0-9_-]{1,8192}$',

@@ -15,6 +15,8 @@ export const usageState = (
 ): UsageState => {
   if (quotaBytes === null) return 'unlimited'
   if (reservedBytes > quotaBytes) return 'exceeded'
-  if (reservedBytes * 100 >= quotaBytes * criticalPercent) return 'critical'
-  return reservedBytes * 100 >= quotaBytes * warningPercent ? 'warning' : 'normal'
+  // Exactly: hundred times what a number holds exactly is beyond that.
+  const reaches = (percent: number): boolean => BigInt(reservedBytes) * 100n >= BigInt(quotaBytes) * BigInt(percent)
+  if (reaches(criticalPercent)) return 'critical'
+  return reaches(warningPercent) ? 'warning' : 'normal'
 }

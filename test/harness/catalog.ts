@@ -40,7 +40,9 @@ export class Catalog {
     const reader = await createPerson(service, 'reader')
     await grant(service, reader, repository, 'read')
     const asWriter = ['artifact.read', 'reference.write', 'artifact.promote', 'annotation.write'] as const
-    const bindings = [binding(repository, 'artifact.delete', 'storage.manage', ...asWriter)]
+    const bindings = [
+      binding(repository, 'artifact.delete', 'storage.manage', 'storage.read', 'diagnostics.read', ...asWriter),
+    ]
     const account = await createServiceAccount(service, bindings)
     const { secret } = await activeKey(service, account.id, { bindings })
     return new Catalog(service, backstage, [writer, reader], [secret, `service-account:${account.id}`])

@@ -14,8 +14,8 @@ export interface IssuedQuery {
   readonly kept: boolean
 }
 
-const isNamed = (value: unknown): value is { readonly text: string; readonly values: unknown } =>
-  typeof value === 'object' && value !== null && 'name' in value && 'text' in value && typeof value.text === 'string'
+const isQuery = (value: unknown): value is { readonly text: string; readonly values?: unknown } =>
+  typeof value === 'object' && value !== null && 'text' in value && typeof value.text === 'string'
 
 /**
  * Everything that this process asks its databases while `work` runs, on either engine. Services under test run in this
@@ -40,7 +40,7 @@ export const queriesOf = async (work: () => Promise<unknown>): Promise<IssuedQue
   Client.prototype.query = function (this: Client, ...given: unknown[]) {
     const [first, values] = given
     if (typeof first === 'string') note(first, values)
-    else if (isNamed(first)) note(first.text, first.values, true)
+    else if (isQuery(first)) note(first.text, first.values, 'name' in first)
     return Reflect.apply(query, this, given)
   }
   try {

@@ -92,6 +92,10 @@ forEachEngine((engine) => {
       assert.deepEqual([told.status, told.json.artifactId, told.json.created], [200, same, false])
       assert.equal(await resolved('two', { name: 'there', stage: 'live' }), same)
 
+      const early = await add('cased', '1.0.0-RC.1')
+      await add('Cased', '1.0.0-rc.1', 'two')
+      assert.deepEqual((await promote(early)).json.code, 'version_exists')
+
       const mine = await add('taken', '1.0.0')
       await add('taken', '1.0.0', 'two')
       const refused = await promote(mine, { mode: 'move' })

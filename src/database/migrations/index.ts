@@ -18,6 +18,7 @@ import { promotions } from './0016-promotions.ts'
 import { openUploads } from './0017-open-uploads.ts'
 import { repositoryIdentities } from './0018-repository-identities.ts'
 import { removals } from './0019-removals.ts'
+import { versionIdentity } from './0020-version-identity.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   openUploads,
   repositoryIdentities,
   removals,
+  versionIdentity,
 ]

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../database/database.ts'
 import type { PackagesTable } from '../../database/tables/packages.ts'
 
@@ -14,16 +15,24 @@ export const lockVersions = async (tx: Transaction, repository: string): Promise
   await tx.selectFrom('repositories').select('id').where('id', '=', repository).forUpdate().execute()
 }
 
-export const findSameVersion = (tx: Transaction, row: PackagesTable) =>
-  tx
+type VersionKeys = Pick<PackagesTable, 'repository' | 'group_key' | 'name_key' | 'version_key'>
+
+/** The holder of a version, however it is written; where there are several from of old, the one that is written alike. */
+export const findSameVersion = async (q: Queries, { repository, group_key, name_key, version_key }: VersionKeys) => {
+  const rows = await q
     .selectFrom('packages')
-    .select(['artifact_id', 'group_name', 'name', 'version'])
-    .where('repository', '=', row.repository)
-    .where('group_key', '=', row.group_key)
-    .where('name_key', '=', row.name_key)
-    .where('prerelease', '=', row.prerelease)
-    .where('version_key', '=', row.version_key)
-    .executeTakeFirst()
+    .select(['artifact_id', 'group_name', 'name', 'version', 'version_key'])
+    .where('repository', '=', repository)
+    .where('group_key', '=', group_key)
+    .where('name_key', '=', name_key)
+    .where(sql<string>`lower(version_key)`, '=', version_key.toLowerCase())
+    .limit(spellingsReadMax)
+    .execute()
+  return rows.find((row) => row.version_key === version_key) ?? rows[0]
+}
+
+/** As many spellings of one version as anybody will have registered while they counted as several. */
+const spellingsReadMax = 100
 
 export const insertPackage = async (tx: Transaction, row: PackagesTable): Promise<void> => {
   await tx.insertInto('packages').values(row).execute()

@@ -1,9 +1,10 @@
 import type { Queries } from '../../database/database.ts'
 import { invalid, notFound } from '../../kernel/failure.ts'
 import { caseless } from '../../kernel/names.ts'
-import { parseVersion } from '../../kernel/version-order.ts'
+import { parseVersion, type Version, versionKey } from '../../kernel/version-order.ts'
+import { findSameVersion } from './packages.queries.ts'
 import { allVersions, exactly, intervalsOf, type KeyInterval } from './ranges.ts'
-import { findHighest, findLatestPromoted } from './resolve.queries.ts'
+import { findHighest, findLatestPromoted, type PackageKey } from './resolve.queries.ts'
 
 /** What is asked for. All that is given must fit. */
 export interface Selection {
@@ -27,7 +28,8 @@ export const resolvePackage = async (q: Queries, repository: string, wanted: Sel
   const { stage, order } = wanted
   const key = { repository, groupKey: caseless(wanted.group ?? ''), nameKey: caseless(wanted.name) }
   if (order === 'promoted' && stage === undefined) throw invalid('/query/order', 'promoted needs a stage to go by')
-  const intervals = intervalsFor(wanted)
+  const exact = exactVersion(wanted)
+  const intervals = exact === null ? intervalsFor(wanted) : await asRegistered(q, key, exact)
   const found =
     intervals.length === 0
       ? undefined
@@ -38,12 +40,26 @@ export const resolvePackage = async (q: Queries, repository: string, wanted: Sel
   return found
 }
 
-const intervalsFor = ({ version, range, prerelease }: Selection): KeyInterval[] => {
+/** The one version that is asked for, also as a range that is nothing else. */
+const exactVersion = ({ version, range }: Selection): Version | null => {
   if (version !== undefined && range !== undefined) throw invalid('/query/range', 'must not be given with a version')
-  if (range !== undefined) return intervalsOf(range, prerelease === 'true')
-  if (version === undefined) return allVersions(prerelease === 'true')
+  if (version === undefined) return range === undefined ? null : parseVersion(range.trim())
   const parsed = parseVersion(version)
   if (parsed === null)
     throw invalid('/query/version', 'must be MAJOR.MINOR.PATCH as in SemVer 2.0.0; for more use range')
-  return exactly(parsed)
+  return parsed
 }
+
+/** A version has one holder, whatever upper and lower case it is asked for in. */
+const asRegistered = async (
+  q: Queries,
+  { repository, groupKey, nameKey }: PackageKey,
+  version: Version,
+): Promise<KeyInterval[]> => {
+  const keys = { repository, group_key: groupKey, name_key: nameKey, version_key: versionKey(version) }
+  const registered = parseVersion((await findSameVersion(q, keys))?.version ?? '')
+  return registered === null ? [] : exactly(registered)
+}
+
+const intervalsFor = ({ range, prerelease }: Selection): KeyInterval[] =>
+  range === undefined ? allVersions(prerelease === 'true') : intervalsOf(range, prerelease === 'true')

@@ -3,7 +3,7 @@ import { setQuota } from '../../features/retention/policy.ts'
 import { unasked } from '../../journal/security-audit.ts'
 import { invalid } from '../../kernel/failure.ts'
 import { pageMax } from '../../kernel/limits.ts'
-import { isRepositoryId } from '../../kernel/names.ts'
+import { isRepositoryId, patterns } from '../../kernel/names.ts'
 import { withParts } from './offline.ts'
 
 const operator = unasked({ actor: 'operator', clientAddress: 'command line' })
@@ -42,7 +42,8 @@ export const listRepositoriesCommand = (): Promise<void> =>
 /** `none`, or whole bytes. */
 export const setQuotaCommand = (id: string, quota: string): Promise<void> =>
   withParts(async (parts) => {
-    if (quota !== 'none' && !/^\d{1,16}$/.test(quota)) throw invalid(quota, 'must be a count of bytes, or none')
+    if (quota !== 'none' && !new RegExp(patterns.byteCount).test(quota))
+      throw invalid(quota, 'must be a count of bytes up to 9007199254740991, or none')
     await setQuota(parts, parseId(id), quota === 'none' ? null : Number(quota), operator.actor)
     console.log(quota === 'none' ? `${id} has no quota.` : `${id} may reserve ${Number(quota)} bytes.`)
   })

@@ -439,6 +439,8 @@ CREATE INDEX packages_by_age ON packages USING btree (repository, group_key, nam
 
 CREATE INDEX packages_by_group ON packages USING btree (repository, group_key, name_key, version_key);
 
+CREATE INDEX packages_by_identity ON packages USING btree (repository, group_key, name_key, lower(version_key));
+
 CREATE INDEX packages_by_name ON packages USING btree (repository, name_key, group_key, version_key);
 
 CREATE UNIQUE INDEX packages_by_precedence ON packages USING btree (repository, group_key, name_key, prerelease, version_key);

@@ -426,6 +426,13 @@ CREATE INDEX "packages_by_group" on "packages" (
   "version_key"
 );
 
+CREATE INDEX "packages_by_identity" on "packages" (
+  "repository",
+  "group_key",
+  "name_key",
+  lower(version_key)
+);
+
 CREATE INDEX "packages_by_name" on "packages" (
   "repository",
   "name_key",
