@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import ipaddr from 'ipaddr.js'
+import { isUnmistakable, lastForwarded as lastOf } from './hosts.ts'
 
 export type TrustedProxies = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
 
@@ -30,6 +31,17 @@ const header = (value: string | string[] | undefined): string =>
 export interface ClientFacts {
   readonly clientAddress: string
   readonly baseUrl: string
+  /** The origin of pages of ours; null where only the client says under which name it found us. */
+  readonly ownOrigin: string | null
+}
+
+/** True when the connection comes from a proxy whose word about the client is taken. */
+export const comesFromProxy = (request: IncomingMessage, proxies: TrustedProxies): boolean =>
+  proxies.length > 0 && isTrusted(directPeer(request), proxies)
+
+const directPeer = (request: IncomingMessage): string => {
+  const peer = request.socket.remoteAddress ?? ''
+  return peer.startsWith('::ffff:') ? peer.slice(7) : peer
 }
 
 /**
@@ -41,18 +53,17 @@ export const clientFacts = (
   proxies: TrustedProxies,
   configuredBaseUrl: string | null,
 ): ClientFacts => {
-  const peer = request.socket.remoteAddress ?? ''
-  const direct = peer.startsWith('::ffff:') ? peer.slice(7) : peer
-  const trusted = proxies.length > 0 && isTrusted(direct, proxies)
+  const direct = directPeer(request)
+  const trusted = comesFromProxy(request, proxies)
   const host = (trusted && lastOf(request.headers['x-forwarded-host'])) || request.headers.host || 'localhost'
   const scheme = trusted && lastOf(request.headers['x-forwarded-proto']) === 'https' ? 'https' : 'http'
+  const baseUrl = configuredBaseUrl ?? `${scheme}://${host}`
   return {
     clientAddress: trusted ? forwardedAddress(header(request.headers['x-forwarded-for']), direct, proxies) : direct,
-    baseUrl: configuredBaseUrl ?? `${scheme}://${host}`,
+    baseUrl,
+    ownOrigin: configuredBaseUrl !== null || trusted || isUnmistakable(host) ? baseUrl : null,
   }
 }
-
-const lastOf = (value: string | string[] | undefined): string => header(value).split(',').at(-1)?.trim() ?? ''
 
 const forwardedAddress = (chain: string, direct: string, proxies: TrustedProxies): string => {
   const hops = chain.split(',').map((hop) => hop.trim())

@@ -11,10 +11,10 @@ const exposed =
  */
 export const checkOrigin = (
   origin: string | undefined,
-  baseUrl: string,
+  ownOrigin: string | null,
   allowed: ReadonlySet<string>,
 ): Readonly<Record<string, string>> | null => {
-  if (origin === undefined || origin === baseUrl) return null
+  if (origin === undefined || origin === ownOrigin) return null
   if (!allowed.has(origin))
     throw new Failure(
       'origin_not_allowed',

@@ -17,6 +17,8 @@ export interface HttpParts {
   readonly readOnly: boolean
   readonly trustedProxies: TrustedProxies
   readonly baseUrl: string | null
+  /** True when only this machine can connect. */
+  readonly onLoopback: boolean
   readonly corsOrigins: ReadonlySet<string>
   readonly uploadDeadlineSeconds: number
   /** Resolves once everything that could be read of the catalog at the call survives a power cut. */

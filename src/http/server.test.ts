@@ -73,6 +73,7 @@ describe('the server', () => {
       readOnly: false,
       trustedProxies: [],
       baseUrl: null,
+      onLoopback: false,
       corsOrigins: new Set(),
       uploadDeadlineSeconds: 600,
       reportBug: (error) => bugs.push(error),

@@ -5,9 +5,10 @@ import { reads } from '../contract/operation.ts'
 import { connectionsMax, headersTimeoutMs, keepAliveMs } from '../kernel/connection-limits.ts'
 import { Failure } from '../kernel/failure.ts'
 import { drainMs, requestHeadBytesMax } from '../kernel/limits.ts'
-import { clientFacts } from './client-address.ts'
+import { clientFacts, comesFromProxy } from './client-address.ts'
 import { Connection } from './connection.ts'
 import { exchangeOf } from './exchange.ts'
+import { refuseWrongHost } from './hosts.ts'
 import { Lingering } from './lingering.ts'
 import { malformedAnswer } from './malformed.ts'
 import { checkOrigin, preflightHeaders } from './origins.ts'
@@ -27,9 +28,6 @@ export interface HttpServer {
 
 const noSuchPath = (url: string): Failure =>
   new Failure('not_found', `There is no ${JSON.stringify(url.split('?', 1)[0]?.slice(0, 200))} here.`)
-
-const noHost = (): Failure =>
-  new Failure('invalid_request', 'A request names the Host that it is for.', { headers: { connection: 'close' } })
 
 /** The HTTP server of the service: routes made from operations, one pipeline for all of them. */
 export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> => {
@@ -92,14 +90,15 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   app.setErrorHandler((error, request, reply) => replies.problem(request, reply, error))
 
   const admitOrigin = (request: FastifyRequest, origin: string): void => {
-    const { baseUrl } = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
-    const cors = checkOrigin(origin, baseUrl, parts.corsOrigins)
+    const { ownOrigin } = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
+    const cors = checkOrigin(origin, ownOrigin, parts.corsOrigins)
     if (cors !== null) Object.assign(exchangeOf(request).headers, cors)
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    const { origin, host } = request.headers
-    if (host === undefined && request.raw.httpVersion !== '1.0') throw noHost()
+    const { origin } = request.headers
+    const { onLoopback, baseUrl, trustedProxies } = parts
+    refuseWrongHost(request.raw, { onLoopback, baseUrl, fromProxy: comesFromProxy(request.raw, trustedProxies) })
     if (origin !== undefined) {
       admitOrigin(request, origin)
       if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined)

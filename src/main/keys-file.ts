@@ -28,6 +28,9 @@ const KeysFile = fields({
 })
 type KeysFile = Static<typeof KeysFile>
 
+/** Of a file's permissions. */
+const writableByOthers = 0o022
+
 export interface KeyPaths {
   readonly recoveryKey: string
   readonly healthKey: string
@@ -67,7 +70,12 @@ export const openKeys = async (settings: Settings, { readOnly = false } = {}): P
     if (!makeIfMissing) throw wrong('does not exist')
     await makeKeys(settings)
   } else if (makeIfMissing && !readOnly) await makeFolder(dirname(path)) // Who made it may have died before it was durable.
-  if ((await stat(path)).size > keysFileBytesMax) throw wrong(`is larger than ${keysFileBytesMax} bytes`)
+  const { size, mode } = await stat(path)
+  if ((mode & writableByOthers) !== 0)
+    throw wrong(
+      'may be written by others than its owner, who could give themselves any right; take that from them (chmod go-w)',
+    )
+  if (size > keysFileBytesMax) throw wrong(`is larger than ${keysFileBytesMax} bytes`)
   let parsed: unknown
   try {
     parsed = JSON.parse(await readFile(path, 'utf8'))

@@ -19,6 +19,7 @@ import type { BlobStore } from '../ports/blob-store.ts'
 import { makeFolder } from './durable-file.ts'
 import { endSuspect } from './ending.ts'
 import type { Logger } from './log.ts'
+import { narrowFiles } from './private-files.ts'
 import type { Settings } from './settings/rules.ts'
 
 /** What tests may put in place of the real thing: the hands of the clock, and a crash at a named point. */
@@ -68,6 +69,7 @@ export const openParts = async (
   { readOnly = false } = {},
 ): Promise<Parts> => {
   const report = (message: string, error: unknown): void => log.error({ err: error }, message)
+  if (!readOnly) await narrowFiles(settings, log)
   const database = stack.use(await openDatabase({ url: settings.databaseUrl, report, lost: endSuspect }))
   await (readOnly ? requireSchema : migrate)(database, migrations)
   const store = guardBlobStore(await openBlobStore(settings, readOnly), insideTransaction)

@@ -18,7 +18,7 @@ export const startSlowly = async (url: string, { path, credential, headers = {} 
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.once('data', () => socket.pause())
   connection.send(
-    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${credential}\r\n${lines.join('')}\r\n`,
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${credential}\r\n${lines.join('')}\r\n`,
   )
   await connection.until(/\r\n\r\n/)
   const head = connection.received().split('\r\n\r\n', 1)[0] ?? ''

@@ -228,7 +228,7 @@ forEachEngine((engine) => {
       await freshRepository()
       const connection = await openConnection(service.url)
       connection.send(
-        `GET ${base}/changes?wait=30 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${reader.token}\r\n\r\n`,
+        `GET ${base}/changes?wait=30 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${reader.token}\r\n\r\n`,
       )
       await waits(1)
       connection.socket.destroy()
@@ -247,7 +247,7 @@ forEachEngine((engine) => {
 
     it('is refused beyond the limit of a caller, and others may still wait', async () => {
       await freshRepository()
-      const request = `GET ${base}/changes?wait=30 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${reader.token}\r\n\r\n`
+      const request = `GET ${base}/changes?wait=30 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${reader.token}\r\n\r\n`
       const connections = await Promise.all(
         Array.from({ length: changesWaitingPerCallerMax }, () => openConnection(service.url)),
       )

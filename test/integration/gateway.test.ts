@@ -225,18 +225,18 @@ forEachEngine((engine) => {
       const requests = {
         garbage: '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003\r\n\r\n',
         'no version': 'GET /health/live\r\n\r\n',
-        'a bad method': 'GÉT /health/live HTTP/1.1\r\nHost: a\r\n\r\n',
-        'a header without a name': 'GET /health/live HTTP/1.1\r\nHost: a\r\n: x\r\n\r\n',
+        'a bad method': 'GÉT /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n',
+        'a header without a name': 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n: x\r\n\r\n',
         'a space before the colon': 'GET /health/live HTTP/1.1\r\nHost : a\r\n\r\n',
-        'a bare carriage return': 'GET /health/live HTTP/1.1\r\nHost: a\rX: y\r\n\r\n',
-        'a folded header': 'GET /health/live HTTP/1.1\r\nHost: a\r\nX: y\r\n z\r\n\r\n',
+        'a bare carriage return': 'GET /health/live HTTP/1.1\r\nHost: localhost\rX: y\r\n\r\n',
+        'a folded header': 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nX: y\r\n z\r\n\r\n',
         'two lengths':
-          'POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+          'POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
         'a length and chunks':
-          'POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-        'a length that is none': 'POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n',
+          'POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+        'a length that is none': 'POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n',
         'an unknown transfer encoding':
-          'POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n',
+          'POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n',
         'no host': 'GET /health/live HTTP/1.1\r\n\r\n',
       }
       for (const [what, text] of Object.entries(requests)) {
@@ -247,11 +247,31 @@ forEachEngine((engine) => {
       }
     })
 
+    it('is refused under a name that is not this machine’s, and with what two readers would read differently', async () => {
+      const json = '{"name":"one","name":"two","password":"a password of one"}'
+      const requests = {
+        'a name from elsewhere': 'GET /health/live HTTP/1.1\r\nHost: evil.example\r\n\r\n',
+        'a name from elsewhere, for its own pages':
+          'GET /health/live HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n\r\n',
+        'two hosts': 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n',
+        'no name': 'GET /health/live HTTP/1.1\r\nHost: a b\r\n\r\n',
+        'two credentials':
+          'GET /api/v1/auth/me HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n',
+        'a field twice': `POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
+        'a parameter behind many empty ones': `GET /api/v1/auth/options?${'&'.repeat(64)}surprise=1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+      }
+      for (const [what, text] of Object.entries(requests)) {
+        const connection = await openConnection(service.url)
+        connection.send(text)
+        assert.match(await connection.ended(), /^HTTP\/1\.1 400 .*"code":"invalid_request"/s, what)
+      }
+    })
+
     it('gets a problem answer when its head is longer than 32 KiB', async () => {
       const line = (bytes: number): string => `X-Long: ${'x'.repeat(bytes)}\r\n`
       for (const text of [line(33 * 1024), line(100).repeat(330)]) {
         const connection = await openConnection(service.url)
-        connection.send(`GET /health/live HTTP/1.1\r\nHost: a\r\n${text}\r\n`)
+        connection.send(`GET /health/live HTTP/1.1\r\nHost: localhost\r\n${text}\r\n`)
         const answer = await connection.ended()
         problemIn(answer, 400)
         assert.match(answer, /longer than 32768 bytes/)
@@ -262,7 +282,7 @@ forEachEngine((engine) => {
 
     it('gets a problem answer for chunks that are none, and nothing is stored', async () => {
       const connection = await openConnection(service.url)
-      const head = `PUT ${raw}/chunks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${owner.token}\r\n`
+      const head = `PUT ${raw}/chunks HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.token}\r\n`
       connection.send(`${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nnonsense\r\n`)
       const answer = await connection.ended()
       if (answer !== '') problemIn(answer, 400)
@@ -275,7 +295,7 @@ forEachEngine((engine) => {
       const put = await service.ask({ method: 'PUT', path: `${raw}/big`, credential: owner.token, body })
       assert.equal(put.status, 201)
       const connection = await openConnection(service.url)
-      connection.send(`GET ${raw}/big HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${owner.token}\r\n\r\n`)
+      connection.send(`GET ${raw}/big HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.token}\r\n\r\n`)
       // Its head is here and most of its body is not: before that, a problem would be the right answer.
       await connection.until(/^HTTP\/1\.1 200 /)
       connection.socket.pause()
@@ -289,13 +309,13 @@ forEachEngine((engine) => {
 
     it('may expect what we do not know', async () => {
       const connection = await openConnection(service.url)
-      connection.send('GET /health/live HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n')
+      connection.send('GET /health/live HTTP/1.1\r\nHost: localhost\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n')
       assert.match(await connection.ended(), /^HTTP\/1\.1 200 /)
     })
 
     it('serves requests that come in one packet in their order, and old ones', async () => {
       const connection = await openConnection(service.url)
-      const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+      const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
       connection.send(get('/health/live') + get('/nowhere') + get('/health/status'))
       const answer = await connection.until(/"ready"/)
       const codes = [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
@@ -309,7 +329,7 @@ forEachEngine((engine) => {
 
   describe('a body that nobody wants', () => {
     const upload = (credential: string, more: string): string =>
-      `PUT ${raw}/refused HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${credential}\r\n${more}\r\n\r\n`
+      `PUT ${raw}/refused HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${credential}\r\n${more}\r\n\r\n`
     const unknown = 'x'.repeat(64)
 
     it('is never asked for: who expects 100 Continue gets the refusal instead', async () => {
@@ -342,7 +362,7 @@ forEachEngine((engine) => {
       const login = await openConnection(service.url)
       const json = JSON.stringify({ name: owner.name, password: owner.password })
       login.send(
-        `POST /api/v1/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${json.length}\r\n\r\n`,
+        `POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${json.length}\r\n\r\n`,
       )
       await login.until(/100 Continue/)
       login.send(json)
@@ -374,7 +394,7 @@ forEachEngine((engine) => {
       const connection = await openConnection(service.url)
       connection.send(`${upload(unknown, 'Content-Length: 5')}hello`)
       await connection.until(/credential_invalid/)
-      connection.send('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
+      connection.send('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n')
       await connection.until(/"ok"/)
       connection.socket.destroy()
     })

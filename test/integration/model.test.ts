@@ -125,7 +125,7 @@ forEachEngine((engine) => {
       const path = pick(paths)
       return async () => {
         const connection = await openConnection(service.url)
-        connection.send(`PUT ${rawPath(path)} HTTP/1.1\r\nhost: svc\r\nauthorization: Bearer ${owner.token}\r\n`)
+        connection.send(`PUT ${rawPath(path)} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${owner.token}\r\n`)
         connection.send('content-length: 1000\r\n\r\nnot all of it')
         await until('it has begun', () =>
           inDatabase(service, (q) => q.selectFrom('uploads').select('id').where('kind', '=', 'raw').executeTakeFirst()),

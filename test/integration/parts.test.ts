@@ -72,7 +72,7 @@ forEachEngine((engine) => {
     connections.push(connection)
     const head = [
       `PUT ${upload}/parts/${index} HTTP/1.1`,
-      'Host: svc',
+      'Host: localhost',
       `Authorization: Bearer ${writer.token}`,
       'Content-Type: application/octet-stream',
       `X-Content-SHA256: ${digestOf(body)}`,

@@ -29,7 +29,7 @@ forEachEngine((engine) => {
     after(() => service.stop())
 
     const request = (method: string, path: string, more = ''): string =>
-      `${method} ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${owner.token}\r\n${more}\r\n`
+      `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.token}\r\n${more}\r\n`
 
     it('are answered in their order, also more of them than may wait: what waits is what came in one packet', async () => {
       const connection = await openConnection(service.url)
@@ -37,7 +37,7 @@ forEachEngine((engine) => {
       const { json } = await service.ask({ path: `${repository}/changes`, credential: owner.token })
       // The first waits for a change; as long as it does, the others have to stay where they are.
       connection.send(request('GET', `${repository}/changes?wait=30&after=${json.head}`))
-      const nothing = (n: number, more = ''): string => `GET /nothing/${n} HTTP/1.1\r\nHost: a\r\n${more}\r\n`
+      const nothing = (n: number, more = ''): string => `GET /nothing/${n} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
       connection.send(Array.from({ length: count - 1 }, (_, n) => nothing(n + 1)).join(''))
       connection.send(nothing(count, 'Connection: close\r\n'))
       await until('the first one is served', async () =>

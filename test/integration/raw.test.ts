@@ -453,7 +453,7 @@ forEachEngine((engine) => {
         await leavesNoTrace(async () => {
           const connection = await openConnection(service.url)
           connection.send(
-            `PUT ${raw}/${path} HTTP/1.1\r\nhost: svc\r\nauthorization: Bearer ${owner.token}\r\n${head}\r\n\r\n`,
+            `PUT ${raw}/${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${owner.token}\r\n${head}\r\n\r\n`,
           )
           connection.send(how === 'in chunks' ? '5\r\nhello\r\n' : 'hello')
           await until('the room is reserved', async () => (await backstage.sums()).pending === pending + reserved)

@@ -85,7 +85,7 @@ forEachEngine((engine) => {
       const other = await openSession(service, owner.token, 'releases', newFile('other', 'other'))
       holder = await openConnection(service.url)
       holder.send(
-        `PUT ${session}/content HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${owner.token}\r\nContent-Type: application/octet-stream\r\nContent-Length: ${busy.bytes.byteLength}\r\n\r\nbegun`,
+        `PUT ${session}/content HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.token}\r\nContent-Type: application/octet-stream\r\nContent-Length: ${busy.bytes.byteLength}\r\n\r\nbegun`,
       )
       await until('an upload is under way', async () => {
         const { json } = await service.ask({ path: '/health/ready', credential: service.healthKey })
@@ -131,7 +131,7 @@ forEachEngine((engine) => {
 
     it('of a body that never comes ends its connection', async () => {
       const connection = await openConnection(service.url)
-      connection.send(`PUT ${raw}/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n`)
+      connection.send(`PUT ${raw}/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n`)
       assert.match(await connection.ended(), /^HTTP\/1\.1 401 [\s\S]*credential_missing/)
     })
   })

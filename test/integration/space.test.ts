@@ -290,7 +290,7 @@ forEachEngine((engine) => {
       const id = await openSession(text)
       const connection = await openConnection(service.url)
       connection.send(
-        `PUT ${base}/uploads/${id}/content HTTP/1.1\r\nhost: svc\r\nauthorization: Bearer ${token}\r\n` +
+        `PUT ${base}/uploads/${id}/content HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n` +
           `content-type: application/octet-stream\r\ncontent-length: ${text.length}\r\n\r\nhalf`,
       )
       await until('its place is there', async () => (await backstage.staged()).length === 1)

@@ -122,7 +122,7 @@ forEachEngine((engine) => {
     connections.push(connection)
     const type = 'Content-Type: application/octet-stream'
     const credential = `Authorization: Bearer ${writer.token}`
-    const head = [`PUT ${upload}/content HTTP/1.1`, 'Host: svc', credential, type, ...headers]
+    const head = [`PUT ${upload}/content HTTP/1.1`, 'Host: localhost', credential, type, ...headers]
     connection.send(`${head.join('\r\n')}\r\n\r\n${first}`)
     return connection
   }

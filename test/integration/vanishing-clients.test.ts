@@ -125,12 +125,12 @@ forEachEngine((engine) => {
       const method = random() < 0.1 ? 'HEAD' : 'GET'
       const range = random() < 0.3 ? `Range: bytes=${Math.floor(random() * bytes)}-\r\n` : ''
       const id = random() < 0.04 ? `Svc-Download-Id: vanishing-${Math.floor(random() * 1e9)}-000000\r\n` : ''
-      const head = `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${credential}${range}${id}\r\n`
+      const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${credential}${range}${id}\r\n`
       return { head, body: Buffer.alloc(0), answers: bytes }
     }
 
     const feeding = (): Request => ({
-      head: `GET ${repository}/changes?wait=30 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${owner.token}\r\n\r\n`,
+      head: `GET ${repository}/changes?wait=30 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.token}\r\n\r\n`,
       body: Buffer.alloc(0),
       answers: 200,
     })
@@ -145,7 +145,7 @@ forEachEngine((engine) => {
             : [`${inParts}/parts/0`, partOf(partial, 0), `X-Content-Sha256: ${'0'.repeat(64)}\r\n`]
       const chunked = random() < 0.5
       const framing = chunked ? 'Transfer-Encoding: chunked\r\n' : `Content-Length: ${body.byteLength}\r\n`
-      const head = `PUT ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${owner.token}\r\nContent-Type: application/octet-stream\r\n${more}${framing}\r\n`
+      const head = `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.token}\r\nContent-Type: application/octet-stream\r\n${more}${framing}\r\n`
       const sent = chunked
         ? Buffer.concat([Buffer.from(`${body.byteLength.toString(16)}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')])
         : body

@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { Failure } from '../../kernel/failure.ts'
 import { scrubMiBPerSecondDefault } from '../../kernel/limits.ts'
+import { keepFilesPrivate } from '../private-files.ts'
 import { SettingsInvalid } from '../settings/rules.ts'
 import { programVersion } from '../version.ts'
 import { serve } from './serve.ts'
@@ -16,6 +17,7 @@ const wholeNumber = (text: string): number => {
  * service is to be up soon: what only the other commands need is loaded by them.
  */
 export const main = async (argv: readonly string[]): Promise<void> => {
+  keepFilesPrivate()
   const program = new Command('svc')
     .description('A self-hosted artifact repository. Settings come from the environment; see `svc settings`.')
     .version(programVersion())

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { isLoopback } from '../../http/hosts.ts'
 import { type Listens, startGateways } from '../gateways.ts'
 import { createLog, type Logger } from '../log.ts'
 import { realStage, type Stage } from '../parts.ts'
@@ -13,6 +14,10 @@ export const serve = async (roles: Roles, stage: Stage = realStage): Promise<voi
   const log = createLog(settings.logLevel)
   if (cluster.isPrimary)
     for (const name of unknownSettings(process.env)) log.warn(`${name} is no setting of svc; see svc settings`)
+  if (cluster.isPrimary && roles.gateway !== null && takesAnyHost(settings))
+    log.warn(
+      'SVC_BASE_URL is not set: addresses in answers are made from the Host that each client sends; set it to the one that clients use',
+    )
   // From now on, so that a signal while it starts is no sudden end.
   const asked = stopAsked()
   const running = await start(settings, log, roles, stage)
@@ -24,6 +29,9 @@ export const serve = async (roles: Roles, stage: Stage = realStage): Promise<voi
   // Idle workers of libraries must not keep a stopped service alive.
   process.exit(0)
 }
+
+/** Others than this machine may connect, and nothing says under which name they know us. */
+const takesAnyHost = ({ baseUrl, listen }: Settings): boolean => baseUrl === null && !isLoopback(listen.host)
 
 /** In this process, as one of several gateways, or as the one that starts them. */
 const start = async (settings: Settings, log: Logger, roles: Roles, stage: Stage): Promise<Running> => {

@@ -39,6 +39,7 @@ import { storageHandlers } from '../../features/storage/handlers.ts'
 import { tokenHandlers } from '../../features/tokens/handlers.ts'
 import { uploadHandlers } from '../../features/uploads/handlers.ts'
 import { createBudget } from '../../http/budget.ts'
+import { isLoopback } from '../../http/hosts.ts'
 import { createMetrics } from '../../http/metrics.ts'
 import { createHttpServer } from '../../http/server.ts'
 import { createUploadLine } from '../../http/upload-line.ts'
@@ -180,6 +181,7 @@ export const startGateway = async (
     readOnly: role === 'reader',
     trustedProxies: settings.trustedProxies,
     baseUrl: settings.baseUrl,
+    onLoopback: isLoopback(settings.listen.host),
     corsOrigins: settings.corsOrigins,
     uploadDeadlineSeconds: settings.uploadDeadlineSeconds,
     translate,
