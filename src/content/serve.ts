@@ -41,6 +41,8 @@ export interface ServeRequest {
   readonly ticket: string | undefined
   /** Of the request: its turn and the open bytes end with it. */
   readonly scope: Scope
+  /** Ends the connection, for a client that is too slow while others wait. */
+  readonly hangUp: () => void
   /** Throws what a fresh request of the same credential would be told. */
   readonly admitAgain: () => Promise<unknown>
 }
@@ -135,7 +137,7 @@ const addressOf = async (
 const send = async (
   parts: ServeParts,
   served: Served,
-  { downloadClass, caller, id, ticket, scope, admitAgain }: ServeRequest,
+  { downloadClass, caller, id, ticket, scope, hangUp, admitAgain }: ServeRequest,
   range: ByteRange,
 ): Promise<AsyncIterableIterator<Uint8Array>> => {
   const bytes = range.end - range.start
@@ -149,6 +151,7 @@ const send = async (
     id,
     ticket,
     scope,
+    hangUp,
   })
   const waited = entered instanceof Promise
   const turn = waited ? await entered : entered

@@ -34,8 +34,9 @@ export const downloadAsked = ({
   downloadClass: appliedClass(caller, headers['svc-download-class']),
   id: headers['svc-download-id'],
   ticket: headers['svc-queue-ticket'],
-  caller: shareOf(caller, request.clientAddress),
+  caller: shareOf(caller),
   scope: request.scope,
+  hangUp: request.hangUp,
   admitAgain: request.admitAgain,
 })
 

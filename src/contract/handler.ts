@@ -18,6 +18,8 @@ export interface RequestFacts {
    * when the answer is out, or with the connection.
    */
   readonly scope: Scope
+  /** Ends the connection at once, in the middle of the answer: what came is known to be incomplete. */
+  hangUp(): void
   /**
    * Asks anew whether the caller would be let in, and throws what a fresh request would be told: 401, 403 or 404. For
    * answers that waited, after everything that they tell was read.

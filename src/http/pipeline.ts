@@ -198,6 +198,7 @@ export const perform = async (
       caller,
       head: request.method === 'HEAD',
       scope: parts.scope,
+      hangUp: () => response.destroy(),
     },
   }
   // Validated against this operation's own schemas just above.

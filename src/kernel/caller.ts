@@ -60,6 +60,8 @@ export interface LinkCaller {
   readonly id: string
   readonly administrator: false
   readonly repository: string
+  /** Whose share of the downloads it takes: that of who made it. */
+  readonly share: string
 }
 
 /** The entry of the keys file that is the recovery key (specification, Recovery key). */

@@ -1,5 +1,5 @@
+import { hash } from 'node:crypto'
 import { actorOf, type Caller } from './caller.ts'
-import { networkOf } from './networks.ts'
 
 /** From the most to the least urgent. */
 export const downloadClasses = ['interactive', 'release', 'bulk', 'background'] as const
@@ -13,8 +13,12 @@ export const appliedClass = (caller: Caller, asked: DownloadClass | undefined): 
 }
 
 /**
- * Whose share of the downloads a request takes. A link says nothing of who uses it, and anyone with one account could make
- * a thousand: what comes by links is shared between the networks that it comes from.
+ * Whose share of the downloads a request takes. A link takes that of who made it, or one account could have as many shares as it
+ * makes links. It tells nobody who that was.
  */
-export const shareOf = (caller: Caller, clientAddress: string): string =>
-  caller.kind === 'link' ? `link:${networkOf(clientAddress)}` : actorOf(caller)
+export const shareOf = (caller: Caller): string =>
+  caller.kind === 'link' ? caller.share : shareOfActor(actorOf(caller))
+
+/** 72 bits: nobody finds another principal with the same share. */
+export const shareOfActor = (actor: string): string =>
+  hash('sha256', `svc share of downloads\0${actor}`, 'base64url').slice(0, 12)

@@ -18,10 +18,15 @@ export interface Downloads {
 
 /** A reader whose database cannot be written to (a replica) takes no part in shared slots: it has slots of its own. */
 export const openDownloads = async (
-  { settings, database, clock, report }: Parts,
+  { settings, database, clock, log, report }: Parts,
   role: 'api' | 'reader',
 ): Promise<Downloads> => {
   const meter = createDownloadMeter()
+  meter.tooSlow = (bytesPerSecond) =>
+    log.info(
+      { bytesPerSecond },
+      'a download was cut: its client took too little while others waited; it may ask for the rest',
+    )
   const admission = createAdmission({
     clock,
     timers: realTimers,
@@ -53,6 +58,11 @@ export const downloadMeasures = ({ admission, meter }: Downloads): Measure[] => 
     counter('svc_downloads_admitted_total', 'Downloads that were given a slot.', () => meter.admitted),
     counter('svc_downloads_queued_total', 'Answers that told a download to wait.', () => meter.queued),
     counter('svc_downloads_yielded_total', 'Slots given back because others waited.', () => meter.yielded),
+    counter(
+      'svc_downloads_cut_total',
+      'Slots taken from clients that took too little while others waited.',
+      () => meter.cut,
+    ),
     counter('svc_downloads_refused_total', 'Downloads that found no slot in time.', () => meter.refused),
     ...downloadClasses.map((name) =>
       counter(

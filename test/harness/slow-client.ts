@@ -17,9 +17,8 @@ export const startSlowly = async (url: string, { path, credential, headers = {} 
   const { socket } = connection
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.once('data', () => socket.pause())
-  connection.send(
-    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${credential}\r\n${lines.join('')}\r\n`,
-  )
+  if (credential !== undefined && credential !== null) lines.push(`Authorization: Bearer ${credential}\r\n`)
+  connection.send(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${lines.join('')}\r\n`)
   await connection.until(/\r\n\r\n/)
   const head = connection.received().split('\r\n\r\n', 1)[0] ?? ''
   return {

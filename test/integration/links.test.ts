@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { reads } from '../../src/contract/operation.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
+import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
@@ -12,6 +13,8 @@ import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { type ServiceOptions, startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount, revocation } from '../harness/service-keys.ts'
+import { type SlowClient, startSlowly } from '../harness/slow-client.ts'
+import { until } from '../harness/until.ts'
 
 after(closeConnections)
 
@@ -321,6 +324,39 @@ forEachEngine((engine) => {
     } finally {
       await small.stop()
     }
+  })
+
+  it('takes its downloads from the share of who made it: an account and its links never have all slots', async () => {
+    const MiB = 1024 * 1024
+    const big = newFile('big', Buffer.alloc(24 * MiB))
+    const of = await publish(service, service.recoveryKey, 'releases', big)
+    const other = await createPerson(service, 'other-reader')
+    await grant(service, other, 'releases', 'read')
+    await beside({ settings: { SVC_DOWNLOAD_SLOTS: '8' } }, async (small) => {
+      const slow: SlowClient[] = []
+      for (let count = 0; count < 7; count++) {
+        const path =
+          count % 2 === 0
+            ? `${artifactPath(of)}/content`
+            : fetching(await linkOf(600, service.recoveryKey, of), of).path
+        slow.push(await startSlowly(small.url, count % 2 === 0 ? { path, credential: service.recoveryKey } : { path }))
+      }
+      const state = async () =>
+        (await small.ask({ path: '/health/ready', credential: small.healthKey })).json.transfers.downloads.admission
+      const waiting = openConnection(small.url).then((connection) => {
+        connection.send(
+          `GET ${artifactPath(of)}/content HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.recoveryKey}\r\n\r\n`,
+        )
+        return connection
+      })
+      await until('the eighth of them waits', async () => (await state()).waiting === 1)
+      assert.equal((await state()).held, 7)
+      const told = await small.ask({ path: `${artifactPath(of)}/content`, credential: other.token })
+      assert.equal(told.bytes.byteLength, big.bytes.byteLength)
+      for (const client of slow) client.vanish()
+      ;(await waiting).socket.destroy()
+      await until('all slots are free', async () => (await state()).held === 0)
+    })
   })
 
   it('tells in the OpenAPI document which operation takes a link, and no other does', async () => {

@@ -42,6 +42,7 @@ const download = (more: Partial<Download> = {}): Download => ({
   id: undefined,
   ticket: undefined,
   scope: new OwningScope(assert.ifError),
+  hangUp: () => {},
   ...more,
 })
 

@@ -17,6 +17,7 @@ import type { Timers } from '../../kernel/timers.ts'
 import type { Download, Turn } from './download.ts'
 import { FairQueue, type Holding, type Wish } from './fair-queue.ts'
 import type { DownloadMeter } from './meter.ts'
+import { type SendingSlot, SendingSlots } from './sending-slots.ts'
 import type { Tickets } from './tickets.ts'
 
 /**
@@ -79,6 +80,7 @@ interface Session {
   sinceMs: number
   wish: Wish<Waiter> | null
   holding: Holding<Waiter> | null
+  slot: SendingSlot | null
   /** Requests that are sending. */
   ranges: number
   retrySeconds: number
@@ -93,6 +95,7 @@ class FairAdmission implements Admission {
   readonly #parts: AdmissionParts
   readonly #queue = new FairQueue<Waiter>()
   readonly #sessions = new Map<string, Session>()
+  readonly #sending: SendingSlots
   readonly #held = new Set<(failure: Failure) => void>()
   #slots: number
   /** How fast clients took the last downloads, and how long that was, on average. */
@@ -106,6 +109,7 @@ class FairAdmission implements Admission {
   constructor(parts: AdmissionParts) {
     this.#parts = parts
     this.#slots = parts.slots
+    this.#sending = new SendingSlots(parts.timers, parts.meter)
     const { bytes } = parts.meter
     this.#small = new Map(
       downloadClasses.map((name) => [
@@ -170,7 +174,11 @@ class FairAdmission implements Admission {
     const wish = this.#wish(download, clock.now(), (holding) => {
       settle()
       this.#admitted(timers.now() - startedMs)
-      granted = this.#turn(download, () => this.#release(holding))
+      const slot = this.#sending.open(download.caller)
+      granted = this.#turn(download, slot, () => {
+        slot.end()
+        this.#release(holding)
+      })
       turn.resolve(granted)
     })
     this.#add(wish)
@@ -194,6 +202,7 @@ class FairAdmission implements Admission {
       sinceMs: waitedSinceMs ?? clock.now(),
       wish: null,
       holding: null,
+      slot: null,
       ranges: 0,
       retrySeconds: 1,
       cancelTimer: never,
@@ -222,12 +231,12 @@ class FairAdmission implements Admission {
 
   /** A range of a session that has its slot and need not yield; 503 `download_queued` for another. */
   #enterOrWait(session: Session, download: Download): Turn {
-    if (session.holding === null || session.wish !== null) throw this.#queued(session)
+    if (session.slot === null || session.wish !== null) throw this.#queued(session)
     if (session.ranges >= downloadRangesMax)
       throw new Failure('busy', `${downloadRangesMax} ranges of this download are on their way; wait for one to end.`)
     session.ranges += 1
     session.cancelTimer()
-    return this.#turn(download, () => {
+    return this.#turn(download, session.slot, () => {
       session.ranges -= 1
       if (session.ranges === 0) this.#rest(session, download.last)
     })
@@ -262,6 +271,8 @@ class FairAdmission implements Admission {
       // A session that yields and is next all the same gives its old slot for the new one.
       if (session.holding !== null) this.#queue.end(session.holding, timers.now())
       session.holding = holding
+      session.slot?.end()
+      session.slot = this.#sending.open(session.download.caller)
       this.#admitted(clock.now() - session.sinceMs)
       if (session.ranges === 0) this.#expect(session)
     })
@@ -318,16 +329,21 @@ class FairAdmission implements Admission {
       if (holding === null) return
       holding.wish.item.grant(holding)
     }
-    if (this.#queue.length > 0) this.#wanting()
+    if (this.#queue.length === 0) return
+    this.#wanting()
+    this.#sending.watch(() => this.#queue.hungry(this.#perCaller))
   }
 
-  #turn(download: Download, end: () => void): Turn {
+  #turn(download: Download, slot: SendingSlot, end: () => void): Turn {
     const { meter, timers } = this.#parts
     const begunMs = timers.now()
     let sentBytes = 0
+    const hangUp = (): void => download.hangUp()
+    slot.begin(hangUp)
     return {
       sent: (bytes) => {
         sentBytes += bytes
+        slot.sent(bytes)
         meter.bytes[download.downloadClass] += bytes
       },
       // A turn that comes when its client is gone ends here and now.
@@ -336,6 +352,7 @@ class FairAdmission implements Admission {
         const tookMs = Math.max(1, timers.now() - begunMs)
         if (sentBytes > smallDownloadBytes) this.#bytesPerMs += (sentBytes / tookMs - this.#bytesPerMs) / 16
         this.#turnMs += (tookMs - this.#turnMs) / 16
+        slot.finish(hangUp)
         end()
       }),
     }
@@ -349,6 +366,8 @@ class FairAdmission implements Admission {
   #giveBack(session: Session): void {
     const { holding } = session
     session.holding = null
+    session.slot?.end()
+    session.slot = null
     if (holding !== null) this.#release(holding)
   }
 

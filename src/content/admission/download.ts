@@ -16,6 +16,8 @@ export interface Download {
   readonly ticket: string | undefined
   /** Of the request: its place in the line and its turn end with it. */
   readonly scope: Scope
+  /** Ends its connection. */
+  readonly hangUp: () => void
 }
 
 /** Leave to send. Ends with the scope of its download, or sooner; ending again is harmless. */

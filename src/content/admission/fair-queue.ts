@@ -56,6 +56,8 @@ interface OpenHolding<T> extends Holding<T> {
 export class FairQueue<T> {
   readonly #classes: ReadonlyMap<DownloadClass, ClassAccount<T>>
   readonly #holdings = new Map<Holding<T>, OpenHolding<T>>()
+  /** Slots that each caller holds, in all classes. */
+  readonly #heldBy = new Map<string, number>()
   #reached = 0
   #length = 0
 
@@ -83,6 +85,17 @@ export class FairQueue<T> {
     return this.#class(downloadClass).callers.get(caller)?.wishes.length ?? 0
   }
 
+  /** Callers who wish for something and hold fewer than `perCaller`, each with the number of slots that would help. */
+  hungry(perCaller: number): ReadonlyMap<string, number> {
+    const wanted = new Map<string, number>()
+    for (const { waiting } of this.#classes.values())
+      for (const { caller, wishes } of waiting) {
+        const most = perCaller - (this.#heldBy.get(caller) ?? 0)
+        if (most > 0) wanted.set(caller, Math.min(most, (wanted.get(caller) ?? 0) + wishes.length))
+      }
+    return wanted
+  }
+
   add(wish: Wish<T>): void {
     const of = this.#class(wish.downloadClass)
     if (of.waiting.size === 0) of.tag = Math.max(of.tag, this.#reached)
@@ -106,13 +119,16 @@ export class FairQueue<T> {
     return true
   }
 
-  /** Gives a slot to whose turn it is, among callers who hold fewer than `perCaller`. Null when nobody wishes. */
+  /**
+   * Gives a slot to whose turn it is, among callers who hold fewer than `perCaller`, in whatever classes. Null when nobody
+   * wishes.
+   */
   take(nowMs: number, perCaller: number): Holding<T> | null {
     this.#chargeOverruns(nowMs)
     let next: Account<T> | null = null
     for (const of of this.#classes.values()) {
       if (next !== null && of.tag >= next.of.tag) continue
-      next = first(of, perCaller) ?? next
+      next = this.#first(of, perCaller) ?? next
     }
     const wish = next?.wishes[0]
     if (next === null || wish === undefined) return null
@@ -120,6 +136,7 @@ export class FairQueue<T> {
     this.#reached = Math.max(this.#reached, next.of.tag)
     next.of.reached = Math.max(next.of.reached, next.tag)
     next.held += 1
+    this.#heldBy.set(next.caller, (this.#heldBy.get(next.caller) ?? 0) + 1)
     const holding = { wish, startedAtMs: nowMs, account: next, chargedMs: 0 }
     this.#holdings.set(holding, holding)
     charge(holding, wish.costMs)
@@ -133,7 +150,22 @@ export class FairQueue<T> {
     this.#holdings.delete(holding)
     charge(open, Math.max(0, nowMs - open.startedAtMs) - open.chargedMs)
     open.account.held -= 1
+    const { caller } = open.account
+    const left = (this.#heldBy.get(caller) ?? 1) - 1
+    if (left === 0) this.#heldBy.delete(caller)
+    else this.#heldBy.set(caller, left)
     this.#forgetIfIdle(open.account)
+  }
+
+  /** Who goes first in a class; the number of callers who wait is bounded, and so is this walk. */
+  #first(of: ClassAccount<T>, perCaller: number): Account<T> | null {
+    let best: Account<T> | null = null
+    for (const account of of.waiting) {
+      if ((this.#heldBy.get(account.caller) ?? 0) >= perCaller) continue
+      if (best === null || account.tag < best.tag || (account.tag === best.tag && sinceOf(account) < sinceOf(best)))
+        best = account
+    }
+    return best
   }
 
   #class(name: DownloadClass): ClassAccount<T> {
@@ -177,17 +209,6 @@ const charge = <T>(holding: OpenHolding<T>, costMs: number): void => {
   holding.chargedMs += costMs
   holding.account.tag += costMs
   holding.account.of.tag += costMs / holding.account.of.share
-}
-
-/** Who goes first in a class; the number of callers who wait is bounded, and so is this walk. */
-const first = <T>(of: ClassAccount<T>, perCaller: number): Account<T> | null => {
-  let best: Account<T> | null = null
-  for (const account of of.waiting) {
-    if (account.held >= perCaller) continue
-    if (best === null || account.tag < best.tag || (account.tag === best.tag && sinceOf(account) < sinceOf(best)))
-      best = account
-  }
-  return best
 }
 
 const sinceOf = <T>(account: Account<T>): number => account.wishes[0]?.sinceMs ?? 0

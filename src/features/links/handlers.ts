@@ -1,4 +1,5 @@
 import { type BoundOperation, handle } from '../../contract/handler.ts'
+import { shareOf } from '../../kernel/download-class.ts'
 import { linkTtlSecondsDefault } from '../../kernel/limits.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
 import type { LinkParts, LinkSigner } from './links.ts'
@@ -9,10 +10,11 @@ export interface LinkHandlerParts extends LinkParts {
 }
 
 export const linkHandlers = ({ database, signer }: LinkHandlerParts): BoundOperation[] => [
-  handle(createLink, async ({ path, body, request }) => {
+  handle(createLink, async ({ path, body, caller, request }) => {
     const { repository, id } = path
     await publishedArtifact(database.reader, repository, id)
-    const token = await signer.sign({ repository, artifactId: id }, body.ttlSeconds ?? linkTtlSecondsDefault)
+    const ttlSeconds = body.ttlSeconds ?? linkTtlSecondsDefault
+    const token = await signer.sign({ repository, artifactId: id }, ttlSeconds, shareOf(caller))
     // Whoever lost access while it was signed does not get it.
     await request.admitAgain()
     const url = `${request.baseUrl}/api/v1/repositories/${repository}/artifacts/${id}/content?token=${token}`

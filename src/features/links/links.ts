@@ -22,14 +22,16 @@ export interface LinkTarget {
 
 /*
  * Behind the prefix, in base64url: version (1 byte), id of the key (16), end in milliseconds (6), what tells links apart
- * (9), signature (64). These are 96 bytes, so no character of the text has spare bits: each one counts.
+ * (9), whose share of the downloads it takes (9), signature (64). These are 105 bytes, so no character of the text has spare
+ * bits: each one counts.
  */
-const version = 1
+const version = 2
 const keyIdAt = 1
 const endAt = 17
 const nonceAt = 23
-const signatureAt = 32
-const form = /^dtl_[A-Za-z0-9_-]{128}$/
+const shareAt = 32
+const signatureAt = 41
+const form = /^dtl_[A-Za-z0-9_-]{140}$/
 
 const signedPart = (head: Uint8Array, { repository, artifactId }: LinkTarget): Uint8Array =>
   Buffer.concat([Buffer.from('svc download link\0'), head, Buffer.from(`${repository}\0${artifactId}`)])
@@ -47,8 +49,8 @@ interface SigningKey {
 
 /** Signs links with a key of its own, made when first needed and again when it has signed for its time. */
 export interface LinkSigner {
-  /** A token for the target that ends after so many seconds. */
-  sign(target: LinkTarget, ttlSeconds: number): Promise<string>
+  /** A token for the target that ends after so many seconds, made by somebody whose share of the downloads it takes. */
+  sign(target: LinkTarget, ttlSeconds: number, share: string): Promise<string>
 }
 
 export const createLinkSigner = ({ database, clock }: LinkParts): LinkSigner => {
@@ -84,13 +86,14 @@ export const createLinkSigner = ({ database, clock }: LinkParts): LinkSigner => 
   }
 
   return {
-    async sign(target, ttlSeconds) {
+    async sign(target, ttlSeconds, share) {
       const { id, privateKey } = await key()
       const head = Buffer.alloc(signatureAt)
       head.writeUInt8(version)
       head.write(id.replaceAll('-', ''), keyIdAt, 'hex')
       head.writeUIntBE(clock.now() + ttlSeconds * 1000, endAt, nonceAt - endAt)
-      head.set(randomBytes(signatureAt - nonceAt), nonceAt)
+      head.set(randomBytes(shareAt - nonceAt), nonceAt)
+      head.write(share, shareAt, 'base64url')
       const signature = sign(null, signedPart(head, target), privateKey)
       return linkPrefix + Buffer.concat([head, signature]).toString('base64url')
     },
@@ -143,8 +146,9 @@ export const callerOfLink = async (
   return {
     kind: 'link',
     credential: 'download-link',
-    id: head.toString('base64url', nonceAt),
+    id: head.toString('base64url', nonceAt, shareAt),
     administrator: false,
     repository: target.repository,
+    share: head.toString('base64url', shareAt),
   }
 }
