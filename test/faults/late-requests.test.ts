@@ -38,7 +38,7 @@ onPostgres((engine) => {
   let files = 0
 
   before(async () => {
-    store = await blobStoreBehindProxy(engine)
+    store = await blobStoreBehindProxy()
     const { blobStoreUrl } = store
     const databaseUrl = await engine.freshDatabaseUrl()
     survivor = await startService(engine, { settings: { SVC_BLOB_STORE: blobStoreUrl, SVC_DATABASE_URL: databaseUrl } })

@@ -38,11 +38,12 @@ export class Site implements Target, Answering {
   readonly deleted = new Map<string, Buffer>()
   url = ''
   #program: Program | undefined
-  #aheadMs = 0
+  readonly #clock: { aheadMs: number }
 
-  constructor(dataDir: string, databaseUrl: string, settings: Environment = {}) {
+  constructor(dataDir: string, databaseUrl: string, settings: Environment = {}, clock = { aheadMs: 0 }) {
     this.dataDir = dataDir
     this.databaseUrl = databaseUrl
+    this.#clock = clock
     this.settings = settingsFor(this, settings)
   }
 
@@ -83,17 +84,17 @@ export class Site implements Target, Answering {
   /** Starts unless it runs. Each life begins an hour after the one before. */
   async live(): Promise<void> {
     if (this.#program !== undefined) return
-    const ahead = { SVC_TEST_CLOCK_AHEAD_MS: String(this.#aheadMs) }
+    const ahead = { SVC_TEST_CLOCK_AHEAD_MS: String(this.#clock.aheadMs) }
     this.#program = startProgram(process.execPath, [program], { ...this.settings, ...ahead }, { messages: true })
-    this.#aheadMs += betweenLivesMs
+    this.#clock.aheadMs += betweenLivesMs
     this.url = await listening(this.#program)
   }
 
   /** Starts, and resolves when it has died at a point that it comes by itself. */
   async liveUntil(point: string): Promise<void> {
-    const test = { SVC_TEST_CLOCK_AHEAD_MS: String(this.#aheadMs), SVC_TEST_DIE_AT: point }
+    const test = { SVC_TEST_CLOCK_AHEAD_MS: String(this.#clock.aheadMs), SVC_TEST_DIE_AT: point }
     const dying = startProgram(process.execPath, [program], { ...this.settings, ...test }, { messages: true })
-    this.#aheadMs += betweenLivesMs
+    this.#clock.aheadMs += betweenLivesMs
     assert.deepEqual(await dying.ended, { code: null, signal: 'SIGKILL' })
   }
 
@@ -108,8 +109,22 @@ export class Site implements Target, Answering {
 
   /** What `svc doctor` says by the clock of the latest life. */
   doctor(): ReturnType<typeof askDoctor> {
-    const ahead = { SVC_TEST_CLOCK_AHEAD_MS: String(Math.max(0, this.#aheadMs - betweenLivesMs)) }
+    const ahead = { SVC_TEST_CLOCK_AHEAD_MS: String(Math.max(0, this.#clock.aheadMs - betweenLivesMs)) }
     return askDoctor({ ...this.settings, ...ahead }, program)
+  }
+
+  /** Another process on the same data, whose life begins an hour after the latest one. */
+  heir(): Site {
+    return new Site(this.dataDir, this.databaseUrl, this.settings, this.#clock)
+  }
+
+  /** Stands still, as a machine does that is paused. */
+  freeze(): void {
+    this.#program?.child.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#program?.child.kill('SIGCONT')
   }
 
   kill(): void {

@@ -1,5 +1,5 @@
-import type { TestEngine } from './engines.ts'
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
+import { createBucket } from './object-store.ts'
 import { objectStoreUrl } from './shared-object-store.ts'
 
 export interface BlobStoreBehindProxy extends AsyncDisposable {
@@ -8,12 +8,13 @@ export interface BlobStoreBehindProxy extends AsyncDisposable {
   readonly blobStoreUrl: string
 }
 
-/** An empty place for bytes in the object store, reached through a proxy that the test steers. */
-export const blobStoreBehindProxy = async (engine: TestEngine): Promise<BlobStoreBehindProxy> => {
-  const direct = await engine.freshBlobStoreUrl()
-  if (direct === null) throw new Error(`${engine.name} keeps its bytes in a folder`)
-  const proxy = await startFaultyProxy(await objectStoreUrl())
-  const url = new URL(direct)
-  url.searchParams.set('endpoint', `http://${new URL(proxy.url).host}`)
-  return { proxy, blobStoreUrl: url.href, [Symbol.asyncDispose]: () => proxy.close() }
+/** An empty bucket, reached through a proxy that the test steers. */
+export const blobStoreBehindProxy = async (): Promise<BlobStoreBehindProxy> => {
+  const store = await objectStoreUrl()
+  const { url, credentials } = await createBucket(store)
+  Object.assign(process.env, credentials)
+  const proxy = await startFaultyProxy(store)
+  const address = new URL(url)
+  address.searchParams.set('endpoint', `http://${new URL(proxy.url).host}`)
+  return { proxy, blobStoreUrl: address.href, [Symbol.asyncDispose]: () => proxy.close() }
 }
