@@ -6,6 +6,8 @@ export interface Tried {
   readonly what: string
   readonly where: string
   readonly rounds: number
+  /** Acknowledged things that were read back, over all rounds. */
+  readonly checked?: number
   readonly result: string
 }
 
