@@ -3,6 +3,7 @@ import { appendStorageEvent } from '../journal/storage-events.ts'
 import { timestamp } from '../kernel/clock.ts'
 import { toSha256 } from '../kernel/digest.ts'
 import { reclaimBatch } from '../kernel/limits.ts'
+import { upkeepRun } from '../kernel/one-by-one.ts'
 import { blobName } from '../ports/blob-name.ts'
 import { lockBlob } from './claims.queries.ts'
 import { heldBack, seemsHeldBack } from './holds.ts'
@@ -11,6 +12,8 @@ import { insertRemoval, moveNotes, type Removal } from './removal.queries.ts'
 import { nextTry, type RemovalParts, type Removed, remove, removeDue } from './removal.ts'
 
 export type ReclaimParts = RemovalParts
+
+type Run = ReturnType<typeof upkeepRun>
 
 /**
  * Gives up bytes that nobody claims any more, online, and removes them.
@@ -22,11 +25,14 @@ export type ReclaimParts = RemovalParts
  *
  * While somebody holds it back (`holds.ts`) it goes on with the removals that there are, and makes no other.
  *
+ * What cannot be given up is passed over, and the run does not count as a good one.
+ *
  * One call visits the whole queue once, a batch at a time, unless `stopping()`. Returns how many blobs went.
  */
 export const reclaim = async (parts: ReclaimParts, stopping: () => boolean = () => false): Promise<number> => {
   let removed = 0
   const tally: Tally = new Map()
+  const run = upkeepRun(parts.report)
   const count = ({ blobs, told }: Removed): void => {
     removed += blobs
     for (const { repository, bytes } of told) {
@@ -39,12 +45,13 @@ export const reclaim = async (parts: ReclaimParts, stopping: () => boolean = () 
       const digests = await nextCandidates(parts.database.reader, after, reclaimBatch)
       const last = digests.at(-1)
       if (last === undefined) break
-      count(await remove(parts, await giveUp(parts, digests)))
+      count(await remove(parts, await giveUp(parts, digests, run)))
       if (digests.length < reclaimBatch) break
       after = last
     }
   for await (const more of removeDue(parts, stopping)) count(more)
   await tellOperators(parts, tally)
+  run.end()
   parts.meter.ran(parts.clock.now())
   return removed
 }
@@ -64,9 +71,25 @@ const tellOperators = async ({ database, clock }: ReclaimParts, tally: Tally): P
   }
 }
 
-/** Some digests, in order, which is the order of their locks. What becomes a removal here is tried at once. */
-const giveUp = async ({ database, clock, reach }: ReclaimParts, digests: readonly string[]): Promise<Removal[]> => {
-  const removals = await database.transaction((tx) => giveUpUnclaimed(tx, digests, clock.now()))
+/**
+ * Some digests, in order, which is the order of their locks. What becomes a removal here is tried at once. Where one of them
+ * cannot be given up, each is tried for itself: the others are.
+ */
+const giveUp = async (
+  { database, clock, reach }: ReclaimParts,
+  digests: readonly string[],
+  run: Run,
+): Promise<Removal[]> => {
+  const removals: Removal[] = []
+  const together = async (some: readonly string[]): Promise<void> => {
+    removals.push(...(await database.transaction((tx) => giveUpUnclaimed(tx, some, clock.now()))))
+  }
+  try {
+    await together(digests)
+  } catch (error) {
+    if (digests.length === 1) await run.attempt(`giving up the bytes of ${digests[0]}`, () => Promise.reject(error))
+    else for (const digest of digests) await run.attempt(`giving up the bytes of ${digest}`, () => together([digest]))
+  }
   reach('reclaim.given-up')
   return removals
 }

@@ -97,6 +97,28 @@ export const remove = async (parts: RemovalParts, removals: readonly Removal[]):
   const gone = await removeBytes(parts, removals)
   parts.reach('reclaim.removed')
   if (gone.length === 0) return { blobs: 0, told: [] }
+  try {
+    return await settleTogether(parts, gone)
+  } catch (error) {
+    if (gone.length === 1) return unsettled(parts, gone, error)
+  }
+  // One of them cannot be settled: the others are.
+  const all: { blobs: number; told: Told[] } = { blobs: 0, told: [] }
+  for (const removal of gone) {
+    const one = await settleTogether(parts, [removal]).catch((error) => unsettled(parts, [removal], error))
+    all.blobs += one.blobs
+    all.told.push(...one.told)
+  }
+  return all
+}
+
+const unsettled = ({ meter, report }: RemovalParts, [removal]: readonly Removal[], error: unknown): Removed => {
+  meter.failed()
+  report(`the removal of ${removal?.name} could not be told of; it is tried again`, error)
+  return { blobs: 0, told: [] }
+}
+
+const settleTogether = async (parts: RemovalParts, gone: readonly Removal[]): Promise<Removed> => {
   const { settled, told } = await parts.database.transaction((tx) => settle(tx, gone, timestamp(parts.clock.now())))
   for (const { size } of settled) parts.meter.removed(size)
   return { blobs: settled.length, told }

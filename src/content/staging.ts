@@ -1,6 +1,7 @@
 import type { Database } from '../database/database.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { stagingGraceMs, upkeepBatch } from '../kernel/limits.ts'
+import type { upkeepRun } from '../kernel/one-by-one.ts'
 import type { BlobStore, StagedRemains } from '../ports/blob-store.ts'
 import { deleteAssembly, endedAssemblies, knownPlaces } from './assembly.queries.ts'
 
@@ -10,13 +11,16 @@ export interface StagingParts {
   readonly clock: Clock
 }
 
+type Run = ReturnType<typeof upkeepRun>
+
 /**
  * Removes staging places that nobody writes to: those of dead processes. `inUse` says which of some places a transfer is
  * writing to; assemblies are known here. Young ones are left alone, because their row may not have been visible yet.
- * Returns how many went.
+ * One that cannot be removed is passed over. Returns how many went.
  */
 export const sweepStaging = async (
   parts: StagingParts,
+  run: Run,
   inUse: (remains: readonly StagedRemains[]) => Promise<ReadonlySet<string>>,
 ): Promise<number> => {
   const { database, store, clock } = parts
@@ -30,32 +34,37 @@ export const sweepStaging = async (
     await database.settled()
     for (const place of new Set(places)) {
       if (assemblies.has(place)) continue
-      await store.discardStaged(place)
-      swept += 1
+      if (await run.attempt(`removing the staging place ${place}`, () => store.discardStaged(place))) swept += 1
     }
   }
-  let batch: StagedRemains[] = []
-  for await (const remains of store.listStaged()) {
-    if (clock.now() - remains.modifiedAtMs < stagingGraceMs) continue
-    batch.push(remains)
-    if (batch.length < upkeepBatch) continue
+  await run.attempt('the look through staging', async () => {
+    let batch: StagedRemains[] = []
+    for await (const remains of store.listStaged()) {
+      if (clock.now() - remains.modifiedAtMs < stagingGraceMs) continue
+      batch.push(remains)
+      if (batch.length < upkeepBatch) continue
+      await sweep(batch)
+      batch = []
+    }
     await sweep(batch)
-    batch = []
-  }
-  await sweep(batch)
+  })
   return swept
 }
 
 /** Gives back the places of uploads that were cancelled, whose parts nobody will ask for. The row goes last. */
-export const discardEndedAssemblies = async ({ database, store }: StagingParts): Promise<void> => {
-  for (;;) {
-    const ended = await endedAssemblies(database.reader, upkeepBatch)
-    // A power cut must not bring the uploads back without their bytes (I2).
-    await database.settled()
-    for (const { claim_id, place } of ended) {
+export const discardEndedAssemblies = async ({ database, store }: StagingParts, run: Run): Promise<void> => {
+  await run.each('discarding the parts of ended uploads', {
+    find: async (limit) => {
+      const ended = await endedAssemblies(database.reader, limit)
+      // A power cut must not bring the uploads back without their bytes (I2).
+      await database.settled()
+      return ended
+    },
+    what: ({ claim_id }) => `discarding the parts of the ended upload ${claim_id}`,
+    key: ({ claim_id }) => claim_id,
+    work: async ({ claim_id, place }) => {
       await store.discardStaged(place)
       await database.transaction((tx) => deleteAssembly(tx, claim_id), { durability: 'relaxed' })
-    }
-    if (ended.length < upkeepBatch) return
-  }
+    },
+  })
 }

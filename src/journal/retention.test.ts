@@ -71,6 +71,7 @@ forEachEngine((engine) => {
   const forget = (database: Database, today: number, late?: () => boolean): Promise<void> =>
     forgetOldLines(
       {
+        report: assert.fail,
         database,
         clock: { now: () => start + today * day },
         journalRetentionMs: 10 * day,

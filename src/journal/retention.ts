@@ -1,6 +1,7 @@
 import type { Database } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
 import { checkPage, retentionBatch } from '../kernel/limits.ts'
+import { upkeepRun } from '../kernel/one-by-one.ts'
 import { cursorFloor } from './cursors.ts'
 import {
   deleteLines,
@@ -18,6 +19,7 @@ export interface RetentionParts {
   /** How long lines are kept. */
   readonly journalRetentionMs: number
   readonly securityAuditRetentionMs: number
+  readonly report: (message: string, error: unknown) => void
 }
 
 /**
@@ -27,14 +29,22 @@ export interface RetentionParts {
  */
 export const forgetOldLines = async (parts: RetentionParts, late: () => boolean = () => false): Promise<void> => {
   const { database, clock } = parts
+  const run = upkeepRun(parts.report)
   const journalsBefore = timestamp(clock.now() - parts.journalRetentionMs)
   for (let after = ''; !late(); ) {
     const repositories = await repositoriesAfter(database.reader, after, checkPage)
-    for (const repository of repositories) if (!late()) await forgetJournal(database, repository, journalsBefore, late)
+    for (const repository of repositories)
+      if (!late())
+        await run.attempt(`forgetting old lines of the journal of ${repository}`, () =>
+          forgetJournal(database, repository, journalsBefore, late),
+        )
     after = repositories.at(-1) ?? ''
     if (repositories.length < checkPage) break
   }
-  await forgetSecurityAudit(database, timestamp(clock.now() - parts.securityAuditRetentionMs), late)
+  await run.attempt('forgetting old lines of the security audit', () =>
+    forgetSecurityAudit(database, timestamp(clock.now() - parts.securityAuditRetentionMs), late),
+  )
+  run.end()
 }
 
 /** Losing this to a power cut costs doing it again. */

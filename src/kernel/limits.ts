@@ -385,6 +385,10 @@ export const readinessBelievedMs = second // spec
 /** Upkeep: rows changed in one transaction, and the pause of its clock. */
 export const upkeepBatch = 200
 export const upkeepEveryMs = 15 * second
+/** Items of one step of upkeep that may fail before the rest waits for the next run: each is a line in the log. */
+export const upkeepFailuresMax = 100
+/** How often it is written down that some upkeep went well: often enough for an alert, and hardly ever for the disk. */
+export const upkeepNotedEveryMs = minute
 /** A staged file without a row is left alone this long: its row may not have been seen yet. */
 export const stagingGraceMs = 10 * minute
 

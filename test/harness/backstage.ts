@@ -133,7 +133,7 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
       assert.deepEqual((await findings()).damage, [])
     },
     async upkeep(cleanupGraceMs = cleanupGraceHoursDefault * 3_600_000) {
-      const parts = { database, store, clock, cleanupGraceMs }
+      const parts = { database, store, clock, cleanupGraceMs, report: assert.fail }
       await settleUploads(parts)
       await sweepUploads(parts)
       await settleDeletions(parts)

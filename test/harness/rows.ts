@@ -82,6 +82,7 @@ const tables = {
   storage_events: true,
   storage_policies: true,
   throttles: true,
+  upkeep_runs: true,
   uploads: true,
 } as const satisfies Record<keyof Tables, true>
 

@@ -281,9 +281,9 @@ forEachEngine((engine) => {
         'claims past their grace': () => claimsPastGrace(database.reader, Date.now(), hour, 200),
         uploads: () => settleUploads(backstage),
         staging: () => sweepUploads(backstage),
-        sessions: () => settleSessions({ database, clock }),
+        sessions: () => settleSessions({ database, clock, report: assert.fail }),
         jobs: () => forgetJobs({ database, clock }),
-        quotas: () => watchQuotas({ database, clock }),
+        quotas: () => watchQuotas({ database, clock, report: assert.fail }),
         'link keys': () => settleLinkKeys({ database, clock }),
       }
       for (const [what, look] of Object.entries(looks)) {

@@ -19,6 +19,7 @@ import { openUploads } from './0017-open-uploads.ts'
 import { repositoryIdentities } from './0018-repository-identities.ts'
 import { removals } from './0019-removals.ts'
 import { versionIdentity } from './0020-version-identity.ts'
+import { upkeepRuns } from './0021-upkeep-runs.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   repositoryIdentities,
   removals,
   versionIdentity,
+  upkeepRuns,
 ]

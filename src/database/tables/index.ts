@@ -32,6 +32,7 @@ import type { ArtifactStagesTable } from './stages.ts'
 import type { StorageEventsTable } from './storage-events.ts'
 import type { StoragePoliciesTable } from './storage-policies.ts'
 import type { ThrottlesTable } from './throttles.ts'
+import type { UpkeepRunsTable } from './upkeep-runs.ts'
 import type { UploadsTable } from './uploads.ts'
 
 /** Every table of the one schema, by name. Booleans are 0 or 1, times RFC 3339 text in UTC, sizes safe integers. */
@@ -81,5 +82,6 @@ export interface Tables {
   storage_events: StorageEventsTable
   storage_policies: StoragePoliciesTable
   throttles: ThrottlesTable
+  upkeep_runs: UpkeepRunsTable
   uploads: UploadsTable
 }

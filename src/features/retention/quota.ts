@@ -2,6 +2,7 @@ import type { Database, Transaction } from '../../database/database.ts'
 import { appendStorageEvent, type StorageEventLevel } from '../../journal/storage-events.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { upkeepBatch } from '../../kernel/limits.ts'
+import { upkeepRun } from '../../kernel/one-by-one.ts'
 import { type UsageState, usageState } from '../../kernel/usage-state.ts'
 import { lockQuotaRow, type QuotaRow, quotaRowsAfter, updateQuota } from './policy.queries.ts'
 
@@ -44,17 +45,29 @@ export const tellOfUsage = async (tx: Transaction, row: QuotaRow, now: string): 
  * Looks through the repositories for usage that has another name than was told. By the clock and not with every byte, so
  * that uploads pay nothing for it, and usage that goes back and forth around a threshold fills no events.
  */
-export const watchQuotas = async ({ database, clock }: { database: Database; clock: Clock }): Promise<void> => {
+export const watchQuotas = async ({
+  database,
+  clock,
+  report,
+}: {
+  readonly database: Database
+  readonly clock: Clock
+  readonly report: (message: string, error: unknown) => void
+}): Promise<void> => {
+  const run = upkeepRun(report)
   for (let after = ''; ; ) {
     const rows = await quotaRowsAfter(database.reader, after, upkeepBatch)
     for (const row of rows)
       if (stateOf(row) !== row.told_usage)
-        await database.transaction(async (tx) => {
-          const locked = await lockQuotaRow(tx, row.id)
-          if (locked !== undefined) await tellOfUsage(tx, locked, timestamp(clock.now()))
-        })
+        await run.attempt(`telling of the usage of ${row.id}`, () =>
+          database.transaction(async (tx) => {
+            const locked = await lockQuotaRow(tx, row.id)
+            if (locked !== undefined) await tellOfUsage(tx, locked, timestamp(clock.now()))
+          }),
+        )
     const last = rows.at(-1)
-    if (last === undefined || rows.length < upkeepBatch) return
+    if (last === undefined || rows.length < upkeepBatch) break
     after = last.id
   }
+  run.end()
 }

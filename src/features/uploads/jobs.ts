@@ -1,8 +1,10 @@
 import { release } from '../../content/claims.ts'
 import { discardEndedAssemblies, type StagingParts, sweepStaging } from '../../content/staging.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Transaction } from '../../database/database.ts'
+import type { UploadsTable } from '../../database/tables/uploads.ts'
 import { timestamp } from '../../kernel/clock.ts'
-import { upkeepBatch, uploadLifetimeMs } from '../../kernel/limits.ts'
+import { uploadLifetimeMs } from '../../kernel/limits.ts'
+import { upkeepRun } from '../../kernel/one-by-one.ts'
 import { sessionsOfDisabled } from './administration.queries.ts'
 import {
   deleteUpload,
@@ -16,65 +18,70 @@ import { cancel } from './uploads.ts'
 
 export interface UploadUpkeepParts extends StagingParts {
   readonly database: Database
-}
-
-type Row = { id: string }
-
-/** Runs one short transaction for each row found, in batches, until a batch is not full. Each looks again under its lock. */
-const each = async (find: () => Promise<Row[]>, settle: (id: string) => Promise<void>): Promise<void> => {
-  for (;;) {
-    const rows = await find()
-    for (const { id } of rows) await settle(id)
-    if (rows.length < upkeepBatch) return
-  }
+  readonly report: (message: string, error: unknown) => void
 }
 
 /**
- * What time does to uploads; an idempotent function of the database. Sessions past their end are cancelled, and those of disabled accounts; transfers of
- * dead processes give their room back, and records are forgotten seven days after they ended. What cancelled sessions
- * reserve is given back with what deleted files do.
+ * What time does to uploads; an idempotent function of the database. Sessions past their end are cancelled, and those of
+ * disabled accounts; transfers of dead processes give their room back, and records are forgotten seven days after they
+ * ended. What cancelled sessions reserve is given back with what deleted files do. An upload that fails is passed over.
  */
 export const settleUploads = async (parts: UploadUpkeepParts): Promise<void> => {
   const { database, clock } = parts
   const now = timestamp(clock.now())
-  const before = (ms: number): string => timestamp(clock.now() - ms)
+  const run = upkeepRun(parts.report)
+  /** One short transaction for each row found; each looks again under its lock. */
+  const each = (
+    step: string,
+    find: (limit: number) => Promise<{ id: string }[]>,
+    settle: (tx: Transaction, row: UploadsTable | undefined, id: string) => Promise<unknown>,
+  ): Promise<unknown> =>
+    run.each(step, {
+      what: ({ id }) => `${step}: upload ${id}`,
+      key: ({ id }) => id,
+      find,
+      work: ({ id }) => database.transaction(async (tx) => settle(tx, await lockUpload(tx, id), id)),
+    })
   await each(
-    () => expiredSessions(database.reader, now, upkeepBatch),
-    (id) =>
-      database.transaction(async (tx) => {
-        const row = await lockUpload(tx, id)
-        const idle = row?.turn_until === null || (row?.turn_until ?? '') <= now
-        if (row?.status === 'pending' && row.expires_at <= now && idle) await cancel(tx, row, now)
-      }),
+    'ending expired sessions',
+    (limit) => expiredSessions(database.reader, now, limit),
+    async (tx, row) => {
+      const idle = row?.turn_until === null || (row?.turn_until ?? '') <= now
+      if (row?.status === 'pending' && row.expires_at <= now && idle) await cancel(tx, row, now)
+    },
   )
   // Whoever was disabled ends no session; what they reserved is for others.
   await each(
-    () => sessionsOfDisabled(database.reader, upkeepBatch),
-    (id) =>
-      database.transaction(async (tx) => {
-        const row = await lockUpload(tx, id)
-        if (row?.status === 'pending') await cancel(tx, row, now)
-      }),
+    'ending the sessions of disabled accounts',
+    (limit) => sessionsOfDisabled(database.reader, limit),
+    async (tx, row) => {
+      if (row?.status === 'pending') await cancel(tx, row, now)
+    },
   )
   await each(
-    () => lapsedTransfers(database.reader, now, upkeepBatch),
-    (id) =>
-      database.transaction(async (tx) => {
-        const row = await lockUpload(tx, id)
-        if (row?.kind !== 'raw' || row.turn_until === null || row.turn_until > now) return
-        await release(tx, id, now)
-        await deleteUpload(tx, id)
-      }),
+    'giving back what dead transfers reserved',
+    (limit) => lapsedTransfers(database.reader, now, limit),
+    async (tx, row, id) => {
+      if (row?.kind !== 'raw' || row.turn_until === null || row.turn_until > now) return
+      await release(tx, id, now)
+      await deleteUpload(tx, id)
+    },
   )
+  const before = timestamp(clock.now() - uploadLifetimeMs)
   await each(
-    () => forgottenUploads(database.reader, before(uploadLifetimeMs), upkeepBatch),
-    (id) => database.transaction((tx) => deleteUpload(tx, id)),
+    'forgetting uploads that ended long ago',
+    (limit) => forgottenUploads(database.reader, before, limit),
+    (tx, _row, id) => deleteUpload(tx, id),
   )
+  run.end()
 }
 
-/** Removes what dead transfers and ended sessions left in staging. */
+/** Removes what dead transfers and ended sessions left in staging. How many places went. */
 export const sweepUploads = async (parts: UploadUpkeepParts): Promise<number> => {
-  await discardEndedAssemblies(parts)
+  const run = upkeepRun(parts.report)
   const now = timestamp(parts.clock.now())
-  return sweepStaging(parts, (remains) => placesInUse(parts.database.reader, remains, now))
+  await discardEndedAssemblies(parts, run)
+  const swept = await sweepStaging(parts, run, (remains) => placesInUse(parts.database.reader, remains, now))
+  run.end()
+  return swept
 }

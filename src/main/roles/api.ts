@@ -53,6 +53,7 @@ import type { Parts } from '../parts.ts'
 import { metricsOfAll, offerMetrics } from '../process-metrics.ts'
 import { reclaimMeasures } from '../reclaim-measures.ts'
 import { translate } from '../translate.ts'
+import { upkeepMeasures } from '../upkeep-measures.ts'
 import { programVersion } from '../version.ts'
 
 export interface Gateway {
@@ -73,6 +74,7 @@ export const startGateway = async (
   const metrics = createMetrics(Math.floor(clock.now() / 1000))
   offerMetrics(metrics.registry)
   metrics.show(reclaimMeasures(database, clock, parts.meter))
+  metrics.show(upkeepMeasures(database, clock))
   metrics.show(databaseMeasures(database.log))
   let draining = false
   const access = {

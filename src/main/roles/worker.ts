@@ -7,84 +7,68 @@ import { watchQuotas } from '../../features/retention/quota.ts'
 import { judgeCompletion, runCompletion } from '../../features/uploads/completion.ts'
 import { settleUploads, sweepUploads } from '../../features/uploads/jobs.ts'
 import { forgetJobs } from '../../jobs/leases.ts'
-import { startReconciler } from '../../jobs/reconciler.ts'
+import type { Reconciler } from '../../jobs/reconciler.ts'
 import { type JobKind, runDueJobs } from '../../jobs/runner.ts'
+import { startUpkeep, type Upkeep, type UpkeepName } from '../../jobs/upkeep.ts'
 import { forgetOldLines } from '../../journal/retention.ts'
 import { forgetStorageEvents } from '../../journal/storage-events.ts'
 import { jobsEveryMs, retentionEveryMs, upkeepEveryMs } from '../../kernel/limits.ts'
 import type { Parts } from '../parts.ts'
 import { translate } from '../translate.ts'
 
-/** Upkeep: what has to happen although nobody asks for it. Any number of workers may run on one database. */
-export const startWorker = (given: Parts): { stop(): Promise<void> } => {
-  const parts: Parts = { ...given, database: given.database.patient }
+/** What has to happen although nobody asks for it, each part for itself. */
+export const upkeepOf = (parts: Parts, stopping: () => boolean): readonly Upkeep[] => {
   const { database, clock, store, report, settings } = parts
-  const uploads = { database, clock, store, cleanupGraceMs: settings.cleanupGraceMs }
-  const { maxObjectBytes, capacityBytes, uploadSharePercent } = settings
+  const { maxObjectBytes, capacityBytes, uploadSharePercent, cleanupGraceMs } = settings
+  const common = { database, clock, store, report, cleanupGraceMs }
   const transfers = { ...parts, maxObjectBytes, capacityBytes, uploadSharePercent }
   const completion: JobKind = {
     kind: 'completion',
     run: (job) => runCompletion(transfers, job),
     judge: (error) => judgeCompletion(translate(error) ?? error),
   }
-  let stopping = false
-  const completions = startReconciler({
-    name: 'the completion of uploads',
-    everyMs: jobsEveryMs,
-    report,
-    run: () => runDueJobs(parts, completion, () => stopping),
-  })
-  const reconcilers = [
-    completions,
-    startReconciler({
-      name: 'the upkeep of uploads',
-      everyMs: upkeepEveryMs,
-      report,
-      run: async () => {
-        await settleUploads(uploads)
-        await sweepUploads(uploads)
-        await settleDeletions(uploads)
-        await reclaim(parts, () => stopping)
-      },
-    }),
-    startReconciler({
-      name: 'the schedule of storage policies',
-      everyMs: upkeepEveryMs,
-      report,
-      run: async () => {
-        await watchQuotas({ database, clock })
-        await runDuePolicies({ database, clock, report, cleanupGraceMs: settings.cleanupGraceMs }, () => stopping)
-        await forgetStorageEvents(database)
-      },
-    }),
-    startReconciler({
-      name: 'the upkeep of link keys',
-      everyMs: upkeepEveryMs,
-      report,
-      run: () => settleLinkKeys({ database, clock }),
-    }),
-    startReconciler({
-      name: 'the retention of journals',
-      everyMs: retentionEveryMs,
-      report,
-      run: () => forgetOldLines({ database, clock, ...settings }, () => stopping),
-    }),
-    startReconciler({
-      name: 'the upkeep of sessions and jobs',
-      everyMs: upkeepEveryMs,
-      report,
-      run: async () => {
-        await settleSessions({ database, clock })
-        await forgetJobs({ database, clock })
-      },
-    }),
+  const soon = upkeepEveryMs
+  return [
+    { name: 'completions', everyMs: jobsEveryMs, run: () => runDueJobs(parts, completion, stopping) },
+    { name: 'uploads', everyMs: soon, run: () => settleUploads(common) },
+    { name: 'staging', everyMs: soon, run: () => sweepUploads(common) },
+    { name: 'deletions', everyMs: soon, run: () => settleDeletions(common) },
+    { name: 'reclaim', everyMs: soon, run: () => reclaim(parts, stopping) },
+    { name: 'quotas', everyMs: soon, run: () => watchQuotas(common) },
+    { name: 'policies', everyMs: soon, run: () => runDuePolicies(common, stopping) },
+    { name: 'storage_events', everyMs: soon, run: () => forgetStorageEvents(database) },
+    { name: 'link_keys', everyMs: soon, run: () => settleLinkKeys(common) },
+    { name: 'journals', everyMs: retentionEveryMs, run: () => forgetOldLines({ ...common, ...settings }, stopping) },
+    { name: 'sessions', everyMs: soon, run: () => settleSessions(common) },
+    { name: 'jobs', everyMs: soon, run: () => forgetJobs(common) },
   ]
-  const deaf = parts.jobsWaiting.listen(() => completions.wake())
+}
+
+/** What one part leaves to another is looked for at once, and not when its time comes. */
+const leavesWorkTo: Partial<Record<UpkeepName, UpkeepName>> = { uploads: 'deletions', deletions: 'reclaim' }
+
+/** Upkeep. Any number of workers may run on one database. */
+export const startWorker = (given: Parts, choose = upkeepOf): { stop(): Promise<void> } => {
+  const parts: Parts = { ...given, database: given.database.patient }
+  let stopping = false
+  const running = new Map<UpkeepName, Reconciler>()
+  for (const upkeep of choose(parts, () => stopping)) {
+    const run = async (): Promise<void> => {
+      try {
+        await upkeep.run()
+      } finally {
+        const next = leavesWorkTo[upkeep.name]
+        if (next !== undefined) running.get(next)?.wake()
+      }
+    }
+    running.set(upkeep.name, startUpkeep(parts, { ...upkeep, run }))
+  }
+  const deaf = parts.jobsWaiting.listen(() => running.get('completions')?.wake())
   return {
     async stop() {
       stopping = true
       deaf()
-      await Promise.all(reconcilers.map((reconciler) => reconciler.stop()))
+      await Promise.all([...running.values()].map((reconciler) => reconciler.stop()))
     },
   }
 }

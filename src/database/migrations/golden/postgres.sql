@@ -712,6 +712,13 @@ alter table throttles add constraint throttles_pkey PRIMARY KEY (key);
 
 CREATE INDEX throttles_by_age ON throttles USING btree (last_failure_at);
 
+create table upkeep_runs (
+  name text collate "C" not null,
+  succeeded_at text collate "C" not null
+);
+
+alter table upkeep_runs add constraint upkeep_runs_pkey PRIMARY KEY (name);
+
 create table uploads (
   id text collate "C" not null,
   repository text collate "C" not null,

@@ -745,6 +745,11 @@ CREATE INDEX "throttles_by_age" on "throttles" (
   "last_failure_at"
 );
 
+CREATE TABLE "upkeep_runs" (
+  "name" text primary key,
+  "succeeded_at" text not null
+) strict;
+
 CREATE TABLE "uploads" (
   "id" text primary key,
   "repository" text not null references "repositories" ("id"),
