@@ -27,6 +27,6 @@ export const checkOrigin = (
 export const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
-    'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Range, X-Checksum-Sha256, X-Content-SHA256, Svc-Download-Id, Svc-Download-Class, Svc-Queue-Ticket',
+    'Authorization, Content-Type, Idempotency-Key, Content-Digest, Content-MD5, If-Match, If-None-Match, If-Range, If-Unmodified-Since, Range, Repr-Digest, X-Checksum-Md5, X-Checksum-Sha1, X-Checksum-Sha256, X-Content-SHA256, Svc-Download-Id, Svc-Download-Class, Svc-Queue-Ticket',
   'access-control-max-age': '600',
 }

@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AnyAnswer, BoundOperation, ByteAnswer, IncomingBody, Input } from '../contract/handler.ts'
 import { type AccessRule, changes, type Operation } from '../contract/operation.ts'
 import { actorOf, type Caller, readsOnly } from '../kernel/caller.ts'
-import { Failure } from '../kernel/failure.ts'
+import { Failure, invalid } from '../kernel/failure.ts'
 import { networkOf } from '../kernel/networks.ts'
 import type { Scope } from '../kernel/scope.ts'
+import { bodyDigests } from './body-digests.ts'
 import { bearerCredential, linkCredential } from './credential.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { decodeQuery } from './query.ts'
@@ -133,6 +134,7 @@ interface Line {
 
 const streamOf = (
   operation: Operation,
+  headerNames: readonly string[],
   request: IncomingMessage,
   response: ServerResponse,
   { deadlineSeconds, metrics, scope, uploads }: { deadlineSeconds: number; metrics: HttpMetrics } & Line,
@@ -143,10 +145,22 @@ const streamOf = (
   const allowed = operation.body.mediaTypes
   if (allowed !== null && !allowed.includes(mediaType(request)))
     throw new Failure('unsupported_media_type', `Send the bytes with Content-Type: ${allowed.join(' or ')}.`)
+  const { headers } = request
+  if (headers['content-range'] !== undefined)
+    throw invalid(
+      '/headers/content-range',
+      'a part of a file cannot be sent here: send the whole, or open an upload in parts',
+    )
+  if (headers['if-match'] !== undefined && !headerNames.includes('if-match'))
+    throw new Failure('precondition_failed', 'If-Match asks for what is stored here already, and nothing can be.')
   const body = incomingBody(request, response, {
     scope,
     deadlineSeconds,
     beginTransfer: () => metrics.begin('in'),
+    digests: bodyDigests(
+      headers,
+      headerNames.filter((name) => name === 'x-checksum-sha256'),
+    ),
     whenWhole,
   })
   return { ...body, pieces: inLine(body.pieces, () => uploads.enter(scope, caller)) }
@@ -186,7 +200,7 @@ export const perform = async (
     checked.body(parts.body)
   }
   const sender = arrival.caller === null ? networkOf(arrival.clientAddress) : actorOf(arrival.caller)
-  const stream = streamOf(operation, request, response, parts, sender, arrival.admitAgain)
+  const stream = streamOf(operation, checked.headerNames, request, response, parts, sender, arrival.admitAgain)
   const input: Record<keyof Input<Operation>, unknown> = {
     path: parts.params,
     query,

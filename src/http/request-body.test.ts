@@ -57,6 +57,7 @@ const scene = (t: TestContext, headers: Record<string, string> = { 'transfer-enc
     scope,
     deadlineSeconds,
     beginTransfer: () => transfer,
+    digests: null,
     whenWhole: async () => told.push('whole'),
   })
   const pieces = body.pieces[Symbol.asyncIterator]()

@@ -4,6 +4,7 @@ import { unwantedBodyBytesMax } from '../kernel/connection-limits.ts'
 import { Failure } from '../kernel/failure.ts'
 import { transferIdleMs } from '../kernel/limits.ts'
 import type { Scope } from '../kernel/scope.ts'
+import type { BodyDigests } from './body-digests.ts'
 
 /** Counts a body while it arrives. */
 interface Transfer {
@@ -16,6 +17,8 @@ interface Taking {
   readonly scope: Scope
   readonly deadlineSeconds: number
   readonly beginTransfer: () => Transfer
+  /** Sees every piece, and throws when the body is not what was said of it. */
+  readonly digests: BodyDigests | null
   readonly whenWhole: () => Promise<unknown>
 }
 
@@ -49,7 +52,7 @@ export const incomingBody = (request: IncomingMessage, response: ServerResponse,
 async function* timedPieces(
   request: IncomingMessage,
   response: ServerResponse,
-  { scope, deadlineSeconds, beginTransfer, whenWhole }: Taking,
+  { scope, deadlineSeconds, beginTransfer, digests, whenWhole }: Taking,
 ): AsyncGenerator<Uint8Array> {
   continueBody(request, response)
   const transfer = beginTransfer()
@@ -93,9 +96,11 @@ async function* timedPieces(
       if (piece instanceof Uint8Array) {
         idle.refresh()
         transfer.add(piece.byteLength)
+        digests?.update(piece)
         yield piece
         idle.refresh()
       } else if (request.readableEnded) {
+        digests?.verify()
         await whenWhole()
         return
       } else if (request.destroyed) {

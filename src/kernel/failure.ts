@@ -32,6 +32,7 @@ export const failures = {
   cursor_lost: [409, 'The cursor has lost its place'],
   policy_disabled: [409, 'The policy is disabled'],
   policy_exceeded: [409, 'That is more than the policy allows'],
+  precondition_failed: [412, 'The file is not as expected'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The media type is not supported'],
   range_not_satisfiable: [416, 'The range lies outside the file'],

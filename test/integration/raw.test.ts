@@ -421,7 +421,8 @@ forEachEngine((engine) => {
         leftTurns: createLeftTurns(),
         report: (message, error) => assert.fail(new Error(message, { cause: error })),
       }
-      const file = { path, declaredBytes: 4, digest: toSha256(digestOf('same')), onlyNew: false }
+      const expects = { ifMatch: undefined, ifUnmodifiedSince: undefined }
+      const file = { path, declaredBytes: 4, digest: toSha256(digestOf('same')), onlyNew: false, expects }
       const scope = { repository: 'releases', owner: `account:${owner.id}` }
       const told = await putRaw(parts, scope, { ...file, pieces: chunked('same') })
       assert.deepEqual([told.created, told.revision, told.artifact.sha256], [false, 1, digestOf('same')])

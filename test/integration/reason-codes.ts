@@ -45,6 +45,8 @@ export const statusOfCode: Readonly<Record<string, number>> = {
   cursor_lost: 409,
   key_state: 409,
   mirror_read_only: 409,
+  // RFC 9110, section 13.1
+  precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,
   range_not_satisfiable: 416,

@@ -73,6 +73,7 @@ export const assetHandlers = (parts: TransferParts & ServeParts): BoundOperation
           declaredBytes: body.declaredBytes,
           digest: checksum === undefined ? null : toSha256(checksum.toLowerCase()),
           onlyNew: headers['if-none-match'] !== undefined,
+          expects: { ifMatch: headers['if-match'], ifUnmodifiedSince: headers['if-unmodified-since'] },
           pieces: body.pieces,
         },
       )

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { BodyDigestHeaders } from '../../contract/body-digests.ts'
 import { answers, defineOperation, jsonBody } from '../../contract/define.ts'
 import { DownloadHeaders, downloadResponses } from '../../contract/download.ts'
 import {
@@ -196,6 +197,9 @@ export const putRaw = defineOperation({
     'if-none-match': Type.Optional(
       Type.String({ pattern: '^\\*$', description: '* (nothing else is supported here)' }),
     ),
+    'if-match': Type.Optional(Type.String({ description: '* or ETags, one of which the file has that is replaced' })),
+    'if-unmodified-since': Type.Optional(Type.String({ description: 'not replaced after this HTTP-date' })),
+    ...BodyDigestHeaders,
   }),
   body: { kind: 'stream', mediaTypes: null },
   responses: {

@@ -11,6 +11,7 @@ import type { UploadScope } from '../uploads/session.ts'
 import { whileRenewing } from '../uploads/turn.ts'
 import type { TransferParts } from '../uploads/uploads.ts'
 import { findAssetContent } from './assets.queries.ts'
+import { failed, type Preconditions, refuseUnlessAsExpected } from './preconditions.ts'
 import { addRevision, otherRevision } from './revisions.ts'
 
 export interface RawFile {
@@ -20,6 +21,7 @@ export interface RawFile {
   readonly digest: Sha256 | null
   /** `If-None-Match: *`: only a path that has nothing yet. */
   readonly onlyNew: boolean
+  readonly expects: Preconditions
   readonly pieces: AsyncIterable<Uint8Array>
 }
 
@@ -51,6 +53,7 @@ export const putRaw = async (parts: TransferParts, scope: UploadScope, file: Raw
   const { database } = parts
   const before = await findAssetContent(database.reader, scope.repository, file.path)
   if (file.onlyNew && before !== undefined) throw exists(file.path)
+  await refuseUnlessAsExpected(database.reader, scope.repository, file.path, file.expects, before)
   if (file.declaredBytes !== null && file.declaredBytes > parts.maxObjectBytes)
     throw new Failure('body_too_large', `A file may have at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
   const name = lastCharacters(file.path.slice(file.path.lastIndexOf('/') + 1), artifactNameMaxCharacters)
@@ -104,11 +107,14 @@ const receive = (parts: TransferParts, transfer: RawTransfer, file: RawFile, bef
     },
   )
 
-/** Null when the path is as it was when the request began; otherwise the 409 that fits. */
+/** Null when the path is as it was when the request began; otherwise the 409 that fits, or 412 for who expected something. */
 const refuseChange = (file: RawFile, before: Current, now: Current): null => {
   if (file.onlyNew && now !== undefined) throw exists(file.path)
-  if (now?.revision !== before?.revision) throw otherRevision(file.path, now?.revision ?? 0)
-  return null
+  if (now?.revision === before?.revision) return null
+  const { ifMatch, ifUnmodifiedSince } = file.expects
+  if (ifMatch !== undefined || ifUnmodifiedSince !== undefined)
+    throw failed(file.path, 'was replaced while the file came in')
+  throw otherRevision(file.path, now?.revision ?? 0)
 }
 
 const commit = async (

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { BodyDigestHeaders } from '../../contract/body-digests.ts'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../contract/define.ts'
 import {
   ByteCount,
@@ -79,6 +80,7 @@ export const putUploadContent = defineOperation({
   retry: 'reconcile-upload',
   conditions: ['upload-owner', 'resource-state'],
   pathParameters: one,
+  headers: fields(BodyDigestHeaders),
   body: { kind: 'stream', mediaTypes: ['application/octet-stream'] },
   responses: { 200: answers('The published upload', ArtifactRecord) },
   failures: [
@@ -129,7 +131,7 @@ export const putUploadPart = defineOperation({
   retry: 'reconcile-upload',
   conditions: ['upload-owner', 'resource-state'],
   pathParameters: fields({ repository: Type.String(), id: Uuid, index: PartIndex }),
-  headers: fields({ 'x-content-sha256': Sha256Text }),
+  headers: fields({ 'x-content-sha256': Sha256Text, ...BodyDigestHeaders }),
   body: { kind: 'stream', mediaTypes: ['application/octet-stream'] },
   responses: { 204: answersNothing('The part is stored') },
   failures: [
