@@ -65,6 +65,10 @@ export const clientFacts = (
   }
 }
 
+/** True for a request that speaks of another client, from a peer that is not trusted to: all behind it count as one. */
+export const isForwardedByStranger = (request: IncomingMessage, proxies: TrustedProxies): boolean =>
+  request.headers['x-forwarded-for'] !== undefined && !comesFromProxy(request, proxies)
+
 const forwardedAddress = (chain: string, direct: string, proxies: TrustedProxies): string => {
   const hops = chain.split(',').map((hop) => hop.trim())
   for (let index = hops.length - 1; index >= 0; index--) {

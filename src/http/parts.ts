@@ -19,6 +19,8 @@ export interface HttpParts {
   readonly baseUrl: string | null
   /** True when only this machine can connect. */
   readonly onLoopback: boolean
+  /** Called for each request that a peer forwards whom nobody told us to trust. */
+  readonly forwardedByStranger: (peer: string) => void
   readonly corsOrigins: ReadonlySet<string>
   readonly uploadDeadlineSeconds: number
   /** Resolves once everything that could be read of the catalog at the call survives a power cut. */

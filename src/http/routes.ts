@@ -5,7 +5,7 @@ import { actorOf } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits.ts'
 import { networkOf } from '../kernel/networks.ts'
-import { clientFacts } from './client-address.ts'
+import { clientFacts, isForwardedByStranger } from './client-address.ts'
 import { bearerCredential } from './credential.ts'
 import { exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'
@@ -35,7 +35,14 @@ const queryTextOf = (request: FastifyRequest): string => {
 
 type Parts = Pick<
   HttpParts,
-  'budget' | 'uploads' | 'gate' | 'metrics' | 'trustedProxies' | 'baseUrl' | 'uploadDeadlineSeconds'
+  | 'budget'
+  | 'uploads'
+  | 'forwardedByStranger'
+  | 'gate'
+  | 'metrics'
+  | 'trustedProxies'
+  | 'baseUrl'
+  | 'uploadDeadlineSeconds'
 >
 
 /** Makes the route of an operation: admit when the head is there, validate and perform when a JSON body is. */
@@ -60,6 +67,7 @@ export const bindOperation = (
       const exchange = exchangeOf(request)
       const sent = { authorization: request.headers.authorization, queryText: queryTextOf(request) }
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
+      if (isForwardedByStranger(request.raw, parts.trustedProxies)) parts.forwardedByStranger(facts.clientAddress)
       const params = paramsOf(request, rest)
       // Health tells of the process, and has to while a disk does not answer.
       exchange.readsCatalog = !operation.whileDraining

@@ -69,6 +69,7 @@ describe('the server', () => {
       },
       metrics: createMetrics(0),
       uploads: createUploadLine(),
+      forwardedByStranger: () => {},
       budget: createBudget(1_000, () => 0),
       readOnly: false,
       trustedProxies: [],

@@ -161,6 +161,8 @@ forEachEngine((engine) => {
         { 'x-real-ip': '203.0.113.9' },
       ])
         assert.equal(await auditedAddress(service, headers as Record<string, string>), '127.0.0.1')
+      const warnings = service.log.filter((line) => line.includes('SVC_TRUSTED_PROXIES'))
+      assert.equal(warnings.length, 1, 'a warning that says what to set, and no more')
       const origin = 'https://files.example.org'
       const headers = { origin, 'x-forwarded-proto': 'https', 'x-forwarded-host': 'files.example.org' }
       assert.equal((await me(headers)).status, 403)

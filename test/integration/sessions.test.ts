@@ -148,6 +148,22 @@ forEachEngine((engine) => {
       assert.equal((await signIn(service, name, password, freshAddress())).status, 200)
     })
 
+    it('from elsewhere keep nobody out who signed in from a network lately; those from there count by themselves', async () => {
+      const { name } = await createPerson(service, 'at-home')
+      const home = freshAddress()
+      assert.equal((await signIn(service, name, password, home)).status, 200)
+      for (const _ of ['once', 'again']) await tryUntilThrottled(name, freshAddress()).catch(() => {})
+      assert.equal((await signIn(service, name, password, freshAddress())).status, 429)
+      assert.equal((await signIn(service, name, password, home)).status, 200)
+      const { tries } = await tryUntilThrottled(name, home)
+      assert.ok(signInFreeFailuresPerAccount + 1 + tries < 20, `${tries} tries`)
+      service.clock.advance(25 * hour)
+      const later = await tryUntilThrottled(name, freshAddress())
+      assert.equal(later.tries, signInFreeFailuresPerAccount + 1)
+      // After a day the network is one like others.
+      assert.equal((await signIn(service, name, password, home)).status, 429)
+    })
+
     it('do not count any more once the right password came', async () => {
       const { name } = await createPerson(service, 'forgiven')
       const from = freshAddress()
@@ -196,10 +212,13 @@ forEachEngine((engine) => {
       }
       assert.equal(told.json.code, 'rate_limited')
       assert.ok(tries > 20 && tries <= 100, `${tries} tries`)
-      assert.equal((await signIn(service, owner.name, password, from)).status, 429)
-      assert.equal((await signIn(service, owner.name, password, freshAddress())).status, 200)
-      service.clock.advance(Number(told.headers['retry-after']) * 1000)
+      const { name } = await createPerson(service, 'newly-here')
+      assert.equal((await signIn(service, name, password, from)).status, 429)
+      assert.equal((await signIn(service, name, password, freshAddress())).status, 200)
+      // Who signed in from there lately is not held up by a search of others.
       assert.equal((await signIn(service, owner.name, password, from)).status, 200)
+      service.clock.advance(Number(told.headers['retry-after']) * 1000)
+      assert.equal((await signIn(service, name, password, from)).status, 200)
     })
 
     it('lead to a pause for the whole network of an IPv6 address, which one client has to itself', async () => {

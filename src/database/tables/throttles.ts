@@ -1,4 +1,7 @@
-/** Wrong tries of one subject: `account:<name key>` or `address:<client address>`. */
+/**
+ * Wrong tries of one subject: `account:<name key>`, `address:<network>`, the same with `known-` before it, or
+ * `registration:<network>`. `place:<name key> <network>` says when the account signed in from there last, and counts nothing.
+ */
 export interface ThrottlesTable {
   key: string
   failures: number

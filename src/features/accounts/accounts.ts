@@ -8,6 +8,7 @@ import { Failure, notFound } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { accountsMax, selfRegisteredAccountsMax } from '../../kernel/limits.ts'
 import { caseless } from '../../kernel/names.ts'
+import { networkOf } from '../../kernel/networks.ts'
 import { makeOwner } from '../groups/groups.ts'
 import { revokeTokensOf } from '../tokens/tokens.ts'
 import {
@@ -18,10 +19,11 @@ import {
   replacePasswordHash,
   updateAccount,
 } from './accounts.queries.ts'
+import type { Place } from './password-line.ts'
 import type { Passwords } from './passwords.ts'
 import { deleteSession, deleteSessionsOf } from './sessions.queries.ts'
 import { lockAccountRow, type OpenedSession, openSession, wrongNameOrPassword } from './sessions.ts'
-import { forgiveAccount, recordFailure, refuseWhileThrottled } from './throttle.ts'
+import { countRegistration, forgiveAccount, recordFailure, refuseWhileThrottled } from './throttle.ts'
 
 export interface AccountParts {
   readonly database: Database
@@ -42,6 +44,14 @@ export interface SignedIn extends OpenedSession {
   readonly account: Account
 }
 
+const placeInLine = (line: Place['line'], who: string, address: string): Place => {
+  const network = networkOf(address)
+  return { line, subject: `${network} ${who}`, network }
+}
+
+/** Who changes accounts has signed in, or has a key. */
+const placeOfDoer = ({ actor, clientAddress }: Doer): Place => placeInLine('known', actor, clientAddress)
+
 const toAccount = (row: AccountsTable): Account => ({
   id: row.id,
   name: row.name,
@@ -60,16 +70,21 @@ export const signIn = async (
 ): Promise<SignedIn> => {
   const { database, clock, passwords } = parts
   const subjects = { name: credentials.name, address: clientAddress }
-  const refuse = (): Promise<void> => refuseWhileThrottled(database, clock, subjects)
-  await refuse()
+  const refuse = () => refuseWhileThrottled(database, clock, subjects)
+  const throttles = await refuse()
   const row = await findAccountByNameKey(database.reader, caseless(credentials.name))
   // Asked again at its turn, or a burst of tries would all be looked at before the first of them counts.
-  const right = await passwords.matches(credentials.password, row?.password_hash ?? null, refuse)
+  const right = await passwords.matches(
+    credentials.password,
+    row?.password_hash ?? null,
+    placeInLine(throttles.known ? 'known' : 'other', caseless(credentials.name), clientAddress),
+    refuse,
+  )
   if (!right || row?.enabled !== 1) {
-    await recordFailure(database, clock, subjects)
+    await recordFailure(database, clock, throttles)
     throw wrongNameOrPassword()
   }
-  await forgiveAccount(database, credentials.name)
+  await forgiveAccount(database, clock, subjects, throttles)
   const session = await database.transaction((tx) => openSession(tx, row, clock.now()))
   return { ...session, account: toAccount(row) }
 }
@@ -96,7 +111,7 @@ export interface NewAccount {
  * 409 `already_exists` for a taken name (without regard to case), 507 `account_limit` at 1,000.
  */
 export const createAccount = async (parts: AccountParts, wanted: NewAccount, doer: Doer): Promise<Account> => {
-  const passwordHash = await parts.passwords.hash(wanted.password)
+  const passwordHash = await parts.passwords.hash(wanted.password, placeOfDoer(doer))
   return changeAuthority(parts.database, doer, async (tx) => {
     const nowMs = parts.clock.now()
     const count = await moveCounter(tx, 'accounts', 1)
@@ -143,10 +158,8 @@ export const register = async (
   clientAddress: string,
 ): Promise<SignedIn> => {
   if (!(await registrationOpen(parts))) throw closed()
-  const subjects = { name: null, address: clientAddress }
-  await refuseWhileThrottled(parts.database, parts.clock, subjects)
-  await recordFailure(parts.database, parts.clock, subjects)
-  const passwordHash = await parts.passwords.hash(wanted.password)
+  await countRegistration(parts.database, parts.clock, clientAddress)
+  const passwordHash = await parts.passwords.hash(wanted.password, placeInLine('register', '', clientAddress))
   const nowMs = parts.clock.now()
   const row = newRow({ ...wanted, administrator: false }, passwordHash, nowMs, false)
   const doer = unasked({ actor: `account:${row.id}`, clientAddress })
@@ -179,7 +192,8 @@ export const changeAccount = async (
   change: AccountChange,
   doer: Doer,
 ): Promise<Account> => {
-  const passwordHash = change.password === undefined ? undefined : await parts.passwords.hash(change.password)
+  const passwordHash =
+    change.password === undefined ? undefined : await parts.passwords.hash(change.password, placeOfDoer(doer))
   return changeAuthority(parts.database, doer, async (tx) => {
     const occurredAt = timestamp(parts.clock.now())
     const nothing = change.enabled === undefined && passwordHash === undefined
@@ -224,13 +238,15 @@ export const changeOwnPassword = async (
   const row = await findAccount(database.reader, id)
   if (row === undefined) throw notFound('account')
   const subjects = { name: row.name, address: doer.clientAddress }
-  const refuse = (): Promise<void> => refuseWhileThrottled(database, clock, subjects)
-  await refuse()
-  if (!(await passwords.matches(change.currentPassword, row.password_hash, refuse))) {
-    await recordFailure(database, clock, subjects)
+  const refuse = () => refuseWhileThrottled(database, clock, subjects)
+  const throttles = await refuse()
+  // Whoever is signed in is known.
+  const place = placeInLine('known', row.name_key, doer.clientAddress)
+  if (!(await passwords.matches(change.currentPassword, row.password_hash, place, refuse))) {
+    await recordFailure(database, clock, throttles)
     throw new Failure('current_password_invalid', 'The current password is wrong.')
   }
-  const passwordHash = await passwords.hash(change.newPassword)
+  const passwordHash = await passwords.hash(change.newPassword, place)
   await changeAuthority(database, doer, async (tx) => {
     const occurredAt = timestamp(clock.now())
     // Whoever was faster with another password has ended this session.

@@ -5,6 +5,7 @@ import { before, describe, it } from 'node:test'
 import { passwordHashesAtOnce, passwordHashesWaitingMax } from '../../kernel/limits.ts'
 import { createPasswords } from './passwords.ts'
 
+const here = { line: 'other', subject: 'one', network: 'here' } as const
 const whenever = async (): Promise<void> => {}
 
 /** How many argon2 jobs are given to the thread pool while the work runs. */
@@ -27,22 +28,22 @@ describe('passwords', () => {
   const passwords = createPasswords()
   let stored: string
   before(async () => {
-    stored = await passwords.hash('correct horse')
+    stored = await passwords.hash('correct horse', here)
   })
 
   it('are stored as argon2id with a salt of their own, and match themselves alone', async () => {
     assert.match(stored, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
-    assert.notEqual(await passwords.hash('correct horse'), stored)
-    assert.equal(await passwords.matches('correct horse', stored, whenever), true)
+    assert.notEqual(await passwords.hash('correct horse', here), stored)
+    assert.equal(await passwords.matches('correct horse', stored, here, whenever), true)
     for (const wrong of ['correct horse ', 'Correct horse', '', 'correct hors', 'correct horse\u0000'])
-      assert.equal(await passwords.matches(wrong, stored, whenever), false, wrong)
+      assert.equal(await passwords.matches(wrong, stored, here, whenever), false, wrong)
   })
 
   it('cost the same work for an account that does not exist, and never match there', async () => {
-    const real = await argon2Jobs(() => passwords.matches('correct horse', stored, whenever))
+    const real = await argon2Jobs(() => passwords.matches('correct horse', stored, here, whenever))
     assert.equal(real, 1)
     const none = await argon2Jobs(async () => {
-      assert.equal(await passwords.matches('correct horse', null, whenever), false)
+      assert.equal(await passwords.matches('correct horse', null, here, whenever), false)
     })
     assert.equal(none, real)
   })
@@ -52,13 +53,13 @@ describe('passwords', () => {
     const parameters = { message: 'password', nonce, parallelism: 1, tagLength: 16, memory: 8, passes: 1 }
     const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
     const phc = `$argon2id$v=19$m=8,t=1,p=1$${base64(nonce)}$${base64(argon2Sync('argon2id', parameters))}`
-    assert.equal(await passwords.matches('password', phc, whenever), true)
-    assert.equal(await passwords.matches('passwore', phc, whenever), false)
+    assert.equal(await passwords.matches('password', phc, here, whenever), true)
+    assert.equal(await passwords.matches('passwore', phc, here, whenever), false)
   })
 
   it('in another form stop the look, whoever asks', async () => {
     for (const broken of ['', 'plain', '$argon2i$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$AAAA', `${stored}$`])
-      await assert.rejects(passwords.matches('password', broken, whenever), /not argon2id/)
+      await assert.rejects(passwords.matches('password', broken, here, whenever), /not argon2id/)
   })
 
   it('are looked at a few at a time, and the line has an end', async () => {
@@ -66,9 +67,10 @@ describe('passwords', () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
     let atTurn = 0
     let most = 0
+    let asked = 0
     const look = (): Promise<unknown> =>
       line
-        .matches('x', null, async () => {
+        .matches('x', null, { line: 'other', subject: `subject ${++asked}`, network: `network ${asked}` }, async () => {
           atTurn += 1
           most = Math.max(most, atTurn)
           await gate
@@ -86,6 +88,6 @@ describe('passwords', () => {
     const late = Array.from({ length: 50 }, look)
     await Promise.all([...looks, ...late])
     assert.equal(most, passwordHashesAtOnce)
-    assert.equal(await line.matches('correct horse', stored, whenever), true)
+    assert.equal(await line.matches('correct horse', stored, here, whenever), true)
   })
 })

@@ -1,26 +1,25 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
-import { Failure } from '../../kernel/failure.ts'
 import {
   passwordHashBytes,
   passwordHashesAtOnce,
-  passwordHashesWaitingMax,
   passwordHashMemoryKiB,
   passwordHashPasses,
 } from '../../kernel/limits.ts'
+import { createPasswordLine, type Place } from './password-line.ts'
 
 const derive = promisify(argon2)
 
 /** Hashes and checks passwords with argon2id (RFC 9106) in the thread pool, a few at a time. */
 export interface Passwords {
   /** A PHC string with a fresh salt. */
-  hash(password: string): Promise<string>
+  hash(password: string, place: Place): Promise<string>
   /**
    * Takes as long for null (no such account) as for a real hash, and says no. `atTurn` is called once the line has been
    * waited out: what it refuses is not hashed any more.
    */
-  matches(password: string, phc: string | null, atTurn: () => Promise<void>): Promise<boolean>
+  matches(password: string, phc: string | null, place: Place, atTurn: () => Promise<unknown>): Promise<boolean>
 }
 
 interface Parameters {
@@ -52,36 +51,19 @@ const parse = (phc: string) => {
 const coresToSpare = (): number => Math.max(1, Math.min(passwordHashesAtOnce, availableParallelism() - 1))
 
 export const createPasswords = (atOnce = coresToSpare()): Passwords => {
-  const queue: (() => void)[] = []
-  let running = 0
   /** Each hash takes 19 MiB and a thread: the rest waits in line, and beyond the line is told to come back. */
-  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running < atOnce) running += 1
-    else {
-      if (queue.length >= passwordHashesWaitingMax)
-        throw new Failure('busy', 'Too many people are signing in at this moment; try again.', { retryAfterSeconds: 5 })
-      await new Promise<void>((resolve) => queue.push(resolve))
-    }
-    try {
-      return await work()
-    } finally {
-      // Whoever is next takes the turn over, so that nobody slips in between.
-      const next = queue.shift()
-      if (next === undefined) running -= 1
-      else next()
-    }
-  }
+  const { inTurn } = createPasswordLine(atOnce)
   const nobody = { parameters: own, salt: randomBytes(16), tag: randomBytes(passwordHashBytes) }
   return {
-    hash: (password) =>
-      inTurn(async () => {
+    hash: (password, place) =>
+      inTurn(place, async () => {
         const salt = randomBytes(16)
         const tag = await run(password, salt, own, passwordHashBytes)
         const { memory, passes, parallelism } = own
         return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`
       }),
-    matches: (password, phc, atTurn) =>
-      inTurn(async () => {
+    matches: (password, phc, place, atTurn) =>
+      inTurn(place, async () => {
         await atTurn()
         const { parameters, salt, tag } = phc === null ? nobody : parse(phc)
         const found = await run(password, salt, parameters, tag.byteLength)

@@ -2,7 +2,11 @@ import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../database/database.ts'
 
 export const findThrottles = (q: Queries, keys: string[]) =>
-  q.selectFrom('throttles').select(['key', 'failures', 'blocked_until']).where('key', 'in', keys).execute()
+  q
+    .selectFrom('throttles')
+    .select(['key', 'failures', 'last_failure_at', 'blocked_until'])
+    .where('key', 'in', keys)
+    .execute()
 
 /** Counts one more failure; starts from one when the last is older than `forgottenBefore`. Returns the count. */
 export const countFailure = async (
@@ -27,6 +31,15 @@ export const countFailure = async (
 
 export const setBlocked = async (tx: Transaction, key: string, until: string): Promise<void> => {
   await tx.updateTable('throttles').set({ blocked_until: until }).where('key', '=', key).execute()
+}
+
+/** Notes that an account signed in from a network; forgotten as wrong tries are. */
+export const rememberPlace = async (tx: Transaction, key: string, now: string): Promise<void> => {
+  await tx
+    .insertInto('throttles')
+    .values({ key, failures: 0, last_failure_at: now, blocked_until: null })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ last_failure_at: now }))
+    .execute()
 }
 
 export const clearThrottle = async (tx: Transaction, key: string): Promise<void> => {

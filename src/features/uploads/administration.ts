@@ -1,6 +1,6 @@
 import { release } from '../../content/claims.ts'
 import type { Database } from '../../database/database.ts'
-import { appendSecurityAudit, type Doer } from '../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../journal/security-audit.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { type OpenUploadRow, openUploadsPage } from './administration.queries.ts'
@@ -55,7 +55,7 @@ export const listOpenUploads = async (
  * fails. 404 for what is no upload any more, 409 `upload_state` for a published one.
  */
 export const cancelAnyUpload = ({ database, clock }: Parts, doer: Doer, id: string): Promise<void> =>
-  database.transaction(async (tx) => {
+  changeAuthority(database, doer, async (tx) => {
     const row = await lockUpload(tx, id)
     if (row === undefined) throw notFound('upload')
     if (row.status === 'available')

@@ -63,6 +63,19 @@ export interface Gateway {
   close(): Promise<void>
 }
 
+/** Once: whoever sends the header could otherwise fill the log. */
+const warnOnceOfProxy = (log: Parts['log']): ((peer: string) => void) => {
+  let warned = false
+  return (peer) => {
+    if (warned) return
+    warned = true
+    log.warn(
+      { peer },
+      'a request came with X-Forwarded-For from a peer that SVC_TRUSTED_PROXIES does not name: all clients behind it count as one, also when they sign in',
+    )
+  }
+}
+
 /** Serves HTTP: everything as `api`, GET and HEAD as `reader`. Resolves once it listens. */
 export const startGateway = async (
   parts: Parts,
@@ -179,6 +192,7 @@ export const startGateway = async (
     },
     metrics,
     uploads: createUploadLine(),
+    forwardedByStranger: warnOnceOfProxy(log),
     budget: createBudget(settings.requestsPerSecond, () => performance.now()),
     readOnly: role === 'reader',
     trustedProxies: settings.trustedProxies,
