@@ -153,23 +153,6 @@ onPostgres((engine) => {
     })
   })
 
-  it('a copied part that a late one took the place of is copied again', async () => {
-    const file = nextFile()
-    const upload = await begin(file)
-    // A try at part 1 while it came in order, so that it went into the upload; then the other way round, so that it is loose.
-    await send(upload, file, 0)
-    await diesSending(upload, 1, Buffer.alloc(100_000, 'other'))
-    await send(upload, file, 1)
-    disturb(isCompletion, { kind: 'hold' }, 1)
-    const completing = complete(here, upload)
-    const [late, completion] = await store.proxy.holds(2)
-    await late?.apply()
-    await completion?.apply()
-    const told = await completing
-    if (told.status === 200) assert.ok((await contentOf(upload))?.equals(file.bytes))
-    else assert.equal(told.status, 409, told.text)
-  })
-
   describe('a completion', () => {
     it('that the store did and denied is done', async () => {
       const file = nextFile()

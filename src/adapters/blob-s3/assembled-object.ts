@@ -15,16 +15,7 @@ import { parsePlace, uploadPlace } from './keys.ts'
 import { deleteObject, putObject, streamObject } from './objects.ts'
 import { GatheredPart, type PartBody, StreamedPart } from './part-bodies.ts'
 import { openRange } from './reading.ts'
-import {
-  completeUpload,
-  copyPart,
-  createUpload,
-  isOvertaken,
-  streamPart,
-  type Upload,
-  unlessThere,
-  uploadPart,
-} from './uploads.ts'
+import { completeUpload, copyPart, createUpload, streamPart, type Upload, unlessThere, uploadPart } from './uploads.ts'
 
 /*
  * A blob in parts is an upload to its final key, which shows when it is completed (I3). The store does not give back parts
@@ -34,7 +25,8 @@ import {
  * the same part was answered. So nothing is believed by its place alone:
  * - A loose part has a key for each try, which its receipt names. Reading and copying it insist on the ETag of the receipt.
  * - Completing names the ETag of every part. A late part of the upload itself has another one, unless it has the same bytes:
- *   then the store refuses, and the assembly is lost, which is said (409). A copy that was overtaken so is made again.
+ *   then the store refuses, and the assembly is lost, which is said (409). A copied part cannot be overtaken so: a part goes
+ *   into the upload once the hash of the whole has come to it, and the hash stays there until that part is recorded.
  * - What the store says of a copy and of the whole is compared with what was asked for, as far as it can be ({@link Likeness}).
  *
  * A crash leaves the upload and loose parts, which `listStaged` shows under the place of the assembly. One after the upload
@@ -68,9 +60,6 @@ const parseReceipt = (receipt: string): Receipt => {
   return { attempt: attempt ?? null, etag }
 }
 
-/** A late part of the upload may take the place of one that was copied: so often the copies are made again. */
-const copyRoundsMax = 3
-
 export const assembledObject = (bucket: Bucket, place: string, plan: AssemblyPlan): Assembly => {
   const parsed = parsePlace(place)
   if (parsed.kind !== 'upload' || parsed.name !== plan.name) throw new RangeError('not the place of this assembly')
@@ -102,17 +91,10 @@ export const assembledObject = (bucket: Bucket, place: string, plan: AssemblyPla
       etags[index] = etag
       if (attempt !== null) loose.push({ index, key: bucket.keys.loose(place, index, attempt), etag })
     })
-    for (let round = 1; ; round++) {
-      await atOnce(loose, async ({ index, key, etag }) => {
-        etags[index] = await copyPart(bucket, upload, index + 1, { key, etag, range: null })
-      })
-      try {
-        await completeUpload(bucket, upload, etags, plan.bytes)
-        return
-      } catch (error) {
-        if (!isOvertaken(error) || loose.length === 0 || round === copyRoundsMax) throw error
-      }
-    }
+    await atOnce(loose, async ({ index, key, etag }) => {
+      etags[index] = await copyPart(bucket, upload, index + 1, { key, etag, range: null })
+    })
+    await completeUpload(bucket, upload, etags, plan.bytes)
   }
 
   return {

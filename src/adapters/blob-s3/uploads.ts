@@ -122,10 +122,6 @@ export const unlessThere = async (
   }
 }
 
-/** A part of the upload is not the one that completing names: a request that came late has taken its place. */
-export const isOvertaken = (error: unknown): boolean =>
-  error instanceof AssemblyLost && nameOf(error.cause) === 'InvalidPart'
-
 /** Harmless when it is gone. */
 export const abortUpload = async (bucket: Bucket, upload: Upload): Promise<void> => {
   const command = () => new AbortMultipartUploadCommand(named(bucket, upload))
