@@ -2,6 +2,7 @@ import { create } from 'content-disposition'
 import type { Sha256 } from '../kernel/digest.ts'
 import type { DownloadClass } from '../kernel/download-class.ts'
 import { Failure } from '../kernel/failure.ts'
+import { fileNameOf } from '../kernel/file-name.ts'
 import { smallDownloadBytes, smallFileBytesMax, storeAddressSeconds } from '../kernel/limits.ts'
 import { OnePiece } from '../kernel/one-piece.ts'
 import { type ByteRange, resolveRange } from '../kernel/range.ts'
@@ -96,7 +97,7 @@ export const serve = async (
   const full = {
     ...common,
     'content-type': 'application/octet-stream',
-    'content-disposition': create(served.name, { type: 'attachment' }),
+    'content-disposition': create(fileNameOf(served.name), { type: 'attachment' }),
   }
   // HEAD ignores Range; If-Range asks for the exact strong tag, anything else means the whole file.
   const wanted = request.head || (request.ifRange !== undefined && request.ifRange !== etag) ? undefined : request.range

@@ -12,6 +12,7 @@ type Optional =
   | 'headers'
   | 'body'
   | 'conditions'
+  | 'actionsElsewhere'
   | 'failures'
   | 'download'
   | 'linkable'
@@ -62,6 +63,7 @@ export const defineOperation = <
   return {
     ...defaults,
     conditions: [],
+    actionsElsewhere: [],
     failures: [],
     download: false,
     linkable: false,

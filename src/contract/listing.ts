@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { administrationActions, repositoryActions, systemActions } from '../kernel/actions.ts'
-import { type Operation, reads, requiredActions, surfaces } from './operation.ts'
+import { listedActions, type Operation, reads, shownPath, surfaces } from './operation.ts'
 import { fields, oneOf } from './schemas.ts'
 
 const methods = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const
@@ -56,12 +56,12 @@ const methodOf = (operation: Operation): OperationItem['method'] => {
 export const operationItem = (operation: Operation): OperationItem => ({
   operationId: operation.id,
   method: methodOf(operation),
-  path: operation.path.replace('*}', '}'),
+  path: shownPath(operation),
   summary: operation.summary,
   surface: operation.surface,
   visibility: operation.visibility,
   retry: operation.retry,
-  requiredActions: [...requiredActions(operation.access)],
+  requiredActions: listedActions(operation),
   conditions: [...operation.conditions],
 })
 

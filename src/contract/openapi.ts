@@ -1,6 +1,14 @@
 import type { TObject } from 'typebox'
 import { type FailureCode, failures } from '../kernel/failure.ts'
-import { changes, type Operation, type ResponseKind, reads, requiredActions } from './operation.ts'
+import {
+  changes,
+  listedActions,
+  needsNothing,
+  type Operation,
+  type ResponseKind,
+  reads,
+  shownPath,
+} from './operation.ts'
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
@@ -138,7 +146,10 @@ const problems = (operation: Operation): { [status: string]: Json } => {
 const body = (operation: Operation): { [name: string]: Json } => {
   if (operation.body.kind === 'json')
     return {
-      requestBody: { required: true, content: { 'application/json': { schema: plain(operation.body.schema) } } },
+      requestBody: {
+        required: !needsNothing(operation),
+        content: { 'application/json': { schema: plain(operation.body.schema) } },
+      },
     }
   if (operation.body.kind === 'stream') {
     const type = operation.body.mediaTypes?.[0] ?? '*/*'
@@ -166,7 +177,7 @@ const pathItem = (operation: Operation): Json => ({
   'x-svc-surface': operation.surface,
   'x-svc-visibility': operation.visibility,
   'x-svc-access': operation.access.kind,
-  'x-svc-required-actions': [...requiredActions(operation.access)],
+  'x-svc-required-actions': listedActions(operation),
   'x-svc-link': operation.linkable,
   'x-svc-retry': operation.retry,
   'x-svc-conditions': [...operation.conditions],
@@ -177,7 +188,7 @@ const pathItem = (operation: Operation): Json => ({
 export const openApiDocument = (operations: readonly Operation[], version: string): Json => {
   const paths: { [path: string]: { [method: string]: Json } } = {}
   for (const operation of operations) {
-    const path = operation.path.replace('*}', '}')
+    const path = shownPath(operation)
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: pathItem(operation) }
   }
   return {

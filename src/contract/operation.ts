@@ -23,6 +23,8 @@ export interface Operation<
   readonly surface: Surface
   readonly visibility: Visibility
   readonly access: Rule
+  /** Actions that are asked for besides, on what the body names. */
+  readonly actionsElsewhere: readonly RepositoryAction[]
   readonly retry: Retry
   readonly conditions: readonly Condition[]
   readonly pathParameters: Path
@@ -121,7 +123,12 @@ export type BodyOf<B extends BodyKind> = B extends { kind: 'json'; schema: infer
   ? Static<S>
   : undefined
 
-/** Actions that the caller must hold, for the operations list. */
+/** Actions that the caller must hold, here or on what the body names, for the operations list. */
+export const listedActions = ({ access, actionsElsewhere }: Operation): Action[] => [
+  ...new Set([...requiredActions(access), ...actionsElsewhere]),
+]
+
+/** Actions that the caller must hold on what the path names. */
 export const requiredActions = (access: AccessRule): readonly Action[] => {
   switch (access.kind) {
     case 'repository':
@@ -142,3 +149,13 @@ export const changes = (operation: Operation): boolean =>
 
 /** True for GET: safe, cacheable, also served as HEAD and by a read gateway. */
 export const reads = (operation: Operation): boolean => operation.method === 'GET'
+
+/** Whether a JSON body may be left out, since none of its fields has to be there. */
+export const needsNothing = ({ body }: Operation): boolean => {
+  if (body.kind !== 'json') return false
+  const { type, required = [] }: Record<string, unknown> = { ...body.schema }
+  return type === 'object' && Array.isArray(required) && required.length === 0
+}
+
+/** The path as people and documents see it. */
+export const shownPath = ({ path }: Operation): string => path.replace('*}', '}')

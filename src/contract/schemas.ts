@@ -12,7 +12,7 @@ export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Ty
 /** The type is said so that comparing values is comparing strings: it takes `uniqueItems` from a square to a line. */
 export const oneOf = <const T extends string[]>(values: readonly [...T]) => Type.Enum(values, { type: 'string' })
 
-export const Uuid = Type.String({ pattern: patterns.uuid, description: 'a UUID in lower case' })
+export const Uuid = Type.String({ pattern: patterns.uuid, description: 'a UUID' })
 
 export const Timestamp = Type.String({ description: 'an RFC 3339 date-time', format: 'date-time' })
 

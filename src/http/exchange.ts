@@ -58,7 +58,8 @@ export const beginExchange = (
     requestId,
     startedAtMs: performance.now(),
     scope: new OwningScope(report),
-    headers: { 'x-request-id': requestId },
+    // Who asks from another origin is answered otherwise, if only by a header; caches have to know.
+    headers: { 'x-request-id': requestId, vary: 'Origin' },
     readsCatalog: false,
     arrival: null,
     lingerThenClose,

@@ -5,8 +5,19 @@ import { requestHeadBytesMax } from '../kernel/limits.ts'
 import { nextRequestId } from './exchange.ts'
 import { renderProblem } from './problem.ts'
 
-const failureOf = (code: unknown): Failure => {
+/** A request line of HTTP/1, whatever its method. */
+const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64} \S+ HTTP\/1\.[01]\r?\n/
+
+const isRequest = (packet: unknown): boolean =>
+  packet instanceof Uint8Array &&
+  requestLine.test(Buffer.from(packet.subarray(0, requestHeadBytesMax)).toString('latin1'))
+
+const failureOf = (error: Error): Failure => {
+  const { code, rawPacket }: Record<string, unknown> = { ...error }
   switch (code) {
+    case 'HPE_INVALID_METHOD':
+      if (!isRequest(rawPacket)) break
+      return new Failure('method_not_allowed', `Known here: ${knownMethods}.`, { headers: { allow: knownMethods } })
     case 'HPE_HEADER_OVERFLOW':
       return new Failure('invalid_request', `The request head is longer than ${requestHeadBytesMax} bytes.`)
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -14,15 +25,17 @@ const failureOf = (code: unknown): Failure => {
         'upload_deadline',
         `The request head did not arrive within ${headersTimeoutMs / 1000} seconds.`,
       )
-    default:
-      return new Failure('invalid_request', 'This is not HTTP/1.1.')
   }
+  return new Failure('invalid_request', 'This is not HTTP/1.1.')
 }
+
+/** Of a method that nobody knows, the path is not read. */
+const knownMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 /** The whole answer to what is no HTTP at all. It has no request, so it is written straight to the connection, which then ends. */
 export const malformedAnswer = (error: Error): string => {
   const requestId = nextRequestId()
-  const { status, text, headers } = renderProblem(failureOf('code' in error ? error.code : null), requestId)
+  const { status, text, headers } = renderProblem(failureOf(error), requestId)
   const all = Object.entries({
     ...headers,
     'x-request-id': requestId,

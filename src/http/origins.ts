@@ -2,7 +2,7 @@ import { Failure } from '../kernel/failure.ts'
 
 /** What a page at a listed origin may read beside the body. */
 const exposed =
-  'Content-Disposition, Content-Length, Content-Range, ETag, Location, Retry-After, X-Request-Id, X-Svc-Artifact-Id, Svc-Download-Class, Svc-Queue-Ticket'
+  'Accept-Ranges, Allow, Content-Disposition, Content-Length, Content-Range, ETag, Location, Retry-After, Svc-Download-Class, Svc-Queue-Ticket, WWW-Authenticate, X-Request-Id, X-Svc-Artifact-Id, X-Svc-Package-Version'
 
 /**
  * Cross-origin rule (specification, Authentication): a page at another origin is refused unless its origin is listed,
@@ -20,7 +20,7 @@ export const checkOrigin = (
       'origin_not_allowed',
       'Pages at this origin may not call the service; an administrator can list it in SVC_CORS_ORIGINS.',
     )
-  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed, vary: 'Origin' }
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed }
 }
 
 /** What a preflight request of a listed origin is told (Fetch standard, CORS protocol). */

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AnyAnswer, BoundOperation, ByteAnswer, IncomingBody, Input } from '../contract/handler.ts'
-import { type AccessRule, changes, type Operation } from '../contract/operation.ts'
+import { type AccessRule, changes, needsNothing, type Operation } from '../contract/operation.ts'
 import { actorOf, type Caller, readsOnly } from '../kernel/caller.ts'
 import { Failure, invalid } from '../kernel/failure.ts'
 import { networkOf } from '../kernel/networks.ts'
 import type { Scope } from '../kernel/scope.ts'
 import { bodyDigests } from './body-digests.ts'
 import { bearerCredential, linkCredential } from './credential.ts'
+import { type LowerCase, lowerCaseIds } from './lower-case.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { decodeQuery } from './query.ts'
 import { incomingBody } from './request-body.ts'
@@ -64,6 +65,10 @@ export interface Checked {
   readonly headers: Validator
   readonly body: Validator | null
   readonly headerNames: readonly string[]
+  readonly lowerQuery: LowerCase | null
+  readonly lowerBody: LowerCase | null
+  /** What an absent body stands for: an object without fields, where none is needed. */
+  readonly absentBody: object | undefined
 }
 
 /** Compiles the validators of an operation, once. */
@@ -73,6 +78,9 @@ export const compileOperation = (operation: Operation): Checked => ({
   headers: compileValidator(operation.headers, 'headers'),
   body: operation.body.kind === 'json' ? compileValidator(operation.body.schema, 'body') : null,
   headerNames: Object.keys(operation.headers.properties),
+  lowerQuery: lowerCaseIds(operation.query),
+  lowerBody: operation.body.kind === 'json' ? lowerCaseIds(operation.body.schema) : null,
+  absentBody: needsNothing(operation) ? {} : undefined,
 })
 
 /**
@@ -189,15 +197,18 @@ export const perform = async (
   const caller = checked.body === null ? arrival.caller : await arrival.admitAgain()
   checked.path(parts.params)
   const query = decodeQuery(parts.queryText, operation.query)
+  checked.lowerQuery?.(query)
   checked.query(query)
   const headers = pickHeaders(checked.headerNames, request)
   checked.headers(headers)
+  const body = parts.body === undefined ? checked.absentBody : parts.body
   if (checked.body !== null) {
-    if (parts.body === undefined)
+    if (body === undefined)
       throw new Failure('invalid_request', 'A JSON body is needed (Content-Type: application/json).', {
         details: [{ pointer: '', message: 'is required' }],
       })
-    checked.body(parts.body)
+    checked.lowerBody?.(body)
+    checked.body(body)
   }
   const sender = arrival.caller === null ? networkOf(arrival.clientAddress) : actorOf(arrival.caller)
   const stream = streamOf(operation, checked.headerNames, request, response, parts, sender, arrival.admitAgain)
@@ -205,7 +216,7 @@ export const perform = async (
     path: parts.params,
     query,
     headers,
-    body: stream ?? parts.body,
+    body: stream ?? body,
     caller,
     request: {
       ...arrival,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BoundOperation } from '../contract/handler.ts'
-import { type Operation, reads } from '../contract/operation.ts'
+import { type Operation, reads, shownPath } from '../contract/operation.ts'
 import { actorOf } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits.ts'
@@ -8,6 +8,7 @@ import { networkOf } from '../kernel/networks.ts'
 import { clientFacts, isForwardedByStranger } from './client-address.ts'
 import { bearerCredential } from './credential.ts'
 import { exchangeOf } from './exchange.ts'
+import { type LowerCase, lowerCaseIds } from './lower-case.ts'
 import type { HttpParts } from './parts.ts'
 import { admit, type Checked, compileOperation, type Params, perform } from './pipeline.ts'
 import type { Replies } from './replies.ts'
@@ -20,11 +21,12 @@ const routePath = (template: string): string =>
 
 const restName = (template: string): string | null => /\{([a-zA-Z]+)\*\}/.exec(template)?.[1] ?? null
 
-const paramsOf = (request: FastifyRequest, rest: string | null): Params => {
+const paramsOf = (request: FastifyRequest, rest: string | null, lower: LowerCase | null): Params => {
   const params: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.params ?? {})) {
     if (typeof value === 'string') params[name === '*' && rest !== null ? rest : name] = value
   }
+  lower?.(params)
   return params
 }
 
@@ -56,10 +58,11 @@ export const bindOperation = (
   const { operation } = bound
   let checked: Checked | null = null
   const rest = restName(operation.path)
+  const lower = lowerCaseIds(operation.pathParameters)
   routes.route({
     method: reads(operation) ? ['GET', 'HEAD'] : operation.method,
     url: routePath(operation.path),
-    config: { operationId: operation.id, template: operation.path },
+    config: { operationId: operation.id, template: shownPath(operation) },
     ...(operation.body.kind === 'json' ? { bodyLimit: operation.body.maxBytes } : {}),
     onRequest: async (request, reply) => {
       if (isDraining() && !operation.whileDraining)
@@ -68,7 +71,7 @@ export const bindOperation = (
       const sent = { authorization: request.headers.authorization, queryText: queryTextOf(request) }
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
       if (isForwardedByStranger(request.raw, parts.trustedProxies)) parts.forwardedByStranger(facts.clientAddress)
-      const params = paramsOf(request, rest)
+      const params = paramsOf(request, rest, lower)
       // Health tells of the process, and has to while a disk does not answer.
       exchange.readsCatalog = !operation.whileDraining
       const caller = await admit(parts.gate, operation, sent, params, (found) => {
@@ -94,7 +97,7 @@ export const bindOperation = (
       // At the first request: to compile all of them takes a good part of the time that a start takes.
       checked ??= compileOperation(operation)
       const answer = await perform(bound, checked, arrival, request.raw, reply.raw, {
-        params: paramsOf(request, rest),
+        params: paramsOf(request, rest, lower),
         queryText: queryTextOf(request),
         body: request.body,
         deadlineSeconds: parts.uploadDeadlineSeconds,
@@ -128,29 +131,48 @@ export const leaveBodies = (routes: FastifyInstance): void => {
 
 const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
 
+/** Throws the 405 for a path that some operation has, for methods that have no routes at all. */
+export type RefuseMethod = (url: string) => void
+
 /** Answers 405 with `Allow` for each method that no operation serves on a path that some operation has. */
 export const refuseOtherMethods = (
   routes: FastifyInstance,
   served: readonly Operation[],
   known: readonly Operation[],
-): void => {
+): RefuseMethod => {
   const byPath = new Map<string, { template: string; allowed: Set<string> }>()
   for (const operation of known) {
     const path = routePath(operation.path)
-    if (!byPath.has(path)) byPath.set(path, { template: operation.path, allowed: new Set() })
+    if (!byPath.has(path)) byPath.set(path, { template: shownPath(operation), allowed: new Set() })
   }
   for (const operation of served) {
     const allowed = byPath.get(routePath(operation.path))?.allowed
     allowed?.add(operation.method)
     if (reads(operation)) allowed?.add('HEAD')
   }
+  const refusals: { form: RegExp; refusal: () => Failure }[] = []
   for (const [url, { template, allowed }] of byPath) {
     const allow = everyMethod.filter((method) => allowed.has(method)).join(', ')
     const detail = allow === '' ? 'A read gateway changes nothing; ask the writer.' : `Allowed here: ${allow}.`
+    const refusal = (): Failure => new Failure('method_not_allowed', detail, { headers: { allow } })
     const refuse = async (): Promise<never> => {
-      throw new Failure('method_not_allowed', detail, { headers: { allow } })
+      throw refusal()
     }
     const method = everyMethod.filter((name) => !allowed.has(name))
     routes.route({ method, url, config: { template }, onRequest: refuse, handler: refuse })
+    refusals.push({ form: formOf(url), refusal })
+  }
+  return (url) => {
+    const path = url.split('?', 1)[0] ?? ''
+    const refused = refusals.find(({ form }) => form.test(path))
+    if (refused !== undefined) throw refused.refusal()
   }
 }
+
+const formOf = (routePath: string): RegExp =>
+  new RegExp(
+    `^${routePath
+      .replaceAll('.', '\\.')
+      .replaceAll(/:[a-zA-Z]+/g, '[^/]+')
+      .replace('*', '.*')}$`,
+  )

@@ -15,7 +15,7 @@ import { checkOrigin, preflightHeaders } from './origins.ts'
 import type { HttpParts } from './parts.ts'
 import { createReplies } from './replies.ts'
 import { expectsContinue } from './request-body.ts'
-import { bindOperation, leaveBodies, readJsonBodies, refuseOtherMethods } from './routes.ts'
+import { bindOperation, leaveBodies, type RefuseMethod, readJsonBodies, refuseOtherMethods } from './routes.ts'
 
 export interface HttpServer {
   /** Resolves with the address once it answers, such as `http://127.0.0.1:8080`. */
@@ -105,9 +105,12 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
         return replies.text(request, reply, 204, { ...preflightHeaders }, '')
     }
     // Here and not in a handler: what has no route is refused before its body is looked at.
-    if (request.is404) throw noSuchPath(request.url)
+    if (!request.is404) return
+    refuseMethod(request.url)
+    throw noSuchPath(request.url)
   })
 
+  let refuseMethod: RefuseMethod = () => {}
   const known = parts.operations.map((bound) => bound.operation)
   const served = parts.operations.filter((bound) => !parts.readOnly || reads(bound.operation))
   const bindAll = (scope: FastifyInstance, json: boolean): void => {
@@ -122,7 +125,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   app.register((scope, _, done) => {
     leaveBodies(scope)
     bindAll(scope, false)
-    refuseOtherMethods(
+    refuseMethod = refuseOtherMethods(
       scope,
       served.map((bound) => bound.operation),
       known,

@@ -58,7 +58,7 @@ describe('compileValidator', () => {
 
   it('says in words what a pattern wants', () => {
     const [detail] = faults(fields({ id: Uuid }), { id: 'x' }, 'path')
-    assert.deepEqual(detail, { pointer: '/path/id', message: 'must be a UUID in lower case' })
+    assert.deepEqual(detail, { pointer: '/path/id', message: 'must be a UUID' })
   })
 
   it('names where the value came from', () => {

@@ -10,12 +10,15 @@ export const systemClock: Clock = { now: () => Date.now() }
 export const timestamp = (epochMs: number): string => new Date(epochMs).toISOString()
 
 /**
- * Milliseconds of an RFC 3339 time in UTC, or null for one that no calendar or clock shows, such as February 30 or 24:00,
- * which `Date.parse` would move to another day.
+ * Milliseconds of an RFC 3339 time with any offset, or null for one that no calendar or clock shows, such as February 30 or
+ * 24:00, which `Date.parse` would move to another day.
  */
 export const utcMs = (text: string): number | null => {
-  const parsed = Date.parse(text)
-  return Number.isNaN(parsed) || timestamp(parsed).slice(0, 19) !== text.slice(0, 19) ? null : parsed
+  const upper = text.toUpperCase()
+  const shown = Date.parse(`${upper.slice(0, 19)}Z`)
+  if (Number.isNaN(shown) || timestamp(shown).slice(0, 19) !== upper.slice(0, 19)) return null
+  const parsed = Date.parse(upper)
+  return Number.isNaN(parsed) ? null : parsed
 }
 
 /** The earlier of two timestamps of the form above, whose order as text is their order in time. */

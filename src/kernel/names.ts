@@ -38,9 +38,10 @@ export const patterns = {
   downloadId: '^[A-Za-z0-9_-]{16,64}$',
   operationId: '^[A-Za-z][A-Za-z0-9]{0,95}$',
   opaqueCursor: '^[A-Za-z0-9_-]{1,8192}$',
-  /** RFC 3339 in UTC, with up to nanoseconds. */
-  utcTime: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?Z$',
-  /** The same with milliseconds, the form in which times are stored and compare as text. */
+  /** RFC 3339 with any offset, and up to nanoseconds. */
+  dateTime:
+    '^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$',
+  /** In UTC with milliseconds, the form in which times are stored and compare as text. */
   utcMilliseconds: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$',
   /** Text without control characters and without halves of surrogate pairs. */
   text: '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$',

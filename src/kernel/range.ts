@@ -5,14 +5,17 @@ export interface ByteRange {
   readonly end: number
 }
 
-const form = /^bytes=(?:(\d{1,19})-(\d{0,19})|-(\d{1,19}))$/i
+const form = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i
 
 /**
  * What a `Range` header asks of a body of `size` bytes (RFC 9110, section 14.1.2).
  *
  * - a range: send 206 with it
- * - `'whole'`: not a single bytes range (malformed, another unit, several ranges): the header is ignored, as section 14.2 allows
- * - `'unsatisfiable'`: send 416; also for a range whose end lies before its start, which the section lets us reject
+ * - `'whole'`: not a single bytes range (malformed, ending before it begins, another unit, several ranges): the header is
+ *   ignored, as section 14.2 says
+ * - `'unsatisfiable'`: send 416
+ *
+ * Positions have any number of digits. Where a number does not hold them exactly they lie beyond every size all the same.
  */
 export const resolveRange = (header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' => {
   if (header === undefined) return 'whole'
@@ -25,6 +28,12 @@ export const resolveRange = (header: string | undefined, size: number): ByteRang
   }
   const start = Number(first)
   const end = last === '' || last === undefined ? size : Math.min(Number(last) + 1, size)
-  const reversed = last !== '' && last !== undefined && Number(last) < start
-  return reversed || start >= size ? 'unsatisfiable' : { start, end }
+  if (last !== '' && last !== undefined && isBelow(last, first ?? '')) return 'whole'
+  return start >= size ? 'unsatisfiable' : { start, end }
+}
+
+/** Exactly, however many digits there are. */
+const isBelow = (one: string, other: string): boolean => {
+  const [a, b] = [one.replace(/^0+/, ''), other.replace(/^0+/, '')]
+  return a.length === b.length ? a < b : a.length < b.length
 }

@@ -146,6 +146,7 @@ const changesOfFiles = async ({ catalog, keeper, file, at }: Place): Promise<Rec
     await openSession(service, credential, 'changing', inParts),
     await openSession(service, credential, 'changing', whole),
   ]
+  const anybodys = await openSession(service, credential, 'changing', whole)
   const receiving = await openSession(service, credential, 'changing', inParts)
   for (const upload of [complete, later]) await sendParts(service, credential, upload, inParts)
   const octets = { 'content-type': 'application/octet-stream' }
@@ -182,6 +183,11 @@ const changesOfFiles = async ({ catalog, keeper, file, at }: Place): Promise<Rec
     },
     putUploadContent: { method: 'PUT', path: `${sent}/content`, credential, headers: octets, body: whole.bytes },
     cancelUpload: { method: 'DELETE', path: over, credential },
+    cancelAnyUpload: {
+      method: 'DELETE',
+      path: anybodys.replace('/repositories/changing', ''),
+      credential: service.recoveryKey,
+    },
     putUploadPart: {
       method: 'PUT',
       path: `${receiving}/parts/0`,

@@ -153,6 +153,7 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
     listRepositories: [asWriter('/api/v1/repositories'), asOwner('/repositories')],
     getJob: [asWriter(`/api/v1/jobs/${job}`)],
     getUpload: [asWriter(upload), asWriter(session), asWriter(cancelled)],
+    listOpenUploads: [asOwner('/uploads')],
     listUploadParts: [asWriter(session)].map(({ path }) => asWriter(`${path}/parts`)),
     checkArtifactDeletion: [{ ...here(`/artifacts/${build}/deletion`), credential: keeper }],
     getArtifact: artifact(),

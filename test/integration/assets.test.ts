@@ -199,7 +199,7 @@ forEachEngine((engine) => {
         null,
       ])
         await pointsAt(putAsset({ ...good, path }), '/path')
-      for (const artifactId of ['', 'x', one.toUpperCase(), null, 1])
+      for (const artifactId of ['', 'x', `${one}0`, null, 1])
         await pointsAt(putAsset({ ...good, artifactId }), '/artifactId')
       for (const expectedRevision of [-1, 0.5, '0', null, revisionMax])
         await pointsAt(putAsset({ ...good, expectedRevision }), '/expectedRevision')

@@ -142,7 +142,7 @@ forEachEngine((engine) => {
         const now = await metrics()
         return now.includes('method="GET",status_class="4xx"') && now
       })
-      const labels = `route="/api/v1/repositories/{repository}/raw/{assetPath*}"`
+      const labels = `route="/api/v1/repositories/{repository}/raw/{assetPath}"`
       for (const [method, statusClass] of [
         ['PUT', '2xx'],
         ['GET', '2xx'],

@@ -98,7 +98,7 @@ forEachEngine((engine) => {
       { name: 'deploy' },
       { name: 'deploy', bindings: [{ resource: { kind: 'repository', id: 'releases' }, actions: ['content.fly'] }] },
       { name: 'deploy', bindings: Array.from({ length: 65 }, () => bindings[0]) },
-      ...[iso(-1), iso(365.1 * day), 'soon', null, 7, iso(day).replace('Z', '+02:00')].map((expiresAt) => ({
+      ...[iso(-1), iso(365.1 * day), 'soon', null, 7, iso(day).replace('Z', '+25:00')].map((expiresAt) => ({
         name: 'deploy',
         bindings,
         expiresAt,

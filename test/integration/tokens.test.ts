@@ -118,7 +118,7 @@ forEachEngine((engine) => {
       '',
       iso(day).slice(0, 10),
       iso(day).replace('Z', ''),
-      iso(day).replace('Z', '+01:00'),
+      iso(day).replace('Z', '+01'),
       '2026-13-01T00:00:00Z',
       `${new Date(service.clock.now()).getUTCFullYear() + 1}-02-30T00:00:00Z`,
       `${iso(day).slice(0, 10)}T24:00:00Z`,

@@ -1,6 +1,7 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { create } from 'content-disposition'
+import { fileNameOf } from '../../kernel/file-name.ts'
 import type { Bucket } from './bucket.ts'
 
 /** An address of the store's own, signed by our key. The name and the type travel in the signature: nobody can change them. */
@@ -15,7 +16,7 @@ export const presigned = (
       Bucket: bucket.name,
       Key: key,
       ResponseContentType: 'application/octet-stream',
-      ResponseContentDisposition: create(name, { type: 'attachment' }),
+      ResponseContentDisposition: create(fileNameOf(name), { type: 'attachment' }),
     }),
     { expiresIn: seconds },
   )

@@ -61,7 +61,7 @@ export const healthHandlers = (parts: HealthHandlerParts): BoundOperation[] => [
   }),
   handle(getMetrics, async () => ({
     status: 200,
-    headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+    headers: { 'content-type': 'text/plain; version=0.0.4' },
     text: await parts.metrics(),
   })),
 ]

@@ -76,7 +76,6 @@ const Promoted = fields({
   stages: Stages,
 })
 
-/** Besides what stands here it needs artifact.promote in the target, and to move here as well. */
 export const promoteArtifact = defineOperation({
   id: 'promoteArtifact',
   method: 'POST',
@@ -85,6 +84,8 @@ export const promoteArtifact = defineOperation({
   surface: 'catalog',
   visibility: 'repository',
   access: { kind: 'repository', actions: ['artifact.read', 'content.read'] },
+  // In the target, and to move here as well.
+  actionsElsewhere: ['artifact.promote'],
   retry: 'idempotent',
   conditions: ['resource-state'],
   pathParameters: fields({ repository: Type.String(), id: Uuid }),

@@ -29,7 +29,7 @@ const ofRecoveryKey = {
 const NewKey = fields({
   name: SystemName,
   bindings: BindingList,
-  expiresAt: Type.Optional(Type.String({ pattern: patterns.utcTime, description: 'an RFC 3339 date-time in UTC' })),
+  expiresAt: Type.Optional(Type.String({ pattern: patterns.dateTime, description: 'an RFC 3339 date-time' })),
 })
 
 const issued = {

@@ -186,7 +186,8 @@ const add = async (
       rotatedFrom?.id ?? null,
       wanted.name,
       plainly(wanted.bindings),
-      wanted.expiresAt ?? null,
+      // Another way to write the same time is the same wish.
+      wanted.expiresAt === undefined ? null : (utcMs(wanted.expiresAt) ?? wanted.expiresAt),
     ]),
   )
   const known = await findKeyByRequest(tx, requestedBy, request.idempotencyKey)

@@ -74,7 +74,7 @@ export const listStages = defineOperation({
       Type.String({
         pattern: patterns.uuids,
         maxLength: stageIdsMax * 37 - 1,
-        description: `up to ${stageIdsMax} UUIDs in lower case, separated by commas`,
+        description: `up to ${stageIdsMax} UUIDs, separated by commas`,
       }),
     ),
     after: Type.Optional(

@@ -47,7 +47,7 @@ export const createToken = defineOperation({
     fields({
       name: TokenName,
       expiresAt: Type.Optional(
-        nullable(Type.String({ pattern: patterns.utcTime, description: 'an RFC 3339 date-time in UTC' })),
+        nullable(Type.String({ pattern: patterns.dateTime, description: 'an RFC 3339 date-time' })),
       ),
       scope: Type.Optional(Scope),
     }),

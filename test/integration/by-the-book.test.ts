@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { METHODS } from 'node:http'
+import { after, before, it } from 'node:test'
+import { needsNothing } from '../../src/contract/operation.ts'
+import { catalogue } from '../../src/main/catalogue.ts'
+import { type Ask, closeConnections, type Told } from '../harness/client.ts'
+import { openConnection } from '../harness/connection.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { everyChange } from '../harness/every-change.ts'
+import { expectAnswer } from '../harness/expect.ts'
+import { newFile, publish } from '../harness/publishing.ts'
+import { openRichCatalog, type RichCatalog } from '../harness/rich-catalog.ts'
+
+after(closeConnections)
+
+const page = 'https://pages.example'
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+const shouted = (text: string): string => text.replaceAll(uuid, (id) => id.toUpperCase())
+
+/** The same with its ids in upper case, wherever they stand. */
+const inUpperCase = (asked: Ask): Ask => ({
+  ...asked,
+  path: shouted(asked.path),
+  ...(asked.json === undefined ? {} : { json: JSON.parse(shouted(JSON.stringify(asked.json))) }),
+})
+
+const essence = ({ status, headers, text }: Told): unknown => {
+  const { date: _, 'x-request-id': __, 'svc-queue-ticket': ___, ...kept } = headers
+  return { status, kept, text }
+}
+
+/** Operations that answer every call with something else, or the time. */
+const neverTwiceAlike = ['explainArtifact']
+
+forEachEngine((engine) => {
+  let rich: RichCatalog
+  before(async () => {
+    rich = await openRichCatalog(engine)
+    await rich.catalog.service.restart({ SVC_ALLOW_REGISTRATION: 'true', SVC_CORS_ORIGINS: page })
+  })
+  after(() => rich.catalog.close())
+
+  const ask = (asked: Ask): Promise<Told> => rich.catalog.service.ask(asked)
+
+  it('ids may come in upper case to every operation that reads, and mean the same', async () => {
+    for (const [id, questions] of Object.entries(rich.questions).filter(([id]) => !neverTwiceAlike.includes(id)))
+      for (const asked of questions) {
+        const other = inUpperCase(asked)
+        if (other.path !== asked.path) assert.deepEqual(essence(await ask(other)), essence(await ask(asked)), id)
+      }
+  })
+
+  it('ids may come in upper case to every operation that changes something', async () => {
+    for (const [id, asked] of Object.entries(await everyChange(rich.catalog))) {
+      const told = await ask(inUpperCase(asked))
+      assert.match(String(told.status), /^20/, `${id} ${told.text}`)
+    }
+  })
+
+  it('a body of which nothing is needed may be left out', async () => {
+    const leavable = catalogue().flatMap((operation) => (needsNothing(operation) ? [operation.id] : []))
+    assert.deepEqual(leavable.sort(), ['addStage', 'createLink', 'updateUser'])
+    const { catalog } = rich
+    const file = `/artifacts/${await catalog.published('without a body')}`
+    const link = await catalog.expect({ method: 'POST', path: `${file}/links` }, 201)
+    assert.equal((await ask({ path: new URL(link.json.url).pathname + new URL(link.json.url).search })).status, 200)
+    const stage = await catalog.expect({ method: 'PUT', path: `${file}/stages/bare` }, 200)
+    assert.equal(stage.json.comment, null)
+    const same = {
+      method: 'PATCH',
+      path: `/api/v1/users/${catalog.reader.id}`,
+      credential: catalog.service.recoveryKey,
+    }
+    assert.equal((await expectAnswer(catalog.service, same, 200)).json.enabled, true)
+  })
+
+  it('times may come with an offset, and are answered in UTC', async () => {
+    const { service, writer } = rich.catalog
+    const day = 86_400_000
+    const end = new Date(Math.floor(service.clock.now() / 1000) * 1000 + day)
+    const inIndia = new Date(end.getTime() + 5.5 * 3_600_000).toISOString().replace('.000Z', '+05:30')
+    for (const expiresAt of [inIndia, end.toISOString().toLowerCase(), inIndia.replace('+05:30', '.000+05:30')]) {
+      const made = { path: '/api/v1/auth/tokens', credential: writer.token, json: { name: 'offset', expiresAt } }
+      assert.equal((await expectAnswer(service, made, 201)).json.expiresAt, end.toISOString(), expiresAt)
+    }
+    for (const expiresAt of ['2026-02-30T00:00:00+01:00', '2099-01-01T24:00:00Z', '2099-01-01T00:00:00+24:00']) {
+      const made = { path: '/api/v1/auth/tokens', credential: writer.token, json: { name: 'never', expiresAt } }
+      await expectAnswer(service, made, 400)
+    }
+  })
+
+  it('every HEAD of a list in pieces says how long it is', async () => {
+    for (const asked of rich.questions['listUploadParts'] ?? []) {
+      const [head, whole] = [await ask({ ...asked, method: 'HEAD' }), await ask(asked)]
+      assert.equal(Number(head.headers['content-length']), whole.bytes.byteLength)
+    }
+  })
+
+  it('promoting lists what it needs elsewhere', async () => {
+    const listed = await ask({
+      path: '/api/v1/operations?surface=catalog&limit=100',
+      credential: rich.catalog.writer.token,
+    })
+    const items: { operationId: string; requiredActions: string[] }[] = listed.json.items
+    const found = items.find(({ operationId }) => operationId === 'promoteArtifact')
+    assert.deepEqual(found?.requiredActions.sort(), ['artifact.promote', 'artifact.read', 'content.read'])
+  })
+
+  it('metrics are of exactly the type of Prometheus, and name routes as documents do', async () => {
+    const { service, base, writer } = rich.catalog
+    await ask({ path: `${base}/raw/empty`, credential: writer.token })
+    const told = await ask({ path: '/health/metrics', credential: service.healthKey })
+    assert.equal(told.headers['content-type'], 'text/plain; version=0.0.4')
+    assert.match(told.text, /route="\/api\/v1\/repositories\/\{repository\}\/raw\/\{assetPath\}"/)
+    assert.doesNotMatch(told.text, /\*/)
+  })
+
+  it('a method that nobody knows here is 405 on every path, with those that are known', async () => {
+    const { service } = rich.catalog
+    const strange = METHODS.filter(
+      (method) => !['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT'].includes(method),
+    )
+    const paths = new Map<string, Set<string>>()
+    for (const { path, method } of catalogue()) {
+      const some = path.replaceAll(/\{[a-zA-Z]+\*?\}/g, 'x')
+      paths.set(some, (paths.get(some) ?? new Set()).add(method))
+    }
+    for (const [index, [path, methods]] of [...paths].entries()) {
+      const method = strange[index % strange.length] ?? 'LOCK'
+      const told = await service.ask({ method, path, credential: service.recoveryKey })
+      assert.equal(told.status, 405, `${method} ${path} ${told.text}`)
+      const allowed = String(told.headers.allow).split(', ')
+      for (const known of methods) assert.ok(allowed.includes(known), `${path} allows ${known}`)
+    }
+    assert.equal((await service.ask({ method: 'LOCK', path: '/nowhere' })).status, 404)
+    const connection = await openConnection(service.url)
+    connection.send('FETCH /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
+    const answer = await connection.ended()
+    assert.match(answer, /^HTTP\/1\.1 405 /)
+    assert.match(answer, /^allow: GET, HEAD/im)
+  })
+
+  it('every answer varies by origin, and listed origins may read what clients need', async () => {
+    const { service, base, writer } = rich.catalog
+    const expected = ['accept-ranges', 'allow', 'etag', 'www-authenticate', 'x-svc-package-version', 'x-request-id']
+    for (const asked of [
+      { path: '/health/live' },
+      { path: '/nowhere' },
+      { path: `${base}/raw/empty` },
+      { path: `${base}/raw/empty`, credential: writer.token },
+      { path: `${base}/artifacts`, credential: writer.token },
+      { method: 'LOCK', path: base },
+    ])
+      for (const headers of [{}, { origin: page }, { origin: 'https://others.example' }]) {
+        const told = await service.ask({ ...asked, headers })
+        assert.match(String(told.headers.vary), /\borigin\b/i, asked.path)
+        if (!('origin' in headers) || headers.origin !== page) continue
+        const exposed = String(told.headers['access-control-expose-headers']).toLowerCase().split(', ')
+        for (const name of expected) assert.ok(exposed.includes(name), name)
+      }
+  })
+
+  it('a download is saved under the last segment of its name', async () => {
+    const { service, base, writer } = rich.catalog
+    for (const [name, saved] of [
+      ['a/b/last.bin', 'last.bin'],
+      ['../../etc/passwd', 'passwd'],
+      ['a/..', 'a'],
+      ['//', 'download'],
+    ] as const) {
+      const id = await publish(service, writer.token, 'one', newFile(name, `named ${name}`))
+      const told = await ask({ path: `${base}/artifacts/${id}/content`, credential: writer.token })
+      assert.match(String(told.headers['content-disposition']), new RegExp(`^attachment; filename="?${saved}"?$`), name)
+    }
+  })
+
+  it('ranges have any number of digits', async () => {
+    const { base, writer } = rich.catalog
+    const path = `${base}/raw/by-range`
+    await expectAnswer(rich.catalog.service, { method: 'PUT', path, credential: writer.token, body: '0123456789' }, 201)
+    const of = async (range: string) => {
+      const { status, text } = await ask({ path, credential: writer.token, headers: { range } })
+      return [status, status === 416 ? '' : text]
+    }
+    assert.deepEqual(await of('bytes=0-99999999999999999999'), [206, '0123456789'])
+    assert.deepEqual(await of('bytes=99999999999999999999-'), [416, ''])
+    assert.deepEqual(await of('bytes=5-1'), [200, '0123456789'])
+  })
+})
