@@ -25,6 +25,9 @@ const ofTheProcess: Readonly<Record<string, string>> = {
   getReadiness: 'the engines',
 }
 
+/** What they tell of does not move: an upload that is under way ends where it began. */
+const staysBehind: readonly string[] = ['listOpenUploads']
+
 /** Headers that differ from one answer to the next. */
 const ofTheAnswer = new Set(['date', 'x-request-id', 'request-id', 'connection', 'keep-alive'])
 
@@ -78,6 +81,7 @@ moves((from, to) => {
     it('gives the same credentials the same answers, byte for byte', async () => {
       for (const [id, questions] of Object.entries(rich.questions)) {
         assert.ok(questions.length > 0, id)
+        if (staysBehind.includes(id)) continue
         for (const asked of questions) {
           const told = answerOf(await moved.ask(asked))
           assert.equal(told.status, 200, `${id} ${asked.path} ${told.text}`)
