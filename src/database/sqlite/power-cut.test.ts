@@ -9,7 +9,7 @@
  * - A log that starts again has its new header synced before frames follow it (visible in the same way).
  *
  * The database that recovery makes of such a disk must hold every acknowledged transaction, and hold transactions whole and
- * in order of their commits.
+ * in order of their commits. What a failed sync leaves to the next process takes processes that end: test/faults/power-cuts.test.ts.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -20,6 +20,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { randomOf } from '../../../test/harness/random.ts'
 import { migrate } from '../migrate.ts'
 import { failOnReport, notesSchema } from '../notes.suite.ts'
 import { SqliteDatabase } from './database.ts'
@@ -31,17 +32,6 @@ const page = 4_096
 const header = 32
 const writers = 8
 const rounds = Number(process.env['SVC_TEST_POWER_CUTS'] ?? 15)
-
-/** mulberry32: small, seeded, good enough to choose sectors. */
-const randomFrom = (seed: number): (() => number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 /** What may be found after a cut: for each block the durable or the written state, and a length between the two. */
 const torn = (durable: Buffer, written: Buffer, block: number, random: () => number): Buffer => {
@@ -113,7 +103,7 @@ interface Round {
 }
 
 const play = async (seed: number, folder: string, honest: boolean): Promise<Round> => {
-  const random = randomFrom(seed)
+  const random = randomOf(`power cuts ${seed}`)
   const path = join(folder, `${seed}.db`)
   let disk: ModelledDisk | undefined
   const openWal: typeof openWalFile = (databasePath) => {
