@@ -46,7 +46,8 @@ answer. After each round every file that was acknowledged is read back and compa
 looked for, and \`svc doctor\` must find nothing.
 
 **Power cuts** are played from a record of everything that a service did to its disk: each round makes a disk that a cut could
-have left, sector by sector of what was not synced, and starts the service on it.
+have left, sector by sector of what was not synced, and starts the service on it. The database must be whole, \`svc doctor\` must
+find no damage, and everything that was answered by then is read.
 
 | what was done | where | rounds | read back | result |
 | --- | --- | ---: | ---: | --- |
@@ -56,6 +57,7 @@ ${number(total)} rounds in all. Anyone can run them again:
 
 \`\`\`sh
 SVC_TEST_ROUNDS=42 SVC_TEST_TRIED=/tmp/tried npm test -- test/faults/storm.test.ts
+SVC_TEST_POWER_CUTS=1000 SVC_TEST_TRIED=/tmp/tried npm test -- test/faults/power-cuts.test.ts
 npm run what-was-tried -- /tmp/tried
 \`\`\`
 
