@@ -214,15 +214,8 @@ forEachEngine((engine) => {
     plant(
       'a path that does not show the newest revision of its history',
       { damage: () => [/"a\/b.txt" does not show the newest revision/] },
-      () =>
-        change(async (tx) => {
-          const row = await tx.selectFrom('asset_revisions').selectAll().executeTakeFirstOrThrow()
-          await tx
-            .insertInto('asset_revisions')
-            .values({ ...row, revision: 2 })
-            .execute()
-        }),
-      () => change((tx) => tx.deleteFrom('asset_revisions').where('revision', '=', 2).execute()),
+      () => change((tx) => tx.updateTable('asset_revisions').set({ revision: 2 }).execute()),
+      () => change((tx) => tx.updateTable('asset_revisions').set({ revision: 1 }).execute()),
     )
 
     plant(
@@ -260,8 +253,7 @@ forEachEngine((engine) => {
       assert.equal(sent.status, 200, sent.text)
       await sees([])
       await change((tx) => tx.deleteFrom('artifacts').where('id', '=', session.json.id).execute())
-      const inSearch = engine.name === 'sqlite' ? [/search knows something at \d+, where no file is/] : []
-      await sees([new RegExp(`the claim ${session.json.id} has no holder`), ...inSearch])
+      await sees([new RegExp(`the claim ${session.json.id} has no holder`)])
     })
   })
 

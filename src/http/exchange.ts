@@ -32,8 +32,6 @@ export interface Exchange {
    * can be written.
    */
   readonly lingerThenClose: () => void
-  /** False on a connection for which there was no room: it may only ask how the service is. */
-  readonly hasRoom: boolean
   /** Told when the JSON body is here: it is not waited for any longer. */
   bodyHere: () => void
 }
@@ -52,7 +50,8 @@ const exchanges = new WeakMap<IncomingMessage, Exchange>()
 /** Begins the exchange of a request. What fails while it is cleared away is reported. */
 export const beginExchange = (
   request: IncomingMessage,
-  { report, ...given }: Pick<Exchange, 'lingerThenClose' | 'hasRoom'> & { readonly report: (error: unknown) => void },
+  report: (error: unknown) => void,
+  lingerThenClose: () => void,
 ): Exchange => {
   const requestId = nextRequestId()
   const exchange = {
@@ -63,7 +62,7 @@ export const beginExchange = (
     headers: { 'x-request-id': requestId, vary: 'Origin' },
     readsCatalog: false,
     arrival: null,
-    ...given,
+    lingerThenClose,
     bodyHere: () => {},
   }
   exchanges.set(request, exchange)

@@ -1,5 +1,6 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { KeptFiles } from './kept-files.ts'
 import type { Change } from './recorder.ts'
 
 /*
@@ -9,7 +10,8 @@ import type { Change } from './recorder.ts'
  *   was written since, each sector of 512 bytes may have arrived or not: any state that it had since, each by itself; and
  *   any length that the file had since.
  * - After a sync that failed, what it should have covered is lost to later syncs (the kernel may have marked it clean): it may
- *   have arrived, and no sync promises it any more until it is written again.
+ *   have arrived, and no sync promises it any more until it is written again. That promises the length, too, as far as it is
+ *   needed to read what was written (fdatasync(2)).
  * - A sync of a folder makes its names durable. Of names made, moved and removed since, those of one folder arrive in their
  *   order up to any point, each folder by itself. A move from one folder to another is durable with the one it went to.
  * - Memory that processes share (`-shm`) is no part of a disk.
@@ -30,6 +32,7 @@ class ModelledFile {
   #length = 0
   #durable: Buffer = Buffer.alloc(0)
   #durableLength = 0
+  #settled: Buffer | null = null
   readonly #versions = new Map<number, Version[]>()
   readonly #lengths: { readonly order: number; readonly length: number; lost: boolean }[] = []
 
@@ -38,7 +41,13 @@ class ModelledFile {
     if (end > this.#written.length) this.#written = grown(this.#written, end)
     bytes.copy(this.#written, at)
     for (let index = Math.floor(at / sector); index * sector < end; index++) this.#remember(order, index)
-    if (end > this.#length) this.#resized(order, end)
+    this.#length = Math.max(this.#length, end)
+    if (end > this.#promisedLength) this.#lengths.push({ order, length: end, lost: false })
+  }
+
+  /** Which the next sync makes durable, if it succeeds. */
+  get #promisedLength(): number {
+    return this.#lengths.findLast(({ lost }) => !lost)?.length ?? this.#durableLength
   }
 
   resize(order: number, length: number): void {
@@ -47,11 +56,13 @@ class ModelledFile {
       this.#written.fill(0, length, this.#length)
       for (let index = Math.floor(length / sector); index * sector < this.#length; index++) this.#remember(order, index)
     }
-    this.#resized(order, length)
+    this.#length = length
+    this.#lengths.push({ order, length, lost: false })
   }
 
   /** What was written before `order` is on the disk. */
   synced(order: number): void {
+    this.#settled = null
     for (const [index, versions] of this.#versions) {
       const last = versions.findLastIndex((version) => version.order < order && !version.lost)
       const version = versions[last]
@@ -76,6 +87,13 @@ class ModelledFile {
     for (const change of this.#lengths) if (change.order < order) change.lost = true
   }
 
+  /** All of it, if nothing of it is in doubt. The same buffer until that changes. */
+  get settled(): Buffer | null {
+    if (this.#versions.size > 0 || this.#lengths.length > 0) return null
+    this.#settled ??= this.#durable.subarray(0, this.#durableLength)
+    return this.#settled
+  }
+
   /** Writes what may be found after a cut. */
   cut(random: () => number, path: string): void {
     const way = random()
@@ -86,22 +104,21 @@ class ModelledFile {
       return states[index]
     }
     const length = chosen(this.#lengths)?.length ?? this.#durableLength
-    const found = Buffer.alloc(length)
-    this.#durable.copy(found, 0, 0, length)
-    for (const [index, versions] of this.#versions)
-      if (index * sector < length) chosen(versions)?.bytes.copy(found, index * sector)
     const file = openSync(path, 'w', 0o600)
     try {
-      writeSync(file, found)
+      writeSync(file, this.settled ?? this.#found(length, chosen))
       ftruncateSync(file, length)
     } finally {
       closeSync(file)
     }
   }
 
-  #resized(order: number, length: number): void {
-    this.#length = length
-    this.#lengths.push({ order, length, lost: false })
+  #found(length: number, chosen: (versions: readonly Version[]) => Version | undefined): Buffer {
+    const found = Buffer.alloc(length)
+    this.#durable.copy(found, 0, 0, length)
+    for (const [index, versions] of this.#versions)
+      if (index * sector < length) chosen(versions)?.bytes.copy(found, index * sector)
+    return found
   }
 
   #remember(order: number, index: number): void {
@@ -115,6 +132,20 @@ class ModelledFile {
 
 const grown = (buffer: Buffer, length: number): Buffer =>
   Buffer.concat([buffer, Buffer.alloc(Math.max(length, 2 * buffer.length) - buffer.length)])
+
+/** Whole files that have the name of a blob: nobody writes into them any more. */
+const isBlob = /\/blobs\/..\/[0-9a-f]{64}[^/]*$/
+/** Shorter ones are written as quickly as they are linked. */
+const keptBytesMin = 65_536
+
+/** Bytes of long blobs that are as durable as they are complete, by their digest. */
+export type KnownBlobs = ReadonlyMap<string, Buffer>
+
+/**
+ * What becomes of a file or of the names in a folder, asked with its path first for the way: below 0.3 everything that is in
+ * doubt arrives, below 0.5 nothing of it, else some; and then for each piece how much of it.
+ */
+export type Chance = (path: string) => number
 
 /** What a name stands for. */
 type Entry = ModelledFile | 'folder'
@@ -136,12 +167,17 @@ export class ModelledDisk {
   readonly #durable: Names = new Map()
   #pending: Renaming[] = []
   readonly #syncing = new Map<string, number>()
+  readonly #kept: KeptFiles
   #order = 0
 
-  /** Of the folder `root`, which is empty and durable when the record begins. */
-  constructor(root: string, inode: bigint) {
+  /**
+   * Of the folder `root`, which is empty and durable when the record begins. Long files of which nothing is in doubt, and that
+   * are never written again, are kept in the folder `keptIn`.
+   */
+  constructor(root: string, inode: bigint, keptIn: string) {
     this.#root = root
     this.#folders.set(inode, root)
+    this.#kept = new KeptFiles(keptIn)
   }
 
   /** The next change of the record. */
@@ -172,14 +208,14 @@ export class ModelledDisk {
     }
   }
 
-  /** Makes a folder of what may be found after a cut of the power at this moment. */
-  cut(random: () => number, into: string): void {
+  /** Makes a folder of what may be found after a cut of the power at this moment. Answers which blobs are known byte by byte. */
+  cut(chance: Chance, into: string): KnownBlobs {
     const names: Names = new Map(this.#durable)
     const ends = new Map<string, number>()
     for (const { folder } of this.#pending) ends.set(folder, (ends.get(folder) ?? 0) + 1)
     for (const [folder, count] of ends) {
-      const way = random()
-      ends.set(folder, way < 0.3 ? count : way < 0.5 ? 0 : Math.floor(random() * (count + 1)))
+      const way = chance(folder)
+      ends.set(folder, way < 0.3 ? count : way < 0.5 ? 0 : Math.floor(chance(folder) * (count + 1)))
     }
     for (const change of this.#pending) {
       const left = ends.get(change.folder) ?? 0
@@ -189,6 +225,7 @@ export class ModelledDisk {
     const paths = [...names.keys()].sort()
     mkdirSync(into, { recursive: true })
     const there = new Set([this.#root])
+    const known = new Map<string, Buffer>()
     for (const path of paths) {
       // What lies in a folder whose own name is lost is lost with it.
       const entry = names.get(path)
@@ -197,8 +234,13 @@ export class ModelledDisk {
       if (entry === 'folder') {
         mkdirSync(place, { mode: 0o700 })
         there.add(path)
-      } else entry.cut(random, place)
+      } else {
+        const blob = isBlob.test(path) ? entry.settled : null
+        if (blob === null || blob.length < keptBytesMin) entry.cut(() => chance(path), place)
+        else known.set(this.#kept.link(blob, place), blob)
+      }
     }
+    return known
   }
 
   #fileOf(inode: bigint): ModelledFile {

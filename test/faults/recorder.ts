@@ -56,11 +56,11 @@ const headBytes = 40
 
 /** What processes do to the files under one folder, in the order in which the kernel saw it. */
 export class Recording {
-  readonly #path: string
+  readonly path: string
   readonly environment: Environment
 
   private constructor(path: string, environment: Environment) {
-    this.#path = path
+    this.path = path
     this.environment = environment
   }
 
@@ -76,30 +76,33 @@ export class Recording {
     const bytes = Buffer.from(text)
     const head = Buffer.alloc(headBytes)
     head.writeUInt32LE(bytes.length, 12)
-    appendFileSync(this.#path, Buffer.concat([head, bytes]))
+    appendFileSync(this.path, Buffer.concat([head, bytes]))
   }
 
   /** From now on syncs of files whose path ends so fail, until it is null. */
   failSyncs(ending: string | null): void {
-    if (ending === null) rmSync(`${this.#path}.fail`, { force: true })
+    if (ending === null) rmSync(`${this.path}.fail`, { force: true })
     else {
-      writeFileSync(`${this.#path}.fail.new`, ending)
-      renameSync(`${this.#path}.fail.new`, `${this.#path}.fail`)
+      writeFileSync(`${this.path}.fail.new`, ending)
+      renameSync(`${this.path}.fail.new`, `${this.path}.fail`)
     }
   }
 
   changes(): Change[] {
-    const record = readFileSync(this.#path)
-    const changes: Change[] = []
-    for (let at = 0; at < record.length; ) {
-      const bytes = record.readUInt32LE(at + 12)
-      changes.push(
-        changeIn(record.subarray(at, at + headBytes), record.subarray(at + headBytes, at + headBytes + bytes)),
-      )
-      at += headBytes + bytes
-    }
-    return changes
+    return changesIn(this.path)
   }
+}
+
+/** What the record in the file `path` says. */
+export const changesIn = (path: string): Change[] => {
+  const record = readFileSync(path)
+  const changes: Change[] = []
+  for (let at = 0; at < record.length; ) {
+    const bytes = record.readUInt32LE(at + 12)
+    changes.push(changeIn(record.subarray(at, at + headBytes), record.subarray(at + headBytes, at + headBytes + bytes)))
+    at += headBytes + bytes
+  }
+  return changes
 }
 
 const changeIn = (head: Buffer, payload: Buffer): Change => {

@@ -12,7 +12,7 @@ import { until } from './until.ts'
  */
 
 export const root = resolve(import.meta.dirname, '../..')
-const svcFile = join(root, 'src/main/svc.ts')
+export const svcFile = join(root, 'src/main/svc.ts')
 
 export type Environment = Readonly<Record<string, string>>
 
