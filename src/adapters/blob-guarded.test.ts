@@ -41,6 +41,7 @@ const noting = (calls: string[]): BlobStore => {
         }),
       readPart: ({ index, receipt }) => note(`readPart ${index} ${receipt}`, onePiece()),
       publish: () => note(`publish ${place}`, undefined),
+      settleName: () => note(`settleName of ${place}`, undefined),
     }),
     open: (name, range, blobBytes) =>
       note(
@@ -94,6 +95,7 @@ describe('guardBlobStore', () => {
     await part.discard()
     assert.equal((await Array.fromAsync(await assembly.readPart({ index: 1, receipt: 'receipt' }))).length, 1)
     await assembly.publish(noParts())
+    await assembly.settleName()
     assert.deepEqual(await Array.fromAsync(await store.open(name, whole, 2)), [Uint8Array.of(1), Uint8Array.of(2)])
     assert.equal(await store.size(name), 2)
     assert.equal(await store.delete(name), true)
@@ -105,7 +107,7 @@ describe('guardBlobStore', () => {
     assert.deepEqual(calls, [
       ...['stage a', 'write 3', `publish ${name}`, 'discard'],
       ...['beginAssembly c', 'writePart 1 of place of c', 'write 1', 'finish', 'discard', 'readPart 1 receipt'],
-      ...['publish place of c', `open ${name} 0-2 of 2`, 'closed'],
+      ...['publish place of c', 'settleName of place of c', `open ${name} 0-2 of 2`, 'closed'],
       ...[`size ${name}`, `delete ${name}`, 'list', 'list on', 'listStaged', 'discardStaged b', 'space', 'probe'],
     ])
   })
@@ -154,6 +156,7 @@ describe('guardBlobStore', () => {
     await assert.rejects(assembly.writePart(0, { readBack: false }), refusal('writePart'))
     await assert.rejects(assembly.readPart({ index: 0, receipt: '' }), refusal('readPart'))
     await assert.rejects(assembly.publish(noParts()), refusal('publish'))
+    await assert.rejects(assembly.settleName(), refusal('settleName'))
     await assert.rejects(pieces.next(), refusal('reading'))
     await assert.rejects(listing.next(), refusal('list'))
     await assert.rejects(begun.next(), refusal('list'))

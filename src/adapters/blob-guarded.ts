@@ -89,6 +89,10 @@ const guardAssembly = (assembly: Assembly, allow: Allow): Assembly => ({
     allow('publish')
     return assembly.publish(parts)
   },
+  settleName: async () => {
+    allow('settleName')
+    return assembly.settleName()
+  },
 })
 
 const guardPart = (part: StagedPart, allow: Allow): StagedPart => ({

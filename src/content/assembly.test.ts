@@ -9,7 +9,7 @@ import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
 import { capacityBytesDefault, partBytesMin, roomLookEveryBytes } from '../kernel/limits.ts'
 import type { Parts } from '../main/parts.ts'
-import type { Assembly, BlobStore } from '../ports/blob-store.ts'
+import { type Assembly, AssemblyLost, type BlobStore, unplanned } from '../ports/blob-store.ts'
 import { type AssemblyParts, bytesToRead, publishAssembly, receivePart } from './assembly.ts'
 import { announcedName, reserve } from './claims.ts'
 import { createHashing } from './hashing/hashing.ts'
@@ -188,6 +188,47 @@ forEachEngine((engine) => {
       await finish()
       assert.deepEqual(read, [])
     })
+  })
+
+  it('puts nothing together that it could not read: only what has the digest by its name already is published', async () => {
+    const { database, clock, store, freeSpace, reach, hashing } = await open()
+    const denying: BlobStore = {
+      ...store,
+      assembly: (place, plan) => ({
+        ...store.assembly(place, plan),
+        readPart: async () => {
+          throw new AssemblyLost('denied')
+        },
+      }),
+    }
+    const hashes = createRunningHashes(hashing, true)
+    const common = { database, clock, store: denying, freeSpace, reach, hashing, capacityBytes: capacityBytesDefault }
+    const [sent, declared] = [randomBytes(1000), randomBytes(1000)]
+    const blob = { ...planParts(1000), claimId: newId(clock.now()), digest: digestOf(declared) }
+    const claim = { id: blob.claimId, repository: 'releases', digest: blob.digest, bytes: blob.bytes }
+    await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
+    const pieces = async function* () {
+      yield Uint8Array.from(sent)
+    }
+    const incoming = { index: 0, digest: digestOf(sent), pieces: pieces() }
+    await receivePart({ ...common, hashes }, blob, incoming, always, async () => {})
+    const name = await announcedName(database.reader, blob.claimId)
+    const finish = () =>
+      publishAssembly({ ...common, hashes: createRunningHashes(hashing, true) }, blob, always, async () => 'published')
+    const put = async (id: string, bytes: Uint8Array): Promise<void> => {
+      const staged = await store.stage(id, unplanned)
+      await staged.write(Uint8Array.from(bytes))
+      await staged.publish(name)
+    }
+    await assert.rejects(finish(), { code: 'upload_state' })
+    assert.equal(await store.size(name), null)
+    await put('other', randomBytes(1000))
+    await assert.rejects(finish(), { code: 'upload_state' })
+    await put('right', declared)
+    assert.equal(await finish(), 'published')
+    const stored: Uint8Array[] = []
+    for await (const piece of await store.open(name, { start: 0, end: 1000 })) stored.push(Uint8Array.from(piece))
+    assert.ok(Buffer.concat(stored).equals(declared))
   })
 
   it('a part that takes long looks again whether the disk keeps its reserve, and can be sent again', async () => {

@@ -4,7 +4,7 @@ import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
 import { partsPage, roomLookEveryBytes } from '../kernel/limits.ts'
-import { type Assembly, AssemblyLost, type AssemblyPlan, type FinishedPart } from '../ports/blob-store.ts'
+import { type Assembly, AssemblyLost, type AssemblyPlan, BlobMissing, type FinishedPart } from '../ports/blob-store.ts'
 import {
   countParts,
   countStored,
@@ -31,7 +31,8 @@ import { type Content, publishContent } from './publishing.ts'
  * (I3) -> the transaction of `publishContent`.
  *
  * A crash in a part leaves bytes in place that no row counts: the next try writes over them. One between the final name
- * and the transaction leaves a complete blob and the rows of its parts: completing again finds that it is published.
+ * and the transaction leaves a complete blob and the rows of its parts: completing again reads it, and finds that it is
+ * published.
  *
  * Whoever calls holds the upload's turn, so that one works on it at a time; `turn` throws once it is lost, and is asked
  * before every write: two must not write to one place.
@@ -302,8 +303,7 @@ export const publishAssembly = async <T>(
   const plan = await planOf(parts, blob)
   const assembly = parts.store.assembly(row.place, plan)
   const digest = await digestOf(parts, blob, row, assembly, turn)
-  // Null: its file got the final name before somebody died, and nothing unverified ever does. Publishing finds it or throws.
-  if (digest !== null && digest !== blob.digest)
+  if (!(digest instanceof AssemblyLost) && digest !== blob.digest)
     throw new Failure(
       'checksum_mismatch',
       `The parts together have the SHA-256 ${digest}; ${blob.digest} was declared. Cancel the upload and send it anew.`,
@@ -314,7 +314,10 @@ export const publishAssembly = async <T>(
     parts,
     blob.claimId,
     { digest: blob.digest, bytes: blob.bytes, name: plan.name },
-    () => assembly.publish(storedParts(parts.database.reader, blob.claimId)).catch(saidIfLost),
+    async () => {
+      const lost = digest instanceof AssemblyLost ? digest : await putTogether(parts, blob, assembly)
+      if (lost !== null && !(await isThereAlready(parts, plan, blob.digest, assembly, turn))) throw partsLost(lost)
+    },
     async (tx, content, now) => {
       await deleteAssembly(tx, blob.claimId)
       return commit(tx, content, now)
@@ -324,13 +327,58 @@ export const publishAssembly = async <T>(
   return result
 }
 
+/** Null when it is done. Only of parts that were verified. */
+const putTogether = async (
+  parts: AssemblyParts,
+  blob: PlannedBlob,
+  assembly: Assembly,
+): Promise<AssemblyLost | null> => {
+  try {
+    await assembly.publish(storedParts(parts.database.reader, blob.claimId))
+    return null
+  } catch (error) {
+    if (error instanceof AssemblyLost) return error
+    throw error
+  }
+}
+
+/**
+ * Parts are gone where somebody gave the blob its final name and died. But they may be gone for other reasons, and others
+ * write to that name: it counts once what bears it was read and has the digest.
+ */
+const isThereAlready = async (
+  parts: AssemblyParts,
+  { name, bytes }: AssemblyPlan,
+  expected: Sha256,
+  assembly: Assembly,
+  turn: Turn,
+): Promise<boolean> => {
+  if ((await parts.store.size(name)) !== bytes) return false
+  const hash = parts.hashing.beginFor(bytes)
+  try {
+    for await (const piece of await parts.store.open(name, { start: 0, end: bytes }, bytes)) {
+      turn.assertHeld()
+      await hash.update(piece)
+    }
+    if ((await hash.digest()) !== expected) return false
+    await assembly.settleName()
+    return true
+  } catch (error) {
+    if (error instanceof BlobMissing) return false
+    throw error
+  } finally {
+    hash.drop()
+  }
+}
+
+/** The digest of all parts, or that they are lost. */
 const digestOf = async (
   parts: AssemblyParts,
   blob: PlannedBlob,
   row: AssembliesTable,
   assembly: Assembly,
   turn: Turn,
-): Promise<Sha256 | null> => {
+): Promise<Sha256 | AssemblyLost> => {
   const seen = parts.hashes.resume(blob.claimId, savedHash(row))
   try {
     for await (const part of storedParts(parts.database.reader, blob.claimId, seen.parts))
@@ -340,7 +388,7 @@ const digestOf = async (
       }
     return await seen.hash.digest()
   } catch (error) {
-    if (error instanceof AssemblyLost) return null
+    if (error instanceof AssemblyLost) return error
     throw error
   } finally {
     seen.hash.drop()

@@ -110,7 +110,7 @@ export const assemblySuite = (name: string, makeStore: (t: TestContext) => Promi
       await assert.rejects(assembly.writePart(-1, { readBack: false }), RangeError)
     })
 
-    test('says that an assembly is lost, unless it is published', async (store) => {
+    test('says that an assembly is lost, also where it is published', async (store) => {
       const bytes = randomBytes(partBytes + 1)
       const { place, assembly } = await begin(store, bytes)
       const parts = [await sendPart(assembly, bytes, 0), await sendPart(assembly, bytes, 1)]
@@ -125,7 +125,8 @@ export const assemblySuite = (name: string, makeStore: (t: TestContext) => Promi
       const sent = [await sendPart(again.assembly, bytes, 0), await sendPart(again.assembly, bytes, 1)]
       await again.assembly.publish(inOrder(sent))
       for (const part of sent) await assert.rejects(again.assembly.readPart(part), AssemblyLost)
-      await again.assembly.publish(inOrder(sent))
+      await assert.rejects(again.assembly.publish(inOrder(sent)), AssemblyLost)
+      await again.assembly.settleName()
       same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
     })
 

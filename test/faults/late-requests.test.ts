@@ -22,6 +22,7 @@ import {
   storedParts,
   type Target,
   uploadPlace,
+  withChecksum,
 } from './uploads.ts'
 
 /** Requests to the object store that come late, again, or with the wrong answer; between two gateways, one of which dies. */
@@ -91,6 +92,11 @@ onPostgres((engine) => {
   const isUploadPart = ({ method, target, copies }: Seen): boolean =>
     method === 'PUT' && target.includes('partNumber=') && !copies
   const isCompletion = ({ method, target }: Seen): boolean => method === 'POST' && /[?&]uploadId=/.test(target)
+  const isLook = ({ method, target }: Seen): boolean => method === 'HEAD' && target.includes('/blobs/')
+  const isDeletionOfBlob = ({ method, target }: Seen): boolean =>
+    method === 'DELETE' && target.includes('/blobs/') && !target.includes('uploadId=')
+  const isReadOfPart = ({ method, target }: Seen): boolean =>
+    method === 'GET' && target.includes('/staging/') && !target.includes('list-type')
   const isAbort = ({ method, target }: Seen): boolean => method === 'DELETE' && target.includes('uploadId=')
 
   /** A part with other bytes whose sender dies while the store has not got it. Its turn lapses. */
@@ -216,6 +222,89 @@ onPostgres((engine) => {
       for (const held of store.proxy.held) await held.apply()
       assert.ok((await contentOf(upload))?.equals(file.bytes))
       assert.equal((await storedParts(here, other)).size, 0)
+    })
+  })
+
+  describe('two who publish the same content, which has one name in the store,', () => {
+    const twinOf = (file: File): File => ({ ...file, path: `${file.path}-twin` })
+
+    /** Whoever is in the middle of a completion meets the twin, stored in one piece and acknowledged meanwhile. */
+    const overtaken = async (file: File, upload: string): Promise<void> => {
+      await send(upload, file, 0)
+      await send(upload, file, 1)
+      const from = store.proxy.seen.length
+      const inTheMiddle = disturbedOnce(isLook)
+      const completing = complete(here, upload)
+      const [look] = await inTheMiddle()
+      const twin = await withChecksum.send(here, twinOf(file))
+      assert.equal(twin.status, 201, twin.text)
+      await look?.apply()
+      const told = await completing
+      assert.equal(told.status, 200, told.text)
+      assert.deepEqual(store.proxy.seen.slice(from).filter(isDeletionOfBlob), [])
+      assert.ok((await contentOf(upload))?.equals(file.bytes))
+      assert.ok((await fetchBytes(here, withChecksum.place(twinOf(file), twin)))?.equals(file.bytes))
+    }
+
+    /** Holds the first that matches. Faults that were set before go on for all others. */
+    const disturbedOnce = (matches: (seen: Seen) => boolean) => {
+      const others = store.proxy.fault
+      let isHeld = false
+      store.proxy.fault = (seen) => {
+        if (isHeld || !matches(seen)) return others(seen)
+        isHeld = true
+        return { kind: 'hold' }
+      }
+      return () => store.proxy.holds()
+    }
+
+    /** From then on it is known that this store makes ETags of MD5s. */
+    const completeOne = async (): Promise<void> => {
+      const told = await inParts.send(here, nextFile())
+      assert.equal(told.status, 200, told.text)
+    }
+
+    it('never delete what the other one was acknowledged', async () => {
+      await completeOne()
+      const file = nextFile()
+      await overtaken(file, await begin(file))
+    })
+
+    it('take what is there for their own when they were not told what became of it, since it has the digest', async () => {
+      await completeOne()
+      const file = nextFile()
+      disturb(isCompletion, { kind: 'deny', status: 404, body: errorBody('NoSuchUpload') }, 1)
+      await overtaken(file, await begin(file))
+    })
+
+    it('keep their bytes when the other one declared a digest that it has not, and the store denies a part of it', async () => {
+      const file = nextFile()
+      const acknowledged = await withChecksum.send(here, file)
+      assert.equal(acknowledged.status, 201, acknowledged.text)
+      const pretended = { ...nextFile(), sha256: file.sha256 }
+      const upload = await begin(pretended)
+      // Out of order, so that they are read before they are published.
+      await send(upload, pretended, 1)
+      await send(upload, pretended, 0)
+      disturb(isReadOfPart, { kind: 'answer', status: 404, body: errorBody('NoSuchKey') }, 1)
+      const from = store.proxy.seen.length
+      const told = await complete(here, upload)
+      assert.deepEqual(store.proxy.seen.slice(from).filter(isCompletion), [])
+      assert.ok((await fetchBytes(here, withChecksum.place(file, acknowledged)))?.equals(file.bytes))
+      assert.equal(told.status, 200, told.text)
+      assert.ok((await contentOf(upload))?.equals(file.bytes), 'what bears the digest is what has it')
+    })
+
+    it('are told to begin anew when a part is denied and nobody has stored such bytes', async () => {
+      const file = nextFile()
+      const upload = await begin(file)
+      await send(upload, file, 1)
+      await send(upload, file, 0)
+      disturb(isReadOfPart, { kind: 'answer', status: 404, body: errorBody('NoSuchKey') }, 1)
+      const from = store.proxy.seen.length
+      const told = await complete(here, upload)
+      assert.deepEqual([told.status, told.json.code], [409, 'upload_state'], told.text)
+      assert.deepEqual(store.proxy.seen.slice(from).filter(isCompletion), [])
     })
   })
 })

@@ -2,7 +2,7 @@ import { truncate } from 'node:fs/promises'
 import { partSyncEveryBytes } from '../../kernel/limits.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan, type StagedPart } from '../../ports/blob-store.ts'
 import { errorCode, guarded } from './failures.ts'
-import { close, closeLater, create, fileBytes, fsync, fsyncDirectory, openToWrite, rename } from './files.ts'
+import { close, closeLater, create, fsync, fsyncDirectory, openToWrite, rename } from './files.ts'
 import { type Course, GatheredWriter } from './gathered-writer.ts'
 import { type LoneWriter, openAlone } from './lone-writer.ts'
 import { openRange } from './reading.ts'
@@ -15,7 +15,7 @@ import type { Publishing } from './staged-file.ts'
  * Promise: a part that is finished survives a power cut, and so does the file that it is in. Order: make the file, give
  * it its length, fsync it and its directory -> for each part: write, fdatasync -> rename into its shard, fsync the shard.
  * A crash leaves a staged file with the finished parts in place. One after the rename leaves the complete blob: publishing
- * again finds it and is done.
+ * again says that the assembly is lost, since whoever else publishes the same bytes writes to that name, too.
  */
 
 export const beginAssembledFile = async ({ layout }: Publishing, id: string, plan: AssemblyPlan): Promise<void> => {
@@ -61,14 +61,12 @@ export const assembledFile = (publishing: Publishing, id: string, plan: Assembly
           }
           await rename(path, layout.blob(plan.name))
         } catch (error) {
-          if (errorCode(error) !== 'ENOENT' || !(await isPublished())) throw lostIfGone(error)
+          throw lostIfGone(error)
         }
         await syncDirectory(layout.shard(plan.name))
       }),
-  }
 
-  async function isPublished(): Promise<boolean> {
-    return (await fileBytes(layout.blob(plan.name))) === plan.bytes
+    settleName: () => guarded(() => syncDirectory(layout.shard(plan.name))),
   }
 }
 

@@ -15,7 +15,7 @@ import { parsePlace, uploadPlace } from './keys.ts'
 import { deleteObject, putObject, streamObject } from './objects.ts'
 import { GatheredPart, type PartBody, StreamedPart } from './part-bodies.ts'
 import { openRange } from './reading.ts'
-import { completeUpload, copyPart, createUpload, streamPart, type Upload, unlessThere, uploadPart } from './uploads.ts'
+import { completeUpload, copyPart, createUpload, streamPart, type Upload, uploadPart } from './uploads.ts'
 
 /*
  * A blob in parts is an upload to its final key, which shows when it is completed (I3). The store does not give back parts
@@ -30,7 +30,8 @@ import { completeUpload, copyPart, createUpload, streamPart, type Upload, unless
  * - What the store says of a copy and of the whole is compared with what was asked for, as far as it can be ({@link Likeness}).
  *
  * A crash leaves the upload and loose parts, which `listStaged` shows under the place of the assembly. One after the upload
- * was completed leaves loose parts alone: publishing again finds the blob there and is done, the sweep takes the rest.
+ * was completed leaves loose parts alone: publishing again says that the assembly is lost, whoever asks reads the blob, the sweep takes the rest.
+ * What bears a final name is never deleted here: others put the same content there.
  */
 
 export const beginAssembledObject = async (bucket: Bucket, plan: AssemblyPlan): Promise<string> => {
@@ -40,24 +41,25 @@ export const beginAssembledObject = async (bucket: Bucket, plan: AssemblyPlan): 
   return uploadPlace(plan.name, uploadId)
 }
 
-/** The try of a loose part, or null for one of the upload itself. */
 interface Receipt {
-  readonly attempt: string | null
+  /** A part of the upload itself is null. A loose one has its try, unless it is from before each try had its own key. */
+  readonly loose: { readonly attempt: string | null } | null
   readonly etag: string
 }
 
-const receiptForm = /^(?:part|loose ([0-9a-z-]{36})) (\S{1,150})$/
+const receiptForm = /^(part|loose)(?: ([0-9a-z-]{36}))? (\S{1,180})$/
 
-const writeReceipt = ({ attempt, etag }: Receipt): string => {
-  const receipt = attempt === null ? `part ${etag}` : `loose ${attempt} ${etag}`
-  parseReceipt(receipt)
-  return receipt
+const writeReceipt = (attempt: string | null, etag: string): string => {
+  if (!/^\S{1,150}$/.test(etag))
+    throw new Error(`the object store gives a part an ETag of ${etag.length} characters, or one with spaces`)
+  return attempt === null ? `part ${etag}` : `loose ${attempt} ${etag}`
 }
 
+/** What cannot be read names a part that nobody finds. */
 const parseReceipt = (receipt: string): Receipt => {
-  const [, attempt, etag] = receiptForm.exec(receipt) ?? []
-  if (etag === undefined) throw new RangeError('not a receipt of this object store')
-  return { attempt: attempt ?? null, etag }
+  const [, kind, attempt = null, etag] = receiptForm.exec(receipt) ?? []
+  if (etag === undefined) throw new AssemblyLost(`not a receipt of this object store: ${receipt.slice(0, 80)}`)
+  return { loose: kind === 'loose' ? { attempt } : null, etag }
 }
 
 export const assembledObject = (bucket: Bucket, place: string, plan: AssemblyPlan): Assembly => {
@@ -83,13 +85,16 @@ export const assembledObject = (bucket: Bucket, place: string, plan: AssemblyPla
     )
   }
 
+  const looseKey = (index: number, attempt: string | null): string =>
+    attempt === null ? bucket.keys.staged(place, index) : bucket.keys.loose(place, index, attempt)
+
   /** Copies what is loose, and completes. */
   const putTogether = async (parts: AsyncIterable<FinishedPart>, loose: LoosePart[]): Promise<void> => {
     const etags: string[] = []
     await atOnce(parts, async ({ index, receipt }: FinishedPart) => {
-      const { attempt, etag } = parseReceipt(receipt)
+      const { loose: isLoose, etag } = parseReceipt(receipt)
       etags[index] = etag
-      if (attempt !== null) loose.push({ index, key: bucket.keys.loose(place, index, attempt), etag })
+      if (isLoose !== null) loose.push({ index, key: looseKey(index, isLoose.attempt), etag })
     })
     await atOnce(loose, async ({ index, key, etag }) => {
       etags[index] = await copyPart(bucket, upload, index + 1, { key, etag, range: null })
@@ -101,26 +106,29 @@ export const assembledObject = (bucket: Bucket, place: string, plan: AssemblyPla
     writePart: async (index, { readBack }) => {
       const bytes = bytesOf(index)
       const attempt = readBack ? randomUUID() : null
-      const key = attempt === null ? null : bucket.keys.loose(place, index, attempt)
+      const key = attempt === null ? null : looseKey(index, attempt)
       return new PartOfObject(bucket, bodyOf(index, bytes, key), { bytes, attempt, key })
     },
 
     readPart: ({ index, receipt }) =>
       guarded(async () => {
         const bytes = bytesOf(index)
-        const { attempt, etag } = parseReceipt(receipt)
-        if (attempt === null) throw new Error(`part ${index} was not written to be read back`)
-        const key = bucket.keys.loose(place, index, attempt)
+        const { loose, etag } = parseReceipt(receipt)
+        if (loose === null) throw new AssemblyLost(`part ${index} was not written to be read back`)
+        const key = looseKey(index, loose.attempt)
         return lostIfMissing(() => openRange(bucket, { key, etag }, { start: 0, end: bytes }, bytes))
       }),
 
     publish: (parts) =>
       guarded(async () => {
         const loose: LoosePart[] = []
-        await unlessThere(bucket, upload.key, plan.bytes, () => putTogether(parts, loose))
+        await putTogether(parts, loose)
         // What is left is found by the sweep.
         await atOnce(loose, ({ key }) => deleteObject(bucket, key)).catch(() => {})
       }),
+
+    // What the store answered is durable.
+    settleName: async () => {},
   }
 }
 
@@ -176,7 +184,7 @@ class PartOfObject implements StagedPart {
       this.#state = 'ended'
       const etag = await this.#body.finish()
       this.#state = 'stored'
-      return writeReceipt({ attempt: this.#attempt, etag })
+      return writeReceipt(this.#attempt, etag)
     })
   }
 

@@ -8,7 +8,8 @@ import { type BlobName, isBlobName, toBlobName } from '../../ports/blob-name.ts'
  *                                generations. An upload to this key shows only when it is completed, so that bytes whose
  *                                name is known go straight here
  *   <prefix>staging/
- *     <place>/<n>                bytes that are to be copied: a segment of a blob whose name is not known
+ *     <place>/<n>                bytes that are to be copied: a segment of a blob whose name is not known, or a loose part from
+ *                                before each try had its own key
  *     <place>/<n>.<try>          or a loose part. Each try at it has a key of its own, so that a request which comes late, after
  *                                its sender died and another try was answered, changes nothing that anybody relies on
  *

@@ -10,8 +10,8 @@ import type { ByteRange } from '../../kernel/range.ts'
 import { AssemblyLost } from '../../ports/blob-store.ts'
 import { type Bucket, persistently } from './bucket.ts'
 import { isMissing, nameOf } from './failures.ts'
-import { wholeEtag } from './likeness.ts'
-import { copySource, deleteObject, etag, lookAtObject, objectBytes } from './objects.ts'
+import { sameEtag, wholeEtag } from './likeness.ts'
+import { copySource, etag, lookAtObject } from './objects.ts'
 
 /** A multipart upload. Nothing of it shows under its key until it is completed (I3). */
 export interface Upload {
@@ -74,14 +74,19 @@ export const copyPart = async (
   const { client, patience } = bucket
   const send = (abortSignal: AbortSignal) => client.send(new UploadPartCopyCommand(what), { abortSignal })
   const copied = etag((await orLost(() => persistently(bucket, send, patience.workMs))).CopyPartResult?.ETag)
-  if (range === null) bucket.copies.mustBeLike(expected, copied, `the copy of ${key}`)
+  if (range === null && !bucket.copies.mayBe(expected, copied))
+    throw new Error(`the object store says that the copy of ${key} has the ETag ${copied}; it should have ${expected}`)
   return copied
 }
 
 /**
  * Gives the upload its key. The answer may be lost, and the store may answer 200 with an error in the body, which the
- * client throws: both are tried again. An upload that is gone while the object is there, as long as it should be, was
- * completed by an earlier try. Answers the ETag of the object, and fails where it is not as long as its parts.
+ * client throws: both are tried again. Answers the ETag of the object.
+ *
+ * Others complete and put the same content under the same key, so that what is found there need not be what was made here:
+ * what was made is judged by the store's answer, or by what is found where the answer does not tell its ETag. An upload that
+ * is gone was completed by an earlier try if the object there has the ETag that these parts make. In all other cases this
+ * throws {@link AssemblyLost}, and nothing is deleted: the object may be somebody else's, and only reading it tells.
  */
 export const completeUpload = async (
   bucket: Bucket,
@@ -89,36 +94,39 @@ export const completeUpload = async (
   etags: readonly string[],
   bytes: number,
 ): Promise<string> => {
+  const expected = wholeEtag(etags)
+  const completed = await tryToComplete(bucket, upload, etags)
+  const made = await lookAtObject(bucket, upload.key)
+  if (completed instanceof AssemblyLost) {
+    if (made?.bytes !== bytes || expected === null || !sameEtag(expected, made.etag)) throw completed
+    return made.etag
+  }
+  if (made?.bytes !== bytes)
+    throw new AssemblyLost(
+      `${upload.key} has ${made?.bytes ?? 'no'} bytes in the object store; its parts have ${bytes}`,
+    )
+  const told = completed ?? made.etag
+  if (expected !== null && !bucket.wholes.mayBe(expected, told))
+    throw new AssemblyLost(`the object store made ${upload.key} with the ETag ${told}; its parts make ${expected}`)
+  return made.etag
+}
+
+/** The ETag of what was made, if the store tells it (Ceph leaves it empty); or that the upload is lost, perhaps to an earlier try. */
+const tryToComplete = async (
+  bucket: Bucket,
+  upload: Upload,
+  etags: readonly string[],
+): Promise<string | null | AssemblyLost> => {
   const parts = etags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }))
   const what = { ...named(bucket, upload), MultipartUpload: { Parts: parts } }
   const { client, patience } = bucket
   const send = (abortSignal: AbortSignal) => client.send(new CompleteMultipartUploadCommand(what), { abortSignal })
-  await unlessThere(bucket, upload.key, bytes, () => persistently(bucket, send, patience.workMs))
-  const made = await lookAtObject(bucket, upload.key)
-  if (made?.bytes !== bytes)
-    throw new Error(`the object store made ${upload.key} of ${made?.bytes ?? 'no'} bytes; its parts have ${bytes}`)
   try {
-    const expected = wholeEtag(etags)
-    if (expected !== null) bucket.wholes.mustBeLike(expected, made.etag, upload.key)
+    const { ETag } = await orLost(() => persistently(bucket, send, patience.workMs))
+    return ETag === undefined || ETag === '' ? null : ETag
   } catch (error) {
-    // It must not be found there by whoever tries again.
-    await deleteObject(bucket, upload.key)
+    if (error instanceof AssemblyLost) return error
     throw error
-  }
-  return made.etag
-}
-
-/** Where the upload is lost, but the object is there, the work is done already. */
-export const unlessThere = async (
-  bucket: Bucket,
-  key: string,
-  bytes: number,
-  work: () => Promise<unknown>,
-): Promise<void> => {
-  try {
-    await orLost(work)
-  } catch (error) {
-    if (!(error instanceof AssemblyLost) || (await objectBytes(bucket, key)) !== bytes) throw error
   }
 }
 
