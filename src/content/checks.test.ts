@@ -214,8 +214,15 @@ forEachEngine((engine) => {
     plant(
       'a path that does not show the newest revision of its history',
       { damage: () => [/"a\/b.txt" does not show the newest revision/] },
-      () => change((tx) => tx.updateTable('asset_revisions').set({ revision: 2 }).execute()),
-      () => change((tx) => tx.updateTable('asset_revisions').set({ revision: 1 }).execute()),
+      () =>
+        change(async (tx) => {
+          const row = await tx.selectFrom('asset_revisions').selectAll().executeTakeFirstOrThrow()
+          await tx
+            .insertInto('asset_revisions')
+            .values({ ...row, revision: 2 })
+            .execute()
+        }),
+      () => change((tx) => tx.deleteFrom('asset_revisions').where('revision', '=', 2).execute()),
     )
 
     plant(
@@ -253,7 +260,8 @@ forEachEngine((engine) => {
       assert.equal(sent.status, 200, sent.text)
       await sees([])
       await change((tx) => tx.deleteFrom('artifacts').where('id', '=', session.json.id).execute())
-      await sees([new RegExp(`the claim ${session.json.id} has no holder`)])
+      const inSearch = engine.name === 'sqlite' ? [/search knows something at \d+, where no file is/] : []
+      await sees([new RegExp(`the claim ${session.json.id} has no holder`), ...inSearch])
     })
   })
 

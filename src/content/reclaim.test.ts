@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { type Backstage, digestOf, openBackstage } from '../../test/harness/backstage.ts'
 import { closeConnections } from '../../test/harness/client.ts'
 import { forEachEngine } from '../../test/harness/engines.ts'
+import { holdLogOf } from '../../test/harness/held-log.ts'
 import { openOwnParts } from '../../test/harness/own-parts.ts'
 import { startService, type TestService } from '../../test/harness/service.ts'
 import { until } from '../../test/harness/until.ts'
@@ -163,6 +164,31 @@ forEachEngine((engine) => {
       assert.equal((await get('again')).text, text)
       assert.deepEqual(await removals(), [])
     })
+
+    // Elsewhere nobody sees a row before it is durable.
+    if (engine.name === 'sqlite')
+      it('that another worker gave up waits until that is durable', async () => {
+        const digest = await givenUp('given up, and not yet for good')
+        const log = holdLogOf(() => service.databaseUrl.slice('sqlite:'.length))
+        try {
+          log.hold()
+          const first = reclaim(worker())
+          await until('it is given up', async () => (await removals()).length === 1)
+          let done = false
+          const waits = log.waits
+          const second = reclaim(worker({ clock: inHours(5) })).finally(() => {
+            done = true
+          })
+          await until('the other worker waits, too', async () => done || log.waits > waits)
+          assert.equal(done, false)
+          assert.equal(await held(digest), true)
+          log.release()
+          await Promise.all([first, second])
+          assert.equal(await held(digest), false)
+        } finally {
+          log.restore()
+        }
+      })
 
     it('keeps nobody waiting who stores the same content meanwhile', async () => {
       const text = 'wanted at once'

@@ -64,27 +64,27 @@ export async function* removeDue(parts: RemovalParts, stopping: () => boolean): 
   }
 }
 
-/** Puts the next try of each off, so that others leave them alone meanwhile; that is courtesy, nothing depends on it. */
+/**
+ * Puts the next try of each off, so that others leave them alone meanwhile; that is courtesy, nothing depends on it. When it
+ * is back, the removals are durable, whoever made them: a power cut must not bring rows back whose bytes are gone (I2).
+ */
 const take = async ({ database, clock }: RemovalParts): Promise<Removal[]> => {
   const nowMs = clock.now()
   const [now, beyond] = [timestamp(nowMs), timestamp(nowMs + 2 * removalPauseLongestMs)]
   const names = await dueRemovals(database.reader, now, beyond, reclaimBatch)
   return names.length === 0
     ? []
-    : database.transaction(
-        async (tx) => {
-          const taken: Removal[] = []
-          for (const name of names.toSorted()) {
-            const row = await lockRemoval(tx, name)
-            if (row === undefined || (row.due_at > now && row.due_at <= beyond)) continue
-            const tries = row.tries + 1
-            await putOff(tx, { name, tries, due_at: nextTry(nowMs, tries) })
-            taken.push(row)
-          }
-          return taken
-        },
-        { durability: 'relaxed' },
-      )
+    : database.transaction(async (tx) => {
+        const taken: Removal[] = []
+        for (const name of names.toSorted()) {
+          const row = await lockRemoval(tx, name)
+          if (row === undefined || (row.due_at > now && row.due_at <= beyond)) continue
+          const tries = row.tries + 1
+          await putOff(tx, { name, tries, due_at: nextTry(nowMs, tries) })
+          taken.push(row)
+        }
+        return taken
+      })
 }
 
 export interface Removed {

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { networkOf } from '../kernel/networks.ts'
 import { isUnmistakable, lastForwarded as lastOf } from './hosts.ts'
 
 export type TrustedProxies = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
@@ -39,10 +41,15 @@ export interface ClientFacts {
 export const comesFromProxy = (request: IncomingMessage, proxies: TrustedProxies): boolean =>
   proxies.length > 0 && isTrusted(directPeer(request), proxies)
 
-const directPeer = (request: IncomingMessage): string => {
-  const peer = request.socket.remoteAddress ?? ''
-  return peer.startsWith('::ffff:') ? peer.slice(7) : peer
+/** The network that a connection comes from; null when it is a proxy's, which speaks for many. */
+export const peerNetwork = (socket: Socket, proxies: TrustedProxies): string | null => {
+  const peer = peerOf(socket)
+  return proxies.length > 0 && isTrusted(peer, proxies) ? null : networkOf(peer)
 }
+
+const directPeer = (request: IncomingMessage): string => peerOf(request.socket)
+
+const peerOf = ({ remoteAddress: peer = '' }: Socket): string => (peer.startsWith('::ffff:') ? peer.slice(7) : peer)
 
 /**
  * Where a request comes from and under which address the client knows us. `X-Forwarded-*` count only when the

@@ -1,8 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { pipelinedWaitingMax } from '../kernel/connection-limits.ts'
+import { connectionIdleMs, pipelinedWaitingMax } from '../kernel/connection-limits.ts'
+import type { Crowd, Member } from './crowd.ts'
 import { beginExchange, type Exchange } from './exchange.ts'
 import type { Lingering } from './lingering.ts'
+
+export interface ConnectionParts {
+  readonly crowd: Crowd
+  readonly lingering: Lingering
+  readonly serve: Serve
+  readonly report: (error: unknown) => void
+}
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -27,9 +35,9 @@ let waitingEverywhere = 0
  */
 export class Connection {
   readonly #socket: Socket
-  readonly #serve: Serve
-  readonly #report: (error: unknown) => void
-  readonly #lingering: Lingering
+  readonly #parts: ConnectionParts
+  readonly #member: Member
+  readonly #hasRoom: boolean
   #underWay: UnderWay | null = null
   #waiting: Arrived[] = []
   /** Said instead of the next answer: what came is no request. */
@@ -37,12 +45,13 @@ export class Connection {
   /** Our side is closed. */
   #closing = false
 
-  constructor(socket: Socket, serve: Serve, lingering: Lingering, report: (error: unknown) => void) {
+  constructor(socket: Socket, network: string | null, parts: ConnectionParts) {
     this.#socket = socket
-    this.#serve = serve
-    this.#lingering = lingering
-    this.#report = report
+    this.#parts = parts
+    this.#member = { network, close: () => void socket.destroy() }
+    this.#hasRoom = parts.crowd.enter(this.#member)
     socket.on('close', () => {
+      parts.crowd.leave(this.#member)
       this.#forgetWaiting()
       this.#underWay?.exchange.scope.end()
     })
@@ -68,6 +77,14 @@ export class Connection {
     else this.#socket.pause()
   }
 
+  /** Nothing moved for a while. That is as it should be while it is us who are waited for, and the client has taken what there is. */
+  quiet(): void {
+    const { response } = this.#underWay ?? {}
+    const ours = response !== undefined && !(response.headersSent && this.#socket.writableLength > 0)
+    if (ours) this.#socket.setTimeout(connectionIdleMs)
+    else this.#socket.destroy()
+  }
+
   /** What came is no request, and nothing after it can be one: `text` is the last answer. */
   giveUp(text: string): void {
     // Of what is dropped nothing is expected.
@@ -87,7 +104,7 @@ export class Connection {
   /** Ends our side, and with it the exchange; whoever waits for the rest of a body waits in vain. */
   #close(request: IncomingMessage | null): void {
     this.#closing = true
-    this.#lingering.close(this.#socket, request)
+    this.#parts.lingering.close(this.#socket, request)
     this.#underWay?.exchange.scope.end()
   }
 
@@ -96,22 +113,28 @@ export class Connection {
   }
 
   #begin(arrived: Arrived): void {
-    const exchange = beginExchange(arrived.request, this.#report, () => this.#close(arrived.request))
+    const exchange = beginExchange(arrived.request, {
+      report: this.#parts.report,
+      hasRoom: this.#hasRoom,
+      lingerThenClose: () => this.#close(arrived.request),
+    })
+    this.#parts.crowd.begin(this.#member)
     this.#underWay = { ...arrived, exchange }
     // Taken first, given back last: the next one begins when nothing of this one is left.
     exchange.scope.own(() => this.#next())
     arrived.response.once('close', () => exchange.scope.end())
-    this.#serve(arrived.request, arrived.response)
+    this.#parts.serve(arrived.request, arrived.response)
   }
 
   #next(): void {
     const request = this.#underWay?.request
     this.#underWay = null
+    this.#parts.crowd.rest(this.#member)
     if (!this.#socket.writable) {
       this.#forgetWaiting()
       return
     }
-    if (request?.complete === false) this.#lingering.passOver(this.#socket, request)
+    if (request?.complete === false) this.#parts.lingering.passOver(this.#socket, request)
     const next = this.#waiting.shift()
     if (next !== undefined) {
       waitingEverywhere -= 1

@@ -32,6 +32,8 @@ export interface Exchange {
    * can be written.
    */
   readonly lingerThenClose: () => void
+  /** False on a connection for which there was no room: it may only ask how the service is. */
+  readonly hasRoom: boolean
   /** Told when the JSON body is here: it is not waited for any longer. */
   bodyHere: () => void
 }
@@ -50,8 +52,7 @@ const exchanges = new WeakMap<IncomingMessage, Exchange>()
 /** Begins the exchange of a request. What fails while it is cleared away is reported. */
 export const beginExchange = (
   request: IncomingMessage,
-  report: (error: unknown) => void,
-  lingerThenClose: () => void,
+  { report, ...given }: Pick<Exchange, 'lingerThenClose' | 'hasRoom'> & { readonly report: (error: unknown) => void },
 ): Exchange => {
   const requestId = nextRequestId()
   const exchange = {
@@ -62,7 +63,7 @@ export const beginExchange = (
     headers: { 'x-request-id': requestId, vary: 'Origin' },
     readsCatalog: false,
     arrival: null,
-    lingerThenClose,
+    ...given,
     bodyHere: () => {},
   }
   exchanges.set(request, exchange)

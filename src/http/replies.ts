@@ -1,12 +1,20 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnyAnswer } from '../contract/handler.ts'
-import { exchangeOf } from './exchange.ts'
+import { textAnswerMs } from '../kernel/connection-limits.ts'
+import { type Exchange, exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'
 import { isByteAnswer } from './pipeline.ts'
 import { renderProblem } from './problem.ts'
 import { leavesMuchUnread } from './request-body.ts'
 import { sendBytes } from './send.ts'
 import { toFailure } from './thrown.ts'
+
+/** A client that does not take its answer is cut off. */
+const endWhenTooSlow = (response: ServerResponse, { scope }: Exchange): void => {
+  const timer = setTimeout(() => response.destroy(), textAnswerMs)
+  scope.own(() => clearTimeout(timer))
+}
 
 export interface Replies {
   /** Sends what a handler answered. */
@@ -66,6 +74,7 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
       exchange.lingerThenClose()
     } else {
       raw.end(bodiless ? undefined : body)
+      if (raw.writableLength > 0) endWhenTooSlow(raw, exchange)
     }
   }
 

@@ -68,6 +68,7 @@ export const bindOperation = (
       if (isDraining() && !operation.whileDraining)
         throw new Failure('draining', 'The service is shutting down; try again in a moment.', { retryAfterSeconds: 5 })
       const exchange = exchangeOf(request)
+      if (!exchange.hasRoom && !operation.whileDraining) throw noRoom()
       const sent = { authorization: request.headers.authorization, queryText: queryTextOf(request) }
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
       if (isForwardedByStranger(request.raw, parts.trustedProxies)) parts.forwardedByStranger(facts.clientAddress)
@@ -109,6 +110,16 @@ export const bindOperation = (
     },
   })
 }
+
+const noRoom = (): Failure =>
+  new Failure(
+    'busy',
+    'Too many connections are open. Use one for several requests, and close those that are not needed.',
+    {
+      retryAfterSeconds: 5,
+      headers: { connection: 'close' },
+    },
+  )
 
 const bodyTooSlow = (): Failure =>
   new Failure('upload_deadline', `The body did not arrive within ${jsonBodyDeadlineMs / 1000} seconds.`, {

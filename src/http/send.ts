@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { piecesPerTurn, transferIdleMs } from '../kernel/limits.ts'
+import { piecesPerTurn } from '../kernel/limits.ts'
 import type { Scope } from '../kernel/scope.ts'
 
 /**
@@ -54,7 +54,6 @@ export const sendBytes = async (
   try {
     const first = await bytes.next()
     if (scope.over) return
-    response.setTimeout(transferIdleMs, () => response.destroy())
     response.writeHead(status, headers)
     if (first.done !== true && String(first.value.byteLength) === headers['content-length']) {
       // The whole body: head and body leave in one packet.

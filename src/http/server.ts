@@ -2,11 +2,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { reads } from '../contract/operation.ts'
-import { connectionsMax, headersTimeoutMs, keepAliveMs } from '../kernel/connection-limits.ts'
+import {
+  connectionIdleMs,
+  connectionsMax,
+  connectionsPerNetworkMax,
+  connectionsReserved,
+  headersTimeoutMs,
+  keepAliveMs,
+} from '../kernel/connection-limits.ts'
 import { Failure } from '../kernel/failure.ts'
 import { drainMs, requestHeadBytesMax } from '../kernel/limits.ts'
-import { clientFacts, comesFromProxy } from './client-address.ts'
+import { clientFacts, comesFromProxy, peerNetwork } from './client-address.ts'
 import { Connection } from './connection.ts'
+import { Crowd } from './crowd.ts'
 import { exchangeOf } from './exchange.ts'
 import { refuseWrongHost } from './hosts.ts'
 import { Lingering } from './lingering.ts'
@@ -35,6 +43,11 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   let underWay = 0
   let whenIdle: (() => void) | null = null
   const lingering = new Lingering()
+  const crowd = new Crowd({
+    most: connectionsMax,
+    perNetwork: connectionsPerNetworkMax,
+    reserved: connectionsReserved,
+  })
   const isDraining = (): boolean => draining
   const connections = new WeakMap<Duplex, Connection>()
   const report = (error: unknown): void => parts.reportBug(error, { asked: 'the end of a request' })
@@ -67,7 +80,12 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     const arrived: typeof handler = (request, response) => connections.get(request.socket)?.arrive(request, response)
     const server = createServer(options, arrived)
     server.maxConnections = connectionsMax
-    server.on('connection', (socket) => connections.set(socket, new Connection(socket, counted, lingering, report)))
+    server.timeout = connectionIdleMs
+    server.on('connection', (socket) => {
+      const network = peerNetwork(socket, parts.trustedProxies)
+      connections.set(socket, new Connection(socket, network, { crowd, lingering, serve: counted, report }))
+    })
+    server.on('timeout', (socket) => connections.get(socket)?.quiet())
     server.on('checkContinue', (request: IncomingMessage, response) => {
       expectsContinue(request)
       arrived(request, response)

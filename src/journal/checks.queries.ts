@@ -39,3 +39,32 @@ export const cursorsBeyondHead = (q: Queries, limit: number) =>
     .whereRef('journal_cursors.sequence', '>', 'repositories.journal_head')
     .limit(limit)
     .execute()
+
+/** Storage events that go beyond the counter of their repository, or end before it while they are kept. */
+export const eventsBesideHead = (q: Queries, limit: number) =>
+  q
+    .selectFrom('repositories')
+    .innerJoin('storage_events', 'storage_events.repository', 'repositories.id')
+    .select((eb) => [
+      'repositories.id',
+      'repositories.storage_event_head as head',
+      eb.fn.max('storage_events.sequence').as('last'),
+    ])
+    .groupBy(['repositories.id', 'repositories.storage_event_head'])
+    .having((eb) => eb(eb.fn.max('storage_events.sequence'), '!=', eb.ref('repositories.storage_event_head')))
+    .limit(limit)
+    .execute()
+
+/** How far the security audit goes, and how far its counter says. All of one moment. */
+export const securityHead = async (q: Queries) => {
+  const row = await q
+    .selectFrom('security_audit')
+    .select((eb) => [
+      eb.fn.coalesce(eb.fn.min('sequence'), eb.lit(0)).as('first'),
+      eb.fn.coalesce(eb.fn.max('sequence'), eb.lit(0)).as('last'),
+      eb.fn.countAll().as('lines'),
+      eb.selectFrom('counters').select('value').where('name', '=', 'security_audit').as('head'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { first: Number(row.first), last: Number(row.last), lines: Number(row.lines), head: Number(row.head ?? 0) }
+}

@@ -2,6 +2,14 @@ import { GiB, KiB, second } from './units.ts'
 
 /** Bounds of connections, beside `limits.ts` (I9). */
 export const connectionsMax = 10_000
+/** Of one network: a large office behind one address, and never all there are. */
+export const connectionsPerNetworkMax = 2_500
+/** Of all, for those who ask how the service is when the others are in use. */
+export const connectionsReserved = 100
+/** A connection on which nothing moves for this long although something should is ended. */
+export const connectionIdleMs = 60 * second
+/** How long a client may take to take an answer that is no file, which has some megabytes at most. */
+export const textAnswerMs = 300 * second
 export const keepAliveMs = 65 * second
 export const headersTimeoutMs = 30 * second
 /** Requests that came before the answer to the one before them, on all connections; some five kilobytes each. */

@@ -392,7 +392,7 @@ export const upkeepNotedEveryMs = minute
 /** A staged file without a row is left alone this long: its row may not have been seen yet. */
 export const stagingGraceMs = 10 * minute
 
-/** Checks: rows read at a time, and findings of one kind shown before it is clear that something is badly wrong. */
+/** Checks: rows read at a time, and findings of one kind shown, and rounds of mending, before something is clearly badly wrong. */
 export const checkPage = 1_000
 export const findingsMax = 100
 

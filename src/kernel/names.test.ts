@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { caseless, isRepositoryId, lastCharacters, pathFault, patterns, prefixEnd } from './names.ts'
@@ -111,8 +112,34 @@ describe('names', () => {
       assert.ok(!isRepositoryId(id), id)
   })
 
-  it('of accounts and groups are compared without case', () => {
+  it('that differ in case, or in how an accent is composed, are one', () => {
     assert.equal(caseless('A.b-C_9'), 'a.b-c_9')
+    for (const [one, other] of [
+      ['ΟΔΟΣ', 'οδος'],
+      ['οδος', 'οδοσ'],
+      ['straße', 'STRASSE'],
+      ['\u212a', 'k'],
+      ['İ', 'i\u0307'],
+      ['Ä', 'a\u0308'],
+    ] as const)
+      assert.equal(caseless(one), caseless(other), `${one} ${other}`)
+    for (const [one, other] of [
+      ['a', 'ä'],
+      ['o', '0'],
+    ] as const)
+      assert.notEqual(caseless(one), caseless(other))
+  })
+
+  it('are told apart by that one fold: no feature folds case by itself', async () => {
+    const features = new URL('../features/', import.meta.url)
+    const folding: string[] = []
+    for (const path of await readdir(features, { recursive: true }))
+      if (path.endsWith('.ts') && !path.includes('.test.')) {
+        const source = await readFile(new URL(path, features), 'utf8')
+        if (/\.to(?:Locale)?(?:Lower|Upper)Case\(/.test(source)) folding.push(path)
+      }
+    // A digest in hexadecimal, and keys of versions, which are ASCII: the database folds them with `lower`.
+    assert.deepEqual(folding.sort(), ['assets/handlers.ts', 'packages/packages.queries.ts'])
   })
 
   it('have patterns that mean the whole text, also when it ends in a line break', () => {

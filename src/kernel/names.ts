@@ -1,3 +1,4 @@
+import { foldCase } from './fold-case.ts'
 import { assetPathMaxCharacters } from './limits.ts'
 
 /** A pattern for numbers of as many digits as this one, none of them above it. */
@@ -96,8 +97,8 @@ export const prefixEnd = (prefix: string): string | null => {
   return null
 }
 
-/** Names of accounts and groups are told apart without regard to case. They are ASCII by grammar. */
-export const caseless = (name: string): string => name.toLowerCase()
+/** Names of accounts, groups, packages and attachments are told apart without regard to case, nor to how accents are composed. */
+export const caseless = (name: string): string => foldCase(name.normalize('NFC')).normalize('NFC')
 
 /** The last characters of a text, never splitting a code point. */
 export const lastCharacters = (text: string, count: number): string => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { foldCase, matchesExactly, type Searchable, searchText, tokensOf, tokensOfFilters } from './search-text.ts'
+import { foldCase } from './fold-case.ts'
+import { matchesExactly, type Searchable, searchText, tokensOf, tokensOfFilters } from './search-text.ts'
 
 const none = { q: undefined, label: undefined, collection: undefined, metadata: undefined }
 /** Letters that case does odd things to, marks that combine, signs that SQL minds, and parts of long needles. */

@@ -1,3 +1,4 @@
+import { foldCase } from './fold-case.ts'
 import { searchGramsMax } from './limits.ts'
 
 /**
@@ -5,18 +6,6 @@ import { searchGramsMax } from './limits.ts'
  * and by which tokens an index finds a file. A token only says "perhaps": tokens are hashes, and a text may have all
  * parts of a needle without having the needle. Whoever asks the index looks at what it found again.
  */
-
-/**
- * A text without upper and lower case: every character by itself to lower, upper and lower again. Going by way of upper
- * case brings together what has one upper case (ς and σ, ı and i, µ and μ) and unfolds what has several letters (ß and ẞ
- * are ss, ﬁ is fi); going character by character keeps parts of a text parts of the folded text, which Unicode's rule for
- * a sigma at the end of a word would not. Accents count, and so does how they were composed. Folding twice changes nothing.
- */
-export const foldCase = (text: string): string =>
-  ascii.test(text) ? text.toLowerCase() : Array.from(text, foldCharacter).join('')
-
-const ascii = /^\p{ASCII}*$/u
-const foldCharacter = (character: string): string => character.toLowerCase().toUpperCase().toLowerCase()
 
 /** What of a file can be found: by parts of name and metadata values, and by exact labels, collections and metadata. */
 export interface Searchable {

@@ -1,29 +1,57 @@
 import { type CheckedParts, checkContent } from '../content/checks.ts'
+import { checkJson, checkNumbers, checkRelations } from '../database/integrity/checks.ts'
+import { DatabaseUnavailable } from '../database/unavailable.ts'
 import { checkAccounts } from '../features/accounts/checks.ts'
 import { checkAnnotations } from '../features/annotations/checks.ts'
 import { checkArtifacts } from '../features/artifacts/checks.ts'
 import { checkAssets } from '../features/assets/checks.ts'
 import { checkAttachments } from '../features/attachments/checks.ts'
 import { checkPackages } from '../features/packages/checks.ts'
+import { checkPolicies } from '../features/retention/checks.ts'
 import { checkSearch } from '../features/search/checks.ts'
 import { checkStages } from '../features/stages/checks.ts'
 import { checkUploads } from '../features/uploads/checks.ts'
 import { checkJobs } from '../jobs/checks.ts'
 import { checkJournals } from '../journal/checks.ts'
-import type { Finding } from '../kernel/finding.ts'
+import { damage, type Finding } from '../kernel/finding.ts'
 
-/** Everything that `svc doctor` proves of a store. */
+/** Looks at one thing that has to be so. Whoever takes no more findings than it can use stops it. */
+export interface Check {
+  readonly of: string
+  readonly look: (parts: CheckedParts) => AsyncIterable<Finding>
+}
+
+/** All that `svc doctor` proves of a store. */
+export const checks: readonly Check[] = [
+  { of: 'bytes, claims and counters', look: checkContent },
+  { of: 'JSON', look: ({ database }) => checkJson(database.reader) },
+  { of: 'relations', look: ({ database }) => checkRelations(database.reader) },
+  { of: 'numbers and names', look: ({ database }) => checkNumbers(database.reader) },
+  { of: 'files and claims', look: checkArtifacts },
+  { of: 'annotations', look: ({ database }) => checkAnnotations(database) },
+  { of: 'search', look: ({ database }) => checkSearch(database) },
+  { of: 'paths', look: ({ database }) => checkAssets(database.reader) },
+  { of: 'attachments', look: ({ database }) => checkAttachments(database) },
+  { of: 'stages', look: ({ database }) => checkStages(database.reader) },
+  { of: 'packages', look: ({ database }) => checkPackages(database) },
+  { of: 'storage policies', look: ({ database }) => checkPolicies(database.reader) },
+  { of: 'uploads', look: checkUploads },
+  { of: 'accounts', look: ({ database }) => checkAccounts(database) },
+  { of: 'jobs', look: checkJobs },
+  { of: 'journals', look: ({ database }) => checkJournals(database.reader) },
+]
+
+/** What a check finds. One that cannot go on finds that, and the others are none the worse for it. */
+export async function* findingsOf({ of, look }: Check, parts: CheckedParts): AsyncGenerator<Finding> {
+  try {
+    yield* look(parts)
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error
+    yield damage(`the check of ${of} could not go on: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** Everything, once. */
 export async function* everyCheck(parts: CheckedParts): AsyncGenerator<Finding> {
-  yield* checkContent(parts)
-  yield* checkArtifacts(parts)
-  yield* checkAnnotations(parts.database)
-  yield* checkSearch(parts.database)
-  yield* checkAssets(parts.database.reader)
-  yield* checkAttachments(parts.database)
-  yield* checkStages(parts.database.reader)
-  yield* checkPackages(parts.database)
-  yield* checkUploads(parts)
-  yield* checkAccounts(parts.database)
-  yield* checkJobs(parts)
-  yield* checkJournals(parts.database.reader)
+  for (const check of checks) yield* findingsOf(check, parts)
 }

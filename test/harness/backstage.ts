@@ -12,6 +12,7 @@ import { noFaults } from '../../src/kernel/fault-points.ts'
 import { cleanupGraceHoursDefault } from '../../src/kernel/limits.ts'
 import { realTimers } from '../../src/kernel/timers.ts'
 import { everyCheck } from '../../src/main/every-check.ts'
+import { mendAll } from '../../src/main/mending.ts'
 import { openBlobStore } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import { type BlobName, blobName, digestOfName } from '../../src/ports/blob-name.ts'
@@ -121,10 +122,7 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
     findings,
     async mend() {
       const mended: string[] = []
-      for await (const { text, mend } of everyCheck({ database, store, clock })) {
-        await mend?.()
-        if (mend !== null) mended.push(text)
-      }
+      for await (const { kind, text } of mendAll({ database, store, clock })) if (kind === 'mended') mended.push(text)
       return mended
     },
     sums,

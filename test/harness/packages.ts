@@ -37,6 +37,11 @@ export const addPackage = async (
   return id
 }
 
+const manifestOf = (value: object) => {
+  const manifest = JSON.stringify(value)
+  return { manifest, manifest_bytes: Buffer.byteLength(manifest) }
+}
+
 /**
  * Package versions without files worth the name: thousands in a moment, all of the same bytes. Search knows of a few hundred,
  * since more would take their time.
@@ -83,8 +88,7 @@ export const fillPackages = (
               prerelease,
               registered_at: published_at,
               published_at,
-              manifest_bytes: 2,
-              manifest: '{}',
+              ...manifestOf({ ...(group === '' ? {} : { group }), name, version }),
             }),
           ),
         )

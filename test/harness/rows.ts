@@ -86,11 +86,13 @@ const tables = {
   uploads: true,
 } as const satisfies Record<keyof Tables, true>
 
+export const tableNames = Object.keys(tables) as readonly (keyof Tables)[]
+
 /** Every row of every table as one text, to be searched for what must not be there. */
 export const everyRow = (service: Pick<TestService, 'databaseUrl'>): Promise<string> =>
   inDatabase(service, async (q) => {
     const found: string[] = []
-    for (const table of Object.keys(tables) as (keyof Tables)[])
+    for (const table of tableNames)
       for (const row of await q.selectFrom(table).selectAll().execute()) found.push(`${table} ${JSON.stringify(row)}`)
     return found.join('\n')
   })

@@ -23,6 +23,8 @@ const sizes = [9, 40 * KiB, 100 * KiB, 300 * KiB, 3000 * KiB]
 /** Clients that go away on each engine, and at once. More are for a night: SVC_TEST_VANISHING=20000. */
 const rounds = Number(process.env['SVC_TEST_VANISHING'] ?? 300)
 const atOnce = 16
+/** Long rounds take as long as they take. */
+const timeout = 120_000 + rounds * 200
 
 interface Request {
   readonly head: string
@@ -32,7 +34,7 @@ interface Request {
 }
 
 forEachEngine((engine) => {
-  describe('clients that go away in the middle', () => {
+  describe('clients that go away in the middle', { timeout }, () => {
     let service: TestService
     let owner: Person
     const downloads: { path: string; bytes: number; open?: true }[] = []
@@ -174,7 +176,9 @@ forEachEngine((engine) => {
       await vanish(service.url, text, way, moment)
     }
 
-    it(`leave nothing behind, ${rounds} of them on every route that moves bytes, and the next one is served at once`, async () => {
+    it(`leave nothing behind, ${rounds} of them on every route that moves bytes, and the next one is served at once`, {
+      timeout,
+    }, async () => {
       let next = 0
       const client = async (): Promise<void> => {
         while (next < rounds) await one(next++)

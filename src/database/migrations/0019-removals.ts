@@ -8,11 +8,14 @@ import type { Migration } from '../migration.ts'
 export const removals: Migration = {
   number: 19,
   name: 'removals',
-  async up(q, { text, integer }) {
+  async up(q, { engine, text, integer }) {
     await q.schema
       .alterTable('blobs')
       .addColumn('generation', text, (c) => c.notNull().defaultTo(''))
       .execute()
+    // A process of an older program that still runs fails from here on, instead of giving a new blob an old one's name. With
+    // SQLite none still runs: the first process to open the database finds out (`sqlite/opening.ts`).
+    if (engine === 'postgres') await sql`alter table blobs alter column generation drop default`.execute(q)
     await q.schema
       .createTable('removals')
       .addColumn('name', text, (c) => c.primaryKey())

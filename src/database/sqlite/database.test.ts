@@ -17,6 +17,13 @@ import { SqliteDatabase } from './database.ts'
 import { openWalFile } from './wal-file.ts'
 
 /** A database whose syncs end when the test says how. */
+/** Writes one note, says so, and another one when its input ends: as somebody would who knows SQLite and not us. */
+const stranger = `const database = new (require('node:sqlite').DatabaseSync)(process.argv[1])
+const write = (id) => database.prepare("insert into notes (id, body) values (?, '')").run(id)
+write(1)
+console.log('written')
+process.stdin.resume().on('end', () => write(2))`
+
 const withHeldSyncs = async (url: string, report = failOnReport) => {
   const held: PromiseWithResolvers<void>[] = []
   let holding = false
@@ -196,6 +203,22 @@ onSqlite((engine) => {
         once(spawn(process.execPath, [neighbour, url], { stdio: 'ignore' }), 'exit'),
       )
       for (const exit of exits) assert.deepEqual(await exit, [0, null])
+    })
+
+    it('begin only when no program that knows nothing of their locks has it open, whose commits stay', async () => {
+      const url = await engine.freshDatabaseUrl()
+      const path = url.slice('sqlite:'.length)
+      const opened = await openDatabase({ url, report: failOnReport })
+      await migrate(opened, notesSchema)
+      await opened[Symbol.asyncDispose]()
+      const foreign = spawn(process.execPath, ['-e', stranger, path], { stdio: ['pipe', 'pipe', 'inherit'] })
+      const ended = once(foreign, 'exit')
+      await once(foreign.stdout, 'data')
+      await assert.rejects(openDatabase({ url, report: failOnReport }), /Another program has .* open. End it/)
+      foreign.stdin.end()
+      await ended
+      const database = engine.use(await openDatabase({ url, report: failOnReport }))
+      assert.deepEqual(await ids(database.reader), [1, 2])
     })
 
     it('see what a neighbour wrote, and settle it', async () => {

@@ -8,8 +8,11 @@
  * (`group-sync.ts`). The next one would read such a log, recover commits from it, and acknowledge others that lie behind
  * them in the same file: a power cut then ends the log at the first lost page, and takes them all.
  *
- * WHAT IS DONE, by the first process that opens the database, before anybody reads it through SQLite:
+ * WHAT IS DONE, by the first process that opens the database, before anybody relies on what SQLite reads:
  *
+ * 0. SQLite is asked whether anybody else has the database open: a process of an older program, which knows nothing of our
+ *    lock, or some other program. Then the start is refused: writing the log again beside a writer would take its commits. It
+ *    is kept to ourselves from here on; what SQLite does when that ends is 2.
  * 1. Every byte of the log is written again over itself, which makes every page of it dirty, and is synced. What recovery will
  *    read is now what the disk holds. It is the same text in the same place: a power cut meanwhile leaves of each sector the old
  *    one or the new, and where the disk had what was acknowledged, both are the same. It needs no room, so that a full disk
@@ -25,13 +28,15 @@
  * mark `<database>-suspect` and ends; others end when they see it, and who comes waits until all have gone and is the first.
  * The mark need not be durable: what it warns of is the kernel's memory, which a power cut empties.
  */
-import { closeSync, fdatasyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fdatasyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sqliteLockPauseMs, sqliteLogRenewBytes } from '../../kernel/engine-limits.ts'
 import { databaseConnectMs } from '../../kernel/limits.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
+import { SqliteConnection } from './connection.ts'
+import { isBusy } from './errors.ts'
 import { lockFile } from './file-lock.ts'
 import { syncFolder } from './wal-file.ts'
 
@@ -93,7 +98,12 @@ const openFirst = async <T extends Opened>(path: string, open: () => T): Promise
   let opened: T | undefined
   try {
     mustBeDatabase(path)
-    renewLog(path)
+    const ours = keptToOurselves(path)
+    try {
+      renewLog(path)
+    } finally {
+      ours?.close()
+    }
     opened = open()
     opened.takeOverLog()
     rmSync(suspectMark(path), { force: true })
@@ -126,6 +136,24 @@ const locked = (path: string, mode: 'exclusive' | 'shared'): Disposable | null =
     return lockFile(openLock(path), mode)
   } catch (cause) {
     throw new DatabaseUnavailable(`The database file ${path} cannot be opened.`, { cause })
+  }
+}
+
+/** A connection that keeps everybody else out until it closes; null where there is no database yet. */
+const keptToOurselves = (path: string): SqliteConnection | null => {
+  if (!existsSync(path)) return null
+  const connection = new SqliteConnection(path, false)
+  try {
+    connection.exec('pragma locking_mode = exclusive')
+    connection.value('select count(*) from sqlite_schema') // The lock is taken by the first read.
+    return connection
+  } catch (cause) {
+    connection.close()
+    if (!isBusy(cause)) throw cause
+    throw new DatabaseUnavailable(
+      `Another program has ${path} open. End it (processes of an older version, too), then start again.`,
+      { cause },
+    )
   }
 }
 

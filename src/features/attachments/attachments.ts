@@ -4,6 +4,7 @@ import { appendJournal } from '../../journal/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure, invalid } from '../../kernel/failure.ts'
 import { attachmentHistoryPage, attachmentRevisionsForgotten, revisionMax } from '../../kernel/limits.ts'
+import { caseless } from '../../kernel/names.ts'
 import { heldArtifact, publishedAmong, publishedArtifact } from '../artifacts/artifacts.ts'
 import { deleteOldestRevisions, insertRevision, listItemRows, listRevisionRows } from './attachments.queries.ts'
 
@@ -113,7 +114,7 @@ export const replaceAttachments = (
 const refuseEqualNames = (items: readonly Attachment[]): void => {
   const seen = new Set<string>()
   for (const [index, { name }] of items.entries()) {
-    const key = name.normalize('NFC').toLowerCase()
+    const key = caseless(name)
     if (seen.has(key))
       throw invalid(`/items/${index}/name`, 'must be another name than those before, whatever the case')
     seen.add(key)

@@ -1,6 +1,6 @@
 import { getFileNameLowLevel } from 'yauzl'
 import { archiveFoldersMax, archiveNameBytesMax } from '../../kernel/limits.ts'
-import { patterns } from '../../kernel/names.ts'
+import { caseless, patterns } from '../../kernel/names.ts'
 import { refuseArchive, refuseEntry } from './archive-refusal.ts'
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -46,9 +46,6 @@ export const nameFault = (name: string): string | null => {
   return null
 }
 
-/** One text for names that some file system takes for the same: without case, whatever way an accent is written in. */
-const folded = (name: string): string => name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC')
-
 /** Finds names that cannot stand beside each other in one folder. */
 export interface NameSet {
   /** Throws a 400 for a name that is there already, or that is a file here and a folder there. */
@@ -62,7 +59,7 @@ export const createNameSet = (): NameSet => {
   return {
     add(name) {
       const isFolder = name.endsWith('/')
-      const key = folded(isFolder ? name.slice(0, -1) : name)
+      const key = caseless(isFolder ? name.slice(0, -1) : name)
       if (files.has(key) || (isFolder && listed.has(key)))
         throw refuseEntry(name, 'is there twice (names are compared without case and without forms of accents)')
       if (isFolder) {

@@ -70,7 +70,7 @@ export const registerPackage = async (
 
 /** The version that a manifest makes of a published file. */
 export const packageRow = (
-  { repository, id, published_at }: ArtifactsTable,
+  { repository, id, published_at }: Pick<ArtifactsTable, 'repository' | 'id' | 'published_at'>,
   { group, name, version, parsed, value }: Manifest,
   now: string,
 ): PackagesTable => {

@@ -100,3 +100,17 @@ export const updateQuota = async (
 ): Promise<void> => {
   await tx.updateTable('repositories').set(to).where('id', '=', repository).execute()
 }
+
+/** Policies that are enabled without a key, or that are due though nobody enabled them. */
+export const policiesOnNobodysAuthority = (q: Queries, limit: number) =>
+  q
+    .selectFrom('storage_policies')
+    .select(['repository', 'enabled'])
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('enabled', '=', 1), eb('key_id', 'is', null)]),
+        eb.and([eb('enabled', '<>', 1), eb.or([eb('key_id', 'is not', null), eb('next_run_at', 'is not', null)])]),
+      ]),
+    )
+    .limit(limit)
+    .execute()

@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Database } from '../../database/database.ts'
+import { foldCase } from '../../kernel/fold-case.ts'
 import { lowestPositionAfter } from '../../kernel/id-position.ts'
 import { pageMax, searchSteps } from '../../kernel/limits.ts'
-import { foldCase, type SearchFilters, tokensOfFilters } from '../../kernel/search-text.ts'
+import { type SearchFilters, tokensOfFilters } from '../../kernel/search-text.ts'
 import { firstByIndex, onlyByIndex, someByIndex, type Wanted, walk } from './postgres.queries.ts'
 import { sqliteStep } from './sqlite.queries.ts'
 

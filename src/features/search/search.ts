@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.ts'
+import { foldCase } from '../../kernel/fold-case.ts'
 import { pageMax } from '../../kernel/limits.ts'
-import { foldCase, matchesExactly, type SearchFilters, searchText } from '../../kernel/search-text.ts'
+import { matchesExactly, type SearchFilters, searchText } from '../../kernel/search-text.ts'
 import { stagesAmong } from '../stages/stages.ts'
 import { candidates } from './candidates.ts'
 import { describedFiles } from './entries.queries.ts'

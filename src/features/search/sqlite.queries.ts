@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../database/database.ts'
+import { engineOf } from '../../database/engine-of.ts'
 import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { SearchEntriesTable } from '../../database/tables/search-entries.ts'
 import { searchMergePages, searchMergeTokens } from '../../kernel/engine-limits.ts'
@@ -101,3 +102,27 @@ export const sqliteStep = (
   tokens: ReadonlySet<number>,
   { from, after, needle, limit }: Omit<Step, 'match'>,
 ): Promise<Found[]> => step(q, { match: words(tokens, ' AND '), from, after, needle, limit })
+
+/** Words asked for at once: an expression of all words of a long name would be nested too deep for the full-text table. */
+const wordsAtOnce = 64
+
+/** Whether all these tokens stand at a place. */
+export const holdsTokens = async (q: Queries, position: number, tokens: ReadonlySet<number>): Promise<boolean> => {
+  const all = [...tokens]
+  for (let at = 0; at < all.length; at += wordsAtOnce) {
+    const match = words(all.slice(at, at + wordsAtOnce), ' AND ')
+    const { rows } = await sql`
+      select 1 from search_index where search_index match ${match} and rowid = ${position}`.execute(q)
+    if (rows.length === 0) return false
+  }
+  return true
+}
+
+/** Places that the index has something of and that are no file's. None on an engine that has no such places. */
+export const placesOfNobody = async (q: Queries, limit: number): Promise<number[]> => {
+  if (engineOf(q) !== 'sqlite') return []
+  const { rows } = await sql<{ id: number }>`
+    select d.id from search_index_docsize as d
+    where not exists (select 1 from search_entries as e where e.position = d.id) limit ${limit}`.execute(q)
+  return rows.map(({ id }) => id)
+}

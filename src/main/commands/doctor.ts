@@ -1,26 +1,27 @@
 import { everyCheck } from '../every-check.ts'
+import { mendAll } from '../mending.ts'
 import type { Stage } from '../parts.ts'
 import { withParts } from './offline.ts'
 
 /**
  * Checks every invariant of a live or stopped store and says in words what it found. `repair` puts right what can be put
- * right without losing anything. Ends with 1 when something is damaged and stays so.
+ * right without losing anything, and looks again before it says so. Ends with 1 when something is damaged and stays so.
  */
 export const doctor = ({ repair = false }: { readonly repair?: boolean }, stage?: Stage): Promise<void> =>
   withParts(
     async (parts) => {
       let damaged = 0
       let mendable = 0
-      for await (const { kind, text, mend } of everyCheck(parts)) {
-        if (kind === 'damage' && repair && mend !== null) {
-          await mend()
-          console.log(`mended: ${text}`)
-          continue
-        }
+      const tell = (kind: string, text: string): void => {
         if (kind === 'damage') damaged += 1
-        if (mend !== null) mendable += 1
         console.log(`${kind}: ${text}`)
       }
+      if (repair) for await (const { kind, text } of mendAll(parts)) tell(kind, text)
+      else
+        for await (const { kind, text, mend } of everyCheck(parts)) {
+          if (mend !== null) mendable += 1
+          tell(kind, text)
+        }
       if (mendable > 0)
         console.log(`${mendable} of these can be put right without losing anything: svc doctor --repair`)
       console.log(damaged === 0 ? 'Everything is in order.' : `${damaged} things are damaged.`)

@@ -170,7 +170,7 @@ create table blobs (
   size bigint not null,
   state text collate "C" not null,
   stored_at text collate "C",
-  generation text collate "C" not null default ''::text
+  generation text collate "C" not null
 );
 
 alter table blobs add constraint blobs_pkey PRIMARY KEY (sha256);

@@ -1,0 +1,88 @@
+import type { Tables } from '../tables/index.ts'
+
+type TableName = keyof Tables
+
+interface Parent {
+  readonly table: TableName
+  readonly columns: readonly string[]
+}
+
+/** Rows of a table that name a row of another one. */
+export interface Relation {
+  readonly table: TableName
+  readonly columns: readonly string[]
+  /** One of these must have the row. */
+  readonly to: readonly Parent[]
+}
+
+const from = (table: TableName, columns: string, ...to: readonly `${TableName}(${string})`[]): Relation => ({
+  table,
+  columns: split(columns),
+  to: to.map((parent) => {
+    const [name = '', names = ''] = parent.slice(0, -1).split('(')
+    return { table: name as TableName, columns: split(names) }
+  }),
+})
+
+const split = (columns: string): string[] => columns.split(',')
+
+const file = 'artifacts(id)'
+const repository = 'repositories(id)'
+/** The file, together with the repository that it is in. */
+const fileHere = 'artifacts(id,repository)'
+const deletedHere = 'deleted_artifacts(id,repository)'
+
+/**
+ * Every relation between tables, whether the schema knows it as a foreign key or cannot, because the other end may be one of two
+ * tables, or because more has to agree than a key. A row in which one of the columns is null names nothing.
+ */
+export const relations: readonly Relation[] = [
+  from('annotations', 'artifact_id', file, 'deleted_artifacts(id)'),
+  from('artifact_references', 'artifact_id', file),
+  from('artifact_stages', 'artifact_id', file),
+  from('artifact_stages', 'repository', repository),
+  from('artifact_stages', 'artifact_id,repository', fileHere),
+  from('artifacts', 'repository', repository),
+  from('artifacts', 'sha256', 'blobs(sha256)'),
+  from('artifacts', 'id,repository', 'claims(id,repository)'),
+  from('assembly_parts', 'claim_id', 'assemblies(claim_id)'),
+  from('asset_revisions', 'repository', repository),
+  from('asset_revisions', 'artifact_id', file),
+  from('asset_revisions', 'artifact_id,repository', fileHere),
+  from('asset_revisions', 'repository,path', 'assets(repository,path)'),
+  from('asset_revisions', 'repository,path,source_revision', 'asset_revisions(repository,path,revision)'),
+  from('assets', 'repository', repository),
+  from('assets', 'artifact_id', file),
+  from('attachments', 'artifact_id,revision', 'attachment_revisions(artifact_id,revision)'),
+  from('claims', 'repository', repository),
+  from('delegations', 'operator_key_id', 'service_keys(id)'),
+  from('delegations', 'account_id', 'service_accounts(id)'),
+  from('deleted_artifacts', 'repository', repository),
+  from('freed_packages', 'repository', repository),
+  from('freed_packages', 'artifact_id,repository', deletedHere),
+  from('group_grants', 'group_id', 'access_groups(id)'),
+  from('group_grants', 'repository', repository),
+  from('group_members', 'group_id', 'access_groups(id)'),
+  from('group_members', 'account_id', 'accounts(id)'),
+  from('jobs', 'repository', repository),
+  from('journal', 'repository', repository),
+  from('journal_cursors', 'repository', repository),
+  from('package_stages', 'artifact_id', 'packages(artifact_id)'),
+  from('packages', 'artifact_id', file),
+  from('packages', 'repository', repository),
+  from('packages', 'artifact_id,repository', fileHere),
+  from('personal_tokens', 'account_id', 'accounts(id)'),
+  from('promotions', 'source_repository', repository),
+  from('promotions', 'target', repository),
+  from('promotions', 'copy_id,target', fileHere, deletedHere),
+  from('reclaim_notes', 'repository', repository),
+  from('removal_notes', 'repository', repository),
+  from('removal_notes', 'name', 'removals(name)'),
+  from('search_entries', 'artifact_id', file),
+  from('service_keys', 'account_id', 'service_accounts(id)'),
+  from('sessions', 'account_id', 'accounts(id)'),
+  from('storage_events', 'repository', repository),
+  from('storage_policies', 'repository', repository),
+  from('storage_policies', 'key_id', 'service_keys(id)'),
+  from('uploads', 'repository', repository),
+]

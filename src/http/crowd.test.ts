@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Crowd, type Member } from './crowd.ts'
+
+const limits = { most: 20, perNetwork: 8, reserved: 4 }
+
+describe('the connections of a server', () => {
+  const scene = () => {
+    const crowd = new Crowd(limits)
+    const closed: string[] = []
+    const enter = (name: string, network: string | null): { member: Member; served: boolean } => {
+      const member: Member = {
+        network,
+        close() {
+          closed.push(name)
+          // Connections are told of their end later, and then leave once more.
+          setImmediate(() => crowd.leave(member))
+        },
+      }
+      return { member, served: crowd.enter(member) }
+    }
+    /** So many of one network, each with a request under way if `busy`. */
+    const many = (count: number, network: string | null, busy: boolean): boolean[] =>
+      Array.from({ length: count }, (_, n) => {
+        const { member, served } = enter(`${network} ${n}`, network)
+        if (busy) crowd.begin(member)
+        return served
+      })
+    return { crowd, closed, enter, many }
+  }
+
+  it('of one network take the places of their own that are idle, the longest first', () => {
+    const { crowd, closed, enter, many } = scene()
+    const { member } = enter('first', 'a')
+    many(7, 'a', false)
+    crowd.begin(member)
+    crowd.rest(member)
+    assert.deepEqual(many(3, 'a', false), [true, true, true])
+    assert.deepEqual(closed, ['a 0', 'a 1', 'a 2'])
+    assert.equal(crowd.count, limits.perNetwork)
+  })
+
+  it('of one network that are all busy leave everybody else their room', () => {
+    const { crowd, closed, enter, many } = scene()
+    many(8, 'a', true)
+    assert.ok(many(50, 'a', false).every((served) => !served))
+    assert.equal(closed.length, 49, 'who is turned away is idle, and makes room for the next')
+    assert.equal(crowd.count, limits.perNetwork + 1)
+    assert.equal(enter('another', 'b').served, true)
+    assert.equal(many(50, 'a', true).includes(true), false)
+  })
+
+  it('of many networks make room, the idle ones of the largest first', () => {
+    const { closed, enter, many } = scene()
+    many(8, 'a', false)
+    many(6, 'b', false)
+    many(2, 'c', true)
+    assert.equal(enter('d', 'd').served, true)
+    assert.deepEqual(closed, ['a 0'])
+  })
+
+  it('that are all busy leave room for those who ask how the service is, and no more', () => {
+    const { crowd, enter, many } = scene()
+    for (const network of ['a', 'b']) many(8, network, true)
+    const late = enter('late', 'c')
+    assert.equal(late.served, false)
+    crowd.begin(late.member)
+    crowd.leave(late.member)
+    assert.equal(crowd.count, 16)
+  })
+
+  it('of a proxy that is trusted have no share, and are closed last', () => {
+    const { closed, enter, many } = scene()
+    assert.ok(many(12, null, false).every((served) => served))
+    many(4, 'a', false)
+    enter('b', 'b')
+    assert.deepEqual(closed, ['a 0'])
+    many(4, 'c', true)
+    assert.ok(closed.slice(0, 4).every((name) => name.startsWith('a') || name === 'b'))
+  })
+
+  it('are forgotten when they are gone', () => {
+    const { crowd, enter } = scene()
+    for (let count = 0; count < 1000; count++) {
+      const { member } = enter('one', `network ${count}`)
+      crowd.begin(member)
+      crowd.leave(member)
+    }
+    assert.equal(crowd.count, 0)
+  })
+})
