@@ -87,6 +87,51 @@ onPostgres((engine) => {
     })
   }
 
+  it('a copy that comes late takes nothing away that was answered meanwhile', async () => {
+    const slowDisk = makeDiskFaults()
+    const slow = await startServiceApart(engine, {
+      on: survivor,
+      disk: slowDisk,
+      roles: { gateway: 'api', worker: false },
+    })
+    try {
+      const file = nextFile()
+      const upload = uploadPlace(await openSession(to(survivor), file))
+      await sent(survivor, upload, file, 0)
+      const second = partsOf(file)[1] ?? Buffer.alloc(0)
+      const writing = disk.rule({ call: 'pwrite', path: '/staging/', thread: 'other', action: 'hold', count: 1 })
+      const first = sendPart(to(stalled), upload, 1, second).catch(() => null)
+      await writing.met()
+      stalled.freeze()
+      survivor.clock.advance(uploadTurnMs * 2)
+      await slow.advance(survivor.clock.now() - Date.now())
+      // Its name on the file is let by; what hangs is the name of its copy.
+      const naming = slowDisk.rule({ call: 'any', path: ' -> ', thread: 'other', action: 'hold', letBy: 1, count: 1 })
+      const late = sendPart(to(slow), upload, 1, second).catch(() => null)
+      await naming.met()
+      slow.freeze()
+      survivor.clock.advance(uploadTurnMs * 4)
+      await sent(survivor, upload, file, 1)
+      await sent(survivor, upload, file, 2)
+      naming.end()
+      slow.thaw()
+      const told = await late
+      assert.ok(told === null || told.status >= 400, told?.text ?? '')
+      assert.equal(naming.done(), 1)
+      const completed = await complete(to(survivor), upload)
+      assert.equal(completed.status, 200, completed.text)
+      assert.ok((await contentOf(upload))?.equals(file.bytes), 'other bytes bear the digest')
+      stalled.thaw()
+      writing.end()
+      await first
+      assert.deepEqual(stagedIn(survivor.dataDir), [])
+    } finally {
+      slowDisk.close()
+      slow.thaw()
+      await slow.stop()
+    }
+  })
+
   describe('a process that died while it wrote', () => {
     it('leaves a file that is written on as it is, since nothing of it can come late', async () => {
       const file = nextFile()

@@ -2,9 +2,10 @@ import { truncate } from 'node:fs/promises'
 import { partSyncEveryBytes } from '../../kernel/limits.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan, type StagedPart } from '../../ports/blob-store.ts'
 import { errorCode, guarded } from './failures.ts'
-import { close, closeLater, create, fsync, fsyncDirectory, openToWrite, rename } from './files.ts'
+import { close, closeLater, create, fileBytes, fsync, fsyncDirectory, link, openToWrite } from './files.ts'
 import { type Course, GatheredWriter } from './gathered-writer.ts'
 import { type LoneWriter, openAlone } from './lone-writer.ts'
+import { type NumberedFile, removeNumbers, withNewestFile } from './numbered-files.ts'
 import { openRange } from './reading.ts'
 import type { Publishing } from './staged-file.ts'
 
@@ -13,9 +14,10 @@ import type { Publishing } from './staged-file.ts'
  * together. Holes take no room. While a part is written the file has one more name (lone-writer.ts).
  *
  * Promise: a part that is finished survives a power cut, and so does the file that it is in. Order: make the file, give
- * it its length, fsync it and its directory -> for each part: write, fdatasync -> rename into its shard, fsync the shard.
- * A crash leaves a staged file with the finished parts in place. One after the rename leaves the complete blob: publishing
- * again says that the assembly is lost, since whoever else publishes the same bytes writes to that name, too.
+ * it its length, fsync it and its directory -> for each part: write, fdatasync -> link into its shard, fsync the shard,
+ * remove it from staging. A link and no rename: it takes no other's place, however late it comes. A crash leaves a staged file
+ * with the finished parts in place. One after the link leaves the complete blob: publishing again says that the assembly is
+ * lost, since whoever else publishes the same bytes writes to that name, too.
  */
 
 export const beginAssembledFile = async ({ layout }: Publishing, id: string, plan: AssemblyPlan): Promise<void> => {
@@ -32,7 +34,6 @@ export const beginAssembledFile = async ({ layout }: Publishing, id: string, pla
 
 export const assembledFile = (publishing: Publishing, id: string, plan: AssemblyPlan): Assembly => {
   const { layout, syncDirectory } = publishing
-  const path = layout.staged(id)
 
   const offsetsOf = (index: number): { start: number; end: number } => {
     const start = index * plan.partBytes
@@ -44,31 +45,55 @@ export const assembledFile = (publishing: Publishing, id: string, plan: Assembly
     // The file is opened while the first bytes come.
     writePart: async (index, { mayWrite }) => {
       const { start, end } = offsetsOf(index)
-      const opening = whereThere(() => openAlone(layout, id))
+      const opening = whereThere(() => openAlone(layout, id, mayWrite))
       return new PartOfFile(opening, { from: start, to: end, syncEveryBytes: partSyncEveryBytes, mayWrite })
     },
 
-    readPart: ({ index }) => guarded(() => whereThere(() => openRange(path, offsetsOf(index), undefined))),
+    readPart: ({ index }) =>
+      guarded(() =>
+        whereThere(() =>
+          withNewestFile(layout, id, async ({ path, number }) => {
+            await assertNoRemains(number)
+            return openRange(path, offsetsOf(index), undefined)
+          }),
+        ),
+      ),
 
     publish: () =>
       guarded(async () => {
-        try {
-          const descriptor = await openToWrite(path)
-          try {
-            await fsync(descriptor)
-          } finally {
-            await close(descriptor)
-          }
-          await rename(path, layout.blob(plan.name))
-        } catch (error) {
-          throw lostIfGone(error)
-        }
+        const { number } = await withNewestFile(layout, id, giveName).catch((error: unknown) => {
+          throw errorCode(error) === 'EEXIST' ? new AssemblyLost(nameTaken, { cause: error }) : lostIfGone(error)
+        })
         await syncDirectory(layout.shard(plan.name))
+        // Now that it is durable under this name.
+        await removeNumbers(layout, id, number)
       }),
 
     settleName: () => guarded(() => syncDirectory(layout.shard(plan.name))),
   }
+
+  async function giveName(file: NumberedFile): Promise<NumberedFile> {
+    const descriptor = await openToWrite(file.path)
+    try {
+      await fsync(descriptor)
+    } finally {
+      await close(descriptor)
+    }
+    await link(file.path, layout.blob(plan.name))
+    return file
+  }
+
+  /** A later number may have come to be after publishing, late, with less in it. The first one never does. */
+  async function assertNoRemains(number: number): Promise<void> {
+    if (number > 1 && (await isPublished())) throw new AssemblyLost('this assembly is published')
+  }
+
+  async function isPublished(): Promise<boolean> {
+    return (await fileBytes(layout.blob(plan.name))) === plan.bytes
+  }
 }
+
+const nameTaken = 'something bears the final name of this assembly already'
 
 const lostIfGone = (error: unknown): unknown =>
   errorCode(error) === 'ENOENT' ? new AssemblyLost('the file of this assembly is gone', { cause: error }) : error
@@ -112,7 +137,7 @@ class PartOfFile implements StagedPart {
       this.#mustBeWriting()
       this.#state = 'ended'
       if (this.#writtenBytes !== this.#bytes) throw new RangeError(`a part of ${this.#bytes} bytes is not complete`)
-      await Promise.all([this.#writer.finish(), this.#writer.written().then(() => this.#giveBack())])
+      await Promise.all([this.#writer.finish(), this.#writer.written().then(() => this.#giveBackWhole())])
       this.#close()
       return ''
     })
@@ -127,6 +152,16 @@ class PartOfFile implements StagedPart {
       await this.#giveBack()
       this.#close()
     })
+  }
+
+  /** No write is under way any more. Throws where what was written may not be in the file that is read. */
+  async #giveBackWhole(): Promise<void> {
+    const alone = await this.#opening
+    try {
+      await whereThere(() => alone.assertAlone())
+    } finally {
+      await alone.settled()
+    }
   }
 
   /** No write is under way any more. */

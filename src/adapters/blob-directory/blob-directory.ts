@@ -8,7 +8,7 @@ import { errorCode, guarded, storeFailure } from './failures.ts'
 import { fileBytes } from './files.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { stagedRemains, storedBlobs } from './listing.ts'
-import { writersOf } from './lone-writer.ts'
+import { namesOf } from './numbered-files.ts'
 import { mustBePrepared, prepare, tryOut } from './preparing.ts'
 import { openRange } from './reading.ts'
 import { stageFile, unlinkIfThere } from './staged-file.ts'
@@ -84,7 +84,7 @@ const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
     discardStaged: (place) =>
       guarded(async () => {
         await unlinkIfThere(layout.staged(place))
-        for await (const writer of writersOf(layout, place)) await unlinkIfThere(layout.writer(place, writer))
+        for await (const name of namesOf(layout, place)) await unlinkIfThere(`${layout.staging}/${name}`)
       }),
 
     space: () =>

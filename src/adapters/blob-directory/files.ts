@@ -44,6 +44,9 @@ export const fdatasync = (descriptor: number): Promise<void> =>
 
 export const rename = (from: string, to: string): Promise<void> => settled((done) => fs.rename(from, to, done))
 
+/** One more name for a file. Fails with EEXIST where anything has that name. */
+export const link = (file: string, name: string): Promise<void> => settled((done) => fs.link(file, name, done))
+
 export const unlink = (path: string): Promise<void> => settled((done) => fs.unlink(path, done))
 
 /** Makes the entries of a directory durable. */
@@ -56,15 +59,23 @@ export const fsyncDirectory = async (path: string): Promise<void> => {
   }
 }
 
-/** Bytes of a file, or null where there is none. */
-export const fileBytes = (path: string): Promise<number | null> =>
+/** Null where there is none. */
+export const stateOf = (path: string): Promise<fs.Stats | null> =>
   new Promise((resolve, reject) => {
     fs.stat(path, (error, stats) => {
-      if (error === null) resolve(stats.size)
+      if (error === null) resolve(stats)
       else if (error.code === 'ENOENT') resolve(null)
       else reject(error)
     })
   })
+
+export const stateOfOpen = (descriptor: number): Promise<fs.Stats> =>
+  new Promise((resolve, reject) => {
+    fs.fstat(descriptor, (error, stats) => (error === null ? resolve(stats) : reject(error)))
+  })
+
+/** Bytes of a file, or null where there is none. */
+export const fileBytes = async (path: string): Promise<number | null> => (await stateOf(path))?.size ?? null
 
 /**
  * Reads until `target` is full and hands over how many bytes there were: fewer only where the file ends.

@@ -7,6 +7,7 @@ import { type BlobName, toBlobName } from '../../ports/blob-name.ts'
  *                                name the shard
  *   <staging>/                   on the same device, since publishing is a rename
  *     <id>                       a blob being written, or what a crash left of one
+ *     <id>.<number>              a later file of an assembly, from 2 on: see numbered-files.ts
  *     <id>.<writer>              another name of it, of whoever writes a part; or what became of that after a crash
  *
  * Every path below is made of a blob's name or an id that passed its grammar here: none is joined from raw input.
@@ -17,6 +18,8 @@ const stagedId = /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/
 
 /** See writer-names.ts. */
 const writer = /^[0-9a-z]{1,32}(?:[.-][0-9a-z]{1,32}){1,8}$/
+
+const laterNumber = /^(?:[2-9]|[1-9]\d{1,8})$/
 
 const isStagedId = (text: string): boolean => stagedId.test(text)
 
@@ -30,9 +33,18 @@ export interface Layout {
   shard(name: BlobName): string
   blob(name: BlobName): string
   staged(id: string): string
+  /** The first is the staged file itself. */
+  numbered(id: string, number: number): string
   writer(id: string, name: string): string
   /** The id that a file in staging belongs to; null where it is none of ours. */
   idOf(file: string): string | null
+  /** Which of the numbered files of its id it is; null where it is none. */
+  numberOf(file: string): number | null
+}
+
+const pieces = (file: string): { readonly id: string; readonly rest: string | null } => {
+  const end = file.indexOf('.')
+  return end === -1 ? { id: file, rest: null } : { id: file.slice(0, end), rest: file.slice(end + 1) }
 }
 
 const shardOf = (name: BlobName): string => toBlobName(name).slice(0, 2)
@@ -49,14 +61,24 @@ export const layoutOf = (root: string, staging: string): Layout => {
     shard: (name) => `${root}/${shardOf(name)}`,
     blob: (name) => `${root}/${shardOf(name)}/${name}`,
     staged,
+    numbered: (id, number) => {
+      if (number === 1) return staged(id)
+      if (!laterNumber.test(String(number))) throw new RangeError(`not the number of a staged file: ${number}`)
+      return `${staged(id)}.${number}`
+    },
     writer: (id, name) => {
       if (!writer.test(name)) throw new RangeError('not the name of a writer')
       return `${staged(id)}.${name}`
     },
     idOf: (file) => {
-      const end = file.indexOf('.')
-      const id = end === -1 ? file : file.slice(0, end)
-      return isStagedId(id) && (end === -1 || writer.test(file.slice(end + 1))) ? id : null
+      const { id, rest } = pieces(file)
+      return isStagedId(id) && (rest === null || laterNumber.test(rest) || writer.test(rest)) ? id : null
+    },
+    numberOf: (file) => {
+      const { id, rest } = pieces(file)
+      if (!isStagedId(id)) return null
+      if (rest === null) return 1
+      return laterNumber.test(rest) ? Number(rest) : null
     },
   }
 }
