@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { type Operation, reads, requiredActions, surfaces } from '../../src/contract/operation.ts'
+import { listedActions, type Operation, reads, surfaces } from '../../src/contract/operation.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -99,7 +99,7 @@ forEachEngine((engine) => {
       assert.equal(item['x-svc-surface'], operation.surface)
       assert.equal(item['x-svc-visibility'], operation.visibility)
       assert.equal(item['x-svc-access'], operation.access.kind)
-      assert.deepEqual(item['x-svc-required-actions'], requiredActions(operation.access))
+      assert.deepEqual(item['x-svc-required-actions'], listedActions(operation))
       assert.equal(item['x-svc-retry'], operation.retry)
       assert.deepEqual(item['x-svc-conditions'], operation.conditions)
       assert.equal(item['x-svc-reader'], reads(operation))
@@ -170,7 +170,7 @@ forEachEngine((engine) => {
         surface: operation.surface,
         visibility: operation.visibility,
         retry: operation.retry,
-        requiredActions: requiredActions(operation.access),
+        requiredActions: listedActions(operation),
         conditions: operation.conditions,
       })),
     )
