@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile } from 'node:fs/promises'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -239,6 +239,21 @@ onSqlite((engine) => {
       const { rows } = await sql`select body, typeof(${5}) as five, typeof(${5.5}) as half from notes`.execute(tx)
       assert.deepEqual(rows, [{ body: 'a5', five: 'integer', half: 'real' }])
     })
+  })
+
+  it('begins anew after a power cut that left half of its first page', async () => {
+    const url = await engine.freshDatabaseUrl()
+    const path = url.slice('sqlite:'.length)
+    await writeFile(path, Buffer.alloc(4_096))
+    // As SQLite writes it before the first page of a new file: nothing to bring back, and no pages before.
+    const journal = Buffer.alloc(512)
+    Buffer.from('d9d505f920a163d7', 'hex').copy(journal)
+    journal.writeUInt32BE(512, 20)
+    journal.writeUInt32BE(4_096, 24)
+    await writeFile(`${path}-journal`, journal)
+    await using database = await openDatabase({ url, report: failOnReport })
+    await migrate(database, notesSchema)
+    assert.deepEqual(await ids(database.reader), [])
   })
 
   it('says what is wrong with a file that is no database', async () => {

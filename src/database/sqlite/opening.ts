@@ -176,14 +176,16 @@ const renewLog = (path: string): void => {
   syncFolder(dirname(path))
 }
 
-/** Only while nobody has it open: closing the file would end locks of this process (close(2) and POSIX locks). */
+/**
+ * A file that was cut off while it was made, before anything was answered, begins with anything; its journal says so, and SQLite
+ * makes it empty again. Only while nobody has it open: closing the file would end locks of this process (close(2) and POSIX locks). */
 const mustBeDatabase = (path: string): void => {
   const file = openedIfThere(path, 'r')
   if (file === null) return
   try {
     const start = Buffer.alloc(fileStart.length)
     const read = readSync(file, start, 0, start.length, 0)
-    if (read > 0 && !start.equals(fileStart))
+    if (read > 0 && !start.equals(fileStart) && !existsSync(`${path}-journal`))
       throw new DatabaseUnavailable(`The database does not work: the file ${path} is not a database.`)
   } finally {
     closeSync(file)
