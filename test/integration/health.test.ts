@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { PassThrough } from 'node:stream'
 import { after, before, describe, it } from 'node:test'
 import { Client } from 'pg'
+import { shownPath } from '../../src/contract/operation.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine, onPostgres, onSqlite } from '../harness/engines.ts'
@@ -168,7 +169,7 @@ forEachEngine((engine) => {
       const text = await metrics()
       for (const private_ of [odd, owner.id, owner.name, owner.token, 'releases'])
         assert.ok(!text.includes(private_), private_)
-      const routes = new Set([...catalogue().map(({ path }) => path), 'unknown'])
+      const routes = new Set([...catalogue().map(shownPath), 'unknown'])
       for (const [, name = '', labels = ''] of text.matchAll(/^(svc_[a-z_]+)\{(.*)\} /gm))
         for (const [, label = '', content = ''] of labels.matchAll(/([a-z_]+)="([^"]*)"/g)) {
           assert.ok(['route', 'method', 'status_class', 'direction', 'le'].includes(label), `${name} ${label}`)
