@@ -251,7 +251,7 @@ onSqlite((engine) => {
     journal.writeUInt32BE(512, 20)
     journal.writeUInt32BE(4_096, 24)
     await writeFile(`${path}-journal`, journal)
-    await using database = await openDatabase({ url, report: failOnReport })
+    const database = engine.use(await openDatabase({ url, report: failOnReport }))
     await migrate(database, notesSchema)
     assert.deepEqual(await ids(database.reader), [])
   })
