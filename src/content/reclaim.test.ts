@@ -10,6 +10,7 @@ import { openOwnParts } from '../../test/harness/own-parts.ts'
 import { startService, type TestService } from '../../test/harness/service.ts'
 import { until } from '../../test/harness/until.ts'
 import type { Transaction } from '../database/database.ts'
+import { removeEntry } from '../features/search/entries.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { removalPatienceMs, removalPauseFirstMs, removalPauseLongestMs } from '../kernel/limits.ts'
@@ -55,6 +56,7 @@ forEachEngine((engine) => {
         const now = new Date().toISOString()
         for (const table of ['asset_revisions', 'assets'] as const)
           await tx.deleteFrom(table).where('artifact_id', '=', id).execute()
+        await removeEntry(tx, id)
         await tx.deleteFrom('artifacts').where('id', '=', id).execute()
         await retire(tx, id, now)
         await release(tx, id, now)
@@ -110,6 +112,7 @@ forEachEngine((engine) => {
       await backstage.database.transaction(async (tx) => {
         for (const table of ['asset_revisions', 'assets'] as const)
           await tx.deleteFrom(table).where('artifact_id', '=', id).execute()
+        await removeEntry(tx, id)
         await tx.deleteFrom('artifacts').where('id', '=', id).execute()
         await retire(tx, id, now)
         await release(tx, id, now)

@@ -71,22 +71,39 @@ export const isSuspect = async (path: string): Promise<boolean> => {
 /** Opens a database in its turn, as above. Throws `DatabaseUnavailable` when others do not let it within a few seconds. */
 export const openInOrder = async <T extends Opened>(path: string, open: () => T): Promise<T> => {
   const deadline = performance.now() + databaseConnectMs
-  let first: T | null = null
+  /** What was opened as the first, and waits for its shared lock. */
+  const own: { first: T | null } = { first: null }
   try {
-    do {
-      first ??= await openFirst(path, open)
-      const shared = locked(path, 'shared')
-      const opened = shared === null ? null : await openBeside(path, shared, () => first ?? open())
+    for (;;) {
+      const opened = await whileNobodyElse(async () => {
+        own.first ??= await openFirst(path, open)
+        const shared = locked(path, 'shared')
+        return shared === null ? null : await openBeside(path, shared, () => own.first ?? open())
+      }, deadline)
       if (opened !== null) return opened
+      if (performance.now() >= deadline) break
       await pause(Math.random() * sqliteLockPauseMs)
-    } while (performance.now() < deadline)
+    }
     throw new DatabaseUnavailable(
       (await isSuspect(path))
         ? `A sync of ${path} failed, and a process that has it open has not ended. End it, then start again.`
         : `Another process has kept ${path} to itself for ${databaseConnectMs} ms.`,
     )
   } catch (error) {
-    await first?.[Symbol.asyncDispose]()
+    await own.first?.[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Somebody has the database open who does not hold our lock: another program, or one of ours between its two locks. */
+class OpenElsewhere extends DatabaseUnavailable {}
+
+/** Null, to be tried again, while somebody has the database open without our lock; after the deadline that is the error. */
+const whileNobodyElse = async <T>(work: () => Promise<T | null>, deadline: number): Promise<T | null> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof OpenElsewhere && performance.now() < deadline) return null
     throw error
   }
 }
@@ -144,13 +161,14 @@ const keptToOurselves = (path: string): SqliteConnection | null => {
   if (!existsSync(path)) return null
   const connection = new SqliteConnection(path, false)
   try {
+    connection.exec('pragma busy_timeout = 0')
     connection.exec('pragma locking_mode = exclusive')
     connection.value('select count(*) from sqlite_schema') // The lock is taken by the first read.
     return connection
   } catch (cause) {
     connection.close()
     if (!isBusy(cause)) throw cause
-    throw new DatabaseUnavailable(
+    throw new OpenElsewhere(
       `Another program has ${path} open. End it (processes of an older version, too), then start again.`,
       { cause },
     )
