@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { sql } from 'kysely'
-import { type Backstage, digestOf, openBackstage } from '../../test/harness/backstage.ts'
+import { type Backstage, digestOf, forgetFile, openBackstage } from '../../test/harness/backstage.ts'
 import { closeConnections } from '../../test/harness/client.ts'
 import { forEachEngine } from '../../test/harness/engines.ts'
 import { holdLogOf } from '../../test/harness/held-log.ts'
@@ -10,7 +10,6 @@ import { openOwnParts } from '../../test/harness/own-parts.ts'
 import { startService, type TestService } from '../../test/harness/service.ts'
 import { until } from '../../test/harness/until.ts'
 import type { Transaction } from '../database/database.ts'
-import { removeEntry } from '../features/search/entries.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { removalPatienceMs, removalPauseFirstMs, removalPauseLongestMs } from '../kernel/limits.ts'
@@ -56,8 +55,7 @@ forEachEngine((engine) => {
         const now = new Date().toISOString()
         for (const table of ['asset_revisions', 'assets'] as const)
           await tx.deleteFrom(table).where('artifact_id', '=', id).execute()
-        await removeEntry(tx, id)
-        await tx.deleteFrom('artifacts').where('id', '=', id).execute()
+        await forgetFile(tx, id)
         await retire(tx, id, now)
         await release(tx, id, now)
       }
@@ -112,8 +110,7 @@ forEachEngine((engine) => {
       await backstage.database.transaction(async (tx) => {
         for (const table of ['asset_revisions', 'assets'] as const)
           await tx.deleteFrom(table).where('artifact_id', '=', id).execute()
-        await removeEntry(tx, id)
-        await tx.deleteFrom('artifacts').where('id', '=', id).execute()
+        await forgetFile(tx, id)
         await retire(tx, id, now)
         await release(tx, id, now)
       })

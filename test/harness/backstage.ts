@@ -3,9 +3,10 @@ import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { type ReclaimParts, reclaim } from '../../src/content/reclaim.ts'
 import { createReclaimMeter } from '../../src/content/reclaim-meter.ts'
-import type { Queries } from '../../src/database/database.ts'
+import type { Queries, Transaction } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { settleDeletions } from '../../src/features/artifacts/jobs.ts'
+import { removeEntry } from '../../src/features/search/entries.ts'
 import { settleUploads, sweepUploads } from '../../src/features/uploads/jobs.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'
@@ -47,6 +48,12 @@ export interface Backstage extends ReclaimParts {
   /** Settles, sweeps and reclaims once, as a worker does. */
   upkeep(cleanupGraceMs?: number): Promise<void>
   close(): Promise<void>
+}
+
+/** Takes a file's row away, with what search knows of it; its claim is the caller's. */
+export const forgetFile = async (tx: Transaction, id: string): Promise<void> => {
+  await removeEntry(tx, id)
+  await tx.deleteFrom('artifacts').where('id', '=', id).execute()
 }
 
 interface Sums {

@@ -23,7 +23,7 @@ import {
   uploadTurnMs,
 } from '../../src/kernel/limits.ts'
 import { unplanned } from '../../src/ports/blob-store.ts'
-import { type Backstage, chunked, digestOf, openBackstage } from '../harness/backstage.ts'
+import { type Backstage, chunked, digestOf, forgetFile, openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -120,7 +120,7 @@ forEachEngine((engine) => {
         .executeTakeFirstOrThrow()
       await tx.deleteFrom('assets').where('path', '=', path).execute()
       await tx.deleteFrom('asset_revisions').where('path', '=', path).execute()
-      await tx.deleteFrom('artifacts').where('id', '=', artifact_id).execute()
+      await forgetFile(tx, artifact_id)
       await letGo(tx, artifact_id)
     })
   const reclaimOnce = (): Promise<number> => reclaim(backstage)
@@ -471,7 +471,7 @@ forEachEngine((engine) => {
       await drop(three)
       for (const { artifact_id } of rows)
         await backstage.database.transaction(async (tx) => {
-          await tx.deleteFrom('artifacts').where('id', '=', artifact_id).execute()
+          await forgetFile(tx, artifact_id)
           await letGo(tx, artifact_id)
         })
       assert.ok(await holds())
@@ -534,7 +534,7 @@ forEachEngine((engine) => {
           assert.equal(told.status, 200, told.text)
           await check(`${base}/artifacts/${id}/content`)
           await backstage.database.transaction(async (tx) => {
-            await tx.deleteFrom('artifacts').where('id', '=', id).execute()
+            await forgetFile(tx, id)
             await letGo(tx, id)
           })
         }
