@@ -66,6 +66,8 @@ const noting = (calls: string[]): BlobStore => {
     },
     discardStaged: (id) => note(`discardStaged ${id}`, undefined),
     address: (name, { seconds }) => note(`address ${name} ${seconds}`, null),
+    owner: () => note('owner', null),
+    sign: (owner) => note(`sign ${owner}`, undefined),
     space: () => note('space', { freeBytes: 1, totalBytes: 2 }),
     probe: () => note('probe', undefined),
   }
@@ -102,13 +104,26 @@ describe('guardBlobStore', () => {
     assert.equal((await Array.fromAsync(store.list())).length, 2)
     assert.equal((await Array.fromAsync(store.listStaged())).length, 1)
     await store.discardStaged('b')
+    assert.equal(await store.owner(), null)
+    await store.sign('me')
     assert.deepEqual(await store.space(), { freeBytes: 1, totalBytes: 2 })
     await store.probe()
     assert.deepEqual(calls, [
       ...['stage a', 'write 3', `publish ${name}`, 'discard'],
       ...['beginAssembly c', 'writePart 1 of place of c', 'write 1', 'finish', 'discard', 'readPart 1 receipt'],
       ...['publish place of c', 'settleName of place of c', `open ${name} 0-2 of 2`, 'closed'],
-      ...[`size ${name}`, `delete ${name}`, 'list', 'list on', 'listStaged', 'discardStaged b', 'space', 'probe'],
+      ...[
+        `size ${name}`,
+        `delete ${name}`,
+        'list',
+        'list on',
+        'listStaged',
+        'discardStaged b',
+        'owner',
+        'sign me',
+        'space',
+        'probe',
+      ],
     ])
   })
 
@@ -122,6 +137,8 @@ describe('guardBlobStore', () => {
     delete: (store) => store.delete(name),
     list: async (store) => store.list(),
     listStaged: async (store) => store.listStaged(),
+    owner: (store) => store.owner(),
+    sign: (store) => store.sign('me'),
     discardStaged: (store) => store.discardStaged('a'),
     space: (store) => store.space(),
     probe: (store) => store.probe(),

@@ -48,6 +48,14 @@ export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): Blob
       allow('discardStaged')
       return store.discardStaged(place)
     },
+    owner: async () => {
+      allow('owner')
+      return store.owner()
+    },
+    sign: async (owner) => {
+      allow('sign')
+      return store.sign(owner)
+    },
     space: async () => {
       allow('space')
       return store.space()

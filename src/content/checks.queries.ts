@@ -14,7 +14,7 @@ export const blobPage = (q: Queries, after: string, limit: number) =>
 export const isStoredAs = async (q: Queries, digest: string, generation: string): Promise<boolean> =>
   (await findBlob(q, digest, generation))?.state === 'stored'
 
-export const findBlob = (q: Queries, digest: string, generation: string) =>
+const findBlob = (q: Queries, digest: string, generation: string) =>
   q
     .selectFrom('blobs')
     .select(['size', 'state'])

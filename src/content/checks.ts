@@ -2,23 +2,25 @@ import { totalOf } from '../database/counters.queries.ts'
 import type { Database, Queries } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
 import { toSha256 } from '../kernel/digest.ts'
-import { damage, type Finding, waiting } from '../kernel/finding.ts'
-import { checkPage, findingsMax, reclaimQueueCountedMax, removalTriesUnnamed } from '../kernel/limits.ts'
-import { type BlobName, blobName, digestOfName, generationOf } from '../ports/blob-name.ts'
+import { damage, type Finding, quarantined, waiting } from '../kernel/finding.ts'
+import { checkPage, findingsMax, reclaimQueueCountedMax } from '../kernel/limits.ts'
+import { removalTriesUnnamed } from '../kernel/upkeep-limits.ts'
+import { blobName } from '../ports/blob-name.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 import { knownPlaces } from './assembly.queries.ts'
 import {
   blobPage,
   candidateCount,
   claimsWithoutBlob,
-  findBlob,
   forgottenBlobs,
   isStoredAs,
   repositorySums,
 } from './checks.queries.ts'
 import { recountRepository, recountServer } from './claims.ts'
-import { giveUpBytes, queueForgotten } from './reclaim-queue.ts'
-import { hasRemoval, removalCount, stuckRemovals } from './removal.queries.ts'
+import { foreignOwner } from './ownership.ts'
+import { quarantine, strangers } from './quarantine.ts'
+import { queueForgotten } from './reclaim-queue.ts'
+import { removalCount, stuckRemovals } from './removal.queries.ts'
 
 export interface CheckedParts {
   readonly database: Database
@@ -28,6 +30,8 @@ export interface CheckedParts {
 
 /** Proves what sections "Bytes" promises: every claimed byte is there, no byte is forgotten, every counter is its sum. */
 export async function* checkContent(parts: CheckedParts): AsyncGenerator<Finding> {
+  const owner = await foreignOwner(parts)
+  if (owner !== null) yield damage(owner)
   yield* await parts.database.snapshot((q) => checkCounters(q, parts.database))
   yield* checkClaims(parts)
   yield* checkRemovals(parts)
@@ -111,14 +115,16 @@ async function* checkRows(q: Queries, store: BlobStore): AsyncGenerator<Finding>
 /** Bytes to row: nothing lies in the store, or half-written beside it, that no row knows. */
 async function* checkBytes({ database, store, clock }: CheckedParts): AsyncGenerator<Finding> {
   const q = database.reader
-  for await (const { name, bytes } of store.list()) {
-    if (await isKnown(q, name)) continue
-    if ((await store.size(name)) === null) continue
-    // Reclaim looks again whether nobody wants them, and removes them.
-    yield damage(`the store holds ${name}, which no row knows`, () =>
-      database.transaction((tx) => giveUpBytes(tx, name, bytes, timestamp(clock.now()))),
-    )
+  let found = 0
+  for await (const { name, bytes } of strangers({ database, store })) {
+    const since = await quarantine({ database, clock }, name, bytes)
+    found += 1
+    if (found <= findingsMax)
+      yield quarantined(
+        `the store holds ${name} (${bytes} bytes), which no row knows; it is kept, first seen at ${since}`,
+      )
   }
+  if (found > findingsMax) yield quarantined(`the store holds ${found - findingsMax} more that no row knows`)
   const places = new Set<string>()
   let remains = 0
   for await (const { place } of store.listStaged()) {
@@ -130,10 +136,6 @@ async function* checkBytes({ database, store, clock }: CheckedParts): AsyncGener
   remains += await withoutAssembly(q, places)
   if (remains > 0) yield waiting(`${remains} staging places are in use or wait for the sweep`)
 }
-
-/** A blob, or what is left of one. */
-const isKnown = async (q: Queries, name: BlobName): Promise<boolean> =>
-  (await findBlob(q, digestOfName(name), generationOf(name))) !== undefined || (await hasRemoval(q, name))
 
 /** How many of these places hold no parts of an upload that goes on. */
 const withoutAssembly = async (q: Queries, places: ReadonlySet<string>): Promise<number> =>

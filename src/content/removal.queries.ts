@@ -89,9 +89,6 @@ export const removalCount = async (q: Queries, bound: number): Promise<number> =
     ).n,
   )
 
-export const hasRemoval = async (q: Queries, name: string): Promise<boolean> =>
-  (await q.selectFrom('removals').select('name').where('name', '=', name).executeTakeFirst()) !== undefined
-
 /** Removals that failed at least so many times, the oldest first. */
 export const stuckRemovals = (q: Queries, tries: number, limit: number) =>
   q

@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
-import { upkeepNotedEveryMs } from '../kernel/limits.ts'
+import { upkeepNotedEveryMs } from '../kernel/upkeep-limits.ts'
 import { type Reconciler, startReconciler } from './reconciler.ts'
 import { lastRun, noteRun } from './upkeep-runs.queries.ts'
 
@@ -11,6 +11,7 @@ export const upkeepNames = {
   staging: 'the sweep of staging',
   deletions: 'the release of what was deleted',
   reclaim: 'reclaim',
+  quarantine: 'the look for files that no row knows',
   quotas: 'the look at quotas',
   policies: 'the schedule of storage policies',
   storage_events: 'the retention of storage events',

@@ -209,16 +209,6 @@ export const leaseToleranceMs = 5 * minute
 /** What scrubbing reads a second unless told otherwise: a disk's fraction, and a terabyte in six hours. */
 export const scrubMiBPerSecondDefault = 50
 
-/** Digests that reclaim gives up in one transaction, and removals at once: a sync serves many, and the pool stays shared. */
-export const reclaimBatch = 64
-export const removalsAtOnce = 8
-/** A removal takes milliseconds; one that takes so long is left to itself. */
-export const removalPatienceMs = 10 * second
-/** The next try of a removal comes after a pause that doubles: a crash is made good soon, a broken disk costs little. */
-export const removalPauseFirstMs = 10 * second
-export const removalPauseLongestMs = hour
-/** Tries after which the doctor names a removal: it has failed for some minutes. */
-export const removalTriesUnnamed = 5
 /** The queue's length in metrics is counted up to here. */
 export const reclaimQueueCountedMax = 100_000
 /** How long reclaim is held back by somebody who went silent. Renewed at a quarter of it. */
@@ -385,10 +375,6 @@ export const readinessBelievedMs = second // spec
 /** Upkeep: rows changed in one transaction, and the pause of its clock. */
 export const upkeepBatch = 200
 export const upkeepEveryMs = 15 * second
-/** Items of one step of upkeep that may fail before the rest waits for the next run: each is a line in the log. */
-export const upkeepFailuresMax = 100
-/** How often it is written down that some upkeep went well: often enough for an alert, and hardly ever for the disk. */
-export const upkeepNotedEveryMs = minute
 /** A staged file without a row is left alone this long: its row may not have been seen yet. */
 export const stagingGraceMs = 10 * minute
 

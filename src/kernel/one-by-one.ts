@@ -1,4 +1,5 @@
-import { upkeepBatch, upkeepFailuresMax } from './limits.ts'
+import { upkeepBatch } from './limits.ts'
+import { upkeepFailuresMax } from './upkeep-limits.ts'
 
 /** Some of what a run of upkeep had to do could not be done. Each thing was reported when it failed. */
 class UpkeepIncomplete extends Error {

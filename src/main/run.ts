@@ -1,3 +1,4 @@
+import { refuseForeignStore } from '../content/ownership.ts'
 import { anyAccount } from '../features/accounts/accounts.ts'
 import { openKeys } from './keys-file.ts'
 import type { Logger } from './log.ts'
@@ -31,6 +32,7 @@ export const run = async (settings: Settings, log: Logger, roles: Roles, stage: 
     if (!readOnly) await makeDataDir(settings)
     const parts = await openParts(settings, log, stage, stack, { readOnly })
     await refuseUnfinishedImport(parts.database)
+    await refuseForeignStore(parts, { readOnly })
     if (roles.worker) {
       const worker = startWorker(parts)
       stack.defer(() => worker.stop())

@@ -74,6 +74,12 @@ export interface BlobStore {
   /** Removes a staged place by the name that {@link listStaged} or {@link beginAssembly} gave it. Harmless when it is gone. */
   discardStaged(place: string): Promise<void>
 
+  /** What the store says that it belongs to: what {@link sign} wrote last, or null where nobody has. */
+  owner(): Promise<string | null>
+
+  /** Writes down what the store belongs to, durably, in place of what was there: up to 200 characters. */
+  sign(owner: string): Promise<void>
+
   /** Room on the device, or null where the store has no such notion. */
   space(): Promise<Space | null>
 

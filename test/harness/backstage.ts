@@ -37,7 +37,7 @@ export interface Backstage extends ReclaimParts {
   stored(): Promise<string[]>
   /** What the store calls the bytes that the row of a digest is about. */
   nameOf(digest: string): Promise<BlobName>
-  /** What `svc doctor` would say. */
+  /** What `svc doctor` would say; what is in quarantine should not be there, and counts as damage here. */
   findings(): Promise<{ damage: string[]; waiting: string[] }>
   /** What `svc doctor --repair` does: puts right what can be, and answers what it mended. */
   mend(): Promise<string[]>
@@ -102,7 +102,8 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
   }
   const findings = async () => {
     const found = { damage: [] as string[], waiting: [] as string[] }
-    for await (const { kind, text } of everyCheck({ database, store, clock })) found[kind].push(text)
+    for await (const { kind, text } of everyCheck({ database, store, clock }))
+      found[kind === 'waiting' ? 'waiting' : 'damage'].push(text)
     return found
   }
   const sums = () => database.snapshot(sumsOf)

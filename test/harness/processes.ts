@@ -165,8 +165,9 @@ export const askDoctor = async (
   program = svcFile,
 ): Promise<{ damage: string[]; waiting: string[] }> => {
   const { code, stdout, stderr } = await runProgram(process.execPath, [program, 'doctor'], environment)
-  const lines = (kind: string): string[] => stdout.split('\n').filter((line) => line.startsWith(`${kind}: `))
-  const found = { damage: lines('damage'), waiting: lines('waiting') }
+  const lines = (...kinds: string[]): string[] =>
+    stdout.split('\n').filter((line) => kinds.some((kind) => line.startsWith(`${kind}: `)))
+  const found = { damage: lines('damage', 'quarantine'), waiting: lines('waiting') }
   const consistent = code === (found.damage.length > 0 ? 1 : 0) && (code === 1 || /in order\.$/.test(stdout.trim()))
   if (!consistent) throw new Error(`svc doctor ended with ${code}:\n${stdout}${stderr}`)
   return found

@@ -68,6 +68,7 @@ const tables = {
   packages: true,
   personal_tokens: true,
   promotions: true,
+  quarantine: true,
   reclaim_candidates: true,
   reclaim_holds: true,
   reclaim_notes: true,

@@ -3,6 +3,7 @@ import { globSync } from 'node:fs'
 import { mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { adoptStore } from '../../src/content/ownership.ts'
 import { everyCheck } from '../../src/main/every-check.ts'
 import { manifestOf, manifestText } from '../../src/main/moving/manifest.ts'
 import { toBlobName } from '../../src/ports/blob-name.ts'
@@ -129,15 +130,25 @@ forEachEngine((engine) => {
 
     it('lets no service start on what the doctor found damaged, until that is put right', async () => {
       const place = await empty()
-      const stray = Buffer.from('nobody knows of these bytes')
-      await withPartsOf(place, async ({ store }) => {
-        const staged = await store.stage('stray', unplanned)
-        await staged.write(stray)
-        await staged.publish(toBlobName(digestOf(stray)))
-      })
+      const miscount = (by: number): Promise<unknown> =>
+        catalog.backstage.database.transaction((tx) =>
+          tx
+            .updateTable('repositories')
+            .set((eb) => ({ published_bytes: eb('published_bytes', '+', by) }))
+            .where('id', '=', 'releases')
+            .execute(),
+        )
+      await miscount(7)
       const folder = await exported()
+      await miscount(-7)
       const damage = async (): Promise<number> =>
         (await importTo(place, folder)).findings.filter(({ kind }) => kind === 'damage').length
+      // What nobody knows is kept, and keeps nothing from being finished; a counter that is wrong does.
+      await withPartsOf(place, async ({ store }) => {
+        const staged = await store.stage('stray', unplanned)
+        await staged.write(Buffer.from('nobody knows of these bytes'))
+        await staged.publish(toBlobName(digestOf('nobody knows of these bytes')))
+      })
       assert.equal(await damage(), 1)
       await assert.rejects(startService(engine, { on: place }), /An import into this database is not finished/)
       await withPartsOf(place, async (parts) => {
@@ -201,6 +212,9 @@ forEachEngine((engine) => {
         findings.filter(({ kind }) => kind === 'damage'),
         [],
       )
+      // The store is that of the other now, and the source learns of it.
+      assert.match((await catalog.backstage.findings()).damage.join(), /belongs to the installation/)
+      await adoptStore(catalog.backstage)
     })
 
     it('while people write, delete and reclaim: what comes out is one state, with all of its bytes', async () => {

@@ -17,11 +17,11 @@ import { newId } from '../../src/kernel/ids.ts'
 import {
   capacityBytesDefault,
   cleanupGraceHoursDefault,
-  removalPauseFirstMs,
   stagingGraceMs,
   uploadLifetimeMs,
   uploadTurnMs,
 } from '../../src/kernel/limits.ts'
+import { removalPauseFirstMs } from '../../src/kernel/upkeep-limits.ts'
 import { unplanned } from '../../src/ports/blob-store.ts'
 import { type Backstage, chunked, digestOf, forgetFile, openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'

@@ -9,6 +9,7 @@ import { fileBytes } from './files.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { stagedRemains, storedBlobs } from './listing.ts'
 import { namesOf } from './numbered-files.ts'
+import { readOwner, writeOwner } from './owner-file.ts'
 import { mustBePrepared, prepare, tryOut } from './preparing.ts'
 import { openRange } from './reading.ts'
 import { stageFile, unlinkIfThere } from './staged-file.ts'
@@ -86,6 +87,9 @@ const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
         await unlinkIfThere(layout.staged(place))
         for await (const name of namesOf(layout, place)) await unlinkIfThere(`${layout.staging}/${name}`)
       }),
+
+    owner: () => guarded(() => readOwner(layout)),
+    sign: (owner) => guarded(() => writeOwner(layout, owner)),
 
     space: () =>
       guarded(async () => {

@@ -5,6 +5,7 @@ import { type BlobName, toBlobName } from '../../ports/blob-name.ts'
  *     00/ … ff/                  shards, all 256 made at open, so that publishing never makes a directory
  *       <sha256>-<generation>    one blob, or `<sha256>` if it is from before there were generations; the first two digits
  *                                name the shard
+ *     owner                      what the store belongs to, in one line
  *   <staging>/                   on the same device, since publishing is a rename
  *     <id>                       a blob being written, or what a crash left of one
  *     <id>.<number>              a later file of an assembly, from 2 on: see numbered-files.ts
@@ -32,6 +33,7 @@ export interface Layout {
   /** These throw a RangeError for what is no name or no id, whatever the types said. */
   shard(name: BlobName): string
   blob(name: BlobName): string
+  readonly owner: string
   staged(id: string): string
   /** The first is the staged file itself. */
   numbered(id: string, number: number): string
@@ -58,6 +60,7 @@ export const layoutOf = (root: string, staging: string): Layout => {
   return {
     root,
     staging,
+    owner: `${root}/owner`,
     shard: (name) => `${root}/${shardOf(name)}`,
     blob: (name) => `${root}/${shardOf(name)}/${name}`,
     staged,

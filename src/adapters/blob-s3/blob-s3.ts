@@ -7,6 +7,7 @@ import { guarded } from './failures.ts'
 import { mustBeStagedId, parsePlace } from './keys.ts'
 import { objectsBelow, stagedRemains, storedBlobs, uploadsBelow } from './listing.ts'
 import { deleteObject, objectBytes } from './objects.ts'
+import { readOwner, writeOwner } from './owner-object.ts'
 import { presigned } from './presigned.ts'
 import { openRange } from './reading.ts'
 import { StagedObject } from './staged-object.ts'
@@ -82,6 +83,9 @@ const storeIn = (bucket: Bucket): BlobStore => {
         }
         await atOnce(objectsBelow(bucket, keys.inPlace(place)), ({ key }) => deleteObject(bucket, key))
       }),
+
+    owner: () => readOwner(bucket),
+    sign: (owner) => writeOwner(bucket, owner),
 
     space: async () => null,
 

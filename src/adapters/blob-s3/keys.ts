@@ -7,6 +7,7 @@ import { type BlobName, isBlobName, toBlobName } from '../../ports/blob-name.ts'
  *       <sha256>-<generation>    one blob: complete, verified, durable (I3); `<sha256>` if it is from before there were
  *                                generations. An upload to this key shows only when it is completed, so that bytes whose
  *                                name is known go straight here
+ *   <prefix>owner                what the store belongs to, in one line
  *   <prefix>staging/
  *     <place>/<n>                bytes that are to be copied: a segment of a blob whose name is not known, or a loose part from
  *                                before each try had its own key
@@ -71,6 +72,7 @@ export interface Keys {
   /** Begins every key of the store. */
   readonly all: string
   readonly blobs: string
+  readonly owner: string
   readonly staging: string
   blob(name: BlobName): string
   /** Begins every key of the place. */
@@ -98,6 +100,7 @@ export const keysUnder = (prefix: string): Keys => {
   return {
     all: prefix,
     blobs,
+    owner: `${prefix}owner`,
     staging,
     blob,
     inPlace,

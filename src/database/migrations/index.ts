@@ -20,6 +20,7 @@ import { repositoryIdentities } from './0018-repository-identities.ts'
 import { removals } from './0019-removals.ts'
 import { versionIdentity } from './0020-version-identity.ts'
 import { upkeepRuns } from './0021-upkeep-runs.ts'
+import { quarantine } from './0022-quarantine.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   removals,
   versionIdentity,
   upkeepRuns,
+  quarantine,
 ]

@@ -77,6 +77,7 @@ export const tableDecisions = {
   reclaim_notes: by('sha256', 'repository', 'artifact_id'),
   removals: by('name'),
   removal_notes: by('name', 'repository', 'artifact_id'),
+  quarantine: staying('it tells of one store'),
   upkeep_runs: staying('it tells of the processes of one database'),
   reclaim_holds: staying('it tells who holds reclaim back in this database'),
 } as const satisfies Record<TableName, TableDecision>

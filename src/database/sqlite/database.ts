@@ -13,6 +13,7 @@ import { GroupSync } from './group-sync.ts'
 import { LogCare } from './log-care.ts'
 import { beginLog } from './log-keeper.ts'
 import { openInOrder, suspect } from './opening.ts'
+import { watchFiles } from './same-files.ts'
 import { Snapshots } from './snapshots.ts'
 import { openWalFile, type WalFile } from './wal-file.ts'
 import { Writer } from './writer.ts'
@@ -41,6 +42,7 @@ export class SqliteDatabase implements Database {
   readonly #care: LogCare
   readonly #path: string
   readonly #lost: SqliteOptions['lost']
+  readonly #mustHaveFiles: () => Promise<void>
   #lock: Disposable | null = null
   #closing: Promise<void> | undefined
 
@@ -51,6 +53,7 @@ export class SqliteDatabase implements Database {
 
   constructor({ path, report, lost, openWal = openWalFile }: SqliteOptions) {
     this.#path = path
+    this.#mustHaveFiles = watchFiles(path)
     this.#report = report
     this.#lost = lost
     this.#writer = new Writer(path)
@@ -134,6 +137,7 @@ export class SqliteDatabase implements Database {
     } catch (cause) {
       throw new DatabaseUnavailable('The database file cannot be read.', { cause })
     }
+    await this.#mustHaveFiles()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -23,6 +23,7 @@ import type { LinkKeysTable } from './link-keys.ts'
 import type { FreedPackagesTable, PackageStagesTable, PackagesTable } from './packages.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
 import type { PromotionsTable } from './promotions.ts'
+import type { QuarantineTable } from './quarantine.ts'
 import type { ArtifactReferencesTable } from './references.ts'
 import type { RepositoriesTable } from './repositories.ts'
 import type { SearchEntriesTable } from './search-entries.ts'
@@ -68,6 +69,7 @@ export interface Tables {
   packages: PackagesTable
   personal_tokens: PersonalTokensTable
   promotions: PromotionsTable
+  quarantine: QuarantineTable
   reclaim_candidates: ReclaimCandidatesTable
   reclaim_holds: ReclaimHoldsTable
   reclaim_notes: ReclaimNotesTable

@@ -49,6 +49,17 @@ export const main = async (argv: readonly string[]): Promise<void> => {
     .option('--repair', 'put right what can be put right without losing anything')
     .action(async (options: { repair?: boolean }) => (await import('./doctor.ts')).doctor(options))
   program
+    .command('quarantine')
+    .description('list files in the store that no row knows, or give up those that were there for long')
+    .option('--remove-after <days>', 'give up what has been there for so many days, for good', wholeNumber)
+    .action(async ({ removeAfter }: { removeAfter?: number }) =>
+      (await import('./quarantine.ts')).quarantineCommand({ removeAfterDays: removeAfter }),
+    )
+  program
+    .command('adopt-store')
+    .description('make the blob store that of this database, whatever it belonged to')
+    .action(async () => (await import('./adopt-store.ts')).adoptStoreCommand())
+  program
     .command('scrub')
     .description('read every stored file again and say whose content has changed')
     .option('--rate <MiB>', 'how much to read a second', wholeNumber, scrubMiBPerSecondDefault)

@@ -1,4 +1,5 @@
 import { CopyDamaged, copyIn, holdsWhole } from '../../content/copies.ts'
+import { adoptStore, foreignOwner } from '../../content/ownership.ts'
 import type { Database } from '../../database/database.ts'
 import { currentSchema } from '../../database/migrate.ts'
 import { installation, lockInstallation, updateInstallation } from '../../database/moving/installation.queries.ts'
@@ -65,6 +66,9 @@ const importFrom = async (parts: Parts, folder: ExportFolder, progress: Progress
   checkSchema(manifest, await currentSchema(database))
   const columns = await columnsOfTables(database)
   const begun = await refuseUnlessOurs(database, manifest)
+  const strange = manifest.bytes === 'included' ? await foreignOwner(parts) : null
+  if (strange !== null)
+    throw new Failure('already_exists', `${strange} An export with its bytes goes into a store of its own.`)
   if (!begun) await checkExport(parts, folder, manifest, columns, progress)
   await begin(database, manifest)
   parts.reach('import.begun')
@@ -73,6 +77,8 @@ const importFrom = async (parts: Parts, folder: ExportFolder, progress: Progress
   await makeAllKnown(database)
   await database.transaction((tx) => rebuildDerived(tx, database.engine))
   parts.reach('import.rows')
+  // Bytes that were left out may be those of the source: from now on the store belongs to this database.
+  await adoptStore(parts)
   const findings: Finding[] = []
   for await (const finding of everyCheck(parts)) findings.push(finding)
   if (!findings.some(({ kind }) => kind === 'damage'))

@@ -51,6 +51,7 @@ import { databaseMeasures } from '../database-measures.ts'
 import { downloadMeasures, openDownloads } from '../downloads.ts'
 import type { Parts } from '../parts.ts'
 import { metricsOfAll, offerMetrics } from '../process-metrics.ts'
+import { quarantineMeasures } from '../quarantine-measures.ts'
 import { reclaimMeasures } from '../reclaim-measures.ts'
 import { translate } from '../translate.ts'
 import { upkeepMeasures } from '../upkeep-measures.ts'
@@ -88,6 +89,7 @@ export const startGateway = async (
   offerMetrics(metrics.registry)
   metrics.show(reclaimMeasures(database, clock, parts.meter))
   metrics.show(upkeepMeasures(database, clock))
+  metrics.show(quarantineMeasures(database, clock))
   metrics.show(databaseMeasures(database.log))
   let draining = false
   const access = {

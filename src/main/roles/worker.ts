@@ -1,3 +1,4 @@
+import { watchQuarantine } from '../../content/quarantine.ts'
 import { reclaim } from '../../content/reclaim.ts'
 import { settleSessions } from '../../features/accounts/jobs.ts'
 import { settleDeletions } from '../../features/artifacts/jobs.ts'
@@ -13,6 +14,7 @@ import { startUpkeep, type Upkeep, type UpkeepName } from '../../jobs/upkeep.ts'
 import { forgetOldLines } from '../../journal/retention.ts'
 import { forgetStorageEvents } from '../../journal/storage-events.ts'
 import { jobsEveryMs, retentionEveryMs, upkeepEveryMs } from '../../kernel/limits.ts'
+import { quarantineEveryMs } from '../../kernel/upkeep-limits.ts'
 import type { Parts } from '../parts.ts'
 import { translate } from '../translate.ts'
 
@@ -34,6 +36,7 @@ export const upkeepOf = (parts: Parts, stopping: () => boolean): readonly Upkeep
     { name: 'staging', everyMs: soon, run: () => sweepUploads(common) },
     { name: 'deletions', everyMs: soon, run: () => settleDeletions(common) },
     { name: 'reclaim', everyMs: soon, run: () => reclaim(parts, stopping) },
+    { name: 'quarantine', everyMs: quarantineEveryMs, run: () => watchQuarantine(common, stopping) },
     { name: 'quotas', everyMs: soon, run: () => watchQuotas(common) },
     { name: 'policies', everyMs: soon, run: () => runDuePolicies(common, stopping) },
     { name: 'storage_events', everyMs: soon, run: () => forgetStorageEvents(database) },

@@ -497,6 +497,14 @@ alter table promotions add constraint promotions_target_fkey FOREIGN KEY (target
 
 CREATE INDEX promotions_by_copy ON promotions USING btree (copy_id);
 
+create table quarantine (
+  name text collate "C" not null,
+  size bigint not null,
+  seen_at text collate "C" not null
+);
+
+alter table quarantine add constraint quarantine_pkey PRIMARY KEY (name);
+
 create table reclaim_candidates (
   sha256 text collate "C" not null,
   since text collate "C" not null

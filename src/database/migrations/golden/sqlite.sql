@@ -518,6 +518,12 @@ CREATE INDEX "promotions_by_copy" on "promotions" (
   "copy_id"
 );
 
+CREATE TABLE "quarantine" (
+  "name" text primary key,
+  "size" integer not null,
+  "seen_at" text not null
+) strict;
+
 CREATE TABLE "reclaim_candidates" (
   "sha256" text primary key,
   "since" text not null

@@ -1,0 +1,24 @@
+import { day, hour, minute, second } from './units.ts'
+
+/* Bounds of what nobody asks for: the upkeep of stored bytes. As in `limits.ts`, each with its unit and its reason. */
+
+/** Digests that reclaim gives up in one transaction, and removals at once: a sync serves many, and the pool stays shared. */
+export const reclaimBatch = 64
+export const removalsAtOnce = 8
+/** A removal takes milliseconds; one that takes so long is left to itself. */
+export const removalPatienceMs = 10 * second
+/** The next try of a removal comes after a pause that doubles: a crash is made good soon, a broken disk costs little. */
+export const removalPauseFirstMs = 10 * second
+export const removalPauseLongestMs = hour
+/** Tries after which the doctor names a removal: it has failed for some minutes. */
+export const removalTriesUnnamed = 5
+/** Items of one step of upkeep that may fail before the rest waits for the next run: each is a line in the log. */
+export const upkeepFailuresMax = 100
+/** How often it is written down that some upkeep went well: often enough for an alert, and hardly ever for the disk. */
+export const upkeepNotedEveryMs = minute
+/** Names from the store that are looked up together. */
+export const listedAtOnce = 500
+/** Files of the catalog that are looked for in a store which nobody has signed: one that is there is enough. */
+export const ownershipLooksMax = 20
+/** How often the upkeep looks through the whole store for what no row knows: a request for each thousand files. */
+export const quarantineEveryMs = day
