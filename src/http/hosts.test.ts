@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { IncomingMessage } from 'node:http'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { isUnmistakable, refuseWrongHost } from './hosts.ts'
 
@@ -7,7 +8,7 @@ import { isUnmistakable, refuseWrongHost } from './hosts.ts'
 const request = (lines: readonly (readonly [string, string])[], httpVersion = '1.1') => {
   const headers: Record<string, string> = {}
   for (const [name, value] of lines) headers[name.toLowerCase()] ??= value
-  return { headers, rawHeaders: lines.flat(), httpVersion } as unknown as IncomingMessage
+  return Object.assign(new IncomingMessage(new Socket()), { headers, rawHeaders: lines.flat(), httpVersion })
 }
 const anywhere = { onLoopback: false, fromProxy: false, baseUrl: null }
 const here = { onLoopback: true, fromProxy: false, baseUrl: null }
