@@ -8,7 +8,7 @@ import { until } from '../../test/harness/until.ts'
 import { timestamp } from '../kernel/clock.ts'
 import { reclaimHoldMs } from '../kernel/limits.ts'
 import { removalPauseFirstMs } from '../kernel/upkeep-limits.ts'
-import { VirtualTime } from './admission/virtual-time.suite.ts'
+import { VirtualTime } from '../kernel/virtual-time.suite.ts'
 import { heldBack, withHold } from './holds.ts'
 import { reclaim } from './reclaim.ts'
 

@@ -11,7 +11,7 @@ import { type LowerCase, lowerCaseIds } from './lower-case.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { decodeQuery } from './query.ts'
 import { incomingBody } from './request-body.ts'
-import { inLine, type UploadLine } from './upload-line.ts'
+import type { UploadLine } from './upload-line.ts'
 import { compileValidator, type Validator } from './validation.ts'
 
 /** Who is it, and may they? The only two questions that the pipeline asks before it looks at the input. */
@@ -161,7 +161,7 @@ const streamOf = (
     )
   if (headers['if-match'] !== undefined && !headerNames.includes('if-match'))
     throw new Failure('precondition_failed', 'If-Match asks for what is stored here already, and nothing can be.')
-  const body = incomingBody(request, response, {
+  return incomingBody(request, response, {
     scope,
     deadlineSeconds,
     beginTransfer: () => metrics.begin('in'),
@@ -170,8 +170,8 @@ const streamOf = (
       headerNames.filter((name) => name === 'x-checksum-sha256'),
     ),
     whenWhole,
+    place: (cut) => uploads.enter(scope, caller, cut),
   })
-  return { ...body, pieces: inLine(body.pieces, () => uploads.enter(scope, caller)) }
 }
 
 /**

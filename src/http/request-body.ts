@@ -5,6 +5,7 @@ import { Failure } from '../kernel/failure.ts'
 import { transferIdleMs } from '../kernel/limits.ts'
 import type { Scope } from '../kernel/scope.ts'
 import type { BodyDigests } from './body-digests.ts'
+import type { ReceivingPlace } from './upload-line.ts'
 
 /** Counts a body while it arrives. */
 interface Transfer {
@@ -20,6 +21,8 @@ interface Taking {
   /** Sees every piece, and throws when the body is not what was said of it. */
   readonly digests: BodyDigests | null
   readonly whenWhole: () => Promise<unknown>
+  /** Waits for the body's turn; `cut` ends the body with what to answer. */
+  readonly place: (cut: (failure: Failure) => void) => Promise<Pick<ReceivingPlace, 'awaits' | 'goesOn' | 'received'>>
 }
 
 /** Requests that asked for `100 Continue` and have not got it yet. Refused ones never send their body. */
@@ -40,8 +43,8 @@ const declaredBytes = (request: IncomingMessage): number | null => {
 }
 
 /**
- * The body of a request as a stream with two clocks: idle (no byte for a while) and the upload deadline. Reading starts
- * when the first piece is asked for, which is also when `100 Continue` goes out. `whenWhole` is asked when the last piece was
+ * The body of a request as a stream with two clocks: idle (no byte for a while) and the upload deadline. Its turn is waited for
+ * when the first piece is asked for; then reading starts, and `100 Continue` goes out. `whenWhole` is asked when the last piece was
  * taken: what it throws ends the stream instead of its end.
  */
 export const incomingBody = (request: IncomingMessage, response: ServerResponse, taking: Taking): IncomingBody => ({
@@ -52,19 +55,8 @@ export const incomingBody = (request: IncomingMessage, response: ServerResponse,
 async function* timedPieces(
   request: IncomingMessage,
   response: ServerResponse,
-  { scope, deadlineSeconds, beginTransfer, digests, whenWhole }: Taking,
+  { scope, deadlineSeconds, beginTransfer, digests, whenWhole, place: turn }: Taking,
 ): AsyncGenerator<Uint8Array> {
-  continueBody(request, response)
-  const transfer = beginTransfer()
-  const deadline = setTimeout(() => {
-    const detail = `One request must finish within ${deadlineSeconds} seconds (SVC_UPLOAD_DEADLINE_SECONDS).`
-    stop(new Failure('upload_deadline', detail))
-  }, deadlineSeconds * 1000)
-  const idle = setTimeout(() => {
-    // The time that the reader takes is not the client's.
-    if (wake === null) return
-    stop(new Failure('upload_deadline', `No byte came for ${transferIdleMs / 1000} seconds.`))
-  }, transferIdleMs)
   let failure: Failure | null = null
   let wake: (() => void) | null = null
   const notify = (): void => {
@@ -76,6 +68,18 @@ async function* timedPieces(
     failure ??= reason
     notify()
   }
+  const place = await turn(stop)
+  continueBody(request, response)
+  const transfer = beginTransfer()
+  const deadline = setTimeout(() => {
+    const detail = `One request must finish within ${deadlineSeconds} seconds (SVC_UPLOAD_DEADLINE_SECONDS).`
+    stop(new Failure('upload_deadline', detail))
+  }, deadlineSeconds * 1000)
+  const idle = setTimeout(() => {
+    // The time that the reader takes is not the client's.
+    if (wake === null) return
+    stop(new Failure('upload_deadline', `No byte came for ${transferIdleMs / 1000} seconds.`))
+  }, transferIdleMs)
   const cut = (): void => stop(new Failure('invalid_request', 'The body ended before it was complete.'))
   const closed = (): void => {
     if (!request.readableEnded) cut()
@@ -96,6 +100,7 @@ async function* timedPieces(
       if (piece instanceof Uint8Array) {
         idle.refresh()
         transfer.add(piece.byteLength)
+        place.received(piece.byteLength)
         digests?.update(piece)
         yield piece
         idle.refresh()
@@ -106,9 +111,11 @@ async function* timedPieces(
       } else if (request.destroyed) {
         cut()
       } else {
+        place.awaits()
         await new Promise<void>((resolve) => {
           wake = resolve
         })
+        place.goesOn()
       }
     }
   } finally {

@@ -7,6 +7,7 @@ import { handle } from '../contract/handler.ts'
 import { fields } from '../contract/schemas.ts'
 import { lingerIdleMs } from '../kernel/connection-limits.ts'
 import { drainMs, jsonBodyDeadlineMs } from '../kernel/limits.ts'
+import { realTimers } from '../kernel/timers.ts'
 import { createBudget } from './budget.ts'
 import { createMetrics } from './metrics.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
@@ -68,7 +69,7 @@ describe('the server', () => {
         authorize: async () => setImmediate(() => admit()) && undefined,
       },
       metrics: createMetrics(0),
-      uploads: createUploadLine(),
+      uploads: createUploadLine(realTimers),
       forwardedByStranger: () => {},
       budget: createBudget(1_000, () => 0),
       readOnly: false,

@@ -291,12 +291,12 @@ export const downloadsWaitingPerCallerMax = 1_000
 export const downloadRangesMax = 64
 /** After this long a session gives its slot back at the next range, if somebody waits. */
 export const downloadTurnMs = 10 * second
-/** The least that a client has to take while others wait for its slot, in bytes per millisecond (64 KiB a second). */
-export const downloadPaceMin = (64 * KiB) / second
-/** What is taken within this time tells the pace: the buffers between hold some megabytes that come at once. */
-export const downloadPaceMs = 10 * second
+/** The least that a client has to take or send while others wait for its place, in bytes per millisecond (64 KiB a second). */
+export const transferPaceMin = (64 * KiB) / second
+/** What moves within this time tells the pace: the buffers between hold some megabytes that come at once. */
+export const transferPaceMs = 10 * second
 /** How often it is looked at while somebody waits. */
-export const downloadPaceLookMs = second
+export const transferPaceLookMs = second
 /** How long a slot is kept between two ranges of a session. */
 export const downloadRestMs = second
 /** How much later than it was told to a session may ask again. */

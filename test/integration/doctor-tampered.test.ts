@@ -28,6 +28,7 @@ const lookedAtOtherwise = {
   download_queue: 'a secret',
   installation: 'one row, which says how far an import is',
   link_keys: 'keys of other processes, until they end',
+  quarantine: 'names of bytes of which no row knows',
   reclaim_candidates: 'a queue of digests of which none need be known',
   reclaim_holds: 'it is of the moment',
   security_audit: 'its lines go to its counter without gaps',

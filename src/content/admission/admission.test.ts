@@ -12,11 +12,11 @@ import {
   smallDownloadBytes,
 } from '../../kernel/limits.ts'
 import { OwningScope } from '../../kernel/scope.ts'
+import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { type Admission, createAdmission } from './admission.ts'
 import type { Download, Turn } from './download.ts'
 import { createDownloadMeter } from './meter.ts'
 import { createTickets } from './tickets.ts'
-import { VirtualTime } from './virtual-time.suite.ts'
 
 const MiB = 1024 * 1024
 const waitMs = 30_000

@@ -13,11 +13,12 @@ import {
   queueRetrySecondsMax,
   smallDownloadBytes,
 } from '../../kernel/limits.ts'
+import { SlowClients } from '../../kernel/slow-clients.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { Download, Turn } from './download.ts'
 import { FairQueue, type Holding, type Wish } from './fair-queue.ts'
 import type { DownloadMeter } from './meter.ts'
-import { type SendingSlot, SendingSlots } from './sending-slots.ts'
+import { SendingSlot } from './sending-slot.ts'
 import type { Tickets } from './tickets.ts'
 
 /**
@@ -95,7 +96,7 @@ class FairAdmission implements Admission {
   readonly #parts: AdmissionParts
   readonly #queue = new FairQueue<Waiter>()
   readonly #sessions = new Map<string, Session>()
-  readonly #sending: SendingSlots
+  readonly #sending: SlowClients<SendingSlot>
   readonly #held = new Set<(failure: Failure) => void>()
   #slots: number
   /** How fast clients took the last downloads, and how long that was, on average. */
@@ -109,8 +110,11 @@ class FairAdmission implements Admission {
   constructor(parts: AdmissionParts) {
     this.#parts = parts
     this.#slots = parts.slots
-    this.#sending = new SendingSlots(parts.timers, parts.meter)
     const { bytes } = parts.meter
+    this.#sending = new SlowClients(parts.timers, (pace) => {
+      parts.meter.cut += 1
+      parts.meter.tooSlow(pace)
+    })
     this.#small = new Map(
       downloadClasses.map((name) => [
         name,
@@ -174,9 +178,9 @@ class FairAdmission implements Admission {
     const wish = this.#wish(download, clock.now(), (holding) => {
       settle()
       this.#admitted(timers.now() - startedMs)
-      const slot = this.#sending.open(download.caller)
+      const slot = this.#sending.add(new SendingSlot(download.caller, timers))
       granted = this.#turn(download, slot, () => {
-        slot.end()
+        this.#sending.delete(slot)
         this.#release(holding)
       })
       turn.resolve(granted)
@@ -271,13 +275,18 @@ class FairAdmission implements Admission {
       // A session that yields and is next all the same gives its old slot for the new one.
       if (session.holding !== null) this.#queue.end(session.holding, timers.now())
       session.holding = holding
-      session.slot?.end()
-      session.slot = this.#sending.open(session.download.caller)
+      this.#close(session)
+      session.slot = this.#sending.add(new SendingSlot(session.download.caller, timers))
       this.#admitted(clock.now() - session.sinceMs)
       if (session.ranges === 0) this.#expect(session)
     })
     this.#add(wish)
     session.wish = wish
+  }
+
+  #close(session: Session): void {
+    if (session.slot !== null) this.#sending.delete(session.slot)
+    session.slot = null
   }
 
   #admitted(waitedMs: number): void {
@@ -366,8 +375,7 @@ class FairAdmission implements Admission {
   #giveBack(session: Session): void {
     const { holding } = session
     session.holding = null
-    session.slot?.end()
-    session.slot = null
+    this.#close(session)
     if (holding !== null) this.#release(holding)
   }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { DownloadClass } from '../../kernel/download-class.ts'
 import { downloadClassShares } from '../../kernel/limits.ts'
+import { seeded, VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { FairQueue, type Holding } from './fair-queue.ts'
-import { seeded, VirtualTime } from './virtual-time.suite.ts'
 
 /**
  * Simulations of the queue alone, on a virtual clock: callers with habits of their own want downloads all the time, each

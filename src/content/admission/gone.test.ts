@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { downloadRestMs } from '../../kernel/limits.ts'
 import { OwningScope } from '../../kernel/scope.ts'
+import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { createAdmission } from './admission.ts'
 import { createDownloadMeter } from './meter.ts'
 import { createTickets } from './tickets.ts'
-import { VirtualTime } from './virtual-time.suite.ts'
 
 describe('a client that is gone', () => {
   for (const id of [undefined, 'a-session'])

@@ -8,8 +8,8 @@ import { migrate } from '../../database/migrate.ts'
 import { migrations } from '../../database/migrations/index.ts'
 import { openDatabase } from '../../database/open.ts'
 import { gatewayBeatMs, gatewayBeatsApartMs, gatewayLeaseMs } from '../../kernel/limits.ts'
+import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { fairPart, type SharedSlots, shareSlots } from './shared-slots.ts'
-import { VirtualTime } from './virtual-time.suite.ts'
 
 /** A gateway with as many downloads as the test says. */
 interface TestGateway {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { downloadPaceMin, downloadPaceMs } from '../../kernel/limits.ts'
+import { transferPaceMin, transferPaceMs } from '../../kernel/limits.ts'
 import { OwningScope } from '../../kernel/scope.ts'
+import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { createAdmission } from './admission.ts'
 import type { Download, Turn } from './download.ts'
 import { createDownloadMeter } from './meter.ts'
 import { createTickets } from './tickets.ts'
-import { VirtualTime } from './virtual-time.suite.ts'
 
 /** Long enough for the slowest to be known as slow, whatever the buffers took at first. */
-const knownMs = 2 * downloadPaceMs
+const knownMs = 2 * transferPaceMs
 const piece = 768 * 1024
 
 describe('slow clients', () => {
@@ -64,20 +64,20 @@ describe('slow clients', () => {
 
   it('lose their slots to those who wait, the slowest first, and no more of them than are waited for', async () => {
     const { admission, meter, paces, cut, served, client, pass } = scene(4)
-    client('a', downloadPaceMin * 2)
-    client('b', downloadPaceMin / 4)
+    client('a', transferPaceMin * 2)
+    client('b', transferPaceMin / 4)
     client('b', 0)
-    client('c', downloadPaceMin / 2)
+    client('c', transferPaceMin / 2)
     await pass(knownMs)
     assert.deepEqual(cut, [], 'nobody waits')
-    client('d', downloadPaceMin * 9)
+    client('d', transferPaceMin * 9)
     await pass(1000)
     assert.deepEqual(cut, ['b'])
     assert.deepEqual(served, ['a', 'b', 'b', 'c', 'd'])
     assert.deepEqual(paces, [0])
-    client('e', downloadPaceMin * 9)
-    client('f', downloadPaceMin * 9)
-    client('g', downloadPaceMin * 9)
+    client('e', transferPaceMin * 9)
+    client('f', transferPaceMin * 9)
+    client('g', transferPaceMin * 9)
     await pass(knownMs)
     assert.deepEqual(cut, ['b', 'b', 'c'], 'who takes enough is left alone')
     assert.equal(meter.cut, 3)
@@ -88,7 +88,7 @@ describe('slow clients', () => {
   it('are cut within the time that a request is held at the latest, also when they come again and again', async () => {
     const { served, client, pass } = scene(4)
     for (const caller of ['a', 'a', 'b', 'b', 'a', 'b', 'a', 'b']) client(caller, 0)
-    client('patient', downloadPaceMin * 9)
+    client('patient', transferPaceMin * 9)
     await pass(knownMs + 1000)
     assert.ok(served.includes('patient'), served.join())
   })
@@ -105,7 +105,7 @@ describe('slow clients', () => {
   it('lose the slot of a session with all its ranges', async () => {
     const { admission, cut, served, client, asked, pass } = scene(1)
     for (let range = 0; range < 3; range++) await admission.enter(asked('a', { id: 'session' }))
-    client('b', downloadPaceMin * 9)
+    client('b', transferPaceMin * 9)
     await pass(knownMs + 2000)
     assert.deepEqual([cut, served], [['a', 'a', 'a'], ['b']])
   })
@@ -113,10 +113,10 @@ describe('slow clients', () => {
   it('have one share, by whatever class they ask: one caller never has all slots', async () => {
     const { admission, served, client, pass } = scene(8)
     for (const downloadClass of ['interactive', 'release', 'bulk', 'background'] as const)
-      for (let count = 0; count < 4; count++) client('a', downloadPaceMin * 9, { downloadClass })
+      for (let count = 0; count < 4; count++) client('a', transferPaceMin * 9, { downloadClass })
     await pass(1000)
     assert.equal(admission.state.held, 7)
-    client('b', downloadPaceMin * 9)
+    client('b', transferPaceMin * 9)
     assert.equal(served.at(-1), 'b')
   })
 })

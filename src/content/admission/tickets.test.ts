@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { queueTicketMs } from '../../kernel/limits.ts'
+import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { createTickets } from './tickets.ts'
-import { VirtualTime } from './virtual-time.suite.ts'
 
 describe('a queue ticket', () => {
   it('is ignored when it is wrong, of another download or caller, or too old', () => {

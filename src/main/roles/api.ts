@@ -193,7 +193,7 @@ export const startGateway = async (
       admission: (caller, question) => new Admission(access, caller, question),
     },
     metrics,
-    uploads: createUploadLine(),
+    uploads: createUploadLine(parts.timers),
     forwardedByStranger: warnOnceOfProxy(log),
     budget: createBudget(settings.requestsPerSecond, () => performance.now()),
     readOnly: role === 'reader',

@@ -1,4 +1,4 @@
-import type { Timers } from '../../kernel/timers.ts'
+import type { Timers } from './timers.ts'
 
 /** Time that stands still until it is asked to go on, and then goes from one appointment to the next. */
 export class VirtualTime implements Timers {

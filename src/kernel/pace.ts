@@ -1,11 +1,14 @@
-import { downloadPaceMin, downloadPaceMs, readAheadBytes } from '../../kernel/limits.ts'
+import { readAheadBytes, transferPaceMin, transferPaceMs } from './limits.ts'
 
 interface Mark {
   readonly atMs: number
   readonly bytes: number
 }
 
-/** How fast the bytes of a slot go: what went in the last ten to twenty seconds, or since it was last asked. */
+/**
+ * How fast the bytes of a client go: what went in the last ten to twenty seconds, or since it was last asked. The time is
+ * whatever the caller counts: real time, or only that for which the client was waited for.
+ */
 export class Pace {
   #bytes = 0
   #from: Mark
@@ -18,7 +21,7 @@ export class Pace {
     this.#lastMs = nowMs
   }
 
-  sent(bytes: number, nowMs: number): void {
+  moved(bytes: number, nowMs: number): void {
     this.#bytes += bytes
     this.#lastMs = nowMs
     this.#roll(nowMs)
@@ -27,14 +30,14 @@ export class Pace {
   /** Null while it is too soon to tell. */
   bytesPerMs(nowMs: number): number | null {
     this.#roll(nowMs)
-    // Who takes the least takes a piece in this time.
-    if (nowMs - this.#lastMs > readAheadBytes / downloadPaceMin) return 0
+    // Who goes as slowly as one may moves a piece in this time.
+    if (nowMs - this.#lastMs > readAheadBytes / transferPaceMin) return 0
     const ms = nowMs - this.#from.atMs
-    return ms < downloadPaceMs ? null : (this.#bytes - this.#from.bytes) / ms
+    return ms < transferPaceMs ? null : (this.#bytes - this.#from.bytes) / ms
   }
 
   #roll(nowMs: number): void {
-    if (nowMs - this.#mark.atMs < downloadPaceMs) return
+    if (nowMs - this.#mark.atMs < transferPaceMs) return
     this.#from = this.#mark
     this.#mark = { atMs: nowMs, bytes: this.#bytes }
   }
