@@ -316,7 +316,10 @@ export const publishAssembly = async <T>(
     { digest: blob.digest, bytes: blob.bytes, name: plan.name },
     async () => {
       const lost = digest instanceof AssemblyLost ? digest : await putTogether(parts, blob, assembly)
-      if (lost !== null && !(await isThereAlready(parts, plan, blob.digest, assembly, turn))) throw partsLost(lost)
+      if (lost === null) return
+      if (!(await isThereAlready(parts, plan, blob.digest, assembly, turn))) throw partsLost(lost)
+      // Others were sooner with the same bytes, which are durable and announced: whatever breaks off now finds them there again.
+      await parts.store.discardStaged(row.place)
     },
     async (tx, content, now) => {
       await deleteAssembly(tx, blob.claimId)

@@ -1,8 +1,17 @@
 import type { TSchema } from 'typebox'
 import { patterns } from '../kernel/names.ts'
 
-/** Texts that are or begin with UUIDs, which are compared without regard to case (RFC 9562) and stored in lower case. */
-const ofUuids: ReadonlySet<unknown> = new Set([patterns.uuid, patterns.uuids, patterns.stageCursor])
+const uuidLength = 36
+
+/**
+ * Texts that are or begin with UUIDs, which are compared without regard to case (RFC 9562) and stored in lower case, and how many
+ * of their characters belong to those.
+ */
+const ofUuids: ReadonlyMap<unknown, number> = new Map([
+  [patterns.uuid, uuidLength],
+  [patterns.uuids, Number.POSITIVE_INFINITY],
+  [patterns.stageCursor, uuidLength],
+])
 
 /** Makes the ids in a value lower case, in place; answers the value. What is not as the schema says is left for its validator. */
 export type LowerCase = (value: unknown) => unknown
@@ -10,7 +19,10 @@ export type LowerCase = (value: unknown) => unknown
 /** For values of this schema; null where it has no ids. Takes time as long as the value is. */
 export const lowerCaseIds = (schema: TSchema): LowerCase | null => {
   const { pattern, properties, items, anyOf }: Record<string, unknown> = { ...schema }
-  if (ofUuids.has(pattern)) return (value) => (typeof value === 'string' ? value.toLowerCase() : value)
+  const length = ofUuids.get(pattern)
+  if (length !== undefined)
+    return (value) =>
+      typeof value === 'string' ? `${value.slice(0, length).toLowerCase()}${value.slice(length)}` : value
   if (Array.isArray(anyOf)) return inTurn(anyOf.flatMap((each) => (isSchema(each) ? (lowerCaseIds(each) ?? []) : [])))
   if (isSchema(items)) return inItems(lowerCaseIds(items))
   return isSchema(properties) ? inFields(properties) : null

@@ -44,7 +44,11 @@ export const cursorsBeyondHead = (q: Queries, limit: number) =>
 export const eventsBesideHead = (q: Queries, limit: number) =>
   q
     .selectFrom('repositories')
-    .innerJoin('storage_events', 'storage_events.repository', 'repositories.id')
+    .innerJoin('storage_events', (join) =>
+      join
+        .onRef('storage_events.repository', '=', 'repositories.id')
+        .onRef('storage_events.sequence', '>', 'repositories.storage_event_base'),
+    )
     .select((eb) => [
       'repositories.id',
       'repositories.storage_event_head as head',

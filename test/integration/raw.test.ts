@@ -166,13 +166,16 @@ forEachEngine((engine) => {
     it('refuses a revision after the last with 409, and still takes the bytes that are there', async () => {
       const path = freshPath()
       await put(path, 'last')
-      await backstage.database.transaction(async (tx) => {
-        for (const table of ['assets', 'asset_revisions'] as const)
-          await tx.updateTable(table).set({ revision: revisionMax }).where('path', '=', path).execute()
-      })
+      const count = (revision: number) =>
+        backstage.database.transaction(async (tx) => {
+          for (const table of ['assets', 'asset_revisions'] as const)
+            await tx.updateTable(table).set({ revision }).where('path', '=', path).execute()
+        })
+      await count(revisionMax)
       const same = await put(path, 'last')
       assert.deepEqual([same.status, same.json.revision], [200, revisionMax])
       await refused(put(path, 'one too many'), 409, 'revision_mismatch')
+      await count(1)
     })
 
     it('knows no missing repository', async () => {
