@@ -10,6 +10,7 @@ import {
 } from '../../ports/blob-store.ts'
 import { atOnce } from './at-once.ts'
 import type { Bucket } from './bucket.ts'
+import { emptyPlace } from './emptying.ts'
 import { guarded } from './failures.ts'
 import { parsePlace, uploadPlace } from './keys.ts'
 import { deleteObject, putObject, streamObject } from './objects.ts'
@@ -123,8 +124,8 @@ export const assembledObject = (bucket: Bucket, place: string, plan: AssemblyPla
       guarded(async () => {
         const loose: LoosePart[] = []
         await putTogether(parts, loose)
-        // What is left is found by the sweep.
-        await atOnce(loose, ({ key }) => deleteObject(bucket, key)).catch(() => {})
+        // Tries that broke off as well. What is left is found by the sweep.
+        if (loose.length > 0) await emptyPlace(bucket, place).catch(() => {})
       }),
 
     // What the store answered is durable.

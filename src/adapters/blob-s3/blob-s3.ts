@@ -1,11 +1,11 @@
 import { digestOfName } from '../../ports/blob-name.ts'
 import type { BlobStore, StagedRemains } from '../../ports/blob-store.ts'
 import { assembledObject, beginAssembledObject } from './assembled-object.ts'
-import { atOnce } from './at-once.ts'
 import { type Bucket, bucketAt, lookAt, type ObjectPlace, type Patience, patience } from './bucket.ts'
+import { emptyPlace } from './emptying.ts'
 import { guarded } from './failures.ts'
 import { mustBeStagedId, parsePlace } from './keys.ts'
-import { objectsBelow, stagedRemains, storedBlobs, uploadsBelow } from './listing.ts'
+import { stagedRemains, storedBlobs, uploadsBelow } from './listing.ts'
 import { deleteObject, objectBytes } from './objects.ts'
 import { readOwner, writeOwner } from './owner-object.ts'
 import { presigned } from './presigned.ts'
@@ -81,7 +81,7 @@ const storeIn = (bucket: Bucket): BlobStore => {
           inMemory.delete(place)
           for await (const upload of uploadsBelow(bucket, keys.inPlace(place))) await abortUpload(bucket, upload)
         }
-        await atOnce(objectsBelow(bucket, keys.inPlace(place)), ({ key }) => deleteObject(bucket, key))
+        await emptyPlace(bucket, place)
       }),
 
     owner: () => readOwner(bucket),
