@@ -116,11 +116,12 @@ describe('syncs of a service on SQLite', { timeout: 120_000 }, () => {
   ] as const)
     it(`that fail on ${what} end the process, which leaves the database as it is; the next one makes the log durable first`, async () => {
       assert.equal((await put()).status, 201)
+      recording.mark(`failing ${file}`)
       recording.failSyncs(`/${file}`)
       await putUntilItEnds()
       recording.failSyncs(null)
       const [database, log] = ['svc.db', 'svc.db-wal'].map((name) => BigInt(statSync(join(dataDir, name)).ino))
-      const after = recording.changes()
+      const after = changesAfter(`failing ${file}`)
       const failed = after.findIndex((change) => change.kind === 'synced' && change.failed)
       const takenAway = after.slice(failed).filter((change) => change.kind === 'unlinked' && change.inode === log)
       assert.deepEqual(takenAway, [])
