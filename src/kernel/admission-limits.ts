@@ -26,14 +26,19 @@ export const uploadBodiesPerCaller = 64
 export const uploadBodiesWaitingMax = 1_000
 export const uploadBodyWaitMs = 30 * second
 
-/** Wrong tries that are free from where an account signed in lately; with those from elsewhere fewer than 20 in a row, and than 100. */
-export const signInFreeFailuresPerKnownAccount = 8
+/**
+ * Wrong tries that are free from where an account signed in lately, from all such networks together: with one more from each of
+ * four such networks, and those from elsewhere, fewer than 20 in a row; for the address fewer than 100.
+ */
+export const signInFreeFailuresPerKnownAccount = 6
 export const signInFreeFailuresPerKnownAddress = 35
 /** Registrations from an address before they have to pause. */
 export const registrationsFreePerAddress = 60
 /** Places in a line of passwords for one account from one network, and for all names that one network tries. */
 export const passwordHashesWaitingPerSubjectMax = 64
 export const passwordHashesWaitingPerNetworkMax = 100
+/** Of so many accounts and networks it is remembered when they had their last turn; a megabyte for each of three lines. */
+export const passwordTurnsRememberedMax = 10_000
 
 /** Values in a body up to which all its faults are looked for, in a millisecond or two; of a longer one the first is told. */
 export const problemValuesMax = 2_000

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { signInFreeFailuresPerKnownAccount } from '../../src/kernel/admission-limits.ts'
 import { sessionLifetimeMs, sessionsPerAccountMax, signInFreeFailuresPerAccount } from '../../src/kernel/limits.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -164,13 +165,53 @@ forEachEngine((engine) => {
       assert.equal((await signIn(service, name, password, home)).status, 429)
     })
 
+    it('from one network that knows the account hold up no other that knows it', async () => {
+      const { name } = await createPerson(service, 'of-many-homes')
+      const [shared, own, third, last] = [freshAddress(), freshAddress(), freshAddress(), freshAddress()]
+      for (const home of [shared, own, third, last])
+        assert.equal((await signIn(service, name, password, home)).status, 200)
+      const { tries } = await tryUntilThrottled(name, shared)
+      assert.equal(tries, signInFreeFailuresPerKnownAccount + 1)
+      // The free ones are of all of them together, the pause is of each alone.
+      assert.equal((await tryUntilThrottled(name, third)).tries, 1)
+      assert.equal((await tryUntilThrottled(name, last)).tries, 1)
+      assert.equal((await signIn(service, name, password, own)).status, 200)
+      for (const paused of [shared, third, last])
+        assert.equal((await signIn(service, name, password, paused)).status, 429)
+      // The right password came: all but those who wait have their free ones again.
+      assert.equal((await tryUntilThrottled(name, own)).tries, signInFreeFailuresPerKnownAccount + 1)
+    })
+
+    it('from wherever keep no session from changing the password; those of a session count for it and where it is', async () => {
+      const person = await createPerson(service, 'changes-his-mind')
+      const { name } = person
+      const change = (credential: string, currentPassword: string, from: string): Promise<Told> =>
+        service.ask({
+          path: '/api/v1/auth/password',
+          credential,
+          json: { currentPassword, newPassword: 'a wholly different sentence' },
+          headers: { 'x-forwarded-for': from },
+        })
+      const [home, cafe] = [freshAddress(), freshAddress()]
+      const mine = (await signIn(service, name, password, home)).json.token
+      await tryUntilThrottled(name, freshAddress())
+      await tryUntilThrottled(name, home)
+      assert.equal((await change(person.token, wrong, cafe)).status, 401)
+      let guesses = 1
+      while (guesses < 40 && (await change(person.token, wrong, freshAddress())).status === 401) guesses += 1
+      assert.equal(guesses, signInFreeFailuresPerKnownAccount + 1)
+      assert.equal((await change(person.token, password, freshAddress())).status, 429)
+      assert.equal((await signIn(service, name, password, cafe)).status, 429)
+      assert.equal((await change(mine, password, freshAddress())).status, 204)
+    })
+
     it('do not count any more once the right password came', async () => {
       const { name } = await createPerson(service, 'forgiven')
       const from = freshAddress()
       for (let tries = 0; tries < signInFreeFailuresPerAccount; tries++)
         assert.equal((await signIn(service, name, wrong, from)).status, 401)
       assert.equal((await signIn(service, name, password, from)).status, 200)
-      assert.equal((await tryUntilThrottled(name, from)).tries, signInFreeFailuresPerAccount + 1)
+      assert.equal((await tryUntilThrottled(name, from)).tries, signInFreeFailuresPerKnownAccount + 1)
     })
 
     it('double the pause each time, up to 15 minutes', async () => {

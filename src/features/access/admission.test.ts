@@ -85,9 +85,14 @@ forEachEngine((engine) => {
         return { doer, takeAway: () => signOut(parts(), caller), code: 'credential_invalid' }
       },
       'a password that was changed': async () => {
-        const { id, doer } = await person()
+        const { doer, caller } = await person()
+        assert.ok(caller.kind === 'account')
         const change = { currentPassword: 'right', newPassword: 'another' }
-        return { doer, takeAway: () => changeOwnPassword(parts(), id, change, operator), code: 'credential_invalid' }
+        return {
+          doer,
+          takeAway: () => changeOwnPassword(parts(), caller, change, operator),
+          code: 'credential_invalid',
+        }
       },
       'a revoked key': async () => {
         const { keyId, doer } = await delegate()

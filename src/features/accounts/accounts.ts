@@ -8,7 +8,7 @@ import { Failure, notFound } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { accountsMax, selfRegisteredAccountsMax } from '../../kernel/limits.ts'
 import { caseless } from '../../kernel/names.ts'
-import { networkOf } from '../../kernel/networks.ts'
+import { networkOf, wideNetworkOf } from '../../kernel/networks.ts'
 import { makeOwner } from '../groups/groups.ts'
 import { revokeTokensOf } from '../tokens/tokens.ts'
 import {
@@ -44,9 +44,10 @@ export interface SignedIn extends OpenedSession {
   readonly account: Account
 }
 
+/** Nobody has many accounts that are known, or many wide networks; of other names, and addresses, one may have any number. */
 const placeInLine = (line: Place['line'], who: string, address: string): Place => {
   const network = networkOf(address)
-  return { line, subject: `${network} ${who}`, network }
+  return { line, subject: `${network} ${who}`, network, party: line === 'known' ? who : wideNetworkOf(address) }
 }
 
 /** Who changes accounts has signed in, or has a key. */
@@ -226,18 +227,19 @@ export const requireAccount = async (q: Queries, id: string): Promise<void> => {
 
 /**
  * Changes the password of the account that is signed in; every session and personal token of it ends, this one included.
- * 401 `current_password_invalid` counts like a wrong try to sign in.
+ * 401 `current_password_invalid` counts like a wrong try to sign in from where the account is known, and against the session:
+ * whoever has a stolen one guesses no more than that, and holds up no other.
  */
 export const changeOwnPassword = async (
   parts: AccountParts,
-  id: string,
+  { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
   change: { currentPassword: string; newPassword: string },
   doer: Doer,
 ): Promise<void> => {
   const { database, clock, passwords } = parts
   const row = await findAccount(database.reader, id)
   if (row === undefined) throw notFound('account')
-  const subjects = { name: row.name, address: doer.clientAddress }
+  const subjects = { name: row.name, address: doer.clientAddress, session: credentialId }
   const refuse = () => refuseWhileThrottled(database, clock, subjects)
   const throttles = await refuse()
   // Whoever is signed in is known.

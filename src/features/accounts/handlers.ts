@@ -54,7 +54,9 @@ export const accountHandlers = (parts: AccountHandlerParts): BoundOperation[] =>
     return { status: 204, json: null }
   }),
   handle(changePassword, async (input) => {
-    await changeOwnPassword(parts, input.caller.id, input.body, doerOf(input))
+    const { caller } = input
+    if (caller.kind !== 'account') throw new Error(`${changePassword.id}: reached by a ${caller.kind} without session`)
+    await changeOwnPassword(parts, caller, input.body, doerOf(input))
     return { status: 204, json: null }
   }),
   handle(getMe, async ({ caller }) => ({

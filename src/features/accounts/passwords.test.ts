@@ -5,7 +5,7 @@ import { before, describe, it } from 'node:test'
 import { passwordHashesAtOnce, passwordHashesWaitingMax } from '../../kernel/limits.ts'
 import { createPasswords } from './passwords.ts'
 
-const here = { line: 'other', subject: 'one', network: 'here' } as const
+const here = { line: 'other', subject: 'one', network: 'here', party: 'here' } as const
 const whenever = async (): Promise<void> => {}
 
 /** How many argon2 jobs are given to the thread pool while the work runs. */
@@ -70,7 +70,7 @@ describe('passwords', () => {
     let asked = 0
     const look = (): Promise<unknown> =>
       line
-        .matches('x', null, { line: 'other', subject: `subject ${++asked}`, network: `network ${asked}` }, async () => {
+        .matches('x', null, { ...here, subject: `${++asked}`, network: `${asked}`, party: `${asked}` }, async () => {
           atTurn += 1
           most = Math.max(most, atTurn)
           await gate

@@ -20,39 +20,53 @@ import { clearThrottle, countFailure, findThrottles, rememberPlace, setBlocked }
 
 /**
  * Backoff after wrong tries, per account name and per client address (of IPv6 its network), kept in the database for all
- * processes. Tries from a network that signed in to this account within a day are counted by themselves, and those of all
- * other networks do not hold them up: whoever guesses from elsewhere keeps nobody out who was there before.
+ * processes. Each network that signed in to this account within a day is counted by itself, and so is each session that
+ * changes the password: the pause of one holds up no other, so whoever guesses keeps nobody out who was there before.
+ * Tries from all other networks wait together.
  */
 export interface Subjects {
   readonly name: string
   readonly address: string
+  /** Id of the session that asks, where one does: it has signed in, wherever it is by now. */
+  readonly session?: string
 }
 
 interface Counted {
+  /** Whose pause it is. */
   readonly key: string
   readonly free: number
+  /** Where the tries of several are added up that have the free ones together. Bears no pause. */
+  readonly together?: string
 }
 
 /** What the tries of a request are counted under. */
 export interface Throttles {
-  /** The network signed in to the account lately. */
+  /** The network signed in to the account lately, or a session asks. */
   readonly known: boolean
   readonly counted: readonly Counted[]
 }
 
+/** Of one account from one network. Names of accounts have no space. */
+const pairOf = ({ name, address }: Subjects): string => `known-account:${caseless(name)} ${networkOf(address)}`
+const allPairsOf = ({ name }: Subjects): string => `known-account:${caseless(name)}`
+const accountOf = ({ name }: Subjects): string => `account:${caseless(name)}`
+
 const placeOf = ({ name, address }: Subjects): string => `place:${caseless(name)} ${networkOf(address)}`
 
-const countedFor = ({ name, address }: Subjects, known: boolean): Counted[] => {
-  const [account, network] = [caseless(name), networkOf(address)]
-  return known
-    ? [
-        { key: `known-account:${account}`, free: signInFreeFailuresPerKnownAccount },
-        { key: `known-address:${network}`, free: signInFreeFailuresPerKnownAddress },
-      ]
-    : [
-        { key: `account:${account}`, free: signInFreeFailuresPerAccount },
-        { key: `address:${network}`, free: signInFreeFailuresPerAddress },
-      ]
+/** In this order everywhere, so that no two who count wait for each other. */
+const countedFor = (subjects: Subjects, known: boolean): Counted[] => {
+  const network = networkOf(subjects.address)
+  const { session } = subjects
+  if (!known)
+    return [
+      { key: accountOf(subjects), free: signInFreeFailuresPerAccount },
+      { key: `address:${network}`, free: signInFreeFailuresPerAddress },
+    ]
+  return [
+    ...(session === undefined ? [] : [{ key: `session:${session}`, free: signInFreeFailuresPerKnownAccount }]),
+    { key: pairOf(subjects), free: signInFreeFailuresPerKnownAccount, together: allPairsOf(subjects) },
+    { key: `known-address:${network}`, free: signInFreeFailuresPerKnownAddress },
+  ]
 }
 
 const refuseWhileBlocked = (rows: readonly { blocked_until: string | null }[], now: number, what: string): void => {
@@ -76,14 +90,20 @@ export const refuseWhileThrottled = async (
   const both = [...countedFor(subjects, true), ...countedFor(subjects, false)].map(({ key }) => key)
   const rows = await findThrottles(database.reader, [place, ...both])
   const lately = timestamp(now - throttleForgottenAfterMs)
-  const known = rows.some(({ key, last_failure_at }) => key === place && last_failure_at > lately)
+  const known =
+    subjects.session !== undefined || rows.some(({ key, last_failure_at }) => key === place && last_failure_at > lately)
   const counted = countedFor(subjects, known)
-  const mine = rows.filter((row) => counted.some(({ key }) => key === row.key))
+  // What was tried from here when the network was known, or by a session, counts here for good.
+  const pair = pairOf(subjects)
+  const mine = rows.filter((row) => row.key === pair || counted.some(({ key }) => key === row.key))
   refuseWhileBlocked(mine, now, 'Too many wrong tries.')
   return { known, counted }
 }
 
-/** Counts a wrong try against each subject. Beyond the free ones each further one doubles the pause. */
+/**
+ * Counts a wrong try against each subject. Beyond the free ones each further one doubles the pause. Where several have the free
+ * ones together, what the others used up is not there any more: the next wrong one has a pause, for whoever it was alone.
+ */
 export const recordFailure = (database: Database, clock: Clock, { counted }: Throttles): Promise<void> =>
   countAgainst(database, clock, counted)
 
@@ -91,9 +111,12 @@ const countAgainst = (database: Database, clock: Clock, counted: readonly Counte
   database.transaction(
     async (tx) => {
       const now = clock.now()
-      for (const { key, free } of counted) {
-        const failures = await countFailure(tx, key, timestamp(now), timestamp(now - throttleForgottenAfterMs))
-        const beyond = failures - free
+      const count = (key: string): Promise<number> =>
+        countFailure(tx, key, timestamp(now), timestamp(now - throttleForgottenAfterMs))
+      for (const { key, free, together } of counted) {
+        const failures = await count(key)
+        const ofOthers = together === undefined ? 0 : Math.max(0, (await count(together)) - failures)
+        const beyond = failures - Math.max(0, free - ofOthers)
         if (beyond <= 0) continue
         const pause = Math.min(signInBackoffFirstMs * 2 ** Math.min(beyond - 1, 20), signInBackoffMaxMs)
         await setBlocked(tx, key, timestamp(now + pause))
@@ -103,13 +126,15 @@ const countAgainst = (database: Database, clock: Clock, counted: readonly Counte
   )
 
 /**
- * The right password: the tries on the account start from zero, and the network is known to it for a day. The address does not
- * start anew, or one good account would hide a search; nor do the tries from networks of the other kind.
+ * The right password: the tries on the account from this network start from zero, and so do those that it has together with
+ * others; the network is known to the account for a day. The address does not start anew, or one good account would hide a
+ * search; nor do the pauses of other known networks, nor the tries from networks of the other kind.
  */
 export const forgiveAccount = (database: Database, clock: Clock, subjects: Subjects, { known }: Throttles) =>
   database.transaction(
     async (tx) => {
-      await clearThrottle(tx, `${known ? 'known-account' : 'account'}:${caseless(subjects.name)}`)
+      for (const key of [pairOf(subjects), known ? allPairsOf(subjects) : accountOf(subjects)])
+        await clearThrottle(tx, key)
       await rememberPlace(tx, placeOf(subjects), timestamp(clock.now()))
     },
     { durability: 'relaxed' },
