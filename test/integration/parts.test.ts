@@ -347,6 +347,7 @@ forEachEngine((engine) => {
 
     it('the same content by many at once publishes it for everyone, once', async () => {
       const file = fileOfParts('the same', 1)
+      const staged = await backstage.staged()
       const uploads = await Promise.all(Array.from({ length: 16 }, () => opened(file)))
       await Promise.all(
         uploads.map(async (upload) => {
@@ -356,6 +357,7 @@ forEachEngine((engine) => {
       )
       for (const upload of uploads) await published(upload, file)
       assert.equal((await backstage.stored()).filter((digest) => digest === file.descriptor.sha256).length, 1)
+      assert.deepEqual(await backstage.staged(), staged, 'those who came later leave nothing')
     })
   })
 
