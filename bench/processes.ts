@@ -39,6 +39,10 @@ export const start = (
   return child
 }
 
+/** Starts a program of ours that sends and takes messages. What it says of its errors is shown. */
+export const startTalking = (program: string, args: readonly string[]): ChildProcess =>
+  startedChild(spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }))
+
 /** Runs a client to its end and returns what it printed. */
 export const run = async (command: string, args: readonly string[]): Promise<string> => {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -98,6 +102,19 @@ export const answers = async (url: string): Promise<void> => {
     }
   }
   throw new Error(`${url} does not answer`)
+}
+
+/**
+ * How many files (connections, too) this process and those that it starts may have open: as many as wanted, if the system lets
+ * us. Node itself goes up to the hard limit.
+ */
+export const openFilesMax = (wanted: number): number => {
+  const hard = (): number =>
+    Number(
+      /^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Number.POSITIVE_INFINITY,
+    )
+  if (hard() < wanted) spawnSync('prlimit', ['--pid', String(process.pid), `--nofile=${wanted}:${wanted}`])
+  return hard()
 }
 
 /** A process and its children: nginx works in a child. */

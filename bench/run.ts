@@ -12,10 +12,11 @@ import { meanings, type Row, table } from './table.ts'
 
 /*
  * `npm run bench`: this service beside the peers that are installed, in one run, their rounds interleaved. Machines differ
- * and are noisy: read the ratios, and of those the medians. `--quick` takes less than a minute with small sizes, to see
- * that everything works; `--only <scenario>` runs one scenario. `--scale <files>` and
- * `--packages <packages>` ask another question, by themselves: whether it stays as quick with so many files stored
- * (bench/scale.ts), and whether packages are resolved and listed as quickly among so many (bench/packages.ts).
+ * and are noisy: read the ratios, and of those the medians. `--quick` takes some two minutes with small sizes, to see
+ * that everything works; `--only <scenario>` runs one scenario. The last one, `hostile`, is about this service alone, beside
+ * neighbours who mean no good (bench/hostile.ts); `--profile <folder>` writes down what keeps its event loop busy then.
+ * `--scale <files>` and `--packages <packages>` ask another question, by themselves: whether it stays as quick with so many
+ * files stored (bench/scale.ts), and whether packages are resolved and listed as quickly among so many (bench/packages.ts).
  */
 const GiB = 1024 ** 3
 
@@ -34,6 +35,7 @@ const options = {
   scale: { type: 'string' },
   packages: { type: 'string' },
   engine: { type: 'string' },
+  profile: { type: 'string' },
 } as const
 
 /** What is measured by itself: with how much stored, and on which engines. */
@@ -61,12 +63,16 @@ const measuredAlone = (): Alone | null => {
   return null
 }
 
-const chosen = (): { sizes: Sizes; names: string[] } => {
+const chosen = (): { sizes: Sizes; names: string[]; profiles: string | null } => {
   const { values } = parseArgs({ options })
   const names = Object.keys(scenarios)
   if (values.only !== undefined && !names.includes(values.only))
     throw new Error(`--only takes one of: ${names.join(', ')}`)
-  return { sizes: values.quick === true ? brief : thorough, names: values.only === undefined ? names : [values.only] }
+  return {
+    sizes: values.quick === true ? brief : thorough,
+    names: values.only === undefined ? names : [values.only],
+    profiles: values.profile ?? null,
+  }
 }
 
 const load = (): string => readFileSync('/proc/loadavg', 'utf8').split(' ').slice(0, 2).join(' ')
@@ -78,7 +84,7 @@ const main = async (): Promise<void> => {
     console.log(`\nload ${load()} after.`)
     return
   }
-  const { sizes, names } = chosen()
+  const { sizes, names, profiles } = chosen()
   for (const tool of ['curl', 'wrk'])
     if (!installed(tool)) throw new Error(`install ${tool} first (apt-get install ${tool})`)
   const scratch = await makeFolder('files')
@@ -98,11 +104,13 @@ const main = async (): Promise<void> => {
   for (const [name, scenario] of Object.entries(scenarios)) {
     if (!names.includes(name)) continue
     console.log(`… ${name}`)
-    rows.push(...(await scenario({ servers, sizes, scratch })))
+    rows.push(...(await scenario({ servers, sizes, scratch, profiles })))
   }
-  console.log(`\n${table(rows, peerNames)}\n`)
-  console.log('Ratios above 1 speak for svc: more done, or less time, CPU or memory. One worker process each.')
-  console.log(`${meanings(rows)}\n`)
+  if (rows.length > 0) {
+    console.log(`\n${table(rows, peerNames)}\n`)
+    console.log('Ratios above 1 speak for svc: more done, or less time, CPU or memory. One worker process each.')
+    console.log(`${meanings(rows)}\n`)
+  }
   const used = servers.map((server) => `${server.name} ${cpuSeconds(server.process.pid ?? 0).toFixed(1)}`)
   console.log(`CPU seconds in all: ${used.join(', ')}; load ${load()} after.`)
 }

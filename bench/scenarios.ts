@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { makeCredentials, makeLinks, randomRequests, type Said } from './credentials.ts'
 import { underLoad } from './downloads-under-load.ts'
 import { durableFilesPerSecond, durableWriteSeconds } from './floor.ts'
+import { hostile } from './hostile.ts'
 import {
   downloadSeconds,
   makeFile,
@@ -313,4 +314,5 @@ export const scenarios: Readonly<Record<string, (setting: Setting) => Promise<Ro
   reclaim,
   authentication,
   'sign-in': signIn,
+  hostile,
 }

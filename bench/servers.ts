@@ -21,7 +21,7 @@ export interface Bench {
   upload(name: string, sha256: string): Promise<Upload>
 }
 
-/** The account that signs in, and may write to `releases`. */
+/** The account that signs in, and may write to `releases`: the first one that is made. */
 export const person = { name: 'bench', password: 'correct horse battery staple' }
 
 const post = async (url: string, credential: string | null, body: unknown): Promise<Record<string, string>> => {
@@ -67,10 +67,10 @@ const startProgram = async (nodeFlags: readonly string[], settings: Settings) =>
     SVC_LISTEN: `127.0.0.1:${port}`,
     SVC_FREE_SPACE_RESERVE_BYTES: '0',
     SVC_LOG_LEVEL: 'warn',
-    ...settings,
     // One caller asks for all that the machine gives, and waits as long as that takes.
     SVC_REQUESTS_PER_SECOND: '1000000',
     SVC_DOWNLOAD_WAIT_SECONDS: '600',
+    ...settings,
   })
   await answers(`${base}/health/live`)
   return { child, base, data, seconds: (performance.now() - began) / 1000 }

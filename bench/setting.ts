@@ -12,6 +12,8 @@ export interface Sizes {
   readonly signIns: number
   /** Small files whose bytes are removed. */
   readonly reclaimed: number
+  /** Of strangers, beside small requests. */
+  readonly hostileConnections: number
 }
 
 export const thorough: Sizes = {
@@ -22,6 +24,7 @@ export const thorough: Sizes = {
   puts: 4_000,
   signIns: 96,
   reclaimed: 100_000,
+  hostileConnections: 10_000,
 }
 
 export const brief: Sizes = {
@@ -32,6 +35,7 @@ export const brief: Sizes = {
   puts: 400,
   signIns: 24,
   reclaimed: 2_000,
+  hostileConnections: 2_000,
 }
 
 export interface Setting {
@@ -39,4 +43,6 @@ export interface Setting {
   readonly sizes: Sizes
   /** For files of the clients. */
   readonly scratch: string
+  /** Where profiles of the service go, if any are wanted. */
+  readonly profiles: string | null
 }

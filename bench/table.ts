@@ -8,10 +8,13 @@ export interface Row {
   readonly meaning: string
 }
 
-export const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+/** What so large a share of the values is below. */
+export const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN
 
-const shown = (figure: number | undefined): string => {
+export const median = (values: readonly number[]): number => quantile(values, 0.5)
+
+export const shown = (figure: number | undefined): string => {
   if (figure === undefined) return ''
   return figure >= 100 ? figure.toFixed(0) : figure.toPrecision(3)
 }
@@ -26,7 +29,7 @@ const ratio = ({ figures, better }: Row, peer: string): string => {
 
 /** The figures of all servers and how we compare with each peer; columns of peers that were left out stay blank. */
 export const table = (rows: readonly Row[], peers: readonly string[]): string => {
-  const lines = [
+  return aligned([
     ['', 'unit', 'svc', ...peers, ...peers.map((name) => `vs ${name}`)],
     ...rows.map((row) => [
       row.what,
@@ -34,7 +37,11 @@ export const table = (rows: readonly Row[], peers: readonly string[]): string =>
       ...['svc', ...peers].map((name) => shown(row.figures.get(name))),
       ...peers.map((peer) => ratio(row, peer)),
     ]),
-  ]
+  ])
+}
+
+/** Lines of cells as columns: the first to the left, the others to the right. */
+export const aligned = (lines: readonly (readonly string[])[]): string => {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
   return lines
     .map((line) =>

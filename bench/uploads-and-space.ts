@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createBucket, startObjectStore } from '../test/harness/object-store.ts'
 import { makeDurableFile, makeFile, uploadSeconds } from './load.ts'
+import { readMetrics } from './metrics.ts'
 import { forgetPeak, installed, peakMiB } from './processes.ts'
 import { type Bench, startSvc } from './servers.ts'
 import type { Setting } from './setting.ts'
@@ -170,10 +171,7 @@ const watchRemovals = async (
   seen: { blobs: number; firstAtMs: number; lastAtMs: number },
 ): Promise<void> => {
   const base = new URL(svc.download('any', '').url).origin
-  const read = async (): Promise<number> => {
-    const answer = await fetch(`${base}/health/metrics`, { headers: { authorization: `Bearer ${credential}` } })
-    return Number(/^svc_reclaim_blobs_total (\d+)/m.exec(await answer.text())?.[1] ?? 0)
-  }
+  const read = async (): Promise<number> => (await readMetrics(base, credential))('svc_reclaim_blobs_total')
   const before = await read()
   const giveUpAtMs = performance.now() + 600_000
   while (seen.blobs < wanted) {
