@@ -1,5 +1,7 @@
+import { actorOf, type Caller } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
 import { budgetCallersMax, budgetSeconds } from '../kernel/limits.ts'
+import { networkOf } from '../kernel/networks.ts'
 
 /**
  * A request budget per caller: a bucket that holds some seconds' worth of requests and refills all the time. In memory,
@@ -13,6 +15,15 @@ export interface Budget {
 interface Bucket {
   tokens: number
   atMs: number
+}
+
+/**
+ * Whose bucket a request takes from. Whom nobody knows is a network. All links of one maker are one, or a thousand links were a
+ * thousand buckets; and apart from the maker, or whoever has one of them could keep the maker from everything else.
+ */
+export const spenderOf = (caller: Caller | null, clientAddress: string): string => {
+  if (caller === null) return networkOf(clientAddress)
+  return caller.kind === 'link' ? `links:${caller.share}` : actorOf(caller)
 }
 
 /** `nowMs` is any clock that only goes forward. */

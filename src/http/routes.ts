@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BoundOperation } from '../contract/handler.ts'
 import { type Operation, reads, shownPath } from '../contract/operation.ts'
-import { actorOf } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits.ts'
-import { networkOf } from '../kernel/networks.ts'
+import { spenderOf } from './budget.ts'
 import { clientFacts, isForwardedByStranger } from './client-address.ts'
 import { bearerCredential } from './credential.ts'
 import { exchangeOf } from './exchange.ts'
@@ -76,8 +75,7 @@ export const bindOperation = (
       // Health tells of the process, and has to while a disk does not answer.
       exchange.readsCatalog = !operation.whileDraining
       const caller = await admit(parts.gate, operation, sent, params, (found) => {
-        if (!operation.whileDraining)
-          parts.budget.spend(found === null ? networkOf(facts.clientAddress) : actorOf(found))
+        if (!operation.whileDraining) parts.budget.spend(spenderOf(found, facts.clientAddress))
       })
       const admitAgain = () => admit(parts.gate, operation, sent, params, () => {})
       const admission = parts.gate.admission(caller, {

@@ -56,11 +56,11 @@ export interface FileKeyCaller {
 export interface LinkCaller {
   readonly kind: 'link'
   readonly credential: 'download-link'
-  /** Tells links apart, for the request budget. No secret, and stored nowhere. */
+  /** Tells links apart. No secret, and stored nowhere. */
   readonly id: string
   readonly administrator: false
   readonly repository: string
-  /** Whose share of the downloads it takes: that of who made it. */
+  /** Whose share of the downloads it takes: that of who made it. All links with one share have one request budget. */
   readonly share: string
 }
 
