@@ -37,6 +37,39 @@ describe('clientFacts', () => {
     assert.equal(addressOf('10.0.0.1', ' , '), '10.0.0.1')
   })
 
+  it('takes the address out of a hop that says its port as well, or is quoted', () => {
+    for (const hop of ['203.0.113.7', '203.0.113.7:1234', '"203.0.113.7:1234"', '"203.0.113.7"', '[::ffff:203.0.113.7]:1'])
+      for (const chain of [hop, `1.1.1.1, ${hop}`, `${hop},10.9.9.9:443 , [fd00::1]:8080`])
+        assert.equal(addressOf('10.0.0.1', chain), '203.0.113.7', chain)
+    for (const hop of ['2001:db8::1', '[2001:db8::1]', '[2001:db8::1]:1234', '"[2001:db8::1]:1234"', '"[2001:db8::1]"'])
+      for (const chain of [hop, `1.1.1.1, ${hop}`, `${hop}, "10.9.9.9:443"`])
+        assert.equal(addressOf('10.0.0.1', chain), '2001:db8::1', chain)
+    // Without brackets nobody knows where a port would begin.
+    assert.equal(addressOf('10.0.0.1', '2001:db8::1:1234'), '2001:db8::1:1234')
+  })
+
+  it('takes nothing out of what two readers would read differently', () => {
+    for (const hop of [
+      'unknown',
+      '_hidden:80',
+      '203.0.113.7:',
+      '203.0.113.7:123456',
+      '203.0.113.7:80:80',
+      '"203.0.113.7',
+      '203.0.113.7"',
+      '[203.0.113.7]:80',
+      '[2001:db8::1',
+      '2001:db8::1]:80',
+      '[2001:db8::1]x',
+      '[[2001:db8::1]]',
+      '010.0.0.1',
+      '0x7f.0.0.1',
+      '3405803783',
+      '203.0.113',
+    ])
+      assert.equal(addressOf('10.0.0.1', `203.0.113.9, ${hop}`), '10.0.0.1', hop)
+  })
+
   it('tells one client by one spelling', () => {
     assert.equal(addressOf('10.0.0.1', '::ffff:203.0.113.9'), '203.0.113.9')
     assert.equal(addressOf('10.0.0.1', '2001:DB8:0:0::1'), addressOf('10.0.0.1', '2001:db8::1'))

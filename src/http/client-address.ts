@@ -21,11 +21,11 @@ const singleAddress = (entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] => {
   return [address, address.kind() === 'ipv4' ? 32 : 128]
 }
 
-const isTrusted = (address: string, proxies: TrustedProxies): boolean => {
-  if (!ipaddr.isValid(address)) return false
-  const parsed = ipaddr.process(address)
-  return proxies.some(([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits))
-}
+const isTrusted = (address: string, proxies: TrustedProxies): boolean =>
+  ipaddr.isValid(address) && isAmong(ipaddr.process(address), proxies)
+
+const isAmong = (address: ipaddr.IPv4 | ipaddr.IPv6, proxies: TrustedProxies): boolean =>
+  proxies.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits))
 
 const header = (value: string | string[] | undefined): string =>
   Array.isArray(value) ? value.join(',') : (value ?? '')
@@ -77,11 +77,22 @@ export const isForwardedByStranger = (request: IncomingMessage, proxies: Trusted
   request.headers['x-forwarded-for'] !== undefined && !comesFromProxy(request, proxies)
 
 const forwardedAddress = (chain: string, direct: string, proxies: TrustedProxies): string => {
-  const hops = chain.split(',').map((hop) => hop.trim())
-  for (let index = hops.length - 1; index >= 0; index--) {
-    const hop = hops[index] ?? ''
-    if (!ipaddr.isValid(hop)) break
-    if (!isTrusted(hop, proxies)) return ipaddr.process(hop).toString()
+  for (const hop of chain.split(',').toReversed()) {
+    const address = addressOfHop(hop.trim())
+    if (address === null) break
+    if (!isAmong(address, proxies)) return address.toString()
   }
   return direct
+}
+
+/** Some proxies say the port as well, and quote that as `Forwarded` does. Without brackets IPv6 has no port: all of it is address. */
+const hopForm = /^("?)(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([^"[\]]*))\1$/
+
+/** An address in its usual form; what other readers take for another one (`010.0.0.1`, `167772161`) is none. */
+const addressOfHop = (hop: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
+  const [, , inBrackets, beforePort, bare] = hopForm.exec(hop) ?? []
+  const text = inBrackets ?? beforePort ?? bare ?? ''
+  const isSix = beforePort === undefined && ipaddr.IPv6.isValid(text)
+  const isFour = inBrackets === undefined && ipaddr.IPv4.isValidFourPartDecimal(text)
+  return isSix || isFour ? ipaddr.process(text) : null
 }
