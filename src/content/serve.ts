@@ -1,7 +1,8 @@
 import { create } from 'content-disposition'
 import type { Sha256 } from '../kernel/digest.ts'
 import type { DownloadClass } from '../kernel/download-class.ts'
-import { Failure } from '../kernel/failure.ts'
+import { entityTagsWanted, parseEntityTags } from '../kernel/entity-tags.ts'
+import { Failure, invalid } from '../kernel/failure.ts'
 import { fileNameOf } from '../kernel/file-name.ts'
 import { smallDownloadBytes, smallFileBytesMax, storeAddressSeconds } from '../kernel/limits.ts'
 import { OnePiece } from '../kernel/one-piece.ts'
@@ -66,17 +67,19 @@ const guards: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-const tagList = /(?:W\/)?"[^"]*"/g
-
-/** If-None-Match compares weakly (RFC 9110, section 13.1.2); our tags contain no comma or quote. */
-const matches = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  ifNoneMatch !== undefined &&
-  (ifNoneMatch.trim() === '*' || (ifNoneMatch.match(tagList) ?? []).some((tag) => tag.replace(/^W\//, '') === etag))
+/** If-None-Match compares weakly (RFC 9110, section 13.1.2). Throws 400 for one that is none. */
+const matches = (ifNoneMatch: string | undefined, etag: string): boolean => {
+  if (ifNoneMatch === undefined) return false
+  const tags = parseEntityTags(ifNoneMatch)
+  if (tags === null) throw invalid('/headers/if-none-match', entityTagsWanted)
+  return tags === '*' || tags.some(({ opaque }) => opaque === etag)
+}
 
 /**
  * The one door out: every route that sends stored bytes ends here. Decides conditions (RFC 9110, section 13) and range
  * (section 14), makes the headers, waits for its turn, and opens the bytes, which are read only as fast as the client takes
- * them. `headers` of the route are added. Throws 416 `range_not_satisfiable`, and what {@link Admission.enter} throws.
+ * them. `headers` of the route are added. Throws 400 for conditions that are none, 416 `range_not_satisfiable`, and what
+ * {@link Admission.enter} throws.
  */
 export const serve = async (
   parts: ServeParts,

@@ -99,7 +99,13 @@ const downloadFailures = ['range_not_satisfiable', 'download_queued', 'busy'] as
 
 /** Every reason code that an operation may answer with: its own, and those that its access, input and body bring. */
 export const failureCodes = (operation: Operation): FailureCode[] => {
-  const codes = new Set<FailureCode>(['invalid_request', 'origin_not_allowed', 'internal', 'unavailable'])
+  const codes = new Set<FailureCode>([
+    'invalid_request',
+    'origin_not_allowed',
+    'internal',
+    'not_implemented',
+    'unavailable',
+  ])
   if (operation.access.kind !== 'anyone')
     for (const code of [
       'credential_missing',

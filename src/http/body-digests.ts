@@ -14,12 +14,12 @@ interface Said {
 const digestBytes: Readonly<Record<Algorithm, number>> = { md5: 16, sha1: 20, sha256: 32, sha512: 64 }
 
 /** Names of algorithms as RFC 9530 and its predecessor, RFC 3230, register them. */
-const registered: Readonly<Record<string, Algorithm>> = {
-  md5: 'md5',
-  sha: 'sha1',
-  'sha-256': 'sha256',
-  'sha-512': 'sha512',
-}
+const registered: ReadonlyMap<string, Algorithm> = new Map([
+  ['md5', 'md5'],
+  ['sha', 'sha1'],
+  ['sha-256', 'sha256'],
+  ['sha-512', 'sha512'],
+])
 
 const inHex: Readonly<Record<string, Algorithm>> = {
   'x-checksum-md5': 'md5',
@@ -40,12 +40,18 @@ const listed = (header: keyof typeof lists, text: string): Said[] => {
   const said = text.split(',').flatMap((member) => {
     const [, name = '', base64 = ''] = lists[header].exec(member) ?? []
     if (name === '') throw invalid(`/headers/${header}`, 'must be a list of digests such as sha-256=:<base64>:')
-    const algorithm = registered[name.toLowerCase()]
-    return algorithm === undefined ? [] : [checked(header, algorithm, Buffer.from(base64, 'base64'))]
+    const algorithm = registered.get(name.toLowerCase())
+    return algorithm === undefined ? [] : [checked(header, algorithm, fromBase64(base64))]
   })
   if (said.length === 0)
-    throw invalid(`/headers/${header}`, `must have a digest that is known here: ${Object.keys(registered).join(', ')}`)
+    throw invalid(`/headers/${header}`, `must have a digest that is known here: ${[...registered.keys()].join(', ')}`)
   return said
+}
+
+/** Base64 as RFC 4648 has it, with its padding and no bits left over; empty for any other text, of which Node reads what it can. */
+const fromBase64 = (text: string): Buffer => {
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : Buffer.alloc(0)
 }
 
 const checked = (header: string, algorithm: Algorithm, digest: Buffer): Said => {
@@ -64,7 +70,7 @@ const saidIn = (headers: IncomingHttpHeaders, handled: readonly string[]): Said[
     return value === undefined ? null : String(value)
   }
   const md5 = textOf('content-md5')
-  if (md5 !== null) said.push(checked('content-md5', 'md5', Buffer.from(md5, 'base64')))
+  if (md5 !== null) said.push(checked('content-md5', 'md5', fromBase64(md5)))
   for (const [header, algorithm] of Object.entries(inHex)) {
     const hex = textOf(header)
     if (hex !== null) said.push(checked(header, algorithm, Buffer.from(/^[0-9a-f]+$/i.test(hex) ? hex : '', 'hex')))

@@ -38,7 +38,13 @@ describe('clientFacts', () => {
   })
 
   it('takes the address out of a hop that says its port as well, or is quoted', () => {
-    for (const hop of ['203.0.113.7', '203.0.113.7:1234', '"203.0.113.7:1234"', '"203.0.113.7"', '[::ffff:203.0.113.7]:1'])
+    for (const hop of [
+      '203.0.113.7',
+      '203.0.113.7:1234',
+      '"203.0.113.7:1234"',
+      '"203.0.113.7"',
+      '[::ffff:203.0.113.7]:1',
+    ])
       for (const chain of [hop, `1.1.1.1, ${hop}`, `${hop},10.9.9.9:443 , [fd00::1]:8080`])
         assert.equal(addressOf('10.0.0.1', chain), '203.0.113.7', chain)
     for (const hop of ['2001:db8::1', '[2001:db8::1]', '[2001:db8::1]:1234', '"[2001:db8::1]:1234"', '"[2001:db8::1]"'])

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { networkOf } from '../kernel/networks.ts'
-import { isUnmistakable, lastForwarded as lastOf } from './hosts.ts'
+import { hostOf, isUnmistakable, lastForwarded as lastOf } from './hosts.ts'
 
 export type TrustedProxies = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
 
@@ -62,7 +62,7 @@ export const clientFacts = (
 ): ClientFacts => {
   const direct = directPeer(request)
   const trusted = comesFromProxy(request, proxies)
-  const host = (trusted && lastOf(request.headers['x-forwarded-host'])) || request.headers.host || 'localhost'
+  const host = (trusted && lastOf(request.headers['x-forwarded-host'])) || hostOf(request) || 'localhost'
   const scheme = trusted && lastOf(request.headers['x-forwarded-proto']) === 'https' ? 'https' : 'http'
   const baseUrl = configuredBaseUrl ?? `${scheme}://${host}`
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, it } from 'node:test'
-import { isUnmistakable, refuseWrongHost } from './hosts.ts'
+import { hostOf, isUnmistakable, pathOf, refuseWrongHost } from './hosts.ts'
 
 /** A request with these header lines, as Node tells of them: of those that stand once it keeps the first. */
 const request = (lines: readonly (readonly [string, string])[], httpVersion = '1.1') => {
@@ -27,7 +27,7 @@ describe('the Host of a request', () => {
         [name, value],
         [name.toUpperCase(), value],
       ])
-    for (const name of ['host', 'authorization', 'content-type', 'origin', 'range'])
+    for (const name of ['host', 'authorization', 'content-type', 'origin', 'range', 'content-md5', 'idempotency-key'])
       assert.throws(() => refuseWrongHost(twice(name, 'files'), anywhere), code, name)
     refuseWrongHost(twice('Accept', '*/*'), anywhere)
     assert.throws(() => refuseWrongHost(request([]), anywhere), code)
@@ -44,6 +44,28 @@ describe('the Host of a request', () => {
       () => refuseWrongHost(host('files.example'), { ...here, baseUrl: 'https://files.example:8443' }),
       code,
     )
+  })
+
+  it('is that of the target where this is a whole address', () => {
+    const asked = (url: string, headers = 'localhost') => Object.assign(host(headers), { url })
+    for (const [url, expected, path] of [
+      ['/a?b=http://evil.example/', 'localhost', '/a?b=http://evil.example/'],
+      ['//evil.example/a', 'localhost', '//evil.example/a'],
+      ['http://files.example:80/a?b', 'files.example:80', '/a?b'],
+      ['HTTPS://[2001:db8::1]', '[2001:db8::1]', '/'],
+      ['http://files.example?b=/c', 'files.example', '/?b=/c'],
+      ['http://a@files.example/', 'a@files.example', '/'],
+      ['ftp:///a', '', '/a'],
+      ['*', 'localhost', '*'],
+    ] as const)
+      assert.deepEqual([hostOf(asked(url)), pathOf(url)], [expected, path], url)
+    refuseWrongHost(asked('http://localhost:80/health/live', 'evil.example'), here)
+    for (const url of ['http://evil.example/', 'HTTP://evil.example:80', 'http://localhost@evil.example/', 'http:///a'])
+      assert.throws(() => refuseWrongHost(asked(url), here), code, url)
+    for (const url of ['http://a b/', 'http://a@b/', 'http:///a', 'http://a:/'])
+      assert.throws(() => refuseWrongHost(asked(url), anywhere), code, url)
+    assert.throws(() => refuseWrongHost(asked('http://localhost/', 'a/b'), here), code)
+    assert.throws(() => refuseWrongHost(Object.assign(request([]), { url: 'http://localhost/' }), here), code)
   })
 
   it('is the business of a proxy that is trusted, whose word has to be a host as well', () => {

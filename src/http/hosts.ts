@@ -31,6 +31,19 @@ export const isUnmistakable = (host: string): boolean => {
 const refused = (detail: string): Failure =>
   new Failure('invalid_request', detail, { headers: { connection: 'close' } })
 
+/** The authority of a request target that is a whole address. */
+const wholeAddress = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i
+
+/** Whom a request is for: the authority of a target that is a whole address, whatever Host says beside it (RFC 9112, section 3.2.2). */
+export const hostOf = ({ url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>): string | undefined =>
+  (url.startsWith('/') ? undefined : wholeAddress.exec(url)?.[1]) ?? headers.host
+
+/** The path of a request target, and its query, however the target is written. */
+export const pathOf = (url: string): string => {
+  const [whole] = url.startsWith('/') ? [] : (wholeAddress.exec(url) ?? [])
+  return whole === undefined ? url : url.slice(whole.length).replace(/^(?!\/)/, '/')
+}
+
 const timesSent = ({ rawHeaders }: IncomingMessage, name: string): number =>
   rawHeaders.filter((each, at) => at % 2 === 0 && each.toLowerCase() === name).length
 
@@ -43,11 +56,17 @@ export interface HostRule {
 }
 
 /** Headers that say one thing; sent twice, two who read the request could read two things. */
-const sentOnce = ['host', 'authorization', 'content-type', 'origin', 'range', 'if-range'] as const
+const sentOnce = [
+  ...['host', 'authorization', 'content-type', 'content-range', 'content-md5', 'origin', 'range', 'if-range'],
+  ...['if-unmodified-since', 'idempotency-key', 'x-content-sha256', 'access-control-request-method'],
+  ...['x-checksum-md5', 'x-checksum-sha1', 'x-checksum-sha256', 'x-checksum-sha512'],
+  ...['svc-download-id', 'svc-download-class', 'svc-queue-ticket'],
+]
 
 /**
  * 400 for a header that may stand once and stands twice, for a Host that is none, and on loopback for one that is neither a
- * name of this machine nor the one in SVC_BASE_URL: a page elsewhere whose name leads here gets nothing.
+ * name of this machine nor the one in SVC_BASE_URL: a page elsewhere whose name leads here gets nothing. What stands in a
+ * target that is a whole address counts for Host.
  */
 export const refuseWrongHost = (request: IncomingMessage, { onLoopback, fromProxy, baseUrl }: HostRule): void => {
   const { headers, rawHeaders, httpVersion } = request
@@ -55,15 +74,14 @@ export const refuseWrongHost = (request: IncomingMessage, { onLoopback, fromProx
   if (Object.keys(headers).length * 2 < rawHeaders.length)
     for (const name of sentOnce)
       if (timesSent(request, name) > 1) throw refused(`The header ${name} stands more than once; send it once.`)
-  const { host } = headers
-  if (host === undefined) {
-    if (httpVersion !== '1.0') throw refused('A request names the Host that it is for.')
-    return
-  }
+  if (headers.host === undefined && httpVersion !== '1.0') throw refused('A request names the Host that it is for.')
+  const host = hostOf(request)
+  if (host === undefined) return
   const name = nameIn(host)
   const forwarded = fromProxy ? lastForwarded(headers['x-forwarded-host']) : ''
-  if (name === null || (forwarded !== '' && nameIn(forwarded) === null))
-    throw refused('The Host of a request is a name or an address, and perhaps a port.')
+  const others = [headers.host ?? host, forwarded === '' ? host : forwarded]
+  if (name === null || others.some((each) => nameIn(each) === null))
+    throw refused('The Host of a request, and of its target, is a name or an address, and perhaps a port.')
   if (
     !onLoopback ||
     fromProxy ||

@@ -43,7 +43,7 @@ export const decodeQuery = (text: string, schema: TObject): Record<string, strin
   if (broken) throw invalid('/query', 'must be percent-encoded UTF-8')
   for (const [name, value] of Object.entries(parsed)) {
     if (typeof value !== 'string') throw invalid(`/query/${name}`, 'must be given only once')
-    const declared: unknown = schema.properties[name]
+    const declared: unknown = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
     decoded[name] = isInteger(declared) && wholeNumber.test(value) ? Number(value) : value
   }
   return decoded

@@ -16,7 +16,7 @@ import { clientFacts, comesFromProxy, peerNetwork } from './client-address.ts'
 import { Connection } from './connection.ts'
 import { Crowd } from './crowd.ts'
 import { exchangeOf } from './exchange.ts'
-import { refuseWrongHost } from './hosts.ts'
+import { pathOf, refuseWrongHost } from './hosts.ts'
 import { Lingering } from './lingering.ts'
 import { malformedAnswer } from './malformed.ts'
 import { checkOrigin, preflightHeaders } from './origins.ts'
@@ -24,6 +24,7 @@ import type { HttpParts } from './parts.ts'
 import { createReplies } from './replies.ts'
 import { expectsContinue } from './request-body.ts'
 import { bindOperation, leaveBodies, type RefuseMethod, readJsonBodies, refuseOtherMethods } from './routes.ts'
+import { refuseCodings } from './transfer-codings.ts'
 
 export interface HttpServer {
   /** Resolves with the address once it answers, such as `http://127.0.0.1:8080`. */
@@ -116,6 +117,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   app.addHook('onRequest', async (request, reply) => {
     const { origin } = request.headers
     const { onLoopback, baseUrl, trustedProxies } = parts
+    refuseCodings(request.raw)
     refuseWrongHost(request.raw, { onLoopback, baseUrl, fromProxy: comesFromProxy(request.raw, trustedProxies) })
     if (origin !== undefined) {
       admitOrigin(request, origin)
@@ -124,8 +126,9 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     }
     // Here and not in a handler: what has no route is refused before its body is looked at.
     if (!request.is404) return
-    refuseMethod(request.url)
-    throw noSuchPath(request.url)
+    const path = pathOf(request.url)
+    refuseMethod(path)
+    throw noSuchPath(path)
   })
 
   let refuseMethod: RefuseMethod = () => {}

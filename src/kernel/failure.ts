@@ -40,6 +40,7 @@ export const failures = {
   size_mismatch: [422, 'The size differs'],
   rate_limited: [429, 'Too many requests'],
   internal: [500, 'Something went wrong on our side'],
+  not_implemented: [501, 'That is not supported'],
   busy: [503, 'Busy'],
   download_queued: [503, 'The download waits for its turn'],
   unavailable: [503, 'Unavailable'],
@@ -114,4 +115,5 @@ export const invalid = (pointer: string, message: string): Failure =>
 export const notFound = (what: string): Failure =>
   new Failure('not_found', `There is no such ${what} that you may see.`)
 
-export const isFailureCode = (code: unknown): code is FailureCode => typeof code === 'string' && code in failures
+export const isFailureCode = (code: unknown): code is FailureCode =>
+  typeof code === 'string' && Object.hasOwn(failures, code)

@@ -420,21 +420,31 @@ forEachEngine((engine) => {
             for (const name of ['cache-control', 'x-content-type-options', 'x-request-id'])
               assert.equal(typeof told.headers[name], 'string', name)
           }
+      for (const ifNoneMatch of [otherTag, `W/${otherTag}`, '""', `"${tag.slice(1, -2)}"`, '"*"', `,${otherTag},`])
+        for (const ask of [get, head])
+          assert.equal((await ask(content, { 'if-none-match': ifNoneMatch })).status, 200, ifNoneMatch)
+    })
+
+    it('refuses If-None-Match that is no list of tags, and picks none out of it', async () => {
       for (const ifNoneMatch of [
-        otherTag,
-        `W/${otherTag}`,
         tag.slice(1, -1),
-        '""',
         'x',
-        `"${tag.slice(1, -2)}"`,
-        '"*"',
         'x*',
         '"*',
         '**',
         'W/*',
-      ])
-        for (const ask of [get, head])
-          assert.equal((await ask(content, { 'if-none-match': ifNoneMatch })).status, 200, ifNoneMatch)
+        '',
+        `x${tag}`,
+        `${tag}x`,
+        `w/${tag}`,
+        `*, ${tag}`,
+        `${tag} ${tag}`,
+      ]) {
+        const told = await get(content, { 'if-none-match': ifNoneMatch })
+        refused(told, 400, 'invalid_request')
+        assert.equal(told.json.details[0].pointer, '/headers/if-none-match')
+        assert.equal((await head(content, { 'if-none-match': ifNoneMatch })).status, 400, ifNoneMatch)
+      }
     })
 
     it('that is empty comes whole, and has no range', async () => {

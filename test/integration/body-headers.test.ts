@@ -57,7 +57,7 @@ forEachEngine((engine) => {
       const [md5, sha1, sha256, sha512] = ['md5', 'sha1', 'sha256', 'sha512'].map((name) => digest(name, body))
       return {
         'content-md5': `${md5?.toString('base64')}`,
-        'content-digest': `sha-256=:${sha256?.toString('base64')}:, unixsum=:AAA=:, sha=:${sha1?.toString('base64')}:`,
+        'content-digest': `sha-256=:${sha256?.toString('base64')}:, unixsum=:AAA=:, constructor=:AAA=:, sha=:${sha1?.toString('base64')}:`,
         'repr-digest': `sha-512=:${sha512?.toString('base64')}:`,
         digest: `SHA-256=${sha256?.toString('base64')},MD5=${md5?.toString('base64')}`,
         'x-checksum-md5': `${md5?.toString('hex')}`,
@@ -70,13 +70,23 @@ forEachEngine((engine) => {
     for (const [name, open] of Object.entries(routes))
       it(`is held against ${name}: wrong digests are 422, none at all 400, and nothing is stored`, async () => {
         const { body, path, headers, status } = await open()
-        const wrong = sayings(Buffer.from('another body'))
+        const [wrong, right] = [sayings(Buffer.from('another body')), sayings(body)]
         for (const [header, value] of Object.entries(wrong)) {
           const told = await send(path, body, { ...headers, [header]: value })
           assert.deepEqual([told.status, told.json.code], [422, 'checksum_mismatch'], `${header}: ${told.text}`)
         }
         for (const [header, value] of [
           ['content-md5', 'AAAA'],
+          ['content-md5', `${right['content-md5']}, ${right['content-md5']}`],
+          ['content-md5', `${right['content-md5']}!`],
+          ['content-md5', `!${right['content-md5']}`],
+          ['content-md5', `${right['content-md5']}`.slice(0, -2)],
+          ['content-md5', `${right['content-md5']}`.replace(/.==$/, '/==')],
+          ['content-md5', Buffer.from(`${right['content-md5']}`, 'base64').toString('base64url')],
+          ['content-digest', 'constructor=:AAAA:'],
+          ['digest', '__proto__=AAAA'],
+          ['digest', 'hasOwnProperty=AAAA'],
+          ['repr-digest', `${right['repr-digest']}`.replace('==:', ':')],
           ['content-digest', 'sha-256=:AAAA:'],
           ['content-digest', 'sha-256'],
           ['repr-digest', 'unixsum=:AAA=:'],
@@ -89,12 +99,13 @@ forEachEngine((engine) => {
           const told = await send(path, body, { ...headers, [header]: value })
           assert.deepEqual([told.status, told.json.code], [400, 'invalid_request'], `${header}: ${told.text}`)
           assert.match(told.json.details[0].pointer, new RegExp(`^/headers/${header}$`))
+          assert.doesNotMatch(told.text, /undefined|function|object/i)
         }
         const unexpected = await send(path, body, { ...headers, 'if-match': '*' })
         assert.deepEqual([unexpected.status, unexpected.json.code], [412, 'precondition_failed'])
         if (path.startsWith(raw)) assert.equal((await service.ask({ path, credential: owner.token })).status, 404)
-        const right = await send(path, body, { ...headers, ...sayings(body) })
-        assert.equal(right.status, status, right.text)
+        const stored = await send(path, body, { ...headers, ...right })
+        assert.equal(stored.status, status, stored.text)
       })
 
     it('If-Match and If-Unmodified-Since on a path are as RFC 9110 has them', async () => {
@@ -106,11 +117,20 @@ forEachEngine((engine) => {
       for (const [headers, status] of [
         [{ 'if-match': etag('two') }, 412],
         [{ 'if-match': `W/${etag('one')}` }, 412],
+        [{ 'if-match': etag('one').slice(1, -1) }, 400],
+        [{ 'if-match': `nonsense ${etag('one')}` }, 400],
+        [{ 'if-match': `${etag('one')}"` }, 400],
+        [{ 'if-match': `${etag('two')}, *` }, 400],
+        [{ 'if-match': '' }, 400],
         [{ 'if-unmodified-since': new Date(Date.now() - 3_600_000).toUTCString() }, 412],
         [{ 'if-match': etag('two'), 'if-unmodified-since': new Date(Date.now() + 3_600_000).toUTCString() }, 412],
       ] as const) {
         const told = await put('refused', headers)
-        assert.deepEqual([told.status, told.json.code], [status, 'precondition_failed'], JSON.stringify(headers))
+        assert.deepEqual(
+          [told.status, told.json.code],
+          [status, status === 400 ? 'invalid_request' : 'precondition_failed'],
+          JSON.stringify(headers),
+        )
       }
       assert.equal((await service.ask({ path, credential: owner.token })).text, 'one')
       for (const [body, headers] of [

@@ -140,6 +140,47 @@ forEachEngine((engine) => {
     assert.match(answer, /^allow: GET, HEAD/im)
   })
 
+  it('a target that is a whole address is for the host in it, whatever the header says', async () => {
+    const { service } = rich.catalog
+    const told = async (target: string, host: string, method = 'GET') => {
+      const connection = await openConnection(service.url)
+      connection.send(`${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      return await connection.ended()
+    }
+    assert.match(await told('http://localhost/health/live', 'evil.example'), /^HTTP\/1\.1 200 /)
+    assert.match(await told('http://LOCALHOST:80/health/live?x=1', 'a'), /^HTTP\/1\.1 400 .*"pointer":"\/query\/x"/s)
+    for (const target of ['http://evil.example/health/live', 'HTTP://evil.example?/', 'http://a@localhost/health/live'])
+      for (const method of ['GET', 'OPTIONS', 'LOCK']) {
+        const answer = await told(target, 'localhost', method)
+        assert.match(answer, /^HTTP\/1\.1 400 /, `${method} ${target}`)
+        assert.match(answer, /"code":"invalid_request".*(Host|localhost)/, `${method} ${target}`)
+      }
+    assert.match(await told('http://localhost/health/live', 'localhost', 'LOCK'), /^HTTP\/1\.1 405 /)
+  })
+
+  it('a body comes as it is or in chunks: any other transfer coding is 501, and nothing is stored', async () => {
+    const { service, base, writer } = rich.catalog
+    const path = `${base}/raw/coded`
+    const put = async (coding: string, version = '1.1') => {
+      const connection = await openConnection(service.url)
+      const head = `PUT ${path} HTTP/${version}\r\nHost: localhost\r\nAuthorization: Bearer ${writer.token}\r\n`
+      connection.send(`${head}${coding}Connection: close\r\n\r\n5\r\nhello\r\n0\r\n\r\n`)
+      return await connection.ended()
+    }
+    for (const coding of ['gzip, chunked', 'deflate,chunked', 'identity, chunked', 'x, chunked', 'chunked, chunked'])
+      for (const lines of [`${coding}\r\n`, coding.replace(/, ?/, '\r\nTransfer-Encoding: ').concat('\r\n')]) {
+        const answer = await put(`Transfer-Encoding: ${lines}`)
+        assert.match(answer, /^HTTP\/1\.1 (501 .*"code":"not_implemented"|400 .*"code":"invalid_request")/s, lines)
+      }
+    assert.match(await put('Transfer-Encoding: gzip, chunked\r\n'), /^HTTP\/1\.1 501 /)
+    for (const lines of ['Transfer-Encoding: chunked, gzip\r\n', 'Transfer-Encoding: chunked\r\nContent-Length: 5\r\n'])
+      assert.match(await put(lines), /^HTTP\/1\.1 400 .*"code":"invalid_request"/s, lines)
+    assert.match(await put('Transfer-Encoding: chunked\r\n', '1.0'), /^HTTP\/1\.1 400 .*"code":"invalid_request"/s)
+    assert.equal((await ask({ path, credential: writer.token })).status, 404)
+    assert.match(await put('Transfer-Encoding: Chunked\r\n'), /^HTTP\/1\.1 201 /)
+    assert.equal((await ask({ path, credential: writer.token })).text, 'hello')
+  })
+
   it('every answer varies by origin, and listed origins may read what clients need', async () => {
     const { service, base, writer } = rich.catalog
     const expected = ['accept-ranges', 'allow', 'etag', 'www-authenticate', 'x-svc-package-version', 'x-request-id']

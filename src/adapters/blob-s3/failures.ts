@@ -10,18 +10,18 @@ const busy = new Set([
 ])
 
 /** Nothing that a second try would change; somebody has to set it right. */
-const refusals: Readonly<Record<string, string>> = {
-  AccessDenied: 'the credentials lack a right on the bucket (docs/operating/object-stores.md lists them)',
-  InvalidAccessKeyId: 'the store does not know the access key (AWS_ACCESS_KEY_ID)',
-  SignatureDoesNotMatch: 'the secret is wrong (AWS_SECRET_ACCESS_KEY)',
-  ExpiredToken: 'the session token has expired (AWS_SESSION_TOKEN)',
-  InvalidToken: 'the session token is wrong (AWS_SESSION_TOKEN)',
-  RequestTimeTooSkewed: 'the clocks of this machine and of the store differ too much',
-  NoSuchBucket: 'there is no such bucket; create it, or correct SVC_BLOB_STORE',
-  PermanentRedirect: 'the bucket lies in another region; name it with region=… in SVC_BLOB_STORE',
-  AuthorizationHeaderMalformed: 'the bucket lies in another region; name it with region=… in SVC_BLOB_STORE',
-  CredentialsProviderError: 'there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
-}
+const refusals: ReadonlyMap<string, string> = new Map([
+  ['AccessDenied', 'the credentials lack a right on the bucket (docs/operating/object-stores.md lists them)'],
+  ['InvalidAccessKeyId', 'the store does not know the access key (AWS_ACCESS_KEY_ID)'],
+  ['SignatureDoesNotMatch', 'the secret is wrong (AWS_SECRET_ACCESS_KEY)'],
+  ['ExpiredToken', 'the session token has expired (AWS_SESSION_TOKEN)'],
+  ['InvalidToken', 'the session token is wrong (AWS_SESSION_TOKEN)'],
+  ['RequestTimeTooSkewed', 'the clocks of this machine and of the store differ too much'],
+  ['NoSuchBucket', 'there is no such bucket; create it, or correct SVC_BLOB_STORE'],
+  ['PermanentRedirect', 'the bucket lies in another region; name it with region=… in SVC_BLOB_STORE'],
+  ['AuthorizationHeaderMalformed', 'the bucket lies in another region; name it with region=… in SVC_BLOB_STORE'],
+  ['CredentialsProviderError', 'there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY'],
+])
 
 /** An answer by HTTP alone, as to HEAD, whose name says nothing. */
 const refusedByStatus: Readonly<Record<number, string>> = {
@@ -71,7 +71,7 @@ export const storeFailure = (cause: unknown): unknown => {
   const { name, message } = cause
   if (full.has(name) || statusOf(cause) === 507)
     return new BlobStoreFull(`no room left in the object store (${name})`, { cause })
-  const refusal = refusals[name] ?? refusals[refusedByStatus[statusOf(cause) ?? 0] ?? '']
+  const refusal = refusals.get(name) ?? refusals.get(refusedByStatus[statusOf(cause) ?? 0] ?? '')
   if (refusal !== undefined) return new BlobStoreUnavailable(`the object store refuses: ${refusal}`, { cause })
   if (isPassing(cause))
     return new BlobStoreUnavailable(`the object store fails (${message || codeOf(cause)})`, { cause })

@@ -1,5 +1,6 @@
 import type { Queries } from '../../database/database.ts'
-import { Failure } from '../../kernel/failure.ts'
+import { entityTagsWanted, parseEntityTags } from '../../kernel/entity-tags.ts'
+import { Failure, invalid } from '../../kernel/failure.ts'
 import { findRevisionRow } from './history.queries.ts'
 
 /** What a request expects of the file that it replaces (RFC 9110, section 13.1). */
@@ -13,7 +14,6 @@ interface Current {
   readonly sha256: string
 }
 
-const strongTag = /(?<![^\s,])"[^"]*"/g
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 export const failed = (path: string, what: string): Failure =>
@@ -21,7 +21,7 @@ export const failed = (path: string, what: string): Failure =>
 
 /**
  * Throws 412 `precondition_failed` unless the path is as expected. Tags are compared strongly; a date is looked at only where
- * no tag is given, and one that is none, or for a path that has nothing, is ignored.
+ * no tag is given, and one that is none, or for a path that has nothing, is ignored. Tags that are none are 400.
  */
 export const refuseUnlessAsExpected = async (
   q: Queries,
@@ -31,10 +31,11 @@ export const refuseUnlessAsExpected = async (
   current: Current | undefined,
 ): Promise<void> => {
   if (ifMatch !== undefined) {
+    const tags = parseEntityTags(ifMatch)
+    if (tags === null) throw invalid('/headers/if-match', entityTagsWanted)
     if (current === undefined) throw failed(path, 'has no file, and If-Match asks for one')
     const tag = `"sha256:${current.sha256}"`
-    const tags: readonly string[] = ifMatch.match(strongTag) ?? []
-    if (ifMatch.trim() !== '*' && !tags.includes(tag))
+    if (tags !== '*' && !tags.some(({ weak, opaque }) => !weak && opaque === tag))
       throw failed(path, `has the ETag ${tag}, which If-Match does not name`)
   } else if (ifUnmodifiedSince !== undefined && current !== undefined && httpDate.test(ifUnmodifiedSince)) {
     const row = await findRevisionRow(q, repository, path, current.revision)
