@@ -23,6 +23,11 @@ export const ownReadBufferBytesMax = 64 * KiB
 export const threadPoolThreads = 32
 /** Syncs of stored files at once: a quarter of the pool, so that a disk which is slow to sync leaves threads to everything else. */
 export const fileSyncsAtOnce = 8
+/**
+ * Of those, of files above `receiveSyncBytesMin`, which have two under way at a time: four uploads took all places (measured with
+ * syncs of 2 s: 1.8 s for a small file, which has places left now).
+ */
+export const largeFileSyncsAtOnce = 6
 
 /** Repositories that upkeep looks at together: a millisecond on SQLite. */
 export const repositoriesPage = 500

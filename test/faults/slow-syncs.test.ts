@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
+import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
-import { fileSyncsAtOnce } from '../../src/kernel/engine-limits.ts'
+import { fileSyncsAtOnce, largeFileSyncsAtOnce } from '../../src/kernel/engine-limits.ts'
 import { ask, closeConnections } from '../harness/client.ts'
 import { makeDiskFaults } from '../harness/disk-faults.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, password } from '../harness/people.ts'
 import { endProgramsAfterTests, keyIn, listening, type Program, settingsFor, startSvc } from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
 
 endProgramsAfterTests()
 after(closeConnections)
@@ -62,5 +64,44 @@ forEachEngine((engine) => {
       held.end()
     }
     for (const told of await Promise.all(sent)) assert.equal(told.status, 201, told.text)
+  })
+
+  it('stores small files while all syncs of large ones that are let begin are held', async () => {
+    const bytes = randomBytes(1024 * 1024)
+    const sha256 = hash('sha256', bytes)
+    // Only the file of an upload in parts bears the number of the process, while a part is written.
+    const held = disk.rule({ call: 'fdatasync', path: `.${program.pid}.`, action: 'hold' })
+    const part = async (index: number) => {
+      const opened = await ask(url, {
+        path: '/api/v1/repositories/releases/uploads',
+        json: { name: `large-${index}`, size: String(bytes.byteLength), sha256 },
+        headers: { 'idempotency-key': randomUUID() },
+        credential: token,
+      })
+      assert.equal(opened.status, 201, opened.text)
+      const path = `${opened.headers.location}/parts/0`
+      const headers = { 'content-type': 'application/octet-stream', 'x-content-sha256': sha256 }
+      return ask(url, { method: 'PUT', path, headers, credential: token, body: bytes })
+    }
+    const sent = Promise.all(Array.from({ length: uploads }, (_, index) => part(index)))
+    // Where the test fails before it looks at them.
+    sent.catch(() => {})
+    try {
+      await held.met(largeFileSyncsAtOnce)
+      let stored = 0
+      for (let index = 0; index < uploads; index++)
+        put(`small-${index}`, `a few bytes ${index}`).then(
+          ({ status }) => {
+            if (status === 201) stored += 1
+          },
+          () => {},
+        )
+      await until('small files are stored', () => stored === uploads)
+      assert.equal(held.hits().length, largeFileSyncsAtOnce)
+      assert.equal(held.done(), 0)
+    } finally {
+      held.end()
+    }
+    for (const told of await sent) assert.equal(told.status, 204, told.text)
   })
 })

@@ -2,7 +2,7 @@ import { truncate } from 'node:fs/promises'
 import { partSyncEveryBytes } from '../../kernel/limits.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan, type StagedPart } from '../../ports/blob-store.ts'
 import { errorCode, guarded } from './failures.ts'
-import { close, closeLater, create, fileBytes, fsync, fsyncDirectory, link, openToWrite } from './files.ts'
+import { amongLarge, close, closeLater, create, fileBytes, fsync, fsyncDirectory, link, openToWrite } from './files.ts'
 import { type Course, GatheredWriter } from './gathered-writer.ts'
 import { type LoneWriter, openAlone } from './lone-writer.ts'
 import { type NumberedFile, removeNumbers, withNewestFile } from './numbered-files.ts'
@@ -75,7 +75,7 @@ export const assembledFile = (publishing: Publishing, id: string, plan: Assembly
   async function giveName(file: NumberedFile): Promise<NumberedFile> {
     const descriptor = await openToWrite(file.path)
     try {
-      await fsync(descriptor)
+      await amongLarge(() => fsync(descriptor))
     } finally {
       await close(descriptor)
     }

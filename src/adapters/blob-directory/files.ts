@@ -1,5 +1,5 @@
 import fs, { constants } from 'node:fs'
-import { fileSyncsAtOnce } from '../../kernel/engine-limits.ts'
+import { fileSyncsAtOnce, largeFileSyncsAtOnce } from '../../kernel/engine-limits.ts'
 import { createGate } from '../../kernel/gate.ts'
 
 /*
@@ -36,6 +36,9 @@ export const closeLater = (descriptor: number): void => fs.close(descriptor, () 
 
 /** Syncs wait in line for a part of the thread pool: what else uses it, also the log of the database, never waits for them all. */
 const inTurn = createGate(fileSyncsAtOnce)
+
+/** Syncs of large files wait here first, so that small ones find a place among the others. */
+export const amongLarge = createGate(largeFileSyncsAtOnce)
 
 export const fsync = (descriptor: number): Promise<void> => inTurn(() => settled((done) => fs.fsync(descriptor, done)))
 

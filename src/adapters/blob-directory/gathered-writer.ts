@@ -1,6 +1,6 @@
 import * as limits from '../../kernel/limits.ts'
 import { release } from '../../kernel/piece-memory.ts'
-import { fdatasync, writeFully } from './files.ts'
+import { amongLarge, fdatasync, writeFully } from './files.ts'
 
 /** Where a writer begins, and where it will end if that is known; a sync is started after so many bytes at the latest. */
 export interface Course {
@@ -27,6 +27,7 @@ export interface Course {
  */
 export class GatheredWriter {
   readonly #descriptor: number | Promise<number>
+  readonly #from: number
   readonly #end: number
   readonly #syncEveryBytes: number
   readonly #mayWrite: (() => void) | undefined
@@ -44,6 +45,7 @@ export class GatheredWriter {
 
   constructor(descriptor: number | Promise<number>, { from, to, syncEveryBytes, mayWrite }: Course) {
     this.#descriptor = descriptor
+    this.#from = from
     this.#position = from
     this.#syncedFrom = from
     this.#end = to ?? Number.POSITIVE_INFINITY
@@ -149,7 +151,9 @@ export class GatheredWriter {
 
   async #sync(): Promise<void> {
     try {
-      await fdatasync(await this.#descriptor)
+      const descriptor = await this.#descriptor
+      const sync = () => fdatasync(descriptor)
+      await (this.#position - this.#from > limits.receiveSyncBytesMin ? amongLarge(sync) : sync())
     } catch (error) {
       this.#failure ??= { error }
     }

@@ -3,6 +3,7 @@ import { readAheadBytes } from '../../kernel/limits.ts'
 import { BlobStoreUnavailable } from '../../ports/blob-store.ts'
 import { errorCode } from './failures.ts'
 import {
+  amongLarge,
   close,
   closeLater,
   create,
@@ -129,7 +130,7 @@ const renew = async (layout: Layout, id: string, { name, number }: Try): Promise
     if (!(await sharedCopy(name, copy))) await sparseCopy(name, copy)
     const descriptor = await openToWrite(copy)
     try {
-      await fsync(descriptor)
+      await amongLarge(() => fsync(descriptor))
     } finally {
       await close(descriptor)
     }
