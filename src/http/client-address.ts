@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { networkOf } from '../kernel/networks.ts'
-import { hostOf, isUnmistakable, lastForwarded as lastOf } from './hosts.ts'
+import { isUnmistakable, lastForwarded as lastOf } from './hosts.ts'
+import { hostOf } from './target.ts'
 
 export type TrustedProxies = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { Failure } from '../kernel/failure.ts'
+import { hostOf } from './target.ts'
 
 /** A name or an address, and perhaps a port (RFC 9110, section 7.2). */
 const form = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_][a-z0-9_.-]{0,253})(?::\d{1,5})?$/i
@@ -30,19 +31,6 @@ export const isUnmistakable = (host: string): boolean => {
 
 const refused = (detail: string): Failure =>
   new Failure('invalid_request', detail, { headers: { connection: 'close' } })
-
-/** The authority of a request target that is a whole address. */
-const wholeAddress = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i
-
-/** Whom a request is for: the authority of a target that is a whole address, whatever Host says beside it (RFC 9112, section 3.2.2). */
-export const hostOf = ({ url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>): string | undefined =>
-  (url.startsWith('/') ? undefined : wholeAddress.exec(url)?.[1]) ?? headers.host
-
-/** The path of a request target, and its query, however the target is written. */
-export const pathOf = (url: string): string => {
-  const [whole] = url.startsWith('/') ? [] : (wholeAddress.exec(url) ?? [])
-  return whole === undefined ? url : url.slice(whole.length).replace(/^(?!\/)/, '/')
-}
 
 const timesSent = ({ rawHeaders }: IncomingMessage, name: string): number =>
   rawHeaders.filter((each, at) => at % 2 === 0 && each.toLowerCase() === name).length

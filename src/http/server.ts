@@ -16,7 +16,7 @@ import { clientFacts, comesFromProxy, peerNetwork } from './client-address.ts'
 import { Connection } from './connection.ts'
 import { Crowd } from './crowd.ts'
 import { exchangeOf } from './exchange.ts'
-import { pathOf, refuseWrongHost } from './hosts.ts'
+import { refuseWrongHost } from './hosts.ts'
 import { Lingering } from './lingering.ts'
 import { malformedAnswer } from './malformed.ts'
 import { checkOrigin, preflightHeaders } from './origins.ts'
@@ -24,6 +24,7 @@ import type { HttpParts } from './parts.ts'
 import { createReplies } from './replies.ts'
 import { expectsContinue } from './request-body.ts'
 import { bindOperation, leaveBodies, type RefuseMethod, readJsonBodies, refuseOtherMethods } from './routes.ts'
+import { pathOf, refuseWrongTarget } from './target.ts'
 import { refuseCodings } from './transfer-codings.ts'
 
 export interface HttpServer {
@@ -118,6 +119,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     const { origin } = request.headers
     const { onLoopback, baseUrl, trustedProxies } = parts
     refuseCodings(request.raw)
+    refuseWrongTarget(request.raw)
     refuseWrongHost(request.raw, { onLoopback, baseUrl, fromProxy: comesFromProxy(request.raw, trustedProxies) })
     if (origin !== undefined) {
       admitOrigin(request, origin)

@@ -16,7 +16,10 @@ export const toFailure = (error: unknown, translate: (error: unknown) => Failure
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new Failure('invalid_request', 'The body and its Content-Length differ.')
     case 'FST_ERR_BAD_URL':
-      return new Failure('invalid_request', 'The path must be percent-encoded UTF-8.')
+      return new Failure(
+        'invalid_request',
+        'The target must be a path in percent-encoded UTF-8, or such a path behind a whole address of http.',
+      )
     case 'ECONNRESET':
     case 'ECONNABORTED':
       return new Failure('invalid_request', 'The connection was closed before the request was complete.')

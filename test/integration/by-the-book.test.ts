@@ -158,6 +158,27 @@ forEachEngine((engine) => {
     assert.match(await told('http://localhost/health/live', 'localhost', 'LOCK'), /^HTTP\/1\.1 405 /)
   })
 
+  it('a number sign in a target ends no name: it is refused, and nothing is stored under what stands before it', async () => {
+    const { service, base, writer } = rich.catalog
+    const connection = await openConnection(service.url)
+    const head = `PUT ${base}/raw/c#.zip HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${writer.token}\r\n`
+    connection.send(`${head}Connection: close\r\nContent-Length: 1\r\n\r\nx`)
+    assert.match(await connection.ended(), /^HTTP\/1\.1 400 .*%23/s)
+    assert.equal((await ask({ path: `${base}/raw/c`, credential: writer.token })).status, 404)
+  })
+
+  it('every header of an operation that says one thing is refused when it stands twice', async () => {
+    const { service } = rich.catalog
+    const ofLists = ['if-match', 'if-none-match', 'content-digest', 'repr-digest']
+    const names = new Set(catalogue().flatMap(({ headers }) => Object.keys(headers.properties)))
+    assert.ok(names.size > 10)
+    for (const name of [...names, 'Host', 'Authorization'].filter((each) => !ofLists.includes(each))) {
+      const connection = await openConnection(service.url)
+      connection.send(`GET /health/live HTTP/1.1\r\nHost: a\r\n${`${name}: localhost\r\n`.repeat(2)}\r\n`)
+      assert.match(await connection.ended(), /^HTTP\/1\.1 400 .*stands more than once/s, name)
+    }
+  })
+
   it('a body comes as it is or in chunks: any other transfer coding is 501, and nothing is stored', async () => {
     const { service, base, writer } = rich.catalog
     const path = `${base}/raw/coded`

@@ -85,10 +85,10 @@ describe('the line of passwords', () => {
     const order: string[] = []
     const networks = passwordHashesWaitingMax + 10
     const refusals = new Map<string, number>()
-    let under = true
+    let goOn = true
     /** Comes again at once, whether it had its turn or was refused. */
     const keepComing = async (who: string): Promise<void> => {
-      while (under)
+      while (goOn)
         await inTurn({ line: 'other', subject: who, network: who, party: who }, async () => {
           order.push(who)
           await setImmediate()
@@ -98,14 +98,17 @@ describe('the line of passwords', () => {
         })
     }
     const crowd = Array.from({ length: networks }, (_, network) => keepComing(`network ${network}`))
-    while (order.length < networks * 2) await setImmediate()
-    assert.ok(refusals.size > 0, 'the line is full')
-    for (const who of ['newcomer', 'another']) {
-      const before = order.length
-      await inTurn({ line: 'other', subject: who, network: who, party: who }, async () => order.push(who))
-      assert.ok(order.length - before <= 3, `${who} waited for ${order.length - before} turns`)
+    try {
+      while (order.length < networks * 2) await setImmediate()
+      assert.ok(refusals.size > 0, 'the line is full')
+      for (const who of ['newcomer', 'another']) {
+        const before = order.length
+        await inTurn({ line: 'other', subject: who, network: who, party: who }, async () => order.push(who))
+        assert.ok(order.length - before <= 3, `${who} waited for ${order.length - before} turns`)
+      }
+    } finally {
+      goOn = false
+      await Promise.all(crowd)
     }
-    under = false
-    await Promise.all(crowd)
   })
 })
