@@ -48,6 +48,13 @@ export const peerNetwork = (socket: Socket, proxies: TrustedProxies): string | n
   return proxies.length > 0 && isTrusted(peer, proxies) ? null : networkOf(peer)
 }
 
+/** The network of the client that a proxy speaks for, which is trusted to; null where it does not say. */
+export const networkBehind = (request: IncomingMessage, proxies: TrustedProxies): string | null => {
+  const direct = directPeer(request)
+  const client = forwardedAddress(header(request.headers['x-forwarded-for']), direct, proxies)
+  return client === direct ? null : networkOf(client)
+}
+
 const directPeer = (request: IncomingMessage): string => peerOf(request.socket)
 
 const peerOf = ({ remoteAddress: peer = '' }: Socket): string => (peer.startsWith('::ffff:') ? peer.slice(7) : peer)

@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { after, describe, it } from 'node:test'
 import { openConnection } from '../../test/harness/connection.ts'
 import { until } from '../../test/harness/until.ts'
+import { connectionIdleMs, takingLooks } from '../kernel/connection-limits.ts'
+import { VirtualTime } from '../kernel/virtual-time.suite.ts'
 import { Connection } from './connection.ts'
 import { Crowd } from './crowd.ts'
+import { exchangeOf } from './exchange.ts'
 import { Lingering } from './lingering.ts'
+import { Proxied } from './proxied.ts'
 
-describe('a connection on which nothing moves', () => {
+const MiB = 1024 * 1024
+const lookMs = connectionIdleMs / takingLooks
+const question = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+
+describe('a connection', () => {
   const servers: { close(): void; closeAllConnections(): void }[] = []
   after(() => {
     for (const server of servers) {
@@ -16,53 +25,120 @@ describe('a connection on which nothing moves', () => {
     }
   })
 
-  /** A connection to a server whose answers the test gives. */
-  const scene = async () => {
+  /** A connection to a server whose answers the test gives, and whose time it lets pass; of a proxy if that is `proxied`. */
+  const scene = async (proxied = false) => {
     const responses: ServerResponse[] = []
-    const connections: Connection[] = []
+    const connections = new Map<Socket, Connection>()
     const crowd = new Crowd({ most: 10, perNetwork: 10, reserved: 1 })
+    const time = new VirtualTime()
     const parts = {
       crowd,
       lingering: new Lingering(),
+      proxied: new Proxied(2),
+      networkBehind: () => 'behind',
+      timers: time,
       serve: (_: unknown, response: ServerResponse) => void responses.push(response),
       report: assert.ifError,
     }
-    const server = createServer((request, response) => connections[0]?.arrive(request, response))
+    const server = createServer((request, response) => connections.get(request.socket)?.arrive(request, response))
     servers.push(server)
-    server.on('connection', (socket) => connections.push(new Connection(socket, 'here', parts)))
+    server.on('connection', (socket) => connections.set(socket, new Connection(socket, proxied ? null : 'here', parts)))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const address = server.address()
     assert.ok(typeof address === 'object' && address !== null)
-    const client = await openConnection(`http://127.0.0.1:${address.port}`)
-    await until('it is here', () => connections.length === 1)
-    const [connection] = connections
-    assert.ok(connection !== undefined)
-    const asked = async (): Promise<ServerResponse> => {
-      client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-      return until('a request is served', () => responses.shift())
+    const open = () => openConnection(`http://127.0.0.1:${address.port}`)
+    const client = await open()
+    const connection = await until('it is here', () => [...connections.values()][0])
+    const served = (): Promise<ServerResponse> => until('a request is served', () => responses.shift())
+    const asked = (): Promise<ServerResponse> => {
+      client.send(question)
+      return served()
     }
-    return { client, connection, crowd, asked }
+    return { client, connection, crowd, asked, served, open, time }
   }
 
-  it('goes on while we are waited for', async () => {
-    const { client, connection, asked } = await scene()
+  it('goes on while we are waited for, and ends when nothing is asked', async () => {
+    const { client, connection, crowd, asked, time } = await scene()
     const response = await asked()
     connection.quiet()
+    time.pass(10 * connectionIdleMs)
+    response.write('so far')
+    await client.until(/so far/)
+    connection.quiet()
+    time.pass(10 * connectionIdleMs)
     response.end('done')
     await client.until(/done/)
-    client.socket.destroy()
+    await until('it rests', () => response.closed)
+    connection.quiet()
+    await client.ended()
+    assert.equal(crowd.count, 0)
   })
 
-  it('is ended when the client does not take its answer, and when it asks for nothing', async () => {
-    const slow = await scene()
-    slow.client.socket.pause()
-    const response = await slow.asked()
-    response.end(Buffer.alloc(64 * 1024 * 1024))
-    slow.connection.quiet()
-    await until('nothing is left of it', () => slow.crowd.count === 0)
-    const idle = await scene()
-    idle.connection.quiet()
-    await idle.client.ended()
-    assert.equal(idle.crowd.count, 0)
+  it('is ended when the client takes nothing of its answer, whatever it sends meanwhile', async () => {
+    const { client, crowd, asked, time } = await scene()
+    client.socket.pause()
+    const response = await asked()
+    response.end(Buffer.alloc(64 * MiB))
+    for (let look = 0; look < takingLooks; look++) {
+      time.pass(lookMs)
+      assert.equal(crowd.count, 1)
+      const before = response.socket?.bytesRead ?? 0
+      client.send('\r\n')
+      await until('it has come', () => (response.socket?.bytesRead ?? 0) > before)
+    }
+    time.pass(lookMs)
+    await until('nothing is left of it', () => crowd.count === 0)
+  })
+
+  it('goes on as long as the client takes a part of a piece now and then', async () => {
+    const { client, crowd, asked, time } = await scene()
+    client.socket.pause()
+    const response = await asked()
+    let whole = false
+    response.end(Buffer.alloc(128 * MiB), () => {
+      whole = true
+    })
+    const handle: unknown = Reflect.get(response.socket ?? {}, '_handle')
+    assert.ok(typeof handle === 'object' && handle !== null)
+    const left = (): number => Number(Reflect.get(handle, 'writeQueueSize'))
+    for (let round = 0; round < 4; round++) {
+      time.pass(connectionIdleMs)
+      const before = left()
+      client.socket.resume()
+      await until('the kernel took some', () => left() < before - MiB)
+      client.socket.pause()
+    }
+    assert.equal(whole, false, 'it is a piece that was not taken whole')
+    assert.equal(crowd.count, 1)
+    time.pass(connectionIdleMs + lookMs)
+    await until('it ends when nothing is taken any more', () => crowd.count === 0)
+  })
+
+  it('ends after an offer of another protocol, so that nobody waits for what came with it', async () => {
+    const { client, served } = await scene()
+    client.send(question.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n') + question)
+    const response = await served()
+    response.end('the answer')
+    const received = await client.ended()
+    assert.match(received, /^connection: close/im)
+    assert.match(received, /the answer$/)
+  })
+
+  it('by a proxy has a share of the requests under way for the network that it speaks for', async () => {
+    const { client, asked, served, open } = await scene(true)
+    const first = await asked()
+    const others = [await open(), await open()]
+    const shares = [first]
+    for (const other of others) {
+      other.send(question)
+      shares.push(await served())
+    }
+    assert.deepEqual(
+      shares.map(({ req }) => exchangeOf({ raw: req }).hasShare),
+      [true, true, false],
+    )
+    first.end('done')
+    await client.until(/done/)
+    assert.equal(exchangeOf({ raw: (await asked()).req }).hasShare, true)
   })
 })

@@ -1,13 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { connectionIdleMs, pipelinedWaitingMax } from '../kernel/connection-limits.ts'
+import { pipelinedWaitingMax } from '../kernel/connection-limits.ts'
+import type { Timers } from '../kernel/timers.ts'
 import type { Crowd, Member } from './crowd.ts'
 import { beginExchange, type Exchange } from './exchange.ts'
 import type { Lingering } from './lingering.ts'
+import type { Proxied } from './proxied.ts'
+import { Shares } from './shares.ts'
+import { watchTaking } from './taking.ts'
 
 export interface ConnectionParts {
   readonly crowd: Crowd
   readonly lingering: Lingering
+  readonly proxied: Proxied
+  /** The network of the client that a trusted proxy speaks for; null where it does not say. */
+  readonly networkBehind: (request: IncomingMessage) => string | null
+  readonly timers: Timers
   readonly serve: Serve
   readonly report: (error: unknown) => void
 }
@@ -23,8 +31,12 @@ interface UnderWay extends Arrived {
   readonly exchange: Exchange
 }
 
+interface Waiting extends Arrived {
+  readonly connection: Connection
+}
+
 /** Requests that wait behind another one of their connection, on all connections. */
-let waitingEverywhere = 0
+const waitingEverywhere = new Shares<Waiting>()
 
 /**
  * A connection and its requests, which are served one after another in the order in which they came. A client may send more
@@ -39,7 +51,7 @@ export class Connection {
   readonly #member: Member
   readonly #hasRoom: boolean
   #underWay: UnderWay | null = null
-  #waiting: Arrived[] = []
+  #waiting: Waiting[] = []
   /** Said instead of the next answer: what came is no request. */
   #lastWords: string | null = null
   /** Our side is closed. */
@@ -48,9 +60,11 @@ export class Connection {
   constructor(socket: Socket, network: string | null, parts: ConnectionParts) {
     this.#socket = socket
     this.#parts = parts
-    this.#member = { network, close: () => void socket.destroy() }
+    this.#member = this.#asMember(network)
     this.#hasRoom = parts.crowd.enter(this.#member)
+    const stopWatching = watchTaking(socket, parts.timers)
     socket.on('close', () => {
+      stopWatching()
       parts.crowd.leave(this.#member)
       this.#forgetWaiting()
       this.#underWay?.exchange.scope.end()
@@ -71,18 +85,18 @@ export class Connection {
       this.#begin({ request, response })
       return
     }
-    this.#waiting.push({ request, response })
-    waitingEverywhere += 1
-    if (waitingEverywhere > pipelinedWaitingMax) this.#socket.destroy()
-    else this.#socket.pause()
+    const waiting = { request, response, connection: this }
+    this.#waiting.push(waiting)
+    waitingEverywhere.add(this.#member.network, waiting)
+    this.#socket.pause()
+    if (waitingEverywhere.size <= pipelinedWaitingMax) return
+    const { thing } = waitingEverywhere.oldestOfMost ?? { thing: waiting }
+    thing.connection.#end()
   }
 
-  /** Nothing moved for a while. That is as it should be while it is us who are waited for, and the client has taken what there is. */
+  /** Nothing moved for a while. With a request under way that is as it should be: whoever waits for its client has a clock. */
   quiet(): void {
-    const { response } = this.#underWay ?? {}
-    const ours = response !== undefined && !(response.headersSent && this.#socket.writableLength > 0)
-    if (ours) this.#socket.setTimeout(connectionIdleMs)
-    else this.#socket.destroy()
+    if (this.#underWay === null) this.#socket.destroy()
   }
 
   /** What came is no request, and nothing after it can be one: `text` is the last answer. */
@@ -104,40 +118,73 @@ export class Connection {
   /** Ends our side, and with it the exchange; whoever waits for the rest of a body waits in vain. */
   #close(request: IncomingMessage | null): void {
     this.#closing = true
-    this.#parts.lingering.close(this.#socket, request)
+    const network = this.#underWay?.exchange.network ?? this.#member.network
+    this.#parts.lingering.close(this.#socket, network, request)
     this.#underWay?.exchange.scope.end()
+    this.#parts.crowd.linger(this.#member)
+  }
+
+  #end(): void {
+    this.#forgetWaiting()
+    this.#socket.destroy()
+  }
+
+  #asMember(network: string | null): Member {
+    const connection = this
+    return {
+      network,
+      get isBusy() {
+        return connection.#isBusy
+      },
+      close: () => this.#end(),
+    }
+  }
+
+  /** A request is under way, its body is here or a file, and its answer is not one that is whole and not taken. */
+  get #isBusy(): boolean {
+    if (this.#underWay === null) return false
+    const { request, response, exchange } = this.#underWay
+    const isHere = request.complete || exchange.receivesFile
+    return isHere && !(response.writableEnded && this.#socket.writableLength > 0)
   }
 
   get #holds(): boolean {
     return this.#waiting.length > 0 || this.#lastWords !== null
   }
 
-  #begin(arrived: Arrived): void {
-    const exchange = beginExchange(arrived.request, {
-      report: this.#parts.report,
+  #begin({ request, response }: Arrived): void {
+    const { crowd, proxied, report, networkBehind, serve } = this.#parts
+    const network = this.#member.network ?? networkBehind(request)
+    const exchange = beginExchange(request, {
+      report,
+      network,
       hasRoom: this.#hasRoom,
-      lingerThenClose: () => this.#close(arrived.request),
+      lingerThenClose: () => this.#close(request),
+      awaitTaking: () => crowd.wait(this.#member),
     })
-    this.#parts.crowd.begin(this.#member)
-    this.#underWay = { ...arrived, exchange }
+    crowd.wait(this.#member)
+    this.#underWay = { request, response, exchange }
     // Taken first, given back last: the next one begins when nothing of this one is left.
     exchange.scope.own(() => this.#next())
-    arrived.response.once('close', () => exchange.scope.end())
-    this.#parts.serve(arrived.request, arrived.response)
+    if (this.#member.network === null && network !== null) exchange.hasShare = proxied.enter(exchange.scope, network)
+    // What came in one packet with the offer of another protocol is lost: Node stops reading HTTP there.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+    response.once('close', () => exchange.scope.end())
+    serve(request, response)
   }
 
   #next(): void {
-    const request = this.#underWay?.request
+    const { request, exchange } = this.#underWay ?? {}
     this.#underWay = null
-    this.#parts.crowd.rest(this.#member)
+    this.#parts.crowd.wait(this.#member)
     if (!this.#socket.writable) {
       this.#forgetWaiting()
       return
     }
-    if (request?.complete === false) this.#parts.lingering.passOver(this.#socket, request)
+    if (request?.complete === false) this.#passOver(request, exchange?.network ?? this.#member.network)
     const next = this.#waiting.shift()
     if (next !== undefined) {
-      waitingEverywhere -= 1
+      waitingEverywhere.delete(this.#member.network, next)
       if (!this.#holds) this.#socket.resume()
       this.#begin(next)
     } else if (this.#lastWords !== null) {
@@ -146,8 +193,16 @@ export class Connection {
     }
   }
 
+  #passOver(request: IncomingMessage, network: string | null): void {
+    const { crowd, lingering } = this.#parts
+    crowd.linger(this.#member)
+    lingering.passOver(this.#socket, network, request, () => {
+      if (this.#underWay === null && !this.#closing) crowd.wait(this.#member)
+    })
+  }
+
   #forgetWaiting(): void {
-    waitingEverywhere -= this.#waiting.length
+    for (const waiting of this.#waiting) waitingEverywhere.delete(this.#member.network, waiting)
     this.#waiting = []
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Crowd, type Member } from './crowd.ts'
+import { Crowd } from './crowd.ts'
 
 const limits = { most: 20, perNetwork: 8, reserved: 4 }
 
@@ -8,9 +8,10 @@ describe('the connections of a server', () => {
   const scene = () => {
     const crowd = new Crowd(limits)
     const closed: string[] = []
-    const enter = (name: string, network: string | null): { member: Member; served: boolean } => {
-      const member: Member = {
+    const enter = (name: string, network: string | null, isBusy = false) => {
+      const member = {
         network,
+        isBusy,
         close() {
           closed.push(name)
           // Connections are told of their end later, and then leave once more.
@@ -21,20 +22,15 @@ describe('the connections of a server', () => {
     }
     /** So many of one network, each with a request under way if `busy`. */
     const many = (count: number, network: string | null, busy: boolean): boolean[] =>
-      Array.from({ length: count }, (_, n) => {
-        const { member, served } = enter(`${network} ${n}`, network)
-        if (busy) crowd.begin(member)
-        return served
-      })
+      Array.from({ length: count }, (_, n) => enter(`${network} ${n}`, network, busy).served)
     return { crowd, closed, enter, many }
   }
 
-  it('of one network take the places of their own that are idle, the longest first', () => {
+  it('of one network take the places of their own that do nothing, the longest first', () => {
     const { crowd, closed, enter, many } = scene()
     const { member } = enter('first', 'a')
     many(7, 'a', false)
-    crowd.begin(member)
-    crowd.rest(member)
+    crowd.wait(member)
     assert.deepEqual(many(3, 'a', false), [true, true, true])
     assert.deepEqual(closed, ['a 0', 'a 1', 'a 2'])
     assert.equal(crowd.count, limits.perNetwork)
@@ -64,7 +60,7 @@ describe('the connections of a server', () => {
     for (const network of ['a', 'b']) many(8, network, true)
     const late = enter('late', 'c')
     assert.equal(late.served, false)
-    crowd.begin(late.member)
+    crowd.wait(late.member)
     crowd.leave(late.member)
     assert.equal(crowd.count, 16)
   })
@@ -79,11 +75,36 @@ describe('the connections of a server', () => {
     assert.ok(closed.slice(0, 4).every((name) => name.startsWith('a') || name === 'b'))
   })
 
+  it('of a network make room in turn: what is dropped, then who was waited for for longest', () => {
+    const { crowd, closed, enter, many } = scene()
+    const [first] = [enter('first', 'a').member, enter('second', 'a')]
+    many(2, 'a', true)
+    crowd.linger(enter('dropped', 'a').member)
+    crowd.wait(first)
+    enter('third', 'a')
+    many(6, 'a', true)
+    assert.deepEqual(closed, ['dropped', 'second', 'first', 'third'])
+    assert.equal(crowd.count, limits.perNetwork)
+  })
+
+  it('that were busy and wait for their clients again make room again', () => {
+    const { crowd, closed, enter, many } = scene()
+    const { member } = enter('answering', 'b', true)
+    many(7, 'b', true)
+    many(8, 'a', true)
+    assert.equal(enter('c', 'c').served, false)
+    member.isBusy = false
+    assert.equal(enter('d', 'd').served, false, 'nobody has said so')
+    crowd.wait(member)
+    many(2, 'e', true)
+    assert.deepEqual(closed.slice(-2), ['d', 'answering'])
+  })
+
   it('are forgotten when they are gone', () => {
     const { crowd, enter } = scene()
     for (let count = 0; count < 1000; count++) {
       const { member } = enter('one', `network ${count}`)
-      crowd.begin(member)
+      crowd.wait(member)
       crowd.leave(member)
     }
     assert.equal(crowd.count, 0)

@@ -34,6 +34,14 @@ export interface Exchange {
   readonly lingerThenClose: () => void
   /** False on a connection for which there was no room: it may only ask how the service is. */
   readonly hasRoom: boolean
+  /** False when the network that a proxy speaks for has its share of requests already: that as well. */
+  hasShare: boolean
+  /** Of the client; null where a proxy that is trusted does not say whose request it is. */
+  readonly network: string | null
+  /** Set where the body is a file: it waits in a line, and who sends it slowly loses its place there. */
+  receivesFile: boolean
+  /** Told when the answer is whole and the client has not taken it yet. */
+  readonly awaitTaking: () => void
   /** Told when the JSON body is here: it is not waited for any longer. */
   bodyHere: () => void
 }
@@ -52,7 +60,12 @@ const exchanges = new WeakMap<IncomingMessage, Exchange>()
 /** Begins the exchange of a request. What fails while it is cleared away is reported. */
 export const beginExchange = (
   request: IncomingMessage,
-  { report, ...given }: Pick<Exchange, 'lingerThenClose' | 'hasRoom'> & { readonly report: (error: unknown) => void },
+  {
+    report,
+    ...given
+  }: Pick<Exchange, 'lingerThenClose' | 'hasRoom' | 'network' | 'awaitTaking'> & {
+    readonly report: (error: unknown) => void
+  },
 ): Exchange => {
   const requestId = nextRequestId()
   const exchange = {
@@ -64,6 +77,8 @@ export const beginExchange = (
     readsCatalog: false,
     arrival: null,
     ...given,
+    hasShare: true,
+    receivesFile: false,
     bodyHere: () => {},
   }
   exchanges.set(request, exchange)

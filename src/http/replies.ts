@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnyAnswer } from '../contract/handler.ts'
-import { textAnswerMs } from '../kernel/connection-limits.ts'
+import { textAnswerMs, unreadBytesMax } from '../kernel/connection-limits.ts'
 import { type Exchange, exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'
 import { isByteAnswer } from './pipeline.ts'
@@ -9,8 +9,9 @@ import { renderProblem } from './problem.ts'
 import { leavesMuchUnread } from './request-body.ts'
 import { sendBytes } from './send.ts'
 import { toFailure } from './thrown.ts'
+import { Unread } from './unread.ts'
 
-/** A client that does not take its answer is cut off. */
+/** A client that does not take its answer in time is cut off, also one that goes on taking a little. */
 const endWhenTooSlow = (response: ServerResponse, { scope }: Exchange): void => {
   const timer = setTimeout(() => response.destroy(), textAnswerMs)
   scope.own(() => clearTimeout(timer))
@@ -42,6 +43,20 @@ type Parts = Pick<HttpParts, 'metrics' | 'logAnswer' | 'reportBug' | 'translate'
  * waits for the sync that is due, which serves all who wait; when nothing is due, and on other engines, it waits for nothing.
  */
 export const createReplies = (parts: Parts, isDraining: () => boolean): Replies => {
+  const unread = new Unread(unreadBytesMax)
+
+  /** Of an answer that is whole in memory: for as long as the client has not taken it, it counts. */
+  const awaitTaking = (raw: ServerResponse, exchange: Exchange, bytes: number): void => {
+    const taken = unread.hold(exchange.network ?? '', bytes, () => raw.destroy())
+    if (exchange.scope.over) {
+      // The connection lingers.
+      raw.once('close', taken)
+    } else {
+      exchange.scope.own(taken)
+      exchange.awaitTaking()
+    }
+  }
+
   const answered = (request: FastifyRequest, reply: FastifyReply): void => {
     const { requestId, startedAtMs } = exchangeOf(request)
     const { operationId = 'none', template = 'unknown' } = request.routeOptions.config ?? {}
@@ -74,8 +89,10 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
       exchange.lingerThenClose()
     } else {
       raw.end(bodiless ? undefined : body)
-      if (raw.writableLength > 0) endWhenTooSlow(raw, exchange)
     }
+    if (raw.writableLength === 0) return
+    endWhenTooSlow(raw, exchange)
+    awaitTaking(raw, exchange, Buffer.byteLength(body))
   }
 
   const problem: Replies['problem'] = (request, reply, error) => {
@@ -120,6 +137,8 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
       exchange.scope.own(() => transfer.end())
       exchange.scope.own(async () => void (await bytes.return?.()))
       await sendBytes(reply.raw, exchange.scope, given.status, headers, bytes, (sent) => transfer.add(sent))
+      const { writableLength } = reply.raw
+      if (writableLength > 0) awaitTaking(reply.raw, exchange, writableLength)
     }
     // Also of a client that went away in the middle.
     exchange.scope.own(() => answered(request, reply))

@@ -68,6 +68,7 @@ export const bindOperation = (
         throw new Failure('draining', 'The service is shutting down; try again in a moment.', { retryAfterSeconds: 5 })
       const exchange = exchangeOf(request)
       if (!exchange.hasRoom && !operation.whileDraining) throw noRoom()
+      if (!exchange.hasShare && !operation.whileDraining) throw noShare()
       const sent = { authorization: request.headers.authorization, queryText: queryTextOf(request) }
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
       if (isForwardedByStranger(request.raw, parts.trustedProxies)) parts.forwardedByStranger(facts.clientAddress)
@@ -84,6 +85,7 @@ export const bindOperation = (
         parameters: params,
       })
       exchange.arrival = { caller, requestId: exchange.requestId, ...facts, admission, admitAgain }
+      exchange.receivesFile = operation.body.kind === 'stream'
       if (operation.body.kind !== 'json') return
       continueBody(request.raw, reply.raw)
       const timer = setTimeout(() => replies.problem(request, reply, bodyTooSlow()), jsonBodyDeadlineMs)
@@ -116,6 +118,15 @@ const noRoom = (): Failure =>
     {
       retryAfterSeconds: 5,
       headers: { connection: 'close' },
+    },
+  )
+
+const noShare = (): Failure =>
+  new Failure(
+    'busy',
+    'Too many requests of your network are under way. Wait for some of them, and send fewer at once.',
+    {
+      retryAfterSeconds: 5,
     },
   )
 

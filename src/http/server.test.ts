@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, describe, it, type TestContext } from 'node:test'
 import Type from 'typebox'
 import { openConnection } from '../../test/harness/connection.ts'
 import { answers, defineOperation, jsonBody } from '../contract/define.ts'
 import { handle } from '../contract/handler.ts'
 import { fields } from '../contract/schemas.ts'
-import { lingerIdleMs } from '../kernel/connection-limits.ts'
+import { lingerIdleMs, textAnswerMs, unreadBytesMax } from '../kernel/connection-limits.ts'
 import { drainMs, jsonBodyDeadlineMs } from '../kernel/limits.ts'
 import { realTimers } from '../kernel/timers.ts'
 import { createBudget } from './budget.ts'
@@ -39,6 +41,60 @@ const take = defineOperation({
   responses: { 200: answers('Taken', fields({ bytes: Type.Integer() })) },
 })
 
+const tell = defineOperation({
+  id: 'tell',
+  method: 'GET',
+  path: '/tell',
+  summary: 'Tell',
+  surface: 'discovery',
+  visibility: 'public',
+  access: { kind: 'anyone', reason: 'a test' },
+  retry: 'idempotent',
+  responses: { 200: { description: 'A long text', schema: null, mediaType: 'text/plain' } },
+})
+
+/** Three of them are more than may be held for those who do not take theirs. */
+const longText = 'x'.repeat(unreadBytesMax / 2.5)
+
+/** Asks for the long text, and takes no more of it than it is told to. */
+const askForLongText = async (url: string, first = () => {}) => {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  let received = 0
+  let wanted = 1
+  let look = (): void => {}
+  socket.on('data', (piece: Uint8Array) => {
+    received += piece.byteLength
+    if (received >= wanted) socket.pause()
+    look()
+  })
+  /** Resolves when so much has come in all. */
+  const take = (bytes: number): Promise<void> =>
+    new Promise((resolve) => {
+      wanted = bytes
+      look = () => {
+        if (received >= wanted) resolve()
+      }
+      socket.resume()
+    })
+  const closed = once(socket, 'close')
+  /** What has not come when the connection ended. */
+  const lacking = async (): Promise<number> => {
+    wanted = Number.POSITIVE_INFINITY
+    socket.resume()
+    await closed
+    return longText.length - received
+  }
+  socket.write('GET /none HTTP/1.1\r\nHost: a\r\n\r\n')
+  await take(1)
+  first()
+  socket.write('GET /tell HTTP/1.1\r\nHost: a\r\n\r\n')
+  // The other answer is shorter.
+  await take(10_000)
+  return { take, lacking, leave: () => void socket.destroy() }
+}
+
 describe('the server', () => {
   const servers: HttpServer[] = []
   after(() => Promise.all(servers.map((server) => server.close())))
@@ -61,6 +117,7 @@ describe('the server', () => {
           performed.push(`took ${bytes}`)
           return { status: 200, json: { bytes } }
         }),
+        handle(tell, async () => ({ status: 200, text: longText, headers: {} })),
       ],
       gate: {
         authenticate: () => Promise.reject(new Error('nobody signs in here')),
@@ -129,6 +186,28 @@ describe('the server', () => {
     await closing
     assert.deepEqual(performed, [])
     servers.splice(servers.indexOf(server), 1)
+  })
+
+  it('gives up an answer that is not taken whole in time, however the client takes it', async (t) => {
+    const { url, timers } = await scene(t)
+    // Of the connection, whose own clocks would be sooner, real time goes on.
+    timers.reset()
+    const client = await askForLongText(url, () => timers.enable({ apis: ['setTimeout'] }))
+    timers.tick(textAnswerMs - 1)
+    await client.take(longText.length / 4)
+    timers.tick(1)
+    timers.reset()
+    assert.ok((await client.lacking()) > 0)
+  })
+
+  it('gives up the oldest of the answers that are not taken when they are more than it can hold', async (t) => {
+    const { url } = await scene(t)
+    const [first, second, third] = [await askForLongText(url), await askForLongText(url), await askForLongText(url)]
+    assert.ok((await first.lacking()) > 0)
+    for (const other of [second, third]) {
+      await other.take(longText.length)
+      other.leave()
+    }
   })
 
   it('hides what a fault of ours says, and reports it once', async (t) => {

@@ -12,8 +12,9 @@ import {
 } from '../kernel/connection-limits.ts'
 import { Failure } from '../kernel/failure.ts'
 import { drainMs, requestHeadBytesMax } from '../kernel/limits.ts'
-import { clientFacts, comesFromProxy, peerNetwork } from './client-address.ts'
-import { Connection } from './connection.ts'
+import { realTimers } from '../kernel/timers.ts'
+import { clientFacts, comesFromProxy, networkBehind, peerNetwork } from './client-address.ts'
+import { Connection, type ConnectionParts } from './connection.ts'
 import { Crowd } from './crowd.ts'
 import { exchangeOf } from './exchange.ts'
 import { refuseWrongHost } from './hosts.ts'
@@ -21,6 +22,7 @@ import { Lingering } from './lingering.ts'
 import { malformedAnswer } from './malformed.ts'
 import { checkOrigin, preflightHeaders } from './origins.ts'
 import type { HttpParts } from './parts.ts'
+import { Proxied } from './proxied.ts'
 import { createReplies } from './replies.ts'
 import { expectsContinue } from './request-body.ts'
 import { bindOperation, leaveBodies, type RefuseMethod, readJsonBodies, refuseOtherMethods } from './routes.ts'
@@ -52,7 +54,14 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   })
   const isDraining = (): boolean => draining
   const connections = new WeakMap<Duplex, Connection>()
-  const report = (error: unknown): void => parts.reportBug(error, { asked: 'the end of a request' })
+  const shared: Omit<ConnectionParts, 'serve'> = {
+    crowd,
+    lingering,
+    proxied: new Proxied(connectionsPerNetworkMax),
+    networkBehind: (request) => networkBehind(request, parts.trustedProxies),
+    timers: realTimers,
+    report: (error) => parts.reportBug(error, { asked: 'the end of a request' }),
+  }
   /** Whoever is about to read a refusal is under way, too. */
   const isIdle = (): boolean => underWay === 0 && lingering.size === 0
   const lookWhetherIdle = (): void => {
@@ -85,7 +94,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     server.timeout = connectionIdleMs
     server.on('connection', (socket) => {
       const network = peerNetwork(socket, parts.trustedProxies)
-      connections.set(socket, new Connection(socket, network, { crowd, lingering, serve: counted, report }))
+      connections.set(socket, new Connection(socket, network, { ...shared, serve: counted }))
     })
     server.on('timeout', (socket) => connections.get(socket)?.quiet())
     server.on('checkContinue', (request: IncomingMessage, response) => {

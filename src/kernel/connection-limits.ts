@@ -1,4 +1,4 @@
-import { GiB, KiB, second } from './units.ts'
+import { GiB, KiB, MiB, second } from './units.ts'
 
 /** Bounds of connections, beside `limits.ts` (I9). */
 export const connectionsMax = 10_000
@@ -8,8 +8,12 @@ export const connectionsPerNetworkMax = 2_500
 export const connectionsReserved = 100
 /** A connection on which nothing moves for this long although something should is ended. */
 export const connectionIdleMs = 60 * second
+/** How often it is looked at in that time whether a client takes what there is for it. */
+export const takingLooks = 4
 /** How long a client may take to take an answer that is no file, which has some megabytes at most. */
 export const textAnswerMs = 300 * second
+/** Answers that are whole in memory while their clients take them, all together: thirty-two of the largest pages. */
+export const unreadBytesMax = 128 * MiB
 export const keepAliveMs = 65 * second
 export const headersTimeoutMs = 30 * second
 /** Requests that came before the answer to the one before them, on all connections; some five kilobytes each. */
