@@ -35,6 +35,7 @@ export interface ServeRequest {
   readonly head: boolean
   readonly range: string | undefined
   readonly ifRange: string | undefined
+  readonly ifMatch: string | undefined
   readonly ifNoneMatch: string | undefined
   readonly downloadClass: DownloadClass
   /** Whose share of the downloads it takes, the client's name for the download, and its place in the queue. */
@@ -67,19 +68,18 @@ const guards: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** If-None-Match compares weakly (RFC 9110, section 13.1.2). Throws 400 for one that is none. */
-const matches = (ifNoneMatch: string | undefined, etag: string): boolean => {
-  if (ifNoneMatch === undefined) return false
-  const tags = parseEntityTags(ifNoneMatch)
-  if (tags === null) throw invalid('/headers/if-none-match', entityTagsWanted)
-  return tags === '*' || tags.some(({ opaque }) => opaque === etag)
+/** If-Match compares strongly, If-None-Match weakly (RFC 9110, section 13.1). Throws 400 for one that is none. */
+const matches = (header: 'if-match' | 'if-none-match', value: string, etag: string): boolean => {
+  const tags = parseEntityTags(value)
+  if (tags === null) throw invalid(`/headers/${header}`, entityTagsWanted)
+  return tags === '*' || tags.some(({ weak, opaque }) => opaque === etag && (header === 'if-none-match' || !weak))
 }
 
 /**
  * The one door out: every route that sends stored bytes ends here. Decides conditions (RFC 9110, section 13) and range
  * (section 14), makes the headers, waits for its turn, and opens the bytes, which are read only as fast as the client takes
- * them. `headers` of the route are added. Throws 400 for conditions that are none, 416 `range_not_satisfiable`, and what
- * {@link Admission.enter} throws.
+ * them. `headers` of the route are added. Throws 400 for conditions that are none, 412
+ * `precondition_failed`, 416 `range_not_satisfiable`, and what {@link Admission.enter} throws.
  */
 export const serve = async (
   parts: ServeParts,
@@ -96,7 +96,13 @@ export const serve = async (
     'svc-download-class': request.downloadClass,
     ...headers,
   }
-  if (matches(request.ifNoneMatch, etag)) return { status: 304, headers: common, bytes: null }
+  const { ifMatch, ifNoneMatch } = request
+  if (ifMatch !== undefined && !matches('if-match', ifMatch, etag))
+    throw new Failure('precondition_failed', `The file is another one by now: it has the ETag ${etag}.`, {
+      headers: { etag },
+    })
+  if (ifNoneMatch !== undefined && matches('if-none-match', ifNoneMatch, etag))
+    return { status: 304, headers: common, bytes: null }
   const full = {
     ...common,
     'content-type': 'application/octet-stream',

@@ -9,6 +9,7 @@ import { fields, oneOf } from './schemas.ts'
 export const DownloadHeaders = fields({
   range: Type.Optional(Type.String()),
   'if-range': Type.Optional(Type.String()),
+  'if-match': Type.Optional(Type.String()),
   'if-none-match': Type.Optional(Type.String()),
   'svc-download-id': Type.Optional(
     Type.String({ pattern: patterns.downloadId, description: '16 to 64 letters, digits, _ or -' }),
@@ -30,6 +31,7 @@ export const downloadAsked = ({
   head: request.head,
   range: headers.range,
   ifRange: headers['if-range'],
+  ifMatch: headers['if-match'],
   ifNoneMatch: headers['if-none-match'],
   downloadClass: appliedClass(caller, headers['svc-download-class']),
   id: headers['svc-download-id'],

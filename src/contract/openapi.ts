@@ -95,7 +95,7 @@ const response = (kind: ResponseKind): Json => {
 }
 
 /** What the one door out may answer beside bytes. */
-const downloadFailures = ['range_not_satisfiable', 'download_queued', 'busy'] as const
+const downloadFailures = ['precondition_failed', 'range_not_satisfiable', 'download_queued', 'busy'] as const
 
 /** Every reason code that an operation may answer with: its own, and those that its access, input and body bring. */
 export const failureCodes = (operation: Operation): FailureCode[] => {

@@ -425,6 +425,23 @@ forEachEngine((engine) => {
           assert.equal((await ask(content, { 'if-none-match': ifNoneMatch })).status, 200, ifNoneMatch)
     })
 
+    it('is sent only as the file that If-Match names, which no range of another one is taken for', async () => {
+      for (const ask of [get, head]) {
+        for (const ifMatch of [tag, '*', `${otherTag}, ${tag}`])
+          assert.equal((await ask(content, { 'if-match': ifMatch })).status, 200, ifMatch)
+        for (const ifMatch of [otherTag, `W/${tag}`, '"*"'])
+          for (const others of [{}, { range: 'bytes=0-1' }, { range: 'bytes=99-' }, { 'if-none-match': tag }]) {
+            const told = await ask(content, { 'if-match': ifMatch, ...others })
+            assert.equal(told.status, 412, ifMatch)
+            assert.equal(told.headers.etag, tag)
+          }
+        assert.equal((await ask(content, { 'if-match': tag, 'if-none-match': tag })).status, 304)
+        assert.equal((await ask(content, { 'if-match': tag.slice(1, -1) })).status, 400)
+      }
+      assert.equal((await get(content, { 'if-match': tag, range: 'bytes=0-1' })).status, 206)
+      refused(await get(content, { 'if-match': otherTag }), 412, 'precondition_failed')
+    })
+
     it('refuses If-None-Match that is no list of tags, and picks none out of it', async () => {
       for (const ifNoneMatch of [
         tag.slice(1, -1),

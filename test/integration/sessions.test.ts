@@ -346,6 +346,11 @@ forEachEngine((engine) => {
         q.selectFrom('sessions').selectAll().where('account_id', '=', id).execute(),
       )
       assert.deepEqual(kept, [])
+      // So are all wrong tries, and from where somebody signed in.
+      await until('the tries are forgotten', async () => {
+        const counted = await inDatabase(service, (q) => q.selectFrom('throttles').select('key').execute())
+        return counted.length === 0
+      })
     })
 
     it('ends at logout, at once and on every gateway, and no other with it', async () => {
