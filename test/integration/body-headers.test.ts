@@ -123,6 +123,8 @@ forEachEngine((engine) => {
         [{ 'if-match': `${etag('two')}, *` }, 400],
         [{ 'if-match': '' }, 400],
         [{ 'if-unmodified-since': new Date(Date.now() - 3_600_000).toUTCString() }, 412],
+        [{ 'if-unmodified-since': 'Sunday, 06-Nov-94 08:49:37 GMT' }, 412],
+        [{ 'if-unmodified-since': 'Sun Nov  6 08:49:37 1994' }, 412],
         [{ 'if-match': etag('two'), 'if-unmodified-since': new Date(Date.now() + 3_600_000).toUTCString() }, 412],
       ] as const) {
         const told = await put('refused', headers)

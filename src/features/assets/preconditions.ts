@@ -14,7 +14,20 @@ interface Current {
   readonly sha256: string
 }
 
-const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+/** The form of dates in HTTP, and two older ones that every recipient takes (RFC 9110, section 5.6.7); all are in UTC. */
+const httpDates = [
+  /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
+  /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
+  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/,
+]
+
+const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000)
+
+/** In seconds; NaN for what is no date. */
+const httpDate = (text: string): number =>
+  httpDates.some((form) => form.test(text))
+    ? seconds(Date.parse(text.endsWith('GMT') ? text : `${text} GMT`))
+    : Number.NaN
 
 export const failed = (path: string, what: string): Failure =>
   new Failure('precondition_failed', `${JSON.stringify(path)} ${what}. Look at it again before you replace it.`)
@@ -37,10 +50,9 @@ export const refuseUnlessAsExpected = async (
     const tag = `"sha256:${current.sha256}"`
     if (tags !== '*' && !tags.some(({ weak, opaque }) => !weak && opaque === tag))
       throw failed(path, `has the ETag ${tag}, which If-Match does not name`)
-  } else if (ifUnmodifiedSince !== undefined && current !== undefined && httpDate.test(ifUnmodifiedSince)) {
+  } else if (ifUnmodifiedSince !== undefined && current !== undefined) {
     const row = await findRevisionRow(q, repository, path, current.revision)
-    const seconds = (text: string): number => Math.floor(Date.parse(text) / 1000)
-    if (row !== undefined && seconds(row.created_at) > seconds(ifUnmodifiedSince))
+    if (row !== undefined && seconds(Date.parse(row.created_at)) > httpDate(ifUnmodifiedSince))
       throw failed(path, `was replaced at ${row.created_at}, after the time of If-Unmodified-Since`)
   }
 }
