@@ -29,7 +29,7 @@ describe('a connection', () => {
   const scene = async (proxied = false) => {
     const responses: ServerResponse[] = []
     const connections = new Map<Socket, Connection>()
-    const crowd = new Crowd({ most: 10, perNetwork: 10, reserved: 1 })
+    const crowd = new Crowd({ most: 10, perNetwork: 1, reserved: 1 })
     const time = new VirtualTime()
     const parts = {
       crowd,
@@ -112,6 +112,28 @@ describe('a connection', () => {
     assert.equal(crowd.count, 1)
     time.pass(connectionIdleMs + lookMs)
     await until('it ends when nothing is taken any more', () => crowd.count === 0)
+  })
+
+  it('makes room while its client is waited for, to send what is no file or to take an answer that is whole', async () => {
+    const half = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf'
+    const sending = await scene()
+    sending.client.send(half)
+    await sending.served()
+    const file = await scene()
+    file.client.send(half)
+    exchangeOf({ raw: (await file.served()).req }).receivesFile = true
+    const taking = await scene()
+    taking.client.socket.pause()
+    const response = await taking.asked()
+    response.end(Buffer.alloc(64 * MiB))
+    const pieces = await scene()
+    pieces.client.socket.pause()
+    const more = await pieces.asked()
+    more.write(Buffer.alloc(64 * MiB))
+    for (const { open } of [sending, file, taking, pieces]) await open()
+    await until('two made room', () => sending.client.socket.closed && response.closed)
+    for (const { crowd } of [file, pieces]) await until('both are there', () => crowd.count === 2)
+    assert.deepEqual([file.client.socket.closed, more.closed], [false, false])
   })
 
   it('ends after an offer of another protocol, so that nobody waits for what came with it', async () => {

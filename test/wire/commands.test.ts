@@ -34,11 +34,12 @@ describe('the command line', { timeout: 240_000 }, () => {
   let settings: Environment
   const programs: Program[] = []
 
-  const start = (...args: string[]): Program => {
-    const program = startSvc(args, settings)
+  const startWith = (more: Environment, ...args: string[]): Program => {
+    const program = startSvc(args, { ...settings, ...more })
     programs.push(program)
     return program
   }
+  const start = (...args: string[]): Program => startWith({}, ...args)
   const stop = async (program: Program): Promise<void> => {
     program.child.kill('SIGTERM')
     assert.deepEqual(await program.ended, { code: 0, signal: null }, program.stderr())
@@ -77,12 +78,14 @@ describe('the command line', { timeout: 240_000 }, () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  test('up and serve --role api take everything; serve --role reader takes GET and HEAD only', async () => {
+  test('up and serve --role api take everything; serve --role reader takes GET and HEAD only; whoever listens for others is told to set SVC_BASE_URL', async () => {
     const api = start('serve', '--role', 'api')
     const apiAddress = await listening(api)
     await put(apiAddress, 'a/file', 'served by all')
-    const plain = start('serve')
-    const reader = start('serve', '--role', 'reader')
+    // Nobody else gets there, but it is not the address that loopback has in IPv6.
+    const forOthers = { SVC_LISTEN: '[::ffff:127.0.0.1]:0' }
+    const plain = startWith(forOthers, 'serve')
+    const reader = startWith({ ...forOthers, SVC_BASE_URL: 'https://files.example.org' }, 'serve', '--role', 'reader')
     const up = start('up')
     for (const program of [plain, reader, up]) {
       const address = await listening(program)
@@ -103,6 +106,16 @@ describe('the command line', { timeout: 240_000 }, () => {
     const fetched = await ask(address, { path: `${raw}/by/reader`, credential: credential() })
     assert.equal(fetched.status, 404)
     assert.doesNotMatch(reader.stdout(), /curl/, 'a reader cannot create an owner, so it does not tell people to')
+    for (const [program, status, warns] of [
+      [plain, 200, true],
+      [reader, 200, false],
+      [up, 400, false],
+    ] as const) {
+      const headers = { host: 'files.example.org' }
+      assert.equal((await ask(await listening(program), { path: '/health/live', headers })).status, status)
+      const warning = 'SVC_BASE_URL is not set: addresses in answers are made from the Host that each client sends'
+      assert.equal(program.stderr().includes(warning), warns)
+    }
     await Promise.all([api, plain, reader, up].map(stop))
   })
 
