@@ -81,8 +81,19 @@ const countsOf = (report: string): Counts & { skipped: number } => {
   }
 }
 
+/** How the process of a file ended, where that and no test in it failed. */
+const endingOf = (told: string): string => {
+  const facts = ['exitCode', 'signal'].flatMap((key) => {
+    const [, value = '~'] = new RegExp(`^ +${key}: (.+)$`, 'm').exec(told) ?? []
+    return value === '~' ? [] : [`${key} ${value}`]
+  })
+  return facts.length === 0 ? '' : ` (${facts.join(', ')})`
+}
+
 const failedIn = (report: string): string[] =>
-  [...report.matchAll(/^ *not ok \d+ - (.*)$/gm)].map(([, name]) => name ?? '')
+  [...report.matchAll(/^ *not ok \d+ - (.*)(?:\n +---\n([\s\S]*?)\n +\.\.\.$)?/gm)].map(
+    ([, name = '', told = '']) => `${name}${endingOf(told)}`,
+  )
 
 const runPhase = async ({ name, files }: Phase, env: NodeJS.ProcessEnv): Promise<Counts> => {
   const report = join(scratch, `${name}.tap`)
