@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { after, describe, it } from 'node:test'
-import { openConnection } from '../../test/harness/connection.ts'
+import { type Connection as Client, openConnection } from '../../test/harness/connection.ts'
 import { until } from '../../test/harness/until.ts'
 import { connectionIdleMs, takingLooks } from '../kernel/connection-limits.ts'
 import { VirtualTime } from '../kernel/virtual-time.suite.ts'
@@ -25,8 +25,11 @@ describe('a connection', () => {
     }
   })
 
-  /** A connection to a server whose answers the test gives, and whose time it lets pass; of a proxy if that is `proxied`. */
-  const scene = async (proxied = false) => {
+  /**
+   * A connection to a server whose answers the test gives, and whose time it lets pass. Connections come from these networks in
+   * turn, null for a proxy; more of one network have to make room for each other.
+   */
+  const scene = async (...networks: readonly (string | null)[]) => {
     const responses: ServerResponse[] = []
     const connections = new Map<Socket, Connection>()
     const crowd = new Crowd({ most: 10, perNetwork: 1, reserved: 1 })
@@ -42,7 +45,9 @@ describe('a connection', () => {
     }
     const server = createServer((request, response) => connections.get(request.socket)?.arrive(request, response))
     servers.push(server)
-    server.on('connection', (socket) => connections.set(socket, new Connection(socket, proxied ? null : 'here', parts)))
+    server.on('connection', (socket) =>
+      connections.set(socket, new Connection(socket, networks[connections.size] ?? null, parts)),
+    )
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const address = server.address()
     assert.ok(typeof address === 'object' && address !== null)
@@ -58,7 +63,7 @@ describe('a connection', () => {
   }
 
   it('goes on while we are waited for, and ends when nothing is asked', async () => {
-    const { client, connection, crowd, asked, time } = await scene()
+    const { client, connection, crowd, asked, time } = await scene('here', 'here')
     const response = await asked()
     connection.quiet()
     time.pass(10 * connectionIdleMs)
@@ -75,7 +80,7 @@ describe('a connection', () => {
   })
 
   it('is ended when the client takes nothing of its answer, whatever it sends meanwhile', async () => {
-    const { client, crowd, asked, time } = await scene()
+    const { client, crowd, asked, time } = await scene('here', 'here')
     client.socket.pause()
     const response = await asked()
     response.end(Buffer.alloc(64 * MiB))
@@ -91,7 +96,7 @@ describe('a connection', () => {
   })
 
   it('goes on as long as the client takes a part of a piece now and then', async () => {
-    const { client, crowd, asked, time } = await scene()
+    const { client, crowd, asked, time } = await scene('here', 'here')
     client.socket.pause()
     const response = await asked()
     let whole = false
@@ -116,17 +121,17 @@ describe('a connection', () => {
 
   it('makes room while its client is waited for, to send what is no file or to take an answer that is whole', async () => {
     const half = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf'
-    const sending = await scene()
+    const sending = await scene('here', 'here')
     sending.client.send(half)
     await sending.served()
-    const file = await scene()
+    const file = await scene('here', 'here')
     file.client.send(half)
     exchangeOf({ raw: (await file.served()).req }).receivesFile = true
-    const taking = await scene()
+    const taking = await scene('here', 'here')
     taking.client.socket.pause()
     const response = await taking.asked()
     response.end(Buffer.alloc(64 * MiB))
-    const pieces = await scene()
+    const pieces = await scene('here', 'here')
     pieces.client.socket.pause()
     const more = await pieces.asked()
     more.write(Buffer.alloc(64 * MiB))
@@ -136,8 +141,29 @@ describe('a connection', () => {
     assert.deepEqual([file.client.socket.closed, more.closed], [false, false])
   })
 
+  it('ends when more requests wait than may, if it is the oldest of the network that has most of them', async () => {
+    const loud = Array.from({ length: 10 }, () => 'loud')
+    const { client, asked, open, served } = await scene('quiet', ...loud)
+    await asked()
+    client.send(question + question)
+    const ahead = question.repeat(Math.floor(65_536 / question.length))
+    const clients: Client[] = []
+    for (const _ of loud) {
+      const other = await open()
+      clients.push(other)
+      other.send(question)
+      await served()
+      other.send(ahead)
+    }
+    const [first] = clients
+    await until('the first of them is ended', () => first?.socket.closed)
+    assert.equal(client.socket.closed, false)
+    assert.equal(clients.filter(({ socket }) => socket.closed).length, 1)
+    for (const each of [client, ...clients]) each.socket.destroy()
+  })
+
   it('ends after an offer of another protocol, so that nobody waits for what came with it', async () => {
-    const { client, served } = await scene()
+    const { client, served } = await scene('here', 'here')
     client.send(question.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n') + question)
     const response = await served()
     response.end('the answer')
@@ -147,7 +173,7 @@ describe('a connection', () => {
   })
 
   it('by a proxy has a share of the requests under way for the network that it speaks for', async () => {
-    const { client, asked, served, open } = await scene(true)
+    const { client, asked, served, open } = await scene(null)
     const first = await asked()
     const others = [await open(), await open()]
     const shares = [first]
