@@ -3,14 +3,14 @@
  * `scripts/check/import-table.test.ts` proves that every rule bites. Type imports count like any other.
  *
  * A floor may import itself, what its row names, and packages (apart from those that the rules below keep in one place).
- * On the floors of features, protocols and adapters each folder stands for itself: it may import itself, but its neighbours
- * only where the row says so.
+ * On the floors of protocols and adapters each folder stands for itself, and on that of features each folder of a neighbourhood: it
+ * may import itself, but its neighbours only where the row says so.
  */
 
 const tests = '\\.(test|suite)\\.ts$'
 
 /** What a slice keeps to itself: declarations, handlers, SQL and jobs. What is left is its rules, `<noun>.ts`. */
-const rulesOfFeatures = '^src/features/[^/]+/(?!(?:operations|handlers|jobs)\\.ts$)[^/.]+\\.ts$'
+const rulesOfFeatures = '^src/features/[^/]+/[^/]+/(?!(?:operations|handlers|jobs)\\.ts$)[^/.]+\\.ts$'
 const enqueue = '^src/jobs/(?:enqueue|job)\\.ts$'
 const slice = ['kernel', 'contract', 'database', 'journal', 'content', enqueue, rulesOfFeatures]
 
@@ -27,9 +27,11 @@ const floors = {
 
 const slices = {
   adapters: ['ports', 'kernel'],
-  features: slice,
   protocols: slice,
 }
+
+/** What features do, each on those left of it. */
+const neighbourhoods = ['catalog', 'identity', 'lifecycle', 'transfers', 'operating']
 
 const paths = (names) => names.map((name) => (name.startsWith('^') ? name : `^src/${name}/`))
 const inWords = (names) =>
@@ -83,6 +85,14 @@ export default {
     ...Object.entries(slices).flatMap(([floor, allowed]) =>
       row(floor, `^src/${floor}/([^/]+)/`, `^src/${floor}/$1/`, allowed),
     ),
+    ...row('features', '^src/features/([^/]+)/([^/]+)/', '^src/features/$1/$2/', slice),
+    {
+      name: 'known-neighbourhood',
+      severity: 'error',
+      comment: `A slice stands in one of the neighbourhoods: ${neighbourhoods.join(', ')}.`,
+      from: {},
+      to: { path: '^src/features/', pathNot: `^src/features/(?:${neighbourhoods.join('|')})/[^/]+/` },
+    },
     // Wrappers around a port stand beside the adapters, in files of their own.
     ...row('wrappers', '^src/adapters/[^/]+\\.ts$', '^$', slices.adapters).slice(0, 1),
     {
@@ -104,7 +114,10 @@ export default {
       severity: 'error',
       comment: 'This folder has no row in the import table. Add one to .dependency-cruiser.mjs and ARCHITECTURE.md.',
       from: {},
-      to: { path: '^src/', pathNot: `^src/(?:main|${[...Object.keys(floors), ...Object.keys(slices)].join('|')})/` },
+      to: {
+        path: '^src/',
+        pathNot: `^src/(?:main|features|${[...Object.keys(floors), ...Object.keys(slices)].join('|')})/`,
+      },
     },
     {
       name: 'no-circles',

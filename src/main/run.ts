@@ -1,5 +1,5 @@
 import { refuseForeignStore } from '../content/ownership.ts'
-import { anyAccount } from '../features/accounts/accounts.ts'
+import { anyAccount } from '../features/identity/accounts/accounts.ts'
 import { openKeys } from './keys-file.ts'
 import type { Logger } from './log.ts'
 import { refuseUnfinishedImport } from './moving/unfinished.ts'

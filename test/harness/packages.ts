@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { refreshEntry } from '../../src/features/search/entries.ts'
+import { refreshEntry } from '../../src/features/catalog/search/entries.ts'
 import type { Told } from './client.ts'
 import { newFile, publish } from './publishing.ts'
 import { inDatabase } from './rows.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { setQuota } from '../../src/features/retention/policy.ts'
+import { setQuota } from '../../src/features/lifecycle/policies/policy.ts'
 import { Catalog } from './catalog.ts'
 import type { Ask } from './client.ts'
 import type { TestEngine } from './engines.ts'

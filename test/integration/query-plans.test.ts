@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { claimsPastGrace } from '../../src/content/grace.ts'
-import { settleSessions } from '../../src/features/accounts/jobs.ts'
-import { settleLinkKeys } from '../../src/features/links/jobs.ts'
-import { watchQuotas } from '../../src/features/retention/quota.ts'
-import { settleUploads, sweepUploads } from '../../src/features/uploads/jobs.ts'
+import { settleSessions } from '../../src/features/identity/accounts/jobs.ts'
+import { settleLinkKeys } from '../../src/features/identity/links/jobs.ts'
+import { watchQuotas } from '../../src/features/lifecycle/policies/quota.ts'
+import { settleUploads, sweepUploads } from '../../src/features/transfers/uploads/jobs.ts'
 import { forgetJobs } from '../../src/jobs/leases.ts'
 import { forgetOldLines } from '../../src/journal/retention.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -195,7 +195,7 @@ forEachEngine((engine) => {
     'changes in the middle': `${base}/changes?after=3000&limit=100`,
     'the last changes': `${base}/changes?after=6009`,
     'changes that are waited for': `${base}/changes?after=6009&wait=1`,
-    // On SQLite a full-text table answers, in its own words (src/features/search/candidates.test.ts).
+    // On SQLite a full-text table answers, in its own words (src/features/catalog/search/candidates.test.ts).
     ...(engine.name === 'postgres' && { 'what is found from the middle on': `${base}/search?q=one&after=${middle}` }),
     'the security audit': '/api/v1/security-audit?after=3000',
     repositories: '/api/v1/repositories',

@@ -7,9 +7,13 @@ import { release, retire } from '../../src/content/claims.ts'
 import { createHashing } from '../../src/content/hashing/hashing.ts'
 import { reclaim } from '../../src/content/reclaim.ts'
 import type { Transaction } from '../../src/database/database.ts'
-import { createLeftTurns } from '../../src/features/uploads/left-turns.ts'
-import { abandonRawTransfer, openRawTransfer, type RawTransfer } from '../../src/features/uploads/raw-transfer.ts'
-import type { TransferParts } from '../../src/features/uploads/uploads.ts'
+import { createLeftTurns } from '../../src/features/transfers/uploads/left-turns.ts'
+import {
+  abandonRawTransfer,
+  openRawTransfer,
+  type RawTransfer,
+} from '../../src/features/transfers/uploads/raw-transfer.ts'
+import type { TransferParts } from '../../src/features/transfers/uploads/uploads.ts'
 import { timestamp } from '../../src/kernel/clock.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'

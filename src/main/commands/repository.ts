@@ -1,5 +1,9 @@
-import { createRepository, deleteRepository, listRepositories } from '../../features/repositories/repositories.ts'
-import { setQuota } from '../../features/retention/policy.ts'
+import {
+  createRepository,
+  deleteRepository,
+  listRepositories,
+} from '../../features/catalog/repositories/repositories.ts'
+import { setQuota } from '../../features/lifecycle/policies/policy.ts'
 import { unasked } from '../../journal/security-audit.ts'
 import { invalid } from '../../kernel/failure.ts'
 import { pageMax } from '../../kernel/limits.ts'

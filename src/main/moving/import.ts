@@ -11,7 +11,7 @@ import {
   rebuildDerived,
 } from '../../database/moving/rows.queries.ts'
 import { movingTables, type TableName } from '../../database/moving/tables.ts'
-import { makeAllKnown } from '../../features/search/entries.ts'
+import { makeAllKnown } from '../../features/catalog/search/entries.ts'
 import { exportBlobsAtOnce, importBlobsBatch, importBytesBatch } from '../../kernel/engine-limits.ts'
 import { Failure, invalid } from '../../kernel/failure.ts'
 import type { Finding } from '../../kernel/finding.ts'

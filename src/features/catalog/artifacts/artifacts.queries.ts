@@ -1,0 +1,86 @@
+import type { Queries, Transaction } from '../../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
+import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
+
+export const listArtifactRows = (
+  q: Queries,
+  repository: string,
+  after: string,
+  limit: number,
+): Promise<ArtifactsTable[]> =>
+  q
+    .selectFrom('artifacts')
+    .selectAll()
+    .where('repository', '=', repository)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+const artifactRow = prepareQuery((q, p: Parameters<{ repository: string; id: string }>) =>
+  q.selectFrom('artifacts').selectAll().where('id', '=', p('id')).where('repository', '=', p('repository')),
+)
+
+export const findArtifactRow = async (
+  q: Queries,
+  repository: string,
+  id: string,
+): Promise<ArtifactsTable | undefined> => (await artifactRow(q, { repository, id }))[0]
+
+export const publishedIds = async (q: Queries, repository: string, ids: readonly string[]): Promise<string[]> =>
+  (
+    await q.selectFrom('artifacts').select('id').where('repository', '=', repository).where('id', 'in', ids).execute()
+  ).map(({ id }) => id)
+
+/** Takes the lock under which everything changes that may keep a file: paths, references, attachments, stages. */
+export const lockRepository = async (tx: Transaction, repository: string): Promise<void> => {
+  await tx.selectFrom('repositories').select('id').where('id', '=', repository).forUpdate().execute()
+}
+
+export const artifactsWithoutClaim = (q: Queries, limit: number) =>
+  q
+    .selectFrom('artifacts')
+    .leftJoin('claims', (join) =>
+      join
+        .onRef('claims.id', '=', 'artifacts.id')
+        .onRef('claims.sha256', '=', 'artifacts.sha256')
+        .onRef('claims.size', '=', 'artifacts.size')
+        .on('claims.state', '=', 'live'),
+    )
+    .select(['artifacts.id', 'artifacts.repository'])
+    .where('claims.id', 'is', null)
+    .limit(limit)
+    .execute()
+
+/** What is live is held by an artifact; what is not yet or no longer, by a deleted one or the upload it came by. */
+export const claimsWithoutHolder = (q: Queries, limit: number) =>
+  q
+    .selectFrom('claims')
+    .leftJoin('artifacts', 'artifacts.id', 'claims.id')
+    .leftJoin('uploads', 'uploads.id', 'claims.id')
+    .leftJoin('deleted_artifacts', 'deleted_artifacts.id', 'claims.id')
+    .select(['claims.id', 'claims.repository', 'claims.state'])
+    .where('artifacts.id', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('uploads.id', 'is', null), eb('deleted_artifacts.id', 'is', null)]),
+        eb('claims.state', '=', 'live'),
+      ]),
+    )
+    .limit(limit)
+    .execute()
+
+/** Deleted files that are said to be restorable and have nothing left to be restored from. */
+export const deletedWithoutClaim = (q: Queries, limit: number) =>
+  q
+    .selectFrom('deleted_artifacts')
+    .leftJoin('claims', (join) =>
+      join.onRef('claims.id', '=', 'deleted_artifacts.id').on('claims.state', '=', 'retired'),
+    )
+    .innerJoin('repositories', 'repositories.id', 'deleted_artifacts.repository')
+    .select(['deleted_artifacts.id', 'deleted_artifacts.repository'])
+    .where('deleted_artifacts.released_at', 'is', null)
+    .where('repositories.deleted_at', 'is', null)
+    .where('claims.id', 'is', null)
+    .limit(limit)
+    .execute()

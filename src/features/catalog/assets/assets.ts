@@ -1,0 +1,89 @@
+import type { Database, Queries } from '../../../database/database.ts'
+import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import { invalid, notFound } from '../../../kernel/failure.ts'
+import { assetListingMax } from '../../../kernel/limits.ts'
+import { pathFault, prefixEnd } from '../../../kernel/names.ts'
+import { publishedArtifact } from '../artifacts/artifacts.ts'
+import { type AssetRow, findAssetContent, findAssetRow, listAssetRows, lockRepository } from './assets.queries.ts'
+import { pathCursor, pathOfCursor } from './cursor.ts'
+import { addRevision, otherRevision } from './revisions.ts'
+
+/** The current revision of a path. */
+export interface Asset {
+  readonly path: string
+  readonly revision: number
+  readonly artifactId: string
+}
+
+const toAsset = (row: AssetRow): Asset => ({ path: row.path, revision: row.revision, artifactId: row.artifact_id })
+
+/** The path, if it is one; otherwise 400 at the given place. */
+export const parsePath = (path: string, pointer: string): string => {
+  const fault = pathFault(path)
+  if (fault !== null) throw invalid(pointer, fault)
+  return path
+}
+
+/** All current revisions under a literal prefix. 400 beyond 1,000: then it is time for pages. */
+export const assetsUnder = async (q: Queries, repository: string, prefix: string): Promise<Asset[]> => {
+  const range = { from: prefix, inclusive: true, end: prefixEnd(prefix) }
+  const rows = await listAssetRows(q, repository, range, assetListingMax + 1)
+  if (rows.length > assetListingMax)
+    throw invalid('/query/prefix', `matches more than ${assetListingMax} paths; take /assets/page or a longer prefix`)
+  return rows.map(toAsset)
+}
+
+/** A page of current revisions under a literal prefix, in the order of the paths' UTF-8 bytes. */
+export const assetPage = async (
+  q: Queries,
+  repository: string,
+  page: { prefix: string; after: string | undefined; limit: number },
+): Promise<{ items: Asset[]; next: string | null }> => {
+  const { prefix, after, limit } = page
+  const last = after === undefined ? null : pathOfCursor(repository, prefix, after)
+  const range = { from: last ?? prefix, inclusive: last === null, end: prefixEnd(prefix) }
+  const rows = await listAssetRows(q, repository, range, limit + 1)
+  const items = rows.slice(0, limit).map(toAsset)
+  const lastPath = items.at(-1)?.path
+  const more = rows.length > limit && lastPath !== undefined
+  return { items, next: more ? pathCursor(repository, prefix, lastPath) : null }
+}
+
+/** 404 for a path that has no revision. */
+export const currentAsset = async (q: Queries, repository: string, path: string): Promise<Asset> => {
+  const row = await findAssetRow(q, repository, path)
+  if (row === undefined) throw notFound('path')
+  return toAsset(row)
+}
+
+/** The file that a path shows now, resolved anew on every request. */
+export const currentContent = async (q: Queries, repository: string, path: string) => {
+  const found = await findAssetContent(q, repository, path)
+  if (found === undefined) throw notFound('path')
+  return found
+}
+
+export interface AssetParts {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+/**
+ * Points a path at a published file of the same repository. `expectedRevision` 0 creates, the current one replaces,
+ * another one is 409 `revision_mismatch`.
+ */
+export const setAsset = (
+  { database, clock }: AssetParts,
+  repository: string,
+  wanted: { path: string; artifactId: string; expectedRevision: number },
+  actor: string,
+): Promise<Asset> =>
+  database.transaction(async (tx) => {
+    if ((await lockRepository(tx, repository)) === undefined) throw notFound('repository')
+    const artifact = await publishedArtifact(tx, repository, wanted.artifactId)
+    const current = (await findAssetRow(tx, repository, wanted.path))?.revision ?? 0
+    if (current !== wanted.expectedRevision) throw otherRevision(wanted.path, current)
+    const now = timestamp(clock.now())
+    const change = { repository, path: wanted.path, artifactId: artifact.id, current, sourceRevision: null, actor }
+    return toAsset(await addRevision(tx, change, now))
+  })

@@ -1,0 +1,164 @@
+import { ingest } from '../../../content/ingest.ts'
+import type { Transaction } from '../../../database/database.ts'
+import type { Sha256 } from '../../../kernel/digest.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { artifactNameMaxCharacters } from '../../../kernel/limits.ts'
+import { lastCharacters } from '../../../kernel/names.ts'
+import { allowanceFor } from '../../transfers/uploads/allowance.ts'
+import { publishArtifact } from '../../transfers/uploads/artifact.ts'
+import {
+  abandonRawTransfer,
+  closeRawTransfer,
+  openRawTransfer,
+  type RawTransfer,
+} from '../../transfers/uploads/raw-transfer.ts'
+import type { UploadScope } from '../../transfers/uploads/session.ts'
+import { whileRenewing } from '../../transfers/uploads/turn.ts'
+import type { TransferParts } from '../../transfers/uploads/uploads.ts'
+import { findAssetContent } from './assets.queries.ts'
+import { failed, type Preconditions, refuseUnlessAsExpected } from './preconditions.ts'
+import { addRevision, otherRevision } from './revisions.ts'
+
+export interface RawFile {
+  readonly path: string
+  /** From Content-Length; null when the body comes in chunks. */
+  readonly declaredBytes: number | null
+  readonly digest: Sha256 | null
+  /** `If-None-Match: *`: only a path that has nothing yet. */
+  readonly onlyNew: boolean
+  readonly expects: Preconditions
+  readonly pieces: AsyncIterable<Uint8Array>
+}
+
+export interface RawResult {
+  readonly path: string
+  readonly revision: number
+  /** A new revision came to be. False when the path held these very bytes already. */
+  readonly created: boolean
+  readonly artifact: { readonly id: string; readonly size: string; readonly sha256: string }
+}
+
+/** Another request stored the same bytes at the same path while ours came in: the outcome that both wanted. */
+class SameBytesMeanwhile extends Error {
+  readonly current: Current
+
+  constructor(current: Current) {
+    super('the same bytes are there already')
+    this.current = current
+  }
+}
+
+type Current = Awaited<ReturnType<typeof findAssetContent>>
+
+/**
+ * Stores a file under a path in one request. A checksum or length that differs is 422 and stores nothing, a writer who
+ * was faster with other bytes 409 `revision_mismatch`. Bytes equal to the current revision change nothing.
+ */
+export const putRaw = async (parts: TransferParts, scope: UploadScope, file: RawFile): Promise<RawResult> => {
+  const { database } = parts
+  const before = await findAssetContent(database.reader, scope.repository, file.path)
+  if (file.onlyNew && before !== undefined) throw exists(file.path)
+  await refuseUnlessAsExpected(database.reader, scope.repository, file.path, file.expects, before)
+  if (file.declaredBytes !== null && file.declaredBytes > parts.maxObjectBytes)
+    throw new Failure('body_too_large', `A file may have at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
+  const name = lastCharacters(file.path.slice(file.path.lastIndexOf('/') + 1), artifactNameMaxCharacters)
+  const transfer = await openRawTransfer(parts, scope, { name, bytes: file.declaredBytes, digest: file.digest })
+  try {
+    const result = await whileRenewing(parts, transfer.row.id, transfer.holder, () =>
+      receive(parts, transfer, file, before),
+    )
+    if (!result.created) await abandonRawTransfer(parts, transfer)
+    return result
+  } catch (error) {
+    await abandonRawTransfer(parts, transfer).catch((second: unknown) =>
+      parts.report('a reservation could not be given back; it lapses by itself', second),
+    )
+    if (error instanceof Failure && error.code === 'upload_state') throw lapsed(error)
+    if (!(error instanceof SameBytesMeanwhile)) throw error
+    // Somebody else may have replaced them by now; our answer is about our bytes.
+    return unchanged(file.path, error.current)
+  }
+}
+
+/** Upkeep took the transfer for a dead one: the clock jumped, or the process stood still. Nothing is wrong with the request. */
+const lapsed = (cause: Failure): Failure =>
+  new Failure('unavailable', 'The reservation of this transfer lapsed while the file came in. Send it again.', {
+    cause,
+    retryAfterSeconds: 5,
+  })
+
+const exists = (path: string): Failure =>
+  new Failure('already_exists', `${JSON.stringify(path)} exists, and If-None-Match: * asks for a new one.`)
+
+const receive = (parts: TransferParts, transfer: RawTransfer, file: RawFile, before: Current): Promise<RawResult> =>
+  ingest(
+    parts,
+    {
+      claimId: transfer.row.id,
+      stagingId: transfer.holder,
+      pieces: file.pieces,
+      expected: { bytes: file.declaredBytes, digest: file.digest },
+      reservedBytes: file.declaredBytes ?? 0,
+      maxBytes: parts.maxObjectBytes,
+      allowGrowth: () => allowanceFor(parts, transfer.row.owner),
+    },
+    {
+      early: async (content) => {
+        const now = await findAssetContent(parts.database.reader, transfer.row.repository, file.path)
+        if (file.onlyNew || now?.sha256 !== content.digest) return refuseChange(file, before, now)
+        return unchanged(file.path, now)
+      },
+      commit: (tx, content, now) => commit(tx, transfer, file, before, content, now),
+    },
+  )
+
+/** Null when the path is as it was when the request began; otherwise the 409 that fits, or 412 for who expected something. */
+const refuseChange = (file: RawFile, before: Current, now: Current): null => {
+  if (file.onlyNew && now !== undefined) throw exists(file.path)
+  if (now?.revision === before?.revision) return null
+  const { ifMatch, ifUnmodifiedSince } = file.expects
+  if (ifMatch !== undefined || ifUnmodifiedSince !== undefined)
+    throw failed(file.path, 'was replaced while the file came in')
+  throw otherRevision(file.path, now?.revision ?? 0)
+}
+
+const commit = async (
+  tx: Transaction,
+  transfer: RawTransfer,
+  file: RawFile,
+  before: Current,
+  content: { digest: Sha256; bytes: number },
+  now: string,
+): Promise<RawResult> => {
+  const { row } = transfer
+  // Publishing the claim has locked the repository's row: the path cannot change until we commit.
+  const current = await findAssetContent(tx, row.repository, file.path)
+  if (current?.sha256 === content.digest && !file.onlyNew) throw new SameBytesMeanwhile(current)
+  refuseChange(file, before, current)
+  await publishArtifact(tx, { ...row, size: content.bytes, sha256: content.digest }, row.owner, now)
+  const asset = await addRevision(
+    tx,
+    {
+      repository: row.repository,
+      path: file.path,
+      artifactId: row.id,
+      current: current?.revision ?? 0,
+      sourceRevision: null,
+      actor: row.owner,
+    },
+    now,
+  )
+  await closeRawTransfer(tx, transfer)
+  return {
+    path: asset.path,
+    revision: asset.revision,
+    created: true,
+    artifact: { id: row.id, size: String(content.bytes), sha256: content.digest },
+  }
+}
+
+const unchanged = (path: string, current: Current): RawResult => {
+  if (current === undefined) throw otherRevision(path, 0)
+  const { revision, artifact_id, size, sha256 } = current
+  return { path, revision, created: false, artifact: { id: artifact_id, size: String(size), sha256 } }
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { forEachEngine } from '../../../../test/harness/engines.ts'
+import type { Database } from '../../../database/database.ts'
+import { migrate } from '../../../database/migrate.ts'
+import { migrations } from '../../../database/migrations/index.ts'
+import { openDatabase } from '../../../database/open.ts'
+import { watchGrowth } from '../../../journal/growth.ts'
+import { appendJournal } from '../../../journal/journal.ts'
+import { OwningScope } from '../../../kernel/scope.ts'
+import { auditAfter } from '../audit/audit.ts'
+import { nextChanges } from './changes.ts'
+
+forEachEngine((engine) => {
+  describe('what readers of a journal are told', () => {
+    it('is durable before they are told: a sequence never comes to mean something else', async () => {
+      const database = engine.use(await openDatabase({ url: await engine.readyDatabaseUrl(), report: () => {} }))
+      await migrate(database, migrations)
+      const disk = Promise.withResolvers<void>()
+      const slow: Database = {
+        get patient() {
+          return this
+        },
+        engine: database.engine,
+        reader: database.reader,
+        transaction: (work, options) => database.transaction(work, options),
+        snapshot: (work) => database.snapshot(work),
+        listen: (listener) => database.listen(listener),
+        settled: () => disk.promise,
+        probe: () => database.probe(),
+        [Symbol.asyncDispose]: async () => {},
+      }
+      await database.transaction((tx) =>
+        appendJournal(tx, {
+          repository: 'releases',
+          action: 'artifact.publish',
+          artifactId: 'one',
+          detail: null,
+          actor: 'account:someone',
+          occurredAt: new Date(0).toISOString(),
+        }),
+      )
+      const growth = watchGrowth({ database: slow, everyMs: 60_000, waitingMax: 1, waitingPerCallerMax: 1 })
+      const asker = { caller: 'me', scope: new OwningScope(assert.ifError), admitAgain: async () => {} }
+      const told: unknown[] = []
+      const wanted = { after: 0, limit: 10, waitMs: 0 }
+      const answers = [
+        nextChanges({ database: slow, growth }, 'releases', wanted, asker).then(({ items }) => told.push(items.length)),
+        auditAfter(slow, 'releases', 0).then((items) => told.push(items.length)),
+      ]
+      // Long enough for every query; the disk takes longer.
+      await database.probe()
+      for (let turns = 0; turns < 100; turns++) await turn()
+      assert.deepEqual(told, [])
+      disk.resolve()
+      await Promise.all(answers)
+      assert.deepEqual(told, [1, 1])
+      growth.end()
+    })
+  })
+})

@@ -1,0 +1,17 @@
+import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { actorOf } from '../../../kernel/caller.ts'
+import { pageDefault } from '../../../kernel/limits.ts'
+import { type ChangeParts, nextChanges } from './changes.ts'
+import { listCatalogChanges } from './operations.ts'
+
+export const changeHandlers = (parts: ChangeParts): BoundOperation[] => [
+  handle(listCatalogChanges, async ({ path, query, caller, request }) => {
+    const wanted = {
+      after: query.after === undefined ? null : Number(query.after),
+      limit: query.limit ?? pageDefault,
+      waitMs: (query.wait ?? 0) * 1000,
+    }
+    const asker = { caller: actorOf(caller), scope: request.scope, admitAgain: request.admitAgain }
+    return { status: 200, json: await nextChanges(parts, path.repository, wanted, asker) }
+  }),
+]

@@ -1,0 +1,37 @@
+import Type from 'typebox'
+import { answers, defineOperation } from '../../../contract/define.ts'
+import { fields, inRepository, nullable, pageLimit, Sequence, Uuid } from '../../../contract/schemas.ts'
+import { changesWaitMaxSeconds, pageMax } from '../../../kernel/limits.ts'
+
+const Change = fields({
+  id: Type.String(),
+  repository: Type.String(),
+  sequence: Sequence,
+  action: Type.String(),
+  artifactId: Uuid,
+  detail: nullable(Type.String()),
+})
+
+export const listCatalogChanges = defineOperation({
+  id: 'listCatalogChanges',
+  method: 'GET',
+  path: '/api/v1/repositories/{repository}/changes',
+  summary: 'Follow what changes in a repository, oldest first',
+  surface: 'catalog',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['artifact.list'] },
+  retry: 'read',
+  pathParameters: inRepository,
+  query: fields({
+    after: Type.Optional(Sequence),
+    limit: pageLimit,
+    wait: Type.Optional(Type.Integer({ minimum: 0, maximum: changesWaitMaxSeconds, default: 0 })),
+  }),
+  responses: {
+    200: answers(
+      'Changes beyond `after`, waiting up to `wait` seconds for the first; go on with `next`, which is never null. `head` is the last change there is',
+      fields({ items: Type.Array(Change, { maxItems: pageMax }), next: Sequence, head: Sequence }),
+    ),
+  },
+  failures: ['cursor_lost', 'busy'],
+})

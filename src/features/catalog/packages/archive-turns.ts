@@ -1,0 +1,28 @@
+import { Failure } from '../../../kernel/failure.ts'
+import { archivesAtOnce, archivesWaitingMax } from '../../../kernel/limits.ts'
+
+/** A few at a time: whoever asks to have an archive looked at waits in line, up to a length, and is then told to come back. */
+export type ArchiveTurns = <T>(work: () => Promise<T>) => Promise<T>
+
+export const createArchiveTurns = (atOnce = archivesAtOnce, waitingMax = archivesWaitingMax): ArchiveTurns => {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async (work) => {
+    if (running < atOnce) running += 1
+    else {
+      if (waiting.length >= waitingMax)
+        throw new Failure('busy', 'Too many packages are being registered at this moment; try again.', {
+          retryAfterSeconds: 2,
+        })
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    }
+    try {
+      return await work()
+    } finally {
+      // Whoever is next takes the turn over, so that nobody slips in between.
+      const next = waiting.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import type { Queries } from '../../../database/database.ts'
+import type { PackagesTable } from '../../../database/tables/packages.ts'
+import { packagePageManifestBytesMax } from '../../../kernel/limits.ts'
+import { cursorOf } from './cursor.ts'
+import { listPackageRows, manifestsOf, type PackageRow, type Page } from './listing.queries.ts'
+
+/** A package version as it is shown. */
+export interface PackageVersion {
+  readonly group: string
+  readonly name: string
+  readonly version: string
+  readonly artifactId: string
+  readonly manifest: Record<string, unknown>
+}
+
+export interface PackageGroup {
+  readonly group: string
+  /** Null where whole groups are put together. */
+  readonly name: string | null
+  readonly artifactIds: string[]
+}
+
+export const toPackageVersion = (row: PackageRow, manifest: string): PackageVersion => ({
+  group: row.group_name,
+  name: row.name,
+  version: row.version,
+  artifactId: row.artifact_id,
+  manifest: objectOf(manifest),
+})
+
+const objectOf = (json: string): Record<string, unknown> => {
+  const value: unknown = JSON.parse(json)
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+/**
+ * A page of package versions. It ends early where the manifests of the versions would together be too much for one
+ * answer; `next` says whether there are more.
+ */
+export const packagePage = async (
+  q: Queries,
+  page: Page,
+  grouping: 'none' | 'group' | 'package',
+): Promise<{ items: PackageVersion[]; next: string | null; groups: PackageGroup[] }> => {
+  const rows = await listPackageRows(q, { ...page, limit: page.limit + 1 })
+  const fitting = rows.slice(0, countThatFits(rows.slice(0, page.limit)))
+  const manifests = await manifestsOf(
+    q,
+    fitting.map(({ artifact_id }) => artifact_id),
+  )
+  // What was deleted between the two reads is gone.
+  const shown = fitting.filter(({ artifact_id }) => manifests.has(artifact_id))
+  const last = fitting.at(-1)
+  return {
+    items: shown.map((row) => toPackageVersion(row, manifests.get(row.artifact_id) ?? '{}')),
+    next: last !== undefined && fitting.length < rows.length ? cursorOf(page, last) : null,
+    groups: grouping === 'none' ? [] : grouped(shown, grouping),
+  }
+}
+
+/** At least one, or a page could not go on. */
+const countThatFits = (rows: readonly Pick<PackagesTable, 'manifest_bytes'>[]): number => {
+  let bytes = 0
+  for (const [index, { manifest_bytes }] of rows.entries()) {
+    bytes += manifest_bytes
+    if (bytes > packagePageManifestBytesMax && index > 0) return index
+  }
+  return rows.length
+}
+
+/** The versions of the page put together, in the order in which they come first. */
+const grouped = (rows: readonly PackageRow[], by: 'group' | 'package'): PackageGroup[] => {
+  const groups = new Map<string, PackageGroup>()
+  for (const { group_key, name_key, group_name, name, artifact_id } of rows) {
+    const key = by === 'group' ? group_key : `${group_key}/${name_key}`
+    const known = groups.get(key)
+    if (known === undefined)
+      groups.set(key, { group: group_name, name: by === 'group' ? null : name, artifactIds: [artifact_id] })
+    else known.artifactIds.push(artifact_id)
+  }
+  return [...groups.values()]
+}

@@ -1,0 +1,60 @@
+import type { Database, Transaction } from '../../../database/database.ts'
+import { appendJournal } from '../../../journal/journal.ts'
+import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { referencesPerArtifactMax } from '../../../kernel/limits.ts'
+import { heldArtifact } from '../artifacts/artifacts.ts'
+import { countReferences, deleteReference, insertReference } from './references.queries.ts'
+
+/**
+ * A reference keeps a file from being deleted: a deployment that runs it, a customer who has it. It belongs to the caller
+ * who set it, as their actor is written in the journal: an account (whatever credential it uses), a service account
+ * (whatever key, so that rotating keys loses none), a key of the keys file. None of these is ever deleted, so there is
+ * always somebody who can give it up: an account that was disabled, once it is enabled again; a key that was taken out of
+ * the file, once an entry bears its id again.
+ */
+export interface ReferenceParts {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+export interface ReferenceTo {
+  readonly repository: string
+  readonly artifactId: string
+  readonly key: string
+}
+
+/**
+ * Sets the caller's reference to a published file. The same key again changes nothing. 507 `reference_limit` when the file
+ * has as many as it may.
+ */
+export const addReference = (parts: ReferenceParts, to: ReferenceTo, actor: string): Promise<void> =>
+  parts.database.transaction(async (tx) => {
+    const { repository, artifactId, key } = to
+    await heldArtifact(tx, repository, artifactId)
+    const now = timestamp(parts.clock.now())
+    if (!(await insertReference(tx, { artifact_id: artifactId, owner: actor, key, created_at: now }))) return
+    if ((await countReferences(tx, artifactId, referencesPerArtifactMax + 1)) > referencesPerArtifactMax)
+      throw new Failure(
+        'reference_limit',
+        `A file may have ${referencesPerArtifactMax} references; give some up first.`,
+      )
+    await tell(tx, 'reference.add', to, actor, now)
+  })
+
+/** Gives up the caller's reference under the key. Harmless when there is none; another's stays. */
+export const removeReference = (parts: ReferenceParts, to: ReferenceTo, actor: string): Promise<void> =>
+  parts.database.transaction(async (tx) => {
+    const { repository, artifactId, key } = to
+    await heldArtifact(tx, repository, artifactId)
+    if (!(await deleteReference(tx, { artifact_id: artifactId, owner: actor, key }))) return
+    await tell(tx, 'reference.remove', to, actor, timestamp(parts.clock.now()))
+  })
+
+const tell = (
+  tx: Transaction,
+  action: 'reference.add' | 'reference.remove',
+  { repository, artifactId }: ReferenceTo,
+  actor: string,
+  occurredAt: string,
+): Promise<void> => appendJournal(tx, { repository, action, artifactId, detail: null, actor, occurredAt })

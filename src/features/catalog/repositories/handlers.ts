@@ -1,0 +1,52 @@
+import type { Static } from 'typebox'
+import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { inOrder, type RepositoryAction } from '../../../kernel/actions.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import { pageDefault } from '../../../kernel/limits.ts'
+import { doerOf } from '../../identity/access/doer.ts'
+import {
+  createRepository,
+  deleteRepository,
+  getRepository,
+  listRepositories,
+  type RepositoryCard,
+} from './operations.ts'
+import { createRepository as create, type RepositoryParts, deleteRepository as remove } from './repositories.ts'
+
+export interface RepositoryHandlerParts extends RepositoryParts {
+  readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
+  /** Repositories that the caller may see, after an id and ordered by id. */
+  readonly visibleRepositories: (
+    caller: Caller,
+    after: string,
+    limit: number,
+  ) => Promise<{ repository: string; actions: ReadonlySet<RepositoryAction> }[]>
+}
+
+const card = (id: string, held: ReadonlySet<RepositoryAction>): Static<typeof RepositoryCard> => ({
+  id,
+  formats: ['upack', 'assets'],
+  permissions: inOrder(held),
+})
+
+export const repositoryHandlers = (parts: RepositoryHandlerParts): BoundOperation[] => [
+  handle(listRepositories, async ({ caller, query }) => {
+    const limit = query.limit ?? pageDefault
+    const found = await parts.visibleRepositories(caller, query.after ?? '', limit + 1)
+    const items = found.slice(0, limit).map(({ repository, actions }) => card(repository, actions))
+    return { status: 200, json: { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null } }
+  }),
+  handle(getRepository, async ({ caller, path }) => ({
+    status: 200,
+    json: card(path.repository, await parts.heldActions(caller, path.repository)),
+  })),
+  handle(createRepository, async (input) => {
+    const { caller, body } = input
+    await create(parts, body.id, doerOf(input))
+    return { status: 201, json: card(body.id, await parts.heldActions(caller, body.id)) }
+  }),
+  handle(deleteRepository, async (input) => {
+    await remove(parts, input.path.repository, doerOf(input))
+    return { status: 204, json: null }
+  }),
+]

@@ -1,0 +1,70 @@
+import Type from 'typebox'
+import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
+import { fields, inRepository, nullable, oneOf, pageLimit, RepositoryId } from '../../../contract/schemas.ts'
+import { repositoryActions } from '../../../kernel/actions.ts'
+
+export const RepositoryCard = fields({
+  id: RepositoryId,
+  formats: Type.Array(oneOf(['upack', 'assets'] as const), { minItems: 2, maxItems: 2 }),
+  permissions: Type.Array(oneOf(repositoryActions), { maxItems: repositoryActions.length }),
+})
+
+export const listRepositories = defineOperation({
+  id: 'listRepositories',
+  method: 'GET',
+  path: '/api/v1/repositories',
+  summary: 'List the repositories that the caller may see',
+  surface: 'catalog',
+  visibility: 'repository',
+  access: { kind: 'visible', actions: ['repository.read'] },
+  retry: 'read',
+  query: fields({ after: Type.Optional(RepositoryId), limit: pageLimit }),
+  responses: {
+    200: answers(
+      'A page ordered by name',
+      fields({ items: Type.Array(RepositoryCard, { maxItems: 100 }), next: nullable(RepositoryId) }),
+    ),
+  },
+})
+
+export const getRepository = defineOperation({
+  id: 'getRepository',
+  method: 'GET',
+  path: '/api/v1/repositories/{repository}',
+  summary: 'Read the card of a repository',
+  surface: 'catalog',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['repository.read'] },
+  retry: 'read',
+  pathParameters: inRepository,
+  responses: { 200: answers('The card', RepositoryCard) },
+})
+
+export const createRepository = defineOperation({
+  id: 'createRepository',
+  method: 'POST',
+  path: '/api/v1/repositories',
+  summary: 'Create a repository',
+  surface: 'administration',
+  visibility: 'administrator',
+  access: { kind: 'administrator' },
+  retry: 'never-automatic',
+  body: jsonBody(fields({ id: RepositoryId })),
+  responses: { 201: answers('The card, as the creator sees it', RepositoryCard) },
+  failures: ['already_exists'],
+})
+
+export const deleteRepository = defineOperation({
+  id: 'deleteRepository',
+  method: 'DELETE',
+  path: '/api/v1/repositories/{repository}',
+  summary: 'Delete an empty repository',
+  surface: 'administration',
+  visibility: 'administrator',
+  access: { kind: 'administrator' },
+  retry: 'never-automatic',
+  conditions: ['resource-state'],
+  pathParameters: fields({ repository: RepositoryId }),
+  responses: { 204: answersNothing('The repository is gone') },
+  failures: ['not_found', 'repository_not_empty'],
+})

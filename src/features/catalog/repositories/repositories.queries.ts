@@ -1,0 +1,139 @@
+import type { Queries, Transaction } from '../../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
+import { quotaCriticalPercent, quotaWarningPercent } from '../../../kernel/limits.ts'
+
+const liveRepository = prepareQuery(
+  (q, p: Parameters<{ id: string }>) =>
+    q.selectFrom('repositories').select('incarnation').where('id', '=', p('id')).where('deleted_at', 'is', null),
+  { planned: 'once' },
+)
+
+/** Undefined when there is none. */
+export const liveIncarnation = async (q: Queries, id: string): Promise<number | undefined> =>
+  (await liveRepository(q, { id }))[0]?.incarnation
+
+export const incarnationsAmong = (q: Queries, ids: readonly string[]) =>
+  q.selectFrom('repositories').select(['id', 'incarnation', 'deleted_at']).where('id', 'in', ids).execute()
+
+export const liveAmong = (q: Queries, ids: string[], limit: number) =>
+  q
+    .selectFrom('repositories')
+    .select(['id', 'incarnation'])
+    .where('id', 'in', ids)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+export const listLive = (q: Queries, after: string, limit: number) =>
+  q
+    .selectFrom('repositories')
+    .select(['id', 'created_at', 'published_bytes', 'pending_bytes', 'retired_bytes'])
+    .where('deleted_at', 'is', null)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+/**
+ * Makes a new row, or takes up that of a deleted one for another repository. Its journals begin one beyond where the old ones
+ * ended, so that nobody's cursor of the old ones fits the new. False when it is there already.
+ */
+export const insertRepository = async (tx: Transaction, id: string, now: string): Promise<boolean> => {
+  const row = await tx
+    .insertInto('repositories')
+    .values({
+      id,
+      created_at: now,
+      deleted_at: null,
+      incarnation: 1,
+      journal_head: 0,
+      journal_base: 0,
+      published_bytes: 0,
+      pending_bytes: 0,
+      retired_bytes: 0,
+      quota_bytes: null,
+      grace_hours: null,
+      cleanup_revision: 0,
+      warning_percent: quotaWarningPercent,
+      critical_percent: quotaCriticalPercent,
+      told_usage: 'unlimited',
+      storage_event_head: 0,
+      storage_event_base: 0,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet((eb) => ({
+          created_at: now,
+          deleted_at: null,
+          incarnation: eb('repositories.incarnation', '+', 1),
+          journal_head: eb('repositories.journal_head', '+', 1),
+          journal_base: eb('repositories.journal_head', '+', 1),
+          storage_event_head: eb('repositories.storage_event_head', '+', 1),
+          storage_event_base: eb('repositories.storage_event_head', '+', 1),
+          quota_bytes: null,
+          grace_hours: null,
+          cleanup_revision: 0,
+          warning_percent: quotaWarningPercent,
+          critical_percent: quotaCriticalPercent,
+          told_usage: 'unlimited',
+        }))
+        .where('repositories.deleted_at', 'is not', null),
+    )
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export const lockLive = (tx: Transaction, id: string) =>
+  tx
+    .selectFrom('repositories')
+    .select('id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst()
+
+/** Something whose bytes are stored or on their way. */
+export const holdsSomething = async (tx: Transaction, id: string): Promise<boolean> =>
+  (await tx
+    .selectFrom('claims')
+    .select('claims.id')
+    .leftJoin('blobs', 'blobs.sha256', 'claims.sha256')
+    .where('repository', '=', id)
+    .where((eb) => eb.or([eb('claims.state', 'in', ['pending', 'live']), eb('blobs.state', '=', 'stored')]))
+    .limit(1)
+    .executeTakeFirst()) !== undefined
+
+export const retiredClaimIds = (tx: Transaction, id: string) =>
+  tx.selectFrom('claims').select('id').where('repository', '=', id).execute()
+
+/** With the jobs that completed them. */
+export const deleteUploadsOf = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.deleteFrom('jobs').where('repository', '=', id).execute()
+  await tx.deleteFrom('uploads').where('repository', '=', id).execute()
+}
+
+/** Nothing of a deleted repository can be brought back, nor what was attached to it. */
+export const forgetDeletedIn = async (tx: Transaction, id: string): Promise<void> => {
+  const deleted = tx.selectFrom('deleted_artifacts').select('id').where('repository', '=', id)
+  for (const table of ['annotations', 'attachments', 'attachment_revisions', 'freed_packages'] as const)
+    await tx.deleteFrom(table).where('artifact_id', 'in', deleted).execute()
+  await tx.deleteFrom('promotions').where('copy_id', 'in', deleted).execute()
+  await tx.deleteFrom('deleted_artifacts').where('repository', '=', id).execute()
+}
+
+/** A repository that comes back under the same id begins without a policy. */
+export const deletePolicyOf = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.deleteFrom('storage_policies').where('repository', '=', id).execute()
+}
+
+export const deleteGrantsOn = async (tx: Transaction, id: string): Promise<number> => {
+  const result = await tx.deleteFrom('group_grants').where('repository', '=', id).executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+export const markDeleted = async (tx: Transaction, id: string, now: string): Promise<void> => {
+  await tx.updateTable('repositories').set({ deleted_at: now }).where('id', '=', id).execute()
+}

@@ -1,0 +1,128 @@
+import { sql } from 'kysely'
+import type { Queries, Transaction } from '../../../database/database.ts'
+import { engineOf } from '../../../database/engine-of.ts'
+import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
+import type { SearchEntriesTable } from '../../../database/tables/search-entries.ts'
+import { searchMergePages, searchMergeTokens } from '../../../kernel/engine-limits.ts'
+
+/**
+ * The index of search on SQLite: a full-text table that holds no text, whose words are our tokens and whose row ids are
+ * places of ids. It answers in the order of row ids, as it goes, so that a page of a common needle costs no more than one
+ * of a rare one.
+ */
+const word = (token: number): string => (token >>> 0).toString(36)
+const words = (tokens: Iterable<number>, between: string): string => Array.from(tokens, word).join(between)
+
+export const putSqliteEntry = prepareQuery((q, p: Parameters<SearchEntriesTable>) =>
+  q
+    .insertInto('search_entries')
+    .values({
+      artifact_id: p('artifact_id'),
+      repository: p('repository'),
+      position: p('position'),
+      text: p('text'),
+    })
+    .onConflict((conflict) => conflict.column('artifact_id').doUpdateSet((eb) => ({ text: eb.ref('excluded.text') }))),
+)
+
+const atPosition = prepareQuery((q, p: Parameters<{ position: number; id: string }>) =>
+  q
+    .selectFrom('search_entries')
+    .select('artifact_id')
+    .where('position', '=', p('position'))
+    .where('artifact_id', '<>', p('id')),
+)
+
+/** Other files at the same place. */
+export const sharersOf = async (q: Queries, position: number, id: string): Promise<string[]> =>
+  (await atPosition(q, { position, id })).map(({ artifact_id }) => artifact_id)
+
+const replaceTokens = prepareQuery((q, p: Parameters<{ position: number; tokens: string }>) => ({
+  compile: () =>
+    sql<never>`insert or replace into search_index (rowid, tokens) values (${p('position')}, ${p('tokens')})`.compile(
+      q,
+    ),
+}))
+
+const mergePages = prepareQuery((q, p: Parameters<{ pages: number }>) => ({
+  compile: () => sql<never>`insert into search_index (search_index, rank) values ('merge', ${p('pages')})`.compile(q),
+}))
+
+/**
+ * Every commit adds a segment to the index, and segments must be merged, or searches would have to look into more and more of
+ * them. Left to itself the full-text table merges after every 64 pages it got, some 600 pages at once when there are many
+ * files. Here writers merge a little, now and then: about every eighth of them a few milliseconds' work, with as many pages
+ * for each token as all merges of a large index want of it, twice over. By chance, so that nothing needs to be counted and
+ * nobody can choose writes that never merge.
+ */
+export const writeTokens = async (tx: Transaction, position: number, tokens: Set<number>): Promise<void> => {
+  await replaceTokens(tx, { position, tokens: words(tokens, ' ') })
+  const share = tokens.size / searchMergeTokens
+  if (Math.random() < share) await mergePages(tx, { pages: Math.ceil(searchMergePages * Math.max(1, share)) })
+}
+
+const deleteTokens = prepareQuery((q, p: Parameters<{ position: number }>) => ({
+  compile: () => sql<never>`delete from search_index where rowid = ${p('position')}`.compile(q),
+}))
+
+export const removeTokens = async (tx: Transaction, position: number): Promise<void> => {
+  await deleteTokens(tx, { position })
+}
+
+interface Found {
+  /** Null where the index knows a place that nobody has. */
+  readonly artifact_id: string | null
+  readonly position: number
+  readonly hit: 0 | 1
+}
+
+interface Step {
+  readonly match: string
+  readonly from: number
+  readonly after: string
+  readonly needle: string
+  readonly limit: number
+}
+
+const step = prepareQuery((q, p: Parameters<Step>) => ({
+  compile: () =>
+    sql<Found>`
+      select e.artifact_id, f.position, coalesce(e.artifact_id > ${p('after')} and instr(e.text, ${p('needle')}) > 0, 0) as hit
+      from (
+        select rowid as position from search_index
+        where search_index match ${p('match')} and rowid >= ${p('from')} order by rowid limit ${p('limit')}
+      ) f
+      left join search_entries e on e.position = f.position
+      order by f.position, e.artifact_id`.compile(q),
+}))
+
+/** Files after an id that have all the tokens, the next `limit` places from a place on; `hit` if the needle is in the text. */
+export const sqliteStep = (
+  q: Queries,
+  tokens: ReadonlySet<number>,
+  { from, after, needle, limit }: Omit<Step, 'match'>,
+): Promise<Found[]> => step(q, { match: words(tokens, ' AND '), from, after, needle, limit })
+
+/** Words asked for at once: an expression of all words of a long name would be nested too deep for the full-text table. */
+const wordsAtOnce = 64
+
+/** Whether all these tokens stand at a place. */
+export const holdsTokens = async (q: Queries, position: number, tokens: ReadonlySet<number>): Promise<boolean> => {
+  const all = [...tokens]
+  for (let at = 0; at < all.length; at += wordsAtOnce) {
+    const match = words(all.slice(at, at + wordsAtOnce), ' AND ')
+    const { rows } = await sql`
+      select 1 from search_index where search_index match ${match} and rowid = ${position}`.execute(q)
+    if (rows.length === 0) return false
+  }
+  return true
+}
+
+/** Places that the index has something of and that are no file's. None on an engine that has no such places. */
+export const placesOfNobody = async (q: Queries, limit: number): Promise<number[]> => {
+  if (engineOf(q) !== 'sqlite') return []
+  const { rows } = await sql<{ id: number }>`
+    select d.id from search_index_docsize as d
+    where not exists (select 1 from search_entries as e where e.position = d.id) limit ${limit}`.execute(q)
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,33 @@
+import type { Access } from '../../../kernel/actions.ts'
+import type { FileKeyCaller } from '../../../kernel/caller.ts'
+import type { Sha256 } from '../../../kernel/digest.ts'
+
+/** One entry of the keys file. */
+export interface FileKey {
+  readonly id: string
+  /** SHA-256 of the secret. */
+  readonly sha256: Sha256
+  readonly administrator: boolean
+  readonly serviceAdministrator: boolean
+  readonly repositories: ReadonlyMap<string, ReadonlySet<Access>>
+}
+
+export type FindFileKey = (digest: Sha256) => FileKeyCaller | null
+
+/**
+ * The keys of the file, read at start, found by the digest of their secret. Looking up a digest is safe where comparing a
+ * secret would not be: nobody can choose a guess by the first digits of its SHA-256.
+ */
+export const fileKeyFinder = (keys: readonly FileKey[]): FindFileKey => {
+  const byDigest = new Map<string, FileKeyCaller>()
+  for (const { id, sha256, administrator, serviceAdministrator, repositories } of keys)
+    byDigest.set(sha256, {
+      kind: 'file-key',
+      credential: 'file-key',
+      id,
+      administrator,
+      serviceAdministrator,
+      repositories,
+    })
+  return (digest) => byDigest.get(digest) ?? null
+}

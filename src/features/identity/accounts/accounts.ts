@@ -1,0 +1,261 @@
+import { moveCounter } from '../../../database/counters.queries.ts'
+import type { Database, Queries } from '../../../database/database.ts'
+import type { AccountsTable } from '../../../database/tables/accounts.ts'
+import { appendSecurityAudit, changeAuthority, type Doer, unasked } from '../../../journal/security-audit.ts'
+import type { AccountCaller } from '../../../kernel/caller.ts'
+import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import { Failure, notFound } from '../../../kernel/failure.ts'
+import { newId } from '../../../kernel/ids.ts'
+import { accountsMax, selfRegisteredAccountsMax } from '../../../kernel/limits.ts'
+import { caseless } from '../../../kernel/names.ts'
+import { networkOf, wideNetworkOf } from '../../../kernel/networks.ts'
+import { makeOwner } from '../groups/groups.ts'
+import { revokeTokensOf } from '../tokens/tokens.ts'
+import {
+  findAccount,
+  findAccountByNameKey,
+  insertAccount,
+  listAccounts,
+  replacePasswordHash,
+  updateAccount,
+} from './accounts.queries.ts'
+import type { Place } from './password-line.ts'
+import type { Passwords } from './passwords.ts'
+import { deleteSession, deleteSessionsOf } from './sessions.queries.ts'
+import { lockAccountRow, type OpenedSession, openSession, wrongNameOrPassword } from './sessions.ts'
+import { countRegistration, forgiveAccount, recordFailure, refuseWhileThrottled } from './throttle.ts'
+
+export interface AccountParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly passwords: Passwords
+  /** The setting SVC_ALLOW_REGISTRATION. */
+  readonly allowRegistration: boolean
+}
+
+export interface Account {
+  readonly id: string
+  readonly name: string
+  readonly administrator: boolean
+  readonly enabled: boolean
+}
+
+export interface SignedIn extends OpenedSession {
+  readonly account: Account
+}
+
+/** Nobody has many accounts that are known, or many wide networks; of other names, and addresses, one may have any number. */
+const placeInLine = (line: Place['line'], who: string, address: string): Place => {
+  const network = networkOf(address)
+  return { line, subject: `${network} ${who}`, network, party: line === 'known' ? who : wideNetworkOf(address) }
+}
+
+/** Who changes accounts has signed in, or has a key. */
+const placeOfDoer = ({ actor, clientAddress }: Doer): Place => placeInLine('known', actor, clientAddress)
+
+const toAccount = (row: AccountsTable): Account => ({
+  id: row.id,
+  name: row.name,
+  administrator: row.administrator === 1,
+  enabled: row.enabled === 1,
+})
+
+export const allAccounts = async ({ database }: AccountParts): Promise<Account[]> =>
+  (await listAccounts(database.reader, accountsMax)).map(toAccount)
+
+/** Signs in. Every way to fail takes the same time and gives the same answer; wrong tries lead to pauses. */
+export const signIn = async (
+  parts: AccountParts,
+  credentials: { name: string; password: string },
+  clientAddress: string,
+): Promise<SignedIn> => {
+  const { database, clock, passwords } = parts
+  const subjects = { name: credentials.name, address: clientAddress }
+  const refuse = () => refuseWhileThrottled(database, clock, subjects)
+  const throttles = await refuse()
+  const row = await findAccountByNameKey(database.reader, caseless(credentials.name))
+  // Asked again at its turn, or a burst of tries would all be looked at before the first of them counts.
+  const right = await passwords.matches(
+    credentials.password,
+    row?.password_hash ?? null,
+    placeInLine(throttles.known ? 'known' : 'other', caseless(credentials.name), clientAddress),
+    refuse,
+  )
+  if (!right || row?.enabled !== 1) {
+    await recordFailure(database, clock, throttles)
+    throw wrongNameOrPassword()
+  }
+  await forgiveAccount(database, clock, subjects, throttles)
+  const session = await database.transaction((tx) => openSession(tx, row, clock.now()))
+  return { ...session, account: toAccount(row) }
+}
+
+/** Ends the session at once; a change of authority that it is making is done first. */
+export const signOut = async (
+  { database }: AccountParts,
+  { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
+): Promise<void> => {
+  await database.transaction(async (tx) => {
+    await lockAccountRow(tx, id)
+    await deleteSession(tx, credentialId)
+  })
+}
+
+export interface NewAccount {
+  readonly name: string
+  readonly password: string
+  readonly administrator: boolean
+}
+
+/**
+ * Creates an account. The very first one is an administrator and joins the owners of `releases`, whatever was asked.
+ * 409 `already_exists` for a taken name (without regard to case), 507 `account_limit` at 1,000.
+ */
+export const createAccount = async (parts: AccountParts, wanted: NewAccount, doer: Doer): Promise<Account> => {
+  const passwordHash = await parts.passwords.hash(wanted.password, placeOfDoer(doer))
+  return changeAuthority(parts.database, doer, async (tx) => {
+    const nowMs = parts.clock.now()
+    const count = await moveCounter(tx, 'accounts', 1)
+    const row = newRow(wanted, passwordHash, nowMs, count === 1)
+    if (!(await insertAccount(tx, row))) throw taken(wanted.name)
+    if (count > accountsMax) throw new Failure('account_limit', `The server has its ${accountsMax} accounts already.`)
+    await appendSecurityAudit(tx, doer, {
+      action: 'account.create',
+      subject: `account:${row.id}`,
+      occurredAt: row.created_at,
+    })
+    if (count === 1) await makeOwner(tx, row.id, doer, nowMs)
+    return toAccount(row)
+  })
+}
+
+const newRow = (wanted: NewAccount, passwordHash: string, nowMs: number, first: boolean): AccountsTable => ({
+  id: newId(nowMs),
+  name: wanted.name,
+  name_key: caseless(wanted.name),
+  administrator: first || wanted.administrator ? 1 : 0,
+  enabled: 1,
+  password_hash: passwordHash,
+  created_at: timestamp(nowMs),
+})
+
+const taken = (name: string): Failure =>
+  new Failure('already_exists', `An account named ${JSON.stringify(name)} exists (names differ by more than case).`)
+
+const closed = (): Failure =>
+  new Failure('registration_disabled', 'Ask an administrator for an account; self-registration is off.')
+
+/** True once somebody owns the server. */
+export const anyAccount = async (q: Queries): Promise<boolean> => (await listAccounts(q, 1)).length > 0
+
+/** True when people may register themselves: the setting is on and the first owner exists. */
+export const registrationOpen = async (parts: AccountParts): Promise<boolean> =>
+  parts.allowRegistration && (await anyAccount(parts.database.reader))
+
+/** Creates a plain account without any access and signs it in. Each registration counts against its address. */
+export const register = async (
+  parts: AccountParts,
+  wanted: { name: string; password: string },
+  clientAddress: string,
+): Promise<SignedIn> => {
+  if (!(await registrationOpen(parts))) throw closed()
+  await countRegistration(parts.database, parts.clock, clientAddress)
+  const passwordHash = await parts.passwords.hash(wanted.password, placeInLine('register', '', clientAddress))
+  const nowMs = parts.clock.now()
+  const row = newRow({ ...wanted, administrator: false }, passwordHash, nowMs, false)
+  const doer = unasked({ actor: `account:${row.id}`, clientAddress })
+  return changeAuthority(parts.database, doer, async (tx) => {
+    const count = await moveCounter(tx, 'accounts', 1)
+    if (!(await insertAccount(tx, row))) throw taken(wanted.name)
+    if (count > selfRegisteredAccountsMax)
+      throw new Failure('account_limit', `Self-registration stops at ${selfRegisteredAccountsMax} accounts.`)
+    await appendSecurityAudit(tx, doer, {
+      action: 'account.register',
+      subject: `account:${row.id}`,
+      occurredAt: row.created_at,
+    })
+    return { ...(await openSession(tx, row, nowMs)), account: toAccount(row) }
+  })
+}
+
+export interface AccountChange {
+  readonly enabled?: boolean
+  readonly password?: string
+}
+
+/**
+ * Enables, disables or gives a new password. Both ends every session of the account at once; a new password revokes its
+ * personal tokens too, while those of a disabled account only stop working until it is enabled again.
+ */
+export const changeAccount = async (
+  parts: AccountParts,
+  id: string,
+  change: AccountChange,
+  doer: Doer,
+): Promise<Account> => {
+  const passwordHash =
+    change.password === undefined ? undefined : await parts.passwords.hash(change.password, placeOfDoer(doer))
+  return changeAuthority(parts.database, doer, async (tx) => {
+    const occurredAt = timestamp(parts.clock.now())
+    const nothing = change.enabled === undefined && passwordHash === undefined
+    const row = nothing
+      ? await findAccount(tx, id)
+      : await updateAccount(tx, id, {
+          ...(change.enabled === undefined ? {} : { enabled: change.enabled ? 1 : 0 }),
+          ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
+        })
+    if (row === undefined) throw notFound('account')
+    if (change.enabled === false || passwordHash !== undefined) await deleteSessionsOf(tx, id)
+    if (passwordHash !== undefined) await revokeTokensOf(tx, id, occurredAt)
+    const subject = `account:${id}`
+    if (change.enabled !== undefined)
+      await appendSecurityAudit(tx, doer, {
+        action: change.enabled ? 'account.enable' : 'account.disable',
+        subject,
+        occurredAt,
+      })
+    if (passwordHash !== undefined)
+      await appendSecurityAudit(tx, doer, { action: 'account.reset-password', subject, occurredAt })
+    return toAccount(row)
+  })
+}
+
+/** 404 unless the account exists. */
+export const requireAccount = async (q: Queries, id: string): Promise<void> => {
+  if ((await findAccount(q, id)) === undefined) throw notFound('account')
+}
+
+/**
+ * Changes the password of the account that is signed in; every session and personal token of it ends, this one included.
+ * 401 `current_password_invalid` counts like a wrong try to sign in from where the account is known, and against the session:
+ * whoever has a stolen one guesses no more than that, and holds up no other.
+ */
+export const changeOwnPassword = async (
+  parts: AccountParts,
+  { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
+  change: { currentPassword: string; newPassword: string },
+  doer: Doer,
+): Promise<void> => {
+  const { database, clock, passwords } = parts
+  const row = await findAccount(database.reader, id)
+  if (row === undefined) throw notFound('account')
+  const subjects = { name: row.name, address: doer.clientAddress, session: credentialId }
+  const refuse = () => refuseWhileThrottled(database, clock, subjects)
+  const throttles = await refuse()
+  // Whoever is signed in is known.
+  const place = placeInLine('known', row.name_key, doer.clientAddress)
+  if (!(await passwords.matches(change.currentPassword, row.password_hash, place, refuse))) {
+    await recordFailure(database, clock, throttles)
+    throw new Failure('current_password_invalid', 'The current password is wrong.')
+  }
+  const passwordHash = await passwords.hash(change.newPassword, place)
+  await changeAuthority(database, doer, async (tx) => {
+    const occurredAt = timestamp(clock.now())
+    // Whoever was faster with another password has ended this session.
+    if (!(await replacePasswordHash(tx, id, row.password_hash, passwordHash)))
+      throw new Failure('credential_invalid', 'The password was changed meanwhile. Sign in again.')
+    await deleteSessionsOf(tx, id)
+    await revokeTokensOf(tx, id, occurredAt)
+    await appendSecurityAudit(tx, doer, { action: 'account.change-password', subject: `account:${id}`, occurredAt })
+  })
+}

@@ -1,0 +1,84 @@
+import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { type Access, actionsOf, lookingOnly, type RepositoryAction } from '../../../kernel/actions.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import { doerOf } from '../access/doer.ts'
+import {
+  type AccountParts,
+  allAccounts,
+  changeAccount,
+  changeOwnPassword,
+  createAccount,
+  register as registerAccount,
+  registrationOpen,
+  signIn,
+  signOut,
+} from './accounts.ts'
+import {
+  changePassword,
+  createUser,
+  getAuthOptions,
+  getMe,
+  listUsers,
+  login,
+  logout,
+  register,
+  updateUser,
+} from './operations.ts'
+
+export interface AccountHandlerParts extends AccountParts {
+  /** All repositories in which the caller may do something, ordered by id. */
+  readonly heldRepositories: (
+    caller: Caller,
+  ) => Promise<{ repository: string; actions: ReadonlySet<RepositoryAction> }[]>
+}
+
+/** In the words of grants: beyond looking, everything is writing; who sees a repository reads there. */
+const permissions = (actions: ReadonlySet<RepositoryAction>): Access[] => {
+  const writes = !actions.isSubsetOf(lookingOnly(actions))
+  const reads = !writes || !actions.isDisjointFrom(actionsOf('read'))
+  return [...(reads ? ['read' as const] : []), ...(writes ? ['write' as const] : [])]
+}
+
+export const accountHandlers = (parts: AccountHandlerParts): BoundOperation[] => [
+  handle(login, async ({ body, request }) => ({
+    status: 200,
+    json: await signIn(parts, body, request.clientAddress),
+  })),
+  handle(register, async ({ body, request }) => ({
+    status: 201,
+    json: await registerAccount(parts, body, request.clientAddress),
+  })),
+  handle(getAuthOptions, async () => ({ status: 200, json: { selfRegistration: await registrationOpen(parts) } })),
+  handle(logout, async ({ caller }) => {
+    if (caller.kind === 'account' && caller.credential === 'session') await signOut(parts, caller)
+    return { status: 204, json: null }
+  }),
+  handle(changePassword, async (input) => {
+    const { caller } = input
+    if (caller.kind !== 'account') throw new Error(`${changePassword.id}: reached by a ${caller.kind} without session`)
+    await changeOwnPassword(parts, caller, input.body, doerOf(input))
+    return { status: 204, json: null }
+  }),
+  handle(getMe, async ({ caller }) => ({
+    status: 200,
+    json: {
+      id: caller.id,
+      administrator: caller.administrator,
+      credential: caller.credential,
+      ...(caller.credential === 'personal-token' ? { tokenScope: caller.scope } : {}),
+      grants: (await parts.heldRepositories(caller)).map(({ repository, actions }) => ({
+        repository,
+        permissions: permissions(actions),
+      })),
+    },
+  })),
+  handle(listUsers, async () => ({ status: 200, json: { items: await allAccounts(parts) } })),
+  handle(createUser, async (input) => ({
+    status: 201,
+    json: await createAccount(parts, { administrator: false, ...input.body }, doerOf(input)),
+  })),
+  handle(updateUser, async (input) => ({
+    status: 200,
+    json: await changeAccount(parts, input.path.id, input.body, doerOf(input)),
+  })),
+]

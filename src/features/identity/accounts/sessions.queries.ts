@@ -1,0 +1,62 @@
+import type { Queries, Transaction } from '../../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
+import type { SessionsTable } from '../../../database/tables/accounts.ts'
+
+export const insertSession = async (tx: Transaction, row: SessionsTable): Promise<void> => {
+  await tx.insertInto('sessions').values(row).execute()
+}
+
+const sessionBySecret = prepareQuery(
+  (q, p: Parameters<{ digest: string }>) =>
+    q
+      .selectFrom('sessions')
+      .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
+      .select([
+        'sessions.id as session_id',
+        'sessions.expires_at',
+        'accounts.id as account_id',
+        'accounts.name',
+        'accounts.administrator',
+        'accounts.enabled',
+      ])
+      .where('sessions.secret_sha256', '=', p('digest')),
+  { planned: 'once' },
+)
+
+/** The session of a secret with its account, expired or not. */
+export const findSessionBySecret = async (q: Queries, digest: string) => (await sessionBySecret(q, { digest }))[0]
+
+/** Ends all but the newest sessions of an account. */
+export const deleteSessionsBeyond = async (tx: Transaction, accountId: string, keep: number): Promise<void> => {
+  const newest = tx
+    .selectFrom('sessions')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .orderBy('id', 'desc')
+    .limit(keep)
+  await tx.deleteFrom('sessions').where('account_id', '=', accountId).where('id', 'not in', newest).execute()
+}
+
+export const deleteSession = async (tx: Transaction, id: string): Promise<boolean> => {
+  const result = await tx.deleteFrom('sessions').where('id', '=', id).executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+export const deleteSessionsOf = async (tx: Transaction, accountId: string): Promise<void> => {
+  await tx.deleteFrom('sessions').where('account_id', '=', accountId).execute()
+}
+
+export const deleteSessionsEndedBefore = async (tx: Transaction, before: string, limit: number): Promise<number> => {
+  const ended = tx.selectFrom('sessions').select('id').where('expires_at', '<', before).limit(limit)
+  const result = await tx.deleteFrom('sessions').where('id', 'in', ended).executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+/** Serialises sign-ins of one account, so that the count of its sessions holds. */
+export const lockAccount = (tx: Transaction, id: string) =>
+  tx
+    .selectFrom('accounts')
+    .select(['id', 'enabled', 'password_hash'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()

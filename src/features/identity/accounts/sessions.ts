@@ -1,0 +1,72 @@
+import type { Queries, Transaction } from '../../../database/database.ts'
+import type { AccountCaller } from '../../../kernel/caller.ts'
+import { timestamp } from '../../../kernel/clock.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { newId } from '../../../kernel/ids.ts'
+import { sessionLifetimeMs, sessionsPerAccountMax } from '../../../kernel/limits.ts'
+import { newSecret, secretDigest } from './secrets.ts'
+import { deleteSessionsBeyond, findSessionBySecret, insertSession, lockAccount } from './sessions.queries.ts'
+
+/** Sessions last 12 hours, whatever is done with them; an account has the newest 32 (specification, Sessions). */
+export const sessionPrefix = 'dps_'
+
+export interface OpenedSession {
+  /** The only time that the secret is seen. */
+  readonly token: string
+  readonly expiresAt: string
+}
+
+/** Locks an account's row until the end of the transaction; undefined when there is none. */
+export const lockAccountRow = lockAccount
+
+const sessionEnded = (): Failure =>
+  new Failure('credential_invalid', 'This session does not exist or has ended. Sign in again.')
+
+/**
+ * Opens a session and ends the oldest beyond the limit. Throws 401 when meanwhile the account was disabled, or got another
+ * password than the one whose hash was checked: nobody comes in by a password that was just taken away.
+ */
+export const openSession = async (
+  tx: Transaction,
+  checked: { id: string; password_hash: string },
+  nowMs: number,
+): Promise<OpenedSession> => {
+  const accountId = checked.id
+  const account = await lockAccount(tx, accountId)
+  if (account?.enabled !== 1 || account.password_hash !== checked.password_hash) throw wrongNameOrPassword()
+  const token = newSecret(sessionPrefix)
+  const expiresAt = timestamp(nowMs + sessionLifetimeMs)
+  await insertSession(tx, {
+    id: newId(nowMs),
+    account_id: accountId,
+    secret_sha256: secretDigest(token),
+    created_at: timestamp(nowMs),
+    expires_at: expiresAt,
+  })
+  await deleteSessionsBeyond(tx, accountId, sessionsPerAccountMax)
+  return { token, expiresAt }
+}
+
+/** One answer for an unknown name, a wrong password and a disabled account. */
+export const wrongNameOrPassword = (): Failure =>
+  new Failure('invalid_credentials', 'The name or the password is wrong.')
+
+/**
+ * The caller behind a session token, read anew on each request, so that whatever ends a session ends it at once and
+ * everywhere. 401 `session_expired` to the holder of the exact secret, otherwise `credential_invalid`.
+ */
+export const callerOfSession = async (q: Queries, token: string, nowMs: number): Promise<AccountCaller> => {
+  const found = await findSessionBySecret(q, secretDigest(token))
+  if (found === undefined || found.enabled !== 1) throw sessionEnded()
+  if (found.expires_at <= timestamp(nowMs))
+    throw new Failure('session_expired', 'The session ended 12 hours after sign-in. Sign in again.')
+  return {
+    kind: 'account',
+    credential: 'session',
+    id: found.account_id,
+    name: found.name,
+    administrator: found.administrator === 1,
+    scope: 'read-write',
+    credentialId: found.session_id,
+  }
+}

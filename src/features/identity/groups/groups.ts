@@ -1,0 +1,197 @@
+import { moveCounter } from '../../../database/counters.queries.ts'
+import type { Database, Queries, Transaction } from '../../../database/database.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit.ts'
+import type { Access } from '../../../kernel/actions.ts'
+import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import { Failure, notFound } from '../../../kernel/failure.ts'
+import { newId } from '../../../kernel/ids.ts'
+import { grantsMax, groupsMax, membershipsMax } from '../../../kernel/limits.ts'
+import { caseless } from '../../../kernel/names.ts'
+import {
+  accessByRepository,
+  accessRows,
+  accountExists,
+  deleteGrant,
+  deleteGroupRows,
+  deleteMember,
+  findGrant,
+  findGroupByNameKey,
+  findGroupRow,
+  grantsOfGroups,
+  insertGroup,
+  insertMember,
+  listGroupRows,
+  lockGroup,
+  lockLiveRepository,
+  membersOf,
+  putGrant,
+} from './groups.queries.ts'
+
+/** People get access to repositories through groups, and in no other way. */
+export interface GroupParts {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+export interface Group {
+  readonly id: string
+  readonly name: string
+  readonly members: string[]
+  readonly grants: { repository: string; access: Access }[]
+}
+
+/** The group of the first owner and what it may write to. */
+const owners = { name: 'svc-owners', repository: 'releases' } as const
+
+const withContents = async (q: Queries, rows: { id: string; name: string }[]): Promise<Group[]> => {
+  const ids = rows.map((row) => row.id)
+  if (ids.length === 0) return []
+  const groups = new Map<string, Group>(rows.map((row) => [row.id, { ...row, members: [], grants: [] }]))
+  for (const row of await membersOf(q, ids)) groups.get(row.group_id)?.members.push(row.account_id)
+  for (const { group_id, repository, access } of await grantsOfGroups(q, ids))
+    groups.get(group_id)?.grants.push({ repository, access })
+  return [...groups.values()]
+}
+
+export const allGroups = ({ database }: GroupParts): Promise<Group[]> =>
+  database.snapshot(async (q) => withContents(q, await listGroupRows(q, groupsMax)))
+
+export const groupById = ({ database }: GroupParts, id: string): Promise<Group> =>
+  database.snapshot(async (q) => {
+    const row = await findGroupRow(q, id)
+    const [group] = await withContents(q, row === undefined ? [] : [row])
+    if (group === undefined) throw notFound('group')
+    return group
+  })
+
+/** Creates an empty group. 409 `already_exists` for a taken name, 507 `group_limit` at 100. */
+export const createGroup = ({ database, clock }: GroupParts, name: string, doer: Doer): Promise<Group> =>
+  changeAuthority(database, doer, async (tx) => {
+    const id = await newGroup(tx, name, doer, clock.now())
+    if (id === null) throw new Failure('already_exists', `A group named ${JSON.stringify(name)} exists.`)
+    return { id, name, members: [], grants: [] }
+  })
+
+const newGroup = async (tx: Transaction, name: string, doer: Doer, nowMs: number): Promise<string | null> => {
+  const count = await moveCounter(tx, 'groups', 1)
+  const id = newId(nowMs)
+  const occurredAt = timestamp(nowMs)
+  if (!(await insertGroup(tx, { id, name, name_key: caseless(name), created_at: occurredAt }))) return null
+  if (count > groupsMax) throw new Failure('group_limit', `The server has its ${groupsMax} groups already.`)
+  await appendSecurityAudit(tx, doer, { action: 'group.create', subject: `group:${id}`, occurredAt })
+  return id
+}
+
+/** Deletes a group; its members lose what it gave them at once. */
+export const deleteGroup = ({ database, clock }: GroupParts, id: string, doer: Doer): Promise<void> =>
+  changeAuthority(database, doer, async (tx) => {
+    // The lock keeps others from adding to a group that is half deleted.
+    await existing(tx, id)
+    const gone = await deleteGroupRows(tx, id)
+    await moveCounter(tx, 'groups', -1)
+    await moveCounter(tx, 'memberships', -gone.memberships)
+    await moveCounter(tx, 'grants', -gone.grants)
+    const occurredAt = timestamp(clock.now())
+    await appendSecurityAudit(tx, doer, { action: 'group.delete', subject: `group:${id}`, occurredAt })
+  })
+
+const existing = async (tx: Transaction, groupId: string): Promise<void> => {
+  if ((await lockGroup(tx, groupId)) === undefined) throw notFound('group')
+}
+
+/** Makes an account a member. Harmless when it is one. 507 `membership_limit` at 10,000 on the server. */
+export const addMember = (parts: GroupParts, groupId: string, accountId: string, doer: Doer): Promise<void> =>
+  changeAuthority(parts.database, doer, async (tx) => {
+    await existing(tx, groupId)
+    if (!(await accountExists(tx, accountId))) throw notFound('account')
+    await join(tx, groupId, accountId, doer, parts.clock.now())
+  })
+
+const join = async (tx: Transaction, groupId: string, accountId: string, doer: Doer, nowMs: number): Promise<void> => {
+  if (!(await insertMember(tx, groupId, accountId))) return
+  const count = await moveCounter(tx, 'memberships', 1)
+  if (count > membershipsMax)
+    throw new Failure('membership_limit', `The server has its ${membershipsMax} memberships already.`)
+  const subject = `group:${groupId} account:${accountId}`
+  await appendSecurityAudit(tx, doer, { action: 'group.add-member', subject, occurredAt: timestamp(nowMs) })
+}
+
+/** Ends a membership. Harmless when there is none. */
+export const removeMember = (parts: GroupParts, groupId: string, accountId: string, doer: Doer): Promise<void> =>
+  changeAuthority(parts.database, doer, async (tx) => {
+    await existing(tx, groupId)
+    if (!(await deleteMember(tx, groupId, accountId))) return
+    await moveCounter(tx, 'memberships', -1)
+    const subject = `group:${groupId} account:${accountId}`
+    const occurredAt = timestamp(parts.clock.now())
+    await appendSecurityAudit(tx, doer, { action: 'group.remove-member', subject, occurredAt })
+  })
+
+/** Sets what a group may do in a repository. 507 `grant_limit` at 10,000 on the server. */
+export const setGrant = (
+  parts: GroupParts,
+  groupId: string,
+  repository: string,
+  access: Access,
+  doer: Doer,
+): Promise<void> =>
+  changeAuthority(parts.database, doer, async (tx) => {
+    await existing(tx, groupId)
+    if (!(await lockLiveRepository(tx, repository))) throw notFound('repository')
+    await grant(tx, groupId, repository, access, doer, parts.clock.now())
+  })
+
+const grant = async (
+  tx: Transaction,
+  groupId: string,
+  repository: string,
+  access: Access,
+  doer: Doer,
+  nowMs: number,
+): Promise<void> => {
+  const before = await findGrant(tx, groupId, repository)
+  if (before?.access === access) return
+  await putGrant(tx, groupId, repository, access)
+  if (before === undefined && (await moveCounter(tx, 'grants', 1)) > grantsMax)
+    throw new Failure('grant_limit', `The server has its ${grantsMax} grants already.`)
+  await appendSecurityAudit(tx, doer, {
+    action: `group.grant-${access}`,
+    subject: `group:${groupId} repository:${repository}`,
+    occurredAt: timestamp(nowMs),
+  })
+}
+
+/** Takes a grant away. Harmless when there is none. */
+export const removeGrant = (parts: GroupParts, groupId: string, repository: string, doer: Doer): Promise<void> =>
+  changeAuthority(parts.database, doer, async (tx) => {
+    await existing(tx, groupId)
+    if (!(await deleteGrant(tx, groupId, repository))) return
+    await moveCounter(tx, 'grants', -1)
+    const subject = `group:${groupId} repository:${repository}`
+    const occurredAt = timestamp(parts.clock.now())
+    await appendSecurityAudit(tx, doer, { action: 'group.remove-grant', subject, occurredAt })
+  })
+
+/** The first account joins the owners, who may write to `releases`. */
+export const makeOwner = async (tx: Transaction, accountId: string, doer: Doer, nowMs: number): Promise<void> => {
+  const known = await findGroupByNameKey(tx, caseless(owners.name))
+  const groupId = known?.id ?? (await newGroup(tx, owners.name, doer, nowMs))
+  if (groupId === null) throw new Error('the owners group was neither found nor made')
+  await join(tx, groupId, accountId, doer, nowMs)
+  if (await lockLiveRepository(tx, owners.repository)) await grant(tx, groupId, owners.repository, 'write', doer, nowMs)
+}
+
+/** The strongest access that an account's groups give it on a repository. */
+export const accountAccess = async (q: Queries, accountId: string, repository: string): Promise<Access | null> => {
+  const rows = await accessRows(q, { accountId, repository })
+  if (rows.length === 0) return null
+  return rows.some((row) => row.access === 'write') ? 'write' : 'read'
+}
+
+/** All repositories an account has access to after a given id, ordered by id. */
+export const accountGrants = (
+  q: Queries,
+  accountId: string,
+  after: string,
+  limit: number,
+): Promise<{ repository: string; access: Access }[]> => accessByRepository(q, accountId, after, limit)

@@ -1,0 +1,34 @@
+import Type from 'typebox'
+import { answers, defineOperation } from '../../../contract/define.ts'
+import { fields, nullable, Sequence, Timestamp } from '../../../contract/schemas.ts'
+
+export const listSecurityAudit = defineOperation({
+  id: 'listSecurityAudit',
+  method: 'GET',
+  path: '/api/v1/security-audit',
+  summary: 'List who changed what others may do, oldest first',
+  surface: 'administration',
+  visibility: 'administrator',
+  access: { kind: 'administrator' },
+  retry: 'read',
+  query: fields({ after: Type.Optional(Sequence) }),
+  responses: {
+    200: answers(
+      'A page; `next` is the `after` of the next one',
+      fields({
+        items: Type.Array(
+          fields({
+            sequence: Sequence,
+            occurredAt: Timestamp,
+            actor: Type.String(),
+            action: Type.String(),
+            subject: Type.String(),
+            clientAddress: Type.String(),
+          }),
+          { maxItems: 100 },
+        ),
+        next: nullable(Sequence),
+      }),
+    ),
+  },
+})

@@ -1,0 +1,173 @@
+import type { Database, Queries, Transaction } from '../../../database/database.ts'
+import type { PersonalTokensTable } from '../../../database/tables/personal-tokens.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit.ts'
+import type { AccountCaller, TokenScope } from '../../../kernel/caller.ts'
+import { type Clock, timestamp, utcMs } from '../../../kernel/clock.ts'
+import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
+import { newId } from '../../../kernel/ids.ts'
+import {
+  dayMs,
+  lastUsedEveryMs,
+  pageMax,
+  personalTokenDaysDefault,
+  personalTokenDaysMax,
+  personalTokenPrefixCharacters,
+  personalTokensActiveMax,
+} from '../../../kernel/limits.ts'
+import { newSecret, secretDigest } from '../accounts/secrets.ts'
+import { lockAccountRow } from '../accounts/sessions.ts'
+import {
+  countActive,
+  deleteTokensEndedBefore,
+  findTokenBySecret,
+  findTokenRow,
+  insertToken,
+  listTokenRows,
+  revokeAllOf,
+  setLastUsed,
+  setRevoked,
+} from './tokens.queries.ts'
+
+/** Personal access tokens: a person's repository access without the rest of the person. */
+export const tokenPrefix = 'pat_'
+
+export interface TokenParts {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+export interface PersonalToken {
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  readonly scope: TokenScope
+  readonly createdAt: string
+  readonly expiresAt: string
+  readonly lastUsedAt: string | null
+  readonly revoked: boolean
+}
+
+const toToken = (row: PersonalTokensTable): PersonalToken => ({
+  id: row.id,
+  name: row.name,
+  prefix: row.prefix,
+  scope: row.scope,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  lastUsedAt: row.last_used_at,
+  revoked: row.revoked_at !== null,
+})
+
+/** Up to 100 tokens of an account, active ones first. Never a secret. */
+export const tokensOf = async ({ database, clock }: TokenParts, accountId: string): Promise<PersonalToken[]> =>
+  (await listTokenRows(database.reader, accountId, timestamp(clock.now()), pageMax)).map(toToken)
+
+/** The end that was asked for, or 90 days from now; a token without end does not exist. */
+const endOf = (asked: string | null | undefined, nowMs: number): string => {
+  if (asked === undefined || asked === null) return timestamp(nowMs + personalTokenDaysDefault * dayMs)
+  const endMs = utcMs(asked)
+  if (endMs === null) throw invalid('/expiresAt', 'must be a day and time that exist')
+  if (endMs <= nowMs) throw invalid('/expiresAt', 'must be in the future')
+  if (endMs > nowMs + personalTokenDaysMax * dayMs)
+    throw invalid('/expiresAt', `must be at most ${personalTokenDaysMax} days from now`)
+  return timestamp(endMs)
+}
+
+export interface NewToken {
+  readonly name: string
+  readonly expiresAt?: string | null
+  readonly scope?: TokenScope
+}
+
+/** Creates a token; its secret is in this answer and nowhere else. 507 `token_limit` at 50 active ones. */
+export const createToken = (
+  { database, clock }: TokenParts,
+  accountId: string,
+  wanted: NewToken,
+  doer: Doer,
+): Promise<PersonalToken & { token: string }> => {
+  const nowMs = clock.now()
+  const expiresAt = endOf(wanted.expiresAt, nowMs)
+  return changeAuthority(database, doer, async (tx) => {
+    const now = timestamp(nowMs)
+    // Serialises the creations of one account, so that the count holds.
+    await lockAccountRow(tx, accountId)
+    if ((await countActive(tx, accountId, now)) >= personalTokensActiveMax)
+      throw new Failure('token_limit', `An account has at most ${personalTokensActiveMax} active tokens; revoke one.`)
+    const token = newSecret(tokenPrefix)
+    const row: PersonalTokensTable = {
+      id: newId(nowMs),
+      account_id: accountId,
+      name: wanted.name,
+      prefix: token.slice(0, personalTokenPrefixCharacters),
+      secret_sha256: secretDigest(token),
+      scope: wanted.scope ?? 'read-write',
+      created_at: now,
+      expires_at: expiresAt,
+      last_used_at: null,
+      revoked_at: null,
+    }
+    await insertToken(tx, row)
+    await audit(tx, doer, 'token.create', accountId, row.id, now)
+    return { ...toToken(row), token }
+  })
+}
+
+/** Revokes a token of an account at once. Repeating changes nothing; another account's token is a missing one. */
+export const revokeToken = (parts: TokenParts, accountId: string, id: string, doer: Doer): Promise<void> =>
+  changeAuthority(parts.database, doer, async (tx) => {
+    const row = await findTokenRow(tx, accountId, id)
+    if (row === undefined) throw notFound('token')
+    if (row.revoked_at !== null) return
+    const now = timestamp(parts.clock.now())
+    await setRevoked(tx, id, now)
+    await audit(tx, doer, 'token.revoke', accountId, id, now)
+  })
+
+/** Removes tokens that ended before; returns how many. */
+export const forgetTokens = deleteTokensEndedBefore
+
+/** What a new password does to the tokens of an account. */
+export const revokeTokensOf = (tx: Transaction, accountId: string, now: string): Promise<void> =>
+  revokeAllOf(tx, accountId, now)
+
+const audit = (
+  tx: Transaction,
+  doer: Doer,
+  action: string,
+  accountId: string,
+  id: string,
+  now: string,
+): Promise<void> =>
+  appendSecurityAudit(tx, doer, { action, subject: `account:${accountId} token:${id}`, occurredAt: now })
+
+/**
+ * The caller behind a token, read anew on each request. 401 `token_expired` to the holder of the exact secret,
+ * `credential_invalid` when it was revoked, its account is disabled, or it is none.
+ */
+export const callerOfToken = async (
+  q: Queries,
+  token: string,
+  nowMs: number,
+): Promise<{ caller: AccountCaller; lastUsedIsOld: boolean }> => {
+  const found = await findTokenBySecret(q, secretDigest(token))
+  if (found === undefined || found.revoked_at !== null || found.enabled !== 1)
+    throw new Failure('credential_invalid', 'This token does not exist or was revoked.')
+  if (found.expires_at <= timestamp(nowMs))
+    throw new Failure('token_expired', 'The token has expired; create a new one.')
+  const lastUsedIsOld = found.last_used_at === null || Date.parse(found.last_used_at) <= nowMs - lastUsedEveryMs
+  const caller: AccountCaller = {
+    kind: 'account',
+    credential: 'personal-token',
+    id: found.account_id,
+    name: found.name,
+    administrator: false,
+    scope: found.scope,
+    credentialId: found.token_id,
+  }
+  return { caller, lastUsedIsOld }
+}
+
+/** Remembers, roughly, when a token was used last. Nobody waits for it. */
+export const rememberUse = ({ database, clock }: TokenParts, tokenId: string): Promise<void> =>
+  database.transaction((tx) => setLastUsed(tx, tokenId, timestamp(clock.now())), { durability: 'relaxed' })

@@ -1,0 +1,30 @@
+import { timestamp } from '../../../kernel/clock.ts'
+import { duePoliciesPage } from '../../../kernel/limits.ts'
+import type { DeletionParts } from '../../catalog/artifacts/deletion.ts'
+import { duePolicies } from './policy.queries.ts'
+import { noteFailedRun, runDue } from './schedule.ts'
+
+export interface ScheduleParts extends DeletionParts {
+  readonly report: (message: string, error: unknown) => void
+}
+
+/** Runs the policies whose time has come, one after the other; what fails in one keeps none of the others. */
+export const runDuePolicies = async (parts: ScheduleParts, stopping: () => boolean = () => false): Promise<void> => {
+  const { database, clock } = parts
+  const now = timestamp(clock.now())
+  for (let after = { next_run_at: '', repository: '' }; ; ) {
+    const page = await duePolicies(database.reader, now, after, duePoliciesPage)
+    for (const row of page) {
+      if (stopping() || row.next_run_at === null) return
+      const due = { ...row, next_run_at: row.next_run_at }
+      after = due
+      try {
+        await runDue(parts, due)
+      } catch (error) {
+        parts.report(`the storage policy of ${row.repository} could not be run; it is tried again next time`, error)
+        await noteFailedRun(parts, due)
+      }
+    }
+    if (page.length < duePoliciesPage) return
+  }
+}

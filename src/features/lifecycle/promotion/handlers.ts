@@ -1,0 +1,57 @@
+import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { promotionsAfter, seenBy } from '../../../journal/promotions.ts'
+import type { RepositoryAction } from '../../../kernel/actions.ts'
+import { actorOf, type Caller } from '../../../kernel/caller.ts'
+import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
+import { pageDefault } from '../../../kernel/limits.ts'
+import { publishedArtifact } from '../../catalog/artifacts/artifacts.ts'
+import { listArtifactPromotions, listPromotions, promoteArtifact } from './operations.ts'
+import { type PromotionParts, promote } from './promotion.ts'
+
+export interface PromotionHandlerParts extends PromotionParts {
+  readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
+}
+
+export const promotionHandlers = (parts: PromotionHandlerParts): BoundOperation[] => {
+  const { database } = parts
+  /** What the pipeline cannot know: the target stands in the body. A repository that the caller may not see is no target. */
+  const mayPromote = async (caller: Caller, repository: string): Promise<void> => {
+    const held = await parts.heldActions(caller, repository)
+    if (held.size === 0) throw notFound('repository')
+    if (!held.has('artifact.promote'))
+      throw new Failure('permission_missing', `This needs artifact.promote on the repository ${repository}.`)
+  }
+  /** A page as the caller may see it (I8). */
+  const pageFor = async (
+    caller: Caller,
+    of: { repository: string; artifactId: string | null },
+    { after, limit = pageDefault }: { after?: string; limit?: number },
+  ) => {
+    const { items, next } = await promotionsAfter(database, of, after, limit)
+    const seen = await seenBy(items, async (peer) => {
+      const held = await parts.heldActions(caller, peer)
+      return { repository: held.size > 0, artifact: held.has('artifact.read') }
+    })
+    return { items: seen, next }
+  }
+  return [
+    handle(listArtifactPromotions, async ({ path, query, caller }) => {
+      const { repository, id } = path
+      await publishedArtifact(database.reader, repository, id)
+      return { status: 200, json: await pageFor(caller, { repository, artifactId: id }, query) }
+    }),
+    handle(listPromotions, async ({ path, query, caller }) => ({
+      status: 200,
+      json: await pageFor(caller, { repository: path.repository, artifactId: null }, query),
+    })),
+    handle(promoteArtifact, async ({ path, body, caller }) => {
+      const { target, mode = 'copy', stages = [], comment = null } = body
+      if (target === path.repository) throw invalid('/target', 'must be another repository')
+      await mayPromote(caller, target)
+      if (mode === 'move') await mayPromote(caller, path.repository)
+      const source = { repository: path.repository, artifactId: path.id }
+      const promoted = await promote(parts, source, { target, mode, stages, comment }, actorOf(caller))
+      return promoted.created ? { status: 201, json: promoted } : { status: 200, json: promoted }
+    }),
+  ]
+}

@@ -1,0 +1,88 @@
+import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { operationItem, servedOperations } from '../../../contract/listing.ts'
+import { openApiDocument } from '../../../contract/openapi.ts'
+import { changes, type Operation, type Surface } from '../../../contract/operation.ts'
+import type { AdministrationAction, RepositoryAction } from '../../../kernel/actions.ts'
+import { type Caller, readsOnly } from '../../../kernel/caller.ts'
+import { notFound } from '../../../kernel/failure.ts'
+import { pageDefault, pageMax, partBytesMax, partBytesMin, partsMax } from '../../../kernel/limits.ts'
+import { refusal } from '../../identity/access/access.ts'
+import { getCapabilities, getOpenApi, listOperations } from './operations.ts'
+
+export interface DiscoveryHandlerParts {
+  readonly operations: readonly Operation[]
+  readonly role: 'api' | 'reader'
+  /** MAJOR.MINOR.PATCH of the API document, which is that of the program. */
+  readonly version: string
+  readonly maxObjectBytes: number
+  readonly selfRegistration: () => Promise<boolean>
+  readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
+  /** What the caller may do with some service account. */
+  readonly administrationActions: (caller: Caller) => Promise<ReadonlySet<AdministrationAction>>
+}
+
+const nothingHeld: ReadonlySet<RepositoryAction> = new Set()
+
+export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[] => {
+  const served = (surface: Surface | undefined): Operation[] =>
+    servedOperations(parts.operations, parts.role === 'reader').filter(
+      (operation) => surface === undefined || operation.surface === surface,
+    )
+  /** The document is the same for every caller: it is written once for each surface and sent as text. */
+  const documents = new Map<Surface | 'all', string>()
+  const document = (surface: Surface | undefined): string => {
+    const key = surface ?? 'all'
+    const known = documents.get(key)
+    if (known !== undefined) return known
+    const text = JSON.stringify(openApiDocument(served(surface), parts.version))
+    documents.set(key, text)
+    return text
+  }
+  return [
+    handle(getCapabilities, async () => ({
+      status: 200,
+      json: {
+        apiVersions: ['v1'],
+        gatewayRole: parts.role,
+        features: { selfRegistration: await parts.selfRegistration(), mirrorFeed: true },
+        limits: {
+          maxObjectBytes: String(parts.maxObjectBytes),
+          partBytes: partBytesMin,
+          maxPartBytes: partBytesMax,
+          maxParts: partsMax,
+          maxPageSize: pageMax,
+        },
+      },
+    })),
+    handle(getOpenApi, async ({ query }) => ({
+      status: 200,
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+      text: document(query.surface),
+    })),
+    handle(listOperations, async ({ caller, query }) => {
+      const { repository, surface, after = '', limit = pageDefault } = query
+      const held = repository === undefined ? nothingHeld : await parts.heldActions(caller, repository)
+      if (repository !== undefined && !held.has('repository.read')) throw notFound('repository')
+      const administered = repository === undefined ? null : await parts.administrationActions(caller)
+      const mayCall = (operation: Operation): boolean =>
+        refusal(caller, operation.access, held) === null &&
+        !(readsOnly(caller) && changes(operation)) &&
+        (operation.access.kind !== 'administration' || administered?.has(operation.access.action) === true)
+      const open = served(surface).filter((operation) => repository === undefined || mayCall(operation))
+      const rest = open.filter((operation) => operation.id > after)
+      const items = rest.slice(0, limit).map(operationItem)
+      return {
+        status: 200,
+        json: {
+          apiVersion: 'v1',
+          documentVersion: parts.version,
+          gatewayRole: parts.role,
+          repository: repository ?? null,
+          advisory: true,
+          items,
+          next: rest.length > limit ? (items.at(-1)?.operationId ?? null) : null,
+        },
+      }
+    }),
+  ]
+}

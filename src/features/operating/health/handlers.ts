@@ -1,0 +1,67 @@
+import type { AdmissionState } from '../../../content/admission/admission.ts'
+import type { SharedSlotsState } from '../../../content/admission/shared-slots.ts'
+import type { FreeSpace } from '../../../content/free-space.ts'
+import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { getHealthStatus, getLiveness, getMetrics, getReadiness } from './operations.ts'
+import type { Readiness } from './readiness.ts'
+
+export interface HealthHandlerParts {
+  readonly role: 'api' | 'reader'
+  readonly readiness: Readiness
+  readonly freeSpace: FreeSpace
+  readonly downloads: () => AdmissionState
+  readonly sharedDownloads: () => SharedSlotsState | null
+  readonly transfers: (direction: 'in' | 'out') => { active: number; bytes: number }
+  /** Prometheus text. */
+  readonly metrics: () => Promise<string>
+}
+
+const transfersView = ({ transfers, downloads }: Pick<HealthHandlerParts, 'transfers' | 'downloads'>) => {
+  const [incoming, outgoing] = [transfers('in'), transfers('out')]
+  const { slots, held, waiting, sessions } = downloads()
+  return {
+    uploads: { admission: { active: incoming.active }, bandwidth: { bytes: String(incoming.bytes) } },
+    downloads: {
+      admission: { active: outgoing.active, slots, held, waiting },
+      bandwidth: { bytes: String(outgoing.bytes) },
+      sessions: { open: sessions },
+    },
+  }
+}
+
+export const healthHandlers = (parts: HealthHandlerParts): BoundOperation[] => [
+  handle(getLiveness, async () => ({ status: 200, json: { status: 'ok' as const } })),
+  handle(getHealthStatus, async () => {
+    try {
+      await parts.readiness.refuseUnlessReady()
+      return { status: 200 as const, json: { status: 'ready' as const } }
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      const status = error.code === 'draining' ? ('draining' as const) : ('unavailable' as const)
+      return {
+        status: 503 as const,
+        headers: { 'retry-after': String(error.retryAfterSeconds ?? 1) },
+        json: { status },
+      }
+    }
+  }),
+  handle(getReadiness, async () => {
+    await parts.readiness.refuseUnlessReady()
+    return {
+      status: 200,
+      json: {
+        role: parts.role,
+        status: 'ready' as const,
+        writable: parts.role === 'api' && (await parts.freeSpace.writable()),
+        sharedDownloads: parts.sharedDownloads(),
+        transfers: transfersView(parts),
+      },
+    }
+  }),
+  handle(getMetrics, async () => ({
+    status: 200,
+    headers: { 'content-type': 'text/plain; version=0.0.4' },
+    text: await parts.metrics(),
+  })),
+]

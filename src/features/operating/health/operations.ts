@@ -1,0 +1,78 @@
+import Type from 'typebox'
+import { answers, defineOperation } from '../../../contract/define.ts'
+import { ByteCount, fields, nullable, oneOf } from '../../../contract/schemas.ts'
+
+const health = { surface: 'discovery', retry: 'read', method: 'GET', whileDraining: true } as const
+
+const count = Type.Integer({ minimum: 0 })
+const bandwidth = fields({ bytes: ByteCount })
+const Transfers = fields({
+  uploads: fields({ admission: fields({ active: count }), bandwidth }),
+  downloads: fields({
+    admission: fields({ active: count, slots: count, held: count, waiting: count }),
+    bandwidth,
+    sessions: fields({ open: count }),
+  }),
+})
+
+export const getLiveness = defineOperation({
+  ...health,
+  id: 'getLiveness',
+  path: '/health/live',
+  summary: 'The process answers',
+  visibility: 'public',
+  access: { kind: 'anyone', reason: 'a supervisor has no credential' },
+  responses: { 200: answers('Alive', fields({ status: oneOf(['ok'] as const) })) },
+})
+
+export const getHealthStatus = defineOperation({
+  ...health,
+  id: 'getHealthStatus',
+  path: '/health/status',
+  summary: 'Requests can be served',
+  visibility: 'public',
+  access: { kind: 'anyone', reason: 'a load balancer has no credential' },
+  responses: {
+    200: answers('Ready', fields({ status: oneOf(['ready'] as const) })),
+    503: answers('Not now', fields({ status: oneOf(['unavailable', 'draining'] as const) })),
+  },
+})
+
+export const getReadiness = defineOperation({
+  ...health,
+  id: 'getReadiness',
+  path: '/health/ready',
+  summary: 'Readiness in detail',
+  visibility: 'authenticated',
+  access: { kind: 'credential' },
+  responses: {
+    200: answers(
+      'Ready',
+      fields({
+        role: oneOf(['api', 'reader'] as const),
+        status: oneOf(['ready'] as const),
+        writable: Type.Boolean(),
+        sharedDownloads: nullable(
+          fields({
+            slot: count,
+            slots: count,
+            active: count,
+            leaseSeconds: count,
+          }),
+        ),
+        transfers: Transfers,
+      }),
+    ),
+  },
+  failures: ['draining', 'unavailable'],
+})
+
+export const getMetrics = defineOperation({
+  ...health,
+  id: 'getMetrics',
+  path: '/health/metrics',
+  summary: 'Metrics for Prometheus',
+  visibility: 'authenticated',
+  access: { kind: 'credential' },
+  responses: { 200: { description: 'Prometheus text format', schema: null, mediaType: 'text/plain; version=0.0.4' } },
+})

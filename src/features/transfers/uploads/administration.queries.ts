@@ -1,0 +1,56 @@
+import { sql } from 'kysely'
+import type { Queries } from '../../../database/database.ts'
+
+const pending = sql.lit('pending' as const)
+
+/** Uploads that are under way, of all repositories, ordered by id. */
+export const openUploadsPage = (q: Queries, after: string | undefined, limit: number) =>
+  q
+    .selectFrom('uploads')
+    .innerJoin('claims', 'claims.id', 'uploads.id')
+    .leftJoin('assemblies', 'assemblies.claim_id', 'uploads.id')
+    .select([
+      'uploads.id',
+      'uploads.repository',
+      'uploads.kind',
+      'uploads.owner',
+      'uploads.created_at',
+      'uploads.expires_at',
+      'uploads.turn_until',
+      'claims.size',
+      'assemblies.stored_bytes',
+    ])
+    .where('uploads.status', '=', pending)
+    .$if(after !== undefined, (query) => query.where('uploads.id', '>', after ?? ''))
+    .orderBy('uploads.id')
+    .limit(limit)
+    .execute()
+
+export type OpenUploadRow = Awaited<ReturnType<typeof openUploadsPage>>[number]
+
+/** Open sessions of accounts, and of service accounts, that are disabled. */
+export const sessionsOfDisabled = (q: Queries, limit: number): Promise<{ id: string }[]> =>
+  q
+    .selectFrom('accounts')
+    .innerJoin('uploads', (join) =>
+      join.on((eb) => eb('uploads.owner', '=', eb(sql.lit('account:'), '||', eb.ref('accounts.id')))),
+    )
+    .select('uploads.id')
+    .where('accounts.enabled', '=', 0)
+    .where('uploads.status', '=', pending)
+    .where('uploads.kind', '=', 'session')
+    .unionAll(
+      q
+        .selectFrom('service_accounts')
+        .innerJoin('uploads', (join) =>
+          join.on((eb) =>
+            eb('uploads.owner', '=', eb(sql.lit('service-account:'), '||', eb.ref('service_accounts.id'))),
+          ),
+        )
+        .select('uploads.id')
+        .where('service_accounts.enabled', '=', 0)
+        .where('uploads.status', '=', pending)
+        .where('uploads.kind', '=', 'session'),
+    )
+    .limit(limit)
+    .execute()

@@ -1,0 +1,72 @@
+import { release } from '../../../content/claims.ts'
+import type { Database } from '../../../database/database.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit.ts'
+import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import { Failure, notFound } from '../../../kernel/failure.ts'
+import { type OpenUploadRow, openUploadsPage } from './administration.queries.ts'
+import { deleteUpload, lockUpload } from './uploads.queries.ts'
+import { cancel } from './uploads.ts'
+
+/** An upload as administrators see it: whose it is and what it takes, nothing of what is in it. */
+export interface OpenUploadRecord {
+  readonly id: string
+  readonly repository: string
+  readonly kind: 'session' | 'raw'
+  readonly owner: string
+  readonly reservedBytes: string
+  readonly storedBytes: string
+  readonly sending: boolean
+  readonly createdAt: string
+  readonly expiresAt: string
+}
+
+interface Parts {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+const recordOf = (row: OpenUploadRow, now: string): OpenUploadRecord => ({
+  id: row.id,
+  repository: row.repository,
+  kind: row.kind,
+  owner: row.owner,
+  reservedBytes: String(row.size),
+  storedBytes: String(row.stored_bytes ?? 0),
+  sending: row.turn_until !== null && row.turn_until > now,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+})
+
+/** A page of uploads that are under way, of everyone, ordered by id. */
+export const listOpenUploads = async (
+  { database, clock }: Parts,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+): Promise<{ items: OpenUploadRecord[]; next: string | null }> => {
+  const rows = await openUploadsPage(database.reader, after, limit)
+  const now = timestamp(clock.now())
+  return {
+    items: rows.map((row) => recordOf(row, now)),
+    next: rows.length < limit ? null : (rows.at(-1)?.id ?? null),
+  }
+}
+
+/**
+ * Cancels an upload, whoever began it; again changes nothing. A transfer by path loses its reservation, so that its request
+ * fails. 404 for what is no upload any more, 409 `upload_state` for a published one.
+ */
+export const cancelAnyUpload = ({ database, clock }: Parts, doer: Doer, id: string): Promise<void> =>
+  changeAuthority(database, doer, async (tx) => {
+    const row = await lockUpload(tx, id)
+    if (row === undefined) throw notFound('upload')
+    if (row.status === 'available')
+      throw new Failure('upload_state', 'The upload is published and cannot be cancelled. Delete the file instead.')
+    if (row.status === 'cancelled') return
+    const now = timestamp(clock.now())
+    if (row.kind === 'session') await cancel(tx, row, now)
+    else {
+      await release(tx, id, now)
+      await deleteUpload(tx, id)
+    }
+    const subject = `repository:${row.repository} upload:${id} owner:${row.owner}`
+    await appendSecurityAudit(tx, doer, { action: 'upload.cancel', subject, occurredAt: now })
+  })

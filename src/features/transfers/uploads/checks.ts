@@ -1,0 +1,15 @@
+import type { Database } from '../../../database/database.ts'
+import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import { damage, type Finding } from '../../../kernel/finding.ts'
+import { findingsMax, leaseToleranceMs, uploadTurnMs } from '../../../kernel/limits.ts'
+import { turnsAfter, updateUpload } from './uploads.queries.ts'
+
+/** Proves that no request has the turn of an upload for longer than one may. */
+export async function* checkUploads(parts: { database: Database; clock: Clock }): AsyncGenerator<Finding> {
+  const { database, clock } = parts
+  const latest = timestamp(clock.now() + uploadTurnMs + leaseToleranceMs)
+  for (const { id, turn_until } of await turnsAfter(database.reader, latest, findingsMax))
+    yield damage(`upload ${id} is taken until ${turn_until}, which is longer than any request may`, () =>
+      database.transaction((tx) => updateUpload(tx, id, { turn_until: timestamp(clock.now()) })),
+    )
+}

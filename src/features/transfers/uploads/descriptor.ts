@@ -1,0 +1,105 @@
+import Type, { type Static } from 'typebox'
+import {
+  ByteCount,
+  fields,
+  nullable,
+  oneOf,
+  RepositoryId,
+  Sha256Text,
+  Timestamp,
+  text,
+  Uuid,
+} from '../../../contract/schemas.ts'
+import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
+import type { UploadsTable } from '../../../database/tables/uploads.ts'
+import {
+  artifactNameMaxCharacters,
+  labelMaxCharacters,
+  labelsMax,
+  metadataEntriesMax,
+  metadataValueMaxCharacters,
+} from '../../../kernel/limits.ts'
+import { patterns } from '../../../kernel/names.ts'
+
+/** What an uploader says of a file: the descriptor of sessions and artifacts. */
+
+export const Labels = Type.Array(text(1, labelMaxCharacters), { maxItems: labelsMax })
+
+/** A word under which files are kept together. */
+export const Collection = Type.String({
+  pattern: patterns.collection,
+  description: '1 to 64 letters, digits, _ . : or -',
+})
+
+export const Metadata = Type.Record(
+  Type.String({ pattern: patterns.metadataKey }),
+  text(0, metadataValueMaxCharacters),
+  {
+    maxProperties: metadataEntriesMax,
+    additionalProperties: false,
+  },
+)
+
+export const NewDescriptor = fields({
+  name: text(1, artifactNameMaxCharacters),
+  size: ByteCount,
+  sha256: Sha256Text,
+  labels: Type.Optional(Labels),
+  metadata: Type.Optional(Metadata),
+})
+export type NewDescriptor = Static<typeof NewDescriptor>
+
+const Descriptor = fields({
+  name: text(1, artifactNameMaxCharacters),
+  size: ByteCount,
+  sha256: Sha256Text,
+  labels: Labels,
+  metadata: Metadata,
+})
+
+/** An upload session, and after it the artifact of the same id. */
+export const ArtifactRecord = fields({
+  id: Uuid,
+  repository: RepositoryId,
+  status: oneOf(['pending', 'available', 'cancelled'] as const),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  descriptor: Descriptor,
+})
+export type ArtifactRecord = Static<typeof ArtifactRecord>
+
+export const ArtifactPage = fields({ items: Type.Array(ArtifactRecord, { maxItems: 100 }), next: nullable(Uuid) })
+
+export const stringsOf = (json: string): string[] => {
+  const parsed: unknown = JSON.parse(json)
+  return Array.isArray(parsed) ? parsed.map(String) : []
+}
+
+export const recordOf = (json: string): Record<string, string> => {
+  const parsed: unknown = JSON.parse(json)
+  if (typeof parsed !== 'object' || parsed === null) return {}
+  return Object.fromEntries(Object.entries(parsed).map(([key, value]) => [key, String(value)]))
+}
+
+/** One text for equal labels, and for equal metadata whatever the order of its keys. */
+export const labelsText = (labels: readonly string[] | undefined): string => JSON.stringify(labels ?? [])
+export const metadataText = (metadata: Readonly<Record<string, string>> | undefined): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(metadata ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))))
+
+type Row = Pick<UploadsTable, 'id' | 'repository' | 'created_at' | 'expires_at' | 'name' | 'labels' | 'metadata'> &
+  Pick<ArtifactsTable, 'size' | 'sha256'>
+
+export const toRecord = (row: Row, status: ArtifactRecord['status']): ArtifactRecord => ({
+  id: row.id,
+  repository: row.repository,
+  status,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  descriptor: {
+    name: row.name,
+    size: String(row.size),
+    sha256: row.sha256,
+    labels: stringsOf(row.labels),
+    metadata: recordOf(row.metadata),
+  },
+})

@@ -1,0 +1,84 @@
+import { type BoundOperation, type ByteAnswer, handle } from '../../../contract/handler.ts'
+import { jsonList } from '../../../contract/json-list.ts'
+import { readJob } from '../../../jobs/enqueue.ts'
+import { actorOf, type Caller } from '../../../kernel/caller.ts'
+import { toSha256 } from '../../../kernel/digest.ts'
+import { notFound } from '../../../kernel/failure.ts'
+import { pageDefault } from '../../../kernel/limits.ts'
+import { doerOf } from '../../identity/access/doer.ts'
+import { cancelAnyUpload as cancelAny, listOpenUploads as listOpen } from './administration.ts'
+import * as completion from './completion.ts'
+import { jobRecordOf } from './job-record.ts'
+import {
+  cancelAnyUpload,
+  cancelUpload,
+  completeUpload,
+  completeUploadAsync,
+  createUpload,
+  getJob,
+  getUpload,
+  listOpenUploads,
+  listUploadParts,
+  putUploadContent,
+  putUploadPart,
+} from './operations.ts'
+import { listParts, putPart } from './parts.ts'
+import type { UploadScope } from './session.ts'
+import { cancelUpload as cancel, createUpload as create, getUpload as read, type UploadParts } from './uploads.ts'
+import { putContent } from './whole-file.ts'
+
+interface Asked {
+  readonly path: { readonly repository: string }
+  readonly caller: Caller
+}
+
+const scopeOf = ({ path, caller }: Asked): UploadScope => ({ repository: path.repository, owner: actorOf(caller) })
+
+const askerOf = (asked: Asked): completion.Asker => ({
+  ...scopeOf(asked),
+  credentialId: asked.caller.kind === 'service-key' ? asked.caller.keyId : null,
+})
+
+export const uploadHandlers = (parts: UploadParts): BoundOperation[] => [
+  handle(createUpload, async (input) => {
+    const { upload, created } = await create(parts, scopeOf(input), input.headers['idempotency-key'], input.body)
+    const headers = { location: `/api/v1/repositories/${upload.repository}/uploads/${upload.id}` }
+    return created ? { status: 201, headers, json: upload } : { status: 200, headers, json: upload }
+  }),
+  handle(getUpload, async (input) => ({ status: 200, json: await read(parts, scopeOf(input), input.path.id) })),
+  handle(cancelUpload, async (input) => ({ status: 200, json: await cancel(parts, scopeOf(input), input.path.id) })),
+  handle(putUploadContent, async (input) => ({
+    status: 200,
+    json: await putContent(parts, scopeOf(input), input.path.id, input.body),
+  })),
+  handle(listUploadParts, async (input): Promise<ByteAnswer> => {
+    const { partBytes, items } = await listParts(parts, scopeOf(input), input.path.id)
+    return jsonList({ partBytes }, items, input.request.head)
+  }),
+  handle(putUploadPart, async (input) => {
+    const digest = toSha256(input.headers['x-content-sha256'])
+    await putPart(parts, scopeOf(input), input.path.id, Number(input.path.index), { ...input.body, digest })
+    return { status: 204, json: null }
+  }),
+  handle(completeUpload, async (input) => ({
+    status: 200,
+    json: await completion.completeUpload(parts, askerOf(input), input.path.id),
+  })),
+  handle(completeUploadAsync, async (input) => {
+    const job = await completion.requestCompletion(parts, askerOf(input), input.path.id)
+    return { status: 202, headers: { location: `/api/v1/jobs/${job.id}` }, json: jobRecordOf(job) }
+  }),
+  handle(listOpenUploads, async ({ query }) => ({
+    status: 200,
+    json: await listOpen(parts, { after: query.after, limit: query.limit ?? pageDefault }),
+  })),
+  handle(cancelAnyUpload, async (input) => {
+    await cancelAny(parts, doerOf(input), input.path.id)
+    return { status: 204, json: null }
+  }),
+  handle(getJob, async (input) => {
+    const job = await readJob(parts.database.reader, input.path.id)
+    if (job === undefined) throw notFound('job')
+    return { status: 200, json: jobRecordOf(job) }
+  }),
+]

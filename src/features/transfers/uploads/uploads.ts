@@ -1,0 +1,137 @@
+import { type AssemblyParts, isBegun } from '../../../content/assembly.ts'
+import { release, reserve, retire } from '../../../content/claims.ts'
+import type { IngestParts } from '../../../content/ingest.ts'
+import type { Transaction } from '../../../database/database.ts'
+import type { UploadsTable } from '../../../database/tables/uploads.ts'
+import { endJobOf } from '../../../jobs/enqueue.ts'
+import { timestamp } from '../../../kernel/clock.ts'
+import { toSha256 } from '../../../kernel/digest.ts'
+import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
+import { newId } from '../../../kernel/ids.ts'
+import { uploadLifetimeMs } from '../../../kernel/limits.ts'
+import { type AllowanceParts, allowanceFor } from './allowance.ts'
+import { type ArtifactRecord, labelsText, metadataText, type NewDescriptor } from './descriptor.ts'
+import { described, lockOwn, recordOf, sessionOf, type UploadScope } from './session.ts'
+import type { TurnParts } from './turn.ts'
+import { findByIdempotencyKey, findUpload, forgetCancelled, insertUpload, updateUpload } from './uploads.queries.ts'
+
+/** What it takes to receive a file in one request. */
+export interface TransferParts extends IngestParts, TurnParts, AllowanceParts {
+  readonly maxObjectBytes: number
+}
+
+export interface UploadParts extends TransferParts, AssemblyParts {
+  /** Raised when a job is waiting for a worker. */
+  readonly jobsWaiting: { raise(): void }
+}
+
+const sameDescription = (row: UploadsTable, wanted: NewDescriptor): boolean =>
+  row.name === wanted.name &&
+  String(row.size) === wanted.size &&
+  row.sha256 === wanted.sha256 &&
+  row.labels === labelsText(wanted.labels) &&
+  row.metadata === metadataText(wanted.metadata)
+
+/**
+ * Opens a session and reserves its size (507 `storage_quota`, `insufficient_space`, `upload_limit`). The same key with the same
+ * description gives the same session, `created` false; with another one 409 `idempotency_mismatch`.
+ */
+export const createUpload = async (
+  parts: UploadParts,
+  scope: UploadScope,
+  idempotencyKey: string,
+  wanted: NewDescriptor,
+): Promise<{ upload: ArtifactRecord; created: boolean }> => {
+  const bytes = Number(wanted.size)
+  if (bytes > parts.maxObjectBytes)
+    throw invalid('/size', `must be at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES)`)
+  await parts.freeSpace.refuseUnlessRoomFor(0)
+  const allow = await allowanceFor(parts, scope.owner)
+  const opened = await parts.database
+    .transaction(async (tx) => {
+      const known = await findByIdempotencyKey(tx, scope.repository, scope.owner, idempotencyKey)
+      if (known !== undefined) return replay(tx, known, wanted)
+      const row = sessionRow(scope, idempotencyKey, wanted, parts.clock.now())
+      const digest = toSha256(wanted.sha256)
+      await reserve(tx, { id: row.id, repository: scope.repository, digest, bytes }, parts.capacityBytes)
+      // The lock of the repository's row, which reserve took, may have waited for a request with the same key.
+      const meanwhile = await findByIdempotencyKey(tx, scope.repository, scope.owner, idempotencyKey)
+      if (meanwhile !== undefined) throw new SessionAppeared()
+      await insertUpload(tx, row)
+      await allow(tx)
+      return { upload: recordOf(described(row)), created: true }
+    })
+    .catch((error: unknown) => {
+      if (error instanceof SessionAppeared) return null
+      throw error
+    })
+  if (opened === null) return createUpload(parts, scope, idempotencyKey, wanted)
+  if (opened.created) parts.reach('publish.reserved')
+  return opened
+}
+
+/** Two requests with one key raced; the loser undoes its reservation and looks again. */
+class SessionAppeared extends Error {}
+
+const replay = async (
+  tx: Transaction,
+  known: UploadsTable,
+  wanted: NewDescriptor,
+): Promise<{ upload: ArtifactRecord; created: boolean }> => {
+  if (!sameDescription(known, wanted))
+    throw new Failure('idempotency_mismatch', 'This Idempotency-Key was used for another description; take a new one.')
+  return { upload: recordOf(await sessionOf(tx, known)), created: false }
+}
+
+const sessionRow = (scope: UploadScope, key: string, wanted: NewDescriptor, nowMs: number): UploadsTable => ({
+  id: newId(nowMs),
+  ...scope,
+  kind: 'session',
+  idempotency_key: key,
+  name: wanted.name,
+  size: Number(wanted.size),
+  sha256: wanted.sha256,
+  labels: labelsText(wanted.labels),
+  metadata: metadataText(wanted.metadata),
+  status: 'pending',
+  created_at: timestamp(nowMs),
+  expires_at: timestamp(nowMs + uploadLifetimeMs),
+  ended_at: null,
+  turn_holder: null,
+  turn_until: null,
+})
+
+/** Only its creator sees an upload. */
+export const getUpload = async (parts: UploadParts, scope: UploadScope, id: string): Promise<ArtifactRecord> => {
+  const row = await findUpload(parts.database.reader, scope.repository, id, scope.owner)
+  if (row === undefined) throw notFound('upload')
+  return recordOf(await sessionOf(parts.database.reader, row))
+}
+
+/**
+ * Cancels a pending session; cancelling what leads to no file changes nothing. 409 `upload_state` for one whose file is there.
+ */
+export const cancelUpload = (parts: UploadParts, scope: UploadScope, id: string): Promise<ArtifactRecord> =>
+  parts.database.transaction(async (tx) => {
+    const row = await lockOwn(tx, scope, id)
+    if (row.status === 'available')
+      throw new Failure('upload_state', 'The upload is published and cannot be cancelled.')
+    if (row.status === 'pending') await cancel(tx, row, timestamp(parts.clock.now()))
+    return { ...recordOf(row), status: 'cancelled' }
+  })
+
+/**
+ * What cancelling and expiring do: the session ends. What was stored of it stays counted until the grace period is over; a
+ * session of which nothing came, and to which nobody sends, gives its room back at once. The caller has locked the row.
+ */
+export const cancel = async (
+  tx: Transaction,
+  { id, owner, turn_until }: Pick<UploadsTable, 'id' | 'owner' | 'turn_until'>,
+  now: string,
+): Promise<void> => {
+  const mayHoldBytes = (turn_until !== null && turn_until > now) || (await isBegun(tx, id))
+  await (mayHoldBytes ? retire(tx, id, now) : release(tx, id, now))
+  await updateUpload(tx, id, { status: 'cancelled', ended_at: now, turn_holder: null, turn_until: null })
+  await endJobOf(tx, 'completion', id, now, { errorCode: 'upload_state', lastingly: true })
+  await forgetCancelled(tx, owner)
+}
