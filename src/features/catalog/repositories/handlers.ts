@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { doerOf } from '../../../journal/doer.ts'
 import { inOrder, type RepositoryAction } from '../../../kernel/actions.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits.ts'
-import { doerOf } from '../../identity/access/doer.ts'
 import {
   createRepository,
   deleteRepository,

@@ -1,5 +1,6 @@
 import type { AccessRule } from '../../../contract/operation.ts'
 import type { Transaction } from '../../../database/database.ts'
+import { LetIn } from '../../../journal/doer.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { lockAccountRow } from '../accounts/sessions.ts'
 import { lockServiceAccountRow } from '../service-accounts/service-accounts.ts'
@@ -15,13 +16,13 @@ export interface Question {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** That a caller was let in, and how to ask again. */
-export class Admission {
+export class Admission extends LetIn {
   readonly #parts: Pick<AccessParts, 'clock' | 'findFileKey'>
   readonly #caller: Caller | null
   readonly #question: Question
 
   constructor(parts: Pick<AccessParts, 'clock' | 'findFileKey'>, caller: Caller | null, question: Question) {
+    super()
     this.#parts = parts
     this.#caller = caller
     this.#question = question

@@ -1,7 +1,7 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { doerOf } from '../../../journal/doer.ts'
 import { type Access, actionsOf, lookingOnly, type RepositoryAction } from '../../../kernel/actions.ts'
 import type { Caller } from '../../../kernel/caller.ts'
-import { doerOf } from '../access/doer.ts'
 import {
   type AccountParts,
   allAccounts,

@@ -1,5 +1,5 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import { doerOf } from '../access/doer.ts'
+import { doerOf } from '../../../journal/doer.ts'
 import {
   addMember,
   allGroups,

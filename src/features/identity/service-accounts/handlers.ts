@@ -1,7 +1,7 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { doerOf } from '../../../journal/doer.ts'
 import { pageMax, serviceAccountPageMax } from '../../../kernel/limits.ts'
 import { sequenceAfter } from '../../../kernel/sequence.ts'
-import { doerOf } from '../access/doer.ts'
 import { delegationsOf, endDelegation, putDelegation as setDelegation } from './delegations.ts'
 import {
   activateServiceKey,

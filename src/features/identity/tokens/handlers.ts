@@ -1,5 +1,5 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import { doerOf } from '../access/doer.ts'
+import { doerOf } from '../../../journal/doer.ts'
 import { requireAccount } from '../accounts/accounts.ts'
 import { createToken, listTokens, listUserTokens, revokeToken, revokeUserToken } from './operations.ts'
 import { createToken as create, revokeToken as revoke, type TokenParts, tokensOf } from './tokens.ts'

@@ -1,11 +1,11 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Queries, Transaction } from '../../../database/database.ts'
+import { doerOf } from '../../../journal/doer.ts'
 import type { RepositoryAction } from '../../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits.ts'
 import type { Deletion, DeletionParts } from '../../catalog/artifacts/deletion.ts'
 import type { Eligibility } from '../../catalog/artifacts/eligibility.ts'
-import { doerOf } from '../../identity/access/doer.ts'
 import { applyRetention as apply, retentionCandidates } from './criteria.ts'
 import { decisionOnly, explainArtifact as explain } from './explain.ts'
 import {
