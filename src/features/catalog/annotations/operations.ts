@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { fields, Uuid } from '../../../contract/schemas.ts'
 import { collectionsMax, expectedRevisionMax, revisionMax } from '../../../kernel/limits.ts'
-import { Collection, Labels, Metadata } from '../../transfers/uploads/descriptor.ts'
+import { Collection, Labels, Metadata } from '../artifacts/vocabulary.ts'
 
 const path = '/api/v1/repositories/{repository}/artifacts/{id}/annotations'
 const one = fields({ repository: Type.String(), id: Uuid })

@@ -1,8 +1,8 @@
 import type { Queries } from '../../../database/database.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import { blockersToldMax } from '../../../kernel/limits.ts'
-import { stringsOf } from '../../transfers/uploads/descriptor.ts'
 import { findLabels, findWithKeepers } from './eligibility.queries.ts'
+import { stringsOf } from './views.ts'
 
 /** What may stand in the way of a deletion, in the order in which it is told. */
 export const blockers = [

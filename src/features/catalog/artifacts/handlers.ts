@@ -5,7 +5,6 @@ import type { Database } from '../../../database/database.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { pageDefault } from '../../../kernel/limits.ts'
-import { toRecord } from '../../transfers/uploads/descriptor.ts'
 import { artifactsAfter, publishedArtifact } from './artifacts.ts'
 import { checkDeletion, type DeletionParts, deleteArtifact as remove, restoreArtifact as restore } from './deletion.ts'
 import {
@@ -16,6 +15,7 @@ import {
   listArtifacts,
   restoreArtifact,
 } from './operations.ts'
+import { toRecord } from './views.ts'
 
 export interface ArtifactHandlerParts extends ServeParts, DeletionParts {
   readonly database: Database

@@ -13,9 +13,9 @@ import {
   Uuid,
 } from '../../../contract/schemas.ts'
 import { artifactNameMaxCharacters, blockersToldMax, revisionMax } from '../../../kernel/limits.ts'
-import { ArtifactPage, ArtifactRecord } from '../../transfers/uploads/descriptor.ts'
 import { outcomes } from './deletion.ts'
 import { blockers } from './eligibility.ts'
+import { ArtifactPage, ArtifactRecord } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}/artifacts'
 const one = fields({ repository: Type.String(), id: Uuid })

@@ -4,7 +4,7 @@ import type { SearchEntriesTable } from '../../../database/tables/search-entries
 import { idPosition } from '../../../kernel/id-position.ts'
 import { upkeepBatch } from '../../../kernel/limits.ts'
 import { exactTokensOf, type Searchable, searchText, tokensOf } from '../../../kernel/search-text.ts'
-import { recordOf, stringsOf } from '../../transfers/uploads/descriptor.ts'
+import { recordOf, stringsOf } from '../artifacts/views.ts'
 import { type DescribedRow, describedAfter, describedFiles } from './entries.queries.ts'
 import {
   dropTokenIndex,

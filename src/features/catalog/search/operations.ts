@@ -9,7 +9,7 @@ import {
   stagesMax,
 } from '../../../kernel/limits.ts'
 import { patterns } from '../../../kernel/names.ts'
-import { Collection, Labels } from '../../transfers/uploads/descriptor.ts'
+import { Collection, Labels } from '../artifacts/vocabulary.ts'
 
 const Stage = Type.String({ pattern: patterns.stage, description: '1 to 32 lowercase letters, digits, _ . or -' })
 

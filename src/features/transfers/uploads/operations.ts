@@ -15,7 +15,7 @@ import {
   Uuid,
 } from '../../../contract/schemas.ts'
 import { pageMax, partBytesMax, partBytesMin, partsMax } from '../../../kernel/limits.ts'
-import { ArtifactRecord, NewDescriptor } from './descriptor.ts'
+import { ArtifactRecord, NewDescriptor } from '../../catalog/artifacts/vocabulary.ts'
 import { CompletionJob } from './job-record.ts'
 
 const base = '/api/v1/repositories/{repository}/uploads'

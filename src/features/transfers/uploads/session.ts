@@ -4,7 +4,8 @@ import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { type Sha256, toSha256 } from '../../../kernel/digest.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { publishedAmong } from '../../catalog/artifacts/artifacts.ts'
-import { type ArtifactRecord, toRecord } from './descriptor.ts'
+import { toRecord } from '../../catalog/artifacts/views.ts'
+import type { ArtifactRecord } from '../../catalog/artifacts/vocabulary.ts'
 import { lockUpload } from './uploads.queries.ts'
 
 /** Whose upload, and where. */
