@@ -25,7 +25,7 @@ import {
  * deleted or cancelled, and goes when the grace period is over. Every step moves the counters of the repository and of
  * the server in the same transaction (I4), so that quota, usage, reclaim and doctor need to read nothing else.
  *
- * Locks are taken in one order everywhere: claim, repository, server, blob; several of one kind in the order of their ids.
+ * Locks are taken in the order that stands in `database/locks.ts`.
  */
 type ClaimState = ClaimsTable['state']
 

@@ -1,17 +1,13 @@
 import type { Queries, Transaction } from '../database/database.ts'
+import { lockRepository } from '../database/locks.ts'
 import type { JournalCursorsTable } from '../database/tables/journal-cursors.ts'
 
 /** The journal's head under the lock that appending takes, or nothing where there is no repository. */
-export const lockHead = async (tx: Transaction, repository: string): Promise<number | undefined> =>
-  (
-    await tx
-      .selectFrom('repositories')
-      .select('journal_head')
-      .where('id', '=', repository)
-      .where('deleted_at', 'is', null)
-      .forUpdate()
-      .executeTakeFirst()
-  )?.journal_head
+export const lockHead = async (tx: Transaction, repository: string): Promise<number | undefined> => {
+  if (!(await lockRepository(tx, repository))) return undefined
+  const row = tx.selectFrom('repositories').select('journal_head').where('id', '=', repository)
+  return (await row.executeTakeFirstOrThrow()).journal_head
+}
 
 export const findCursor = (q: Queries, repository: string, name: string): Promise<JournalCursorsTable | undefined> =>
   q

@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../../database/database.ts'
+import type { Queries } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 
@@ -31,11 +31,6 @@ export const publishedIds = async (q: Queries, repository: string, ids: readonly
   (
     await q.selectFrom('artifacts').select('id').where('repository', '=', repository).where('id', 'in', ids).execute()
   ).map(({ id }) => id)
-
-/** Takes the lock under which everything changes that may keep a file: paths, references, attachments, stages. */
-export const lockRepository = async (tx: Transaction, repository: string): Promise<void> => {
-  await tx.selectFrom('repositories').select('id').where('id', '=', repository).forUpdate().execute()
-}
 
 export const artifactsWithoutClaim = (q: Queries, limit: number) =>
   q

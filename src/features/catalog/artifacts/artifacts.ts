@@ -1,7 +1,8 @@
 import type { Queries, Transaction } from '../../../database/database.ts'
+import { lockRepository } from '../../../database/locks.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import { notFound } from '../../../kernel/failure.ts'
-import { findArtifactRow, listArtifactRows, lockRepository, publishedIds } from './artifacts.queries.ts'
+import { findArtifactRow, listArtifactRows, publishedIds } from './artifacts.queries.ts'
 
 /** Published files of a repository, in the order of their ids, which is that of their creation. */
 export const artifactsAfter = (

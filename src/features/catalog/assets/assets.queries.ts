@@ -45,16 +45,6 @@ const assetContent = prepareQuery((q, p: Parameters<{ repository: string; path: 
 export const findAssetContent = async (q: Queries, repository: string, path: string) =>
   (await assetContent(q, { repository, path }))[0]
 
-/** Serialises changes of the paths of a repository. */
-export const lockRepository = (tx: Transaction, repository: string) =>
-  tx
-    .selectFrom('repositories')
-    .select('id')
-    .where('id', '=', repository)
-    .where('deleted_at', 'is', null)
-    .forUpdate()
-    .executeTakeFirst()
-
 export interface RevisionRow {
   readonly repository: string
   readonly path: string

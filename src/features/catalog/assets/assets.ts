@@ -1,10 +1,11 @@
 import type { Database, Queries } from '../../../database/database.ts'
+import { lockRepository } from '../../../database/locks.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
 import { assetListingMax } from '../../../kernel/limits.ts'
 import { pathFault, prefixEnd } from '../../../kernel/names.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
-import { type AssetRow, findAssetContent, findAssetRow, listAssetRows, lockRepository } from './assets.queries.ts'
+import { type AssetRow, findAssetContent, findAssetRow, listAssetRows } from './assets.queries.ts'
 import { pathCursor, pathOfCursor } from './cursor.ts'
 import { addRevision, otherRevision } from './revisions.ts'
 
@@ -79,7 +80,7 @@ export const setAsset = (
   actor: string,
 ): Promise<Asset> =>
   database.transaction(async (tx) => {
-    if ((await lockRepository(tx, repository)) === undefined) throw notFound('repository')
+    if (!(await lockRepository(tx, repository))) throw notFound('repository')
     const artifact = await publishedArtifact(tx, repository, wanted.artifactId)
     const current = (await findAssetRow(tx, repository, wanted.path))?.revision ?? 0
     if (current !== wanted.expectedRevision) throw otherRevision(wanted.path, current)

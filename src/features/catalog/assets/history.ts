@@ -1,9 +1,10 @@
 import type { Queries } from '../../../database/database.ts'
+import { lockRepository } from '../../../database/locks.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { assetHistoryPage } from '../../../kernel/limits.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
-import { findAssetRow, lockRepository, type RevisionRow } from './assets.queries.ts'
+import { findAssetRow, type RevisionRow } from './assets.queries.ts'
 import type { Asset, AssetParts } from './assets.ts'
 import { findRevisionRow, listRevisionRows } from './history.queries.ts'
 import { addRevision, otherRevision } from './revisions.ts'
@@ -61,7 +62,7 @@ export const restoreAsset = (
   actor: string,
 ): Promise<AssetRevision> =>
   database.transaction(async (tx) => {
-    if ((await lockRepository(tx, repository)) === undefined) throw notFound('repository')
+    if (!(await lockRepository(tx, repository))) throw notFound('repository')
     const { path, sourceRevision } = wanted
     const current = (await findAssetRow(tx, repository, path))?.revision
     if (current === undefined) throw notFound('path')

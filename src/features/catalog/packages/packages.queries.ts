@@ -10,11 +10,6 @@ export const findVersionOf = async (q: Queries, artifactId: string): Promise<Pac
   (await findPackageOf(q, artifactId)) ??
   (await q.selectFrom('freed_packages').selectAll().where('artifact_id', '=', artifactId).executeTakeFirst())
 
-/** Serialises changes of the versions of a repository. */
-export const lockVersions = async (tx: Transaction, repository: string): Promise<void> => {
-  await tx.selectFrom('repositories').select('id').where('id', '=', repository).forUpdate().execute()
-}
-
 type VersionKeys = Pick<PackagesTable, 'repository' | 'group_key' | 'name_key' | 'version_key'>
 
 /** The holder of a version, however it is written; where there are several from of old, the one that is written alike. */

@@ -3,6 +3,7 @@ import type { ServeParts } from '../../../content/serve.ts'
 import { lookInto } from '../../../content/stored-bytes.ts'
 import { openStored } from '../../../content/stored-names.ts'
 import type { Database } from '../../../database/database.ts'
+import { lockRepository } from '../../../database/locks.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import type { PackagesTable } from '../../../database/tables/packages.ts'
 import { appendJournal } from '../../../journal/journal.ts'
@@ -15,7 +16,7 @@ import { publishedArtifact } from '../artifacts/artifacts.ts'
 import { readManifest } from './archive.ts'
 import type { ArchiveTurns } from './archive-turns.ts'
 import { type Manifest, parseManifest } from './manifest.ts'
-import { findPackageOf, insertPackage, lockVersions } from './packages.queries.ts'
+import { findPackageOf, insertPackage } from './packages.queries.ts'
 import { deriveStages } from './stages.queries.ts'
 import { takeVersion } from './versions.ts'
 
@@ -49,7 +50,7 @@ export const registerPackage = async (
     // First the claim, then the repository: the order in which a deletion takes them. Whoever promotes another file to this
     // one, and makes it a package, holds the second alone.
     if (!(await lockLive(tx, id))) throw notFound('artifact')
-    await lockVersions(tx, repository)
+    await lockRepository(tx, repository)
     const row = packageRow(artifact, manifest, now)
     const meanwhile = await findPackageOf(tx, id)
     if (meanwhile !== undefined) return meanwhile

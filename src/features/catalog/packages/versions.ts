@@ -1,4 +1,5 @@
 import type { Transaction } from '../../../database/database.ts'
+import { lockRepository } from '../../../database/locks.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import type { PackagesTable } from '../../../database/tables/packages.ts'
 import { Failure } from '../../../kernel/failure.ts'
@@ -8,7 +9,6 @@ import {
   findVersionOf,
   forgetFreed,
   insertPackage,
-  lockVersions,
   moveBack,
   moveToFreed,
 } from './packages.queries.ts'
@@ -22,7 +22,7 @@ import { deriveStages, forgetStages } from './stages.queries.ts'
 
 /** Refuses with 409 `version_exists` what another file holds, and keeps others from taking it until the commit. */
 export const takeVersion = async (tx: Transaction, wanted: PackagesTable): Promise<void> => {
-  await lockVersions(tx, wanted.repository)
+  await lockRepository(tx, wanted.repository)
   const holder = await findSameVersion(tx, wanted)
   if (holder !== undefined) throw versionExists(holder)
 }

@@ -86,15 +86,6 @@ export const insertRepository = async (tx: Transaction, id: string, now: string)
   return row !== undefined
 }
 
-export const lockLive = (tx: Transaction, id: string) =>
-  tx
-    .selectFrom('repositories')
-    .select('id')
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .forUpdate()
-    .executeTakeFirst()
-
 /** Something whose bytes are stored or on their way. */
 export const holdsSomething = async (tx: Transaction, id: string): Promise<boolean> =>
   (await tx

@@ -1,6 +1,7 @@
 import { release } from '../../../content/claims.ts'
 import { moveCounter } from '../../../database/counters.queries.ts'
 import type { Database, Queries } from '../../../database/database.ts'
+import { lockRepository } from '../../../database/locks.ts'
 import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
@@ -16,7 +17,6 @@ import {
   listLive,
   liveAmong,
   liveIncarnation,
-  lockLive,
   markDeleted,
   retiredClaimIds,
 } from './repositories.queries.ts'
@@ -85,7 +85,7 @@ export const createRepository = ({ database, clock }: RepositoryParts, id: strin
 export const deleteRepository = ({ database, clock }: RepositoryParts, id: string, doer: Doer): Promise<void> =>
   changeAuthority(database, doer, async (tx) => {
     const occurredAt = timestamp(clock.now())
-    if ((await lockLive(tx, id)) === undefined) throw notFound('repository')
+    if (!(await lockRepository(tx, id))) throw notFound('repository')
     if (await holdsSomething(tx, id))
       throw new Failure(
         'repository_not_empty',

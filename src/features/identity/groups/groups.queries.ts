@@ -58,16 +58,6 @@ export const deleteGroupRows = async (
 export const accountExists = async (tx: Transaction, id: string): Promise<boolean> =>
   (await tx.selectFrom('accounts').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
 
-/** Locks the repository's row, so that it is not deleted while a grant on it is made. */
-export const lockLiveRepository = async (tx: Transaction, id: string): Promise<boolean> =>
-  (await tx
-    .selectFrom('repositories')
-    .select('id')
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .forUpdate()
-    .executeTakeFirst()) !== undefined
-
 export const insertMember = async (tx: Transaction, groupId: string, accountId: string): Promise<boolean> => {
   const inserted = await tx
     .insertInto('group_members')

@@ -1,5 +1,6 @@
 import { moveCounter } from '../../../database/counters.queries.ts'
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
+import { lockRepository } from '../../../database/locks.ts'
 import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit.ts'
 import type { Access } from '../../../kernel/actions.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
@@ -22,7 +23,6 @@ import {
   insertMember,
   listGroupRows,
   lockGroup,
-  lockLiveRepository,
   membersOf,
   putGrant,
 } from './groups.queries.ts'
@@ -137,7 +137,7 @@ export const setGrant = (
 ): Promise<void> =>
   changeAuthority(parts.database, doer, async (tx) => {
     await existing(tx, groupId)
-    if (!(await lockLiveRepository(tx, repository))) throw notFound('repository')
+    if (!(await lockRepository(tx, repository))) throw notFound('repository')
     await grant(tx, groupId, repository, access, doer, parts.clock.now())
   })
 
@@ -178,7 +178,7 @@ export const makeOwner = async (tx: Transaction, accountId: string, doer: Doer, 
   const groupId = known?.id ?? (await newGroup(tx, owners.name, doer, nowMs))
   if (groupId === null) throw new Error('the owners group was neither found nor made')
   await join(tx, groupId, accountId, doer, nowMs)
-  if (await lockLiveRepository(tx, owners.repository)) await grant(tx, groupId, owners.repository, 'write', doer, nowMs)
+  if (await lockRepository(tx, owners.repository)) await grant(tx, groupId, owners.repository, 'write', doer, nowMs)
 }
 
 /** The strongest access that an account's groups give it on a repository. */

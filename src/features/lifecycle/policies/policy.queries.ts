@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../../database/database.ts'
+import { lockRepository } from '../../../database/locks.ts'
 import type { RepositoriesTable } from '../../../database/tables/repositories.ts'
 import type { StoragePoliciesTable } from '../../../database/tables/storage-policies.ts'
 
@@ -72,14 +73,8 @@ export const findQuotaRow = (q: Queries, repository: string): Promise<QuotaRow |
     .executeTakeFirst()
 
 /** Takes the lock under which the policy of a repository changes, and what it keeps. */
-export const lockQuotaRow = (tx: Transaction, repository: string): Promise<QuotaRow | undefined> =>
-  tx
-    .selectFrom('repositories')
-    .select(quotaColumns)
-    .where('id', '=', repository)
-    .where('deleted_at', 'is', null)
-    .forUpdate()
-    .executeTakeFirst()
+export const lockQuotaRow = async (tx: Transaction, repository: string): Promise<QuotaRow | undefined> =>
+  (await lockRepository(tx, repository)) ? findQuotaRow(tx, repository) : undefined
 
 /** Repositories, in the order of their ids, whose usage has another name than that of none. */
 export const quotaRowsAfter = (q: Queries, after: string, limit: number): Promise<QuotaRow[]> =>

@@ -1,5 +1,6 @@
 import { lockLive } from '../../../content/claims.ts'
 import type { Database, Transaction } from '../../../database/database.ts'
+import { lockRepositories } from '../../../database/locks.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
@@ -8,7 +9,6 @@ import { putAside } from '../../catalog/artifacts/deletion.ts'
 import { type Eligibility, eligibilityOf } from '../../catalog/artifacts/eligibility.ts'
 import { giveStages, type StageEntry, takeStages } from '../../catalog/stages/stages.ts'
 import { type Copy, findCopy, makeCopy, record, registerCopy } from './copies.ts'
-import { lockRepositories } from './promotion.queries.ts'
 import { type By, type Source, tellSource, tellTarget } from './telling.ts'
 
 /**
@@ -72,7 +72,7 @@ const promoteIn = async (
   // Claims before repositories, repositories in one order: whoever deletes or promotes the other way takes the same. Whoever
   // annotates, registers, deletes or restores the copy takes the lock of its repository before looking at it.
   await lockLive(tx, source.artifactId)
-  if (!(await lockRepositories(tx, [source.repository, target])).includes(target)) throw notFound('repository')
+  if (!(await lockRepositories(tx, [source.repository, target])).has(target)) throw notFound('repository')
   parts.reach('promotion.locked')
   const file = (await eligibilityOf(tx, source.repository, [source.artifactId], null)).get(source.artifactId)
   if (file !== undefined && mode === 'move') refuseKept(file)
