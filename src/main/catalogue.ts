@@ -18,6 +18,7 @@ import * as links from '../features/identity/links/operations.ts'
 import * as securityAudit from '../features/identity/security-audit/operations.ts'
 import * as serviceAccounts from '../features/identity/service-accounts/operations.ts'
 import * as tokens from '../features/identity/tokens/operations.ts'
+import * as deletion from '../features/lifecycle/deletion/operations.ts'
 import * as retention from '../features/lifecycle/policies/operations.ts'
 import * as promotion from '../features/lifecycle/promotion/operations.ts'
 import * as storage from '../features/lifecycle/space/operations.ts'
@@ -27,8 +28,13 @@ import * as uploads from '../features/transfers/uploads/operations.ts'
 
 const isOperation = (value: object): value is Operation => 'id' in value && 'method' in value && 'access' in value
 
+/** In the order of their ids, of each module or of several that speak of one resource. */
 const declared = (...modules: readonly Readonly<Record<string, object>>[]): Operation[] =>
-  modules.flatMap((module) => Object.values(module)).filter(isOperation)
+  modules.flatMap((module) =>
+    Object.values(module)
+      .filter(isOperation)
+      .sort((one, other) => (one.id < other.id ? -1 : 1)),
+  )
 
 /** Every declared operation of the service. */
 export const catalogue = (): Operation[] =>
@@ -43,7 +49,7 @@ export const catalogue = (): Operation[] =>
     securityAudit,
     repositories,
     uploads,
-    artifacts,
+    { ...artifacts, ...deletion },
     references,
     attachments,
     stages,

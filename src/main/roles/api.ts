@@ -31,6 +31,7 @@ import { securityAuditHandlers } from '../../features/identity/security-audit/ha
 import { administeredActions } from '../../features/identity/service-accounts/delegations.ts'
 import { serviceAccountHandlers } from '../../features/identity/service-accounts/handlers.ts'
 import { tokenHandlers } from '../../features/identity/tokens/handlers.ts'
+import { deletionHandlers } from '../../features/lifecycle/deletion/handlers.ts'
 import { retentionHandlers } from '../../features/lifecycle/policies/handlers.ts'
 import { promotionHandlers } from '../../features/lifecycle/promotion/handlers.ts'
 import { storageHandlers } from '../../features/lifecycle/space/handlers.ts'
@@ -168,7 +169,8 @@ export const startGateway = async (
     ...securityAuditHandlers({ database }),
     ...repositoryHandlers({ database, clock, heldActions: held, visibleRepositories: visible }),
     ...uploadHandlers(uploadParts),
-    ...artifactHandlers({ ...parts, ...serving, cleanupGraceMs: settings.cleanupGraceMs }),
+    ...artifactHandlers({ ...parts, ...serving }),
+    ...deletionHandlers({ database, clock, cleanupGraceMs: settings.cleanupGraceMs }),
     ...referenceHandlers({ database, clock }),
     ...attachmentHandlers({ database, clock }),
     ...stageHandlers({ database, clock }),

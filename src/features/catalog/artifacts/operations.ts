@@ -1,20 +1,7 @@
 import Type from 'typebox'
-import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
+import { answers, defineOperation } from '../../../contract/define.ts'
 import { DownloadHeaders, downloadResponses } from '../../../contract/download.ts'
-import {
-  ByteCount,
-  fields,
-  inRepository,
-  nullable,
-  oneOf,
-  pageLimit,
-  Timestamp,
-  text,
-  Uuid,
-} from '../../../contract/schemas.ts'
-import { artifactNameMaxCharacters, blockersToldMax, revisionMax } from '../../../kernel/limits.ts'
-import { outcomes } from './deletion.ts'
-import { blockers } from './eligibility.ts'
+import { fields, inRepository, pageLimit, Uuid } from '../../../contract/schemas.ts'
 import { ArtifactPage, ArtifactRecord } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}/artifacts'
@@ -58,61 +45,4 @@ export const getArtifactContent = defineOperation({
   query: fields({ token: Type.Optional(Type.String({ description: 'a download link instead of Authorization' })) }),
   headers: DownloadHeaders,
   responses: downloadResponses,
-})
-
-const Revision = Type.Integer({ minimum: 0, maximum: revisionMax })
-const Blockers = Type.Array(oneOf(blockers), { maxItems: blockersToldMax, uniqueItems: true })
-
-export const checkArtifactDeletion = defineOperation({
-  ...read,
-  id: 'checkArtifactDeletion',
-  method: 'GET',
-  path: `${base}/{id}/deletion`,
-  summary: 'See what stands in the way of deleting a file',
-  access: { kind: 'repository', actions: ['artifact.delete'] },
-  pathParameters: one,
-  responses: {
-    200: answers(
-      'What deleting would meet; nothing changes',
-      fields({
-        id: Uuid,
-        name: text(1, artifactNameMaxCharacters),
-        size: ByteCount,
-        publishedAt: Timestamp,
-        annotationRevision: Revision,
-        blockers: Blockers,
-      }),
-    ),
-  },
-})
-
-export const deleteArtifact = defineOperation({
-  ...read,
-  id: 'deleteArtifact',
-  method: 'DELETE',
-  path: `${base}/{id}`,
-  summary: 'Delete a file; until the grace period is over it can be brought back',
-  access: { kind: 'repository', actions: ['artifact.delete'] },
-  retry: 'idempotent',
-  pathParameters: one,
-  body: jsonBody(fields({ expectedAnnotationRevision: Revision })),
-  responses: {
-    200: answers(
-      'What became of it, and until when it can be brought back',
-      fields({ id: Uuid, outcome: oneOf(outcomes), blockers: Blockers, restorableUntil: nullable(Timestamp) }),
-    ),
-  },
-})
-
-export const restoreArtifact = defineOperation({
-  ...read,
-  id: 'restoreArtifact',
-  method: 'POST',
-  path: `${base}/{id}/restore`,
-  summary: 'Bring a deleted file back while its grace period lasts',
-  access: { kind: 'repository', actions: ['artifact.delete'] },
-  retry: 'idempotent',
-  pathParameters: one,
-  responses: { 200: answers('The record, as it was', ArtifactRecord) },
-  failures: ['version_exists'],
 })

@@ -2,8 +2,8 @@ import type { Queries } from '../../../database/database.ts'
 import { timestamp, utcMs } from '../../../kernel/clock.ts'
 import { invalid } from '../../../kernel/failure.ts'
 import { candidatesLookedAtMax, checkPage } from '../../../kernel/limits.ts'
-import { type Deletion, type DeletionParts, deleteEach, type Unwanted } from '../../catalog/artifacts/deletion.ts'
-import { type Criteria, type Eligibility, eligibilityOf } from '../../catalog/artifacts/eligibility.ts'
+import { type Deletion, type DeletionParts, deleteEach, type Unwanted } from '../deletion/deletion.ts'
+import { type Criteria, type Eligibility, eligibilityOf } from '../deletion/eligibility.ts'
 import { publicationsAfter } from './criteria.queries.ts'
 
 /** 400 unless the criteria name a moment that was. */

@@ -1,6 +1,7 @@
 import type { Queries } from '../../../database/database.ts'
 import { notFound } from '../../../kernel/failure.ts'
-import { type Blocker, type Eligibility, eligibilityOf } from '../../catalog/artifacts/eligibility.ts'
+import { type Eligibility, eligibilityOf } from '../deletion/eligibility.ts'
+import type { Blocker } from '../deletion/vocabulary.ts'
 import { criteriaOf, type Judgement, judge, mayGo } from './judgement.ts'
 import { type Circle, Lines } from './lines.ts'
 import { policyOf, type SavedPolicy } from './policy.ts'

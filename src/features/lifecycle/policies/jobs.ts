@@ -1,6 +1,6 @@
 import { timestamp } from '../../../kernel/clock.ts'
 import { duePoliciesPage } from '../../../kernel/limits.ts'
-import type { DeletionParts } from '../../catalog/artifacts/deletion.ts'
+import type { DeletionParts } from '../deletion/deletion.ts'
 import { duePolicies } from './policy.queries.ts'
 import { noteFailedRun, runDue } from './schedule.ts'
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Queries } from '../../../database/database.ts'
 import { checkPage, linesRememberedGroups } from '../../../kernel/limits.ts'
-import { currentLabels } from '../../catalog/artifacts/eligibility.ts'
+import { currentLabels } from '../deletion/eligibility.ts'
 import type { KeepRules } from './shapes.ts'
 import { type Group, newestVersions, nthNewest, type Position } from './versions.queries.ts'
 

@@ -19,8 +19,7 @@ import {
   revisionMax,
 } from '../../../kernel/limits.ts'
 import { patterns } from '../../../kernel/names.ts'
-import { outcomes } from '../../catalog/artifacts/deletion.ts'
-import { blockers } from '../../catalog/artifacts/eligibility.ts'
+import { blockers, outcomes } from '../deletion/vocabulary.ts'
 import { Policy, ProtectedLabels } from './shapes.ts'
 
 const base = '/api/v1/repositories/{repository}'

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Queries } from '../../../database/database.ts'
 import { pageMax, retentionItemsMax, versionsCountedPage } from '../../../kernel/limits.ts'
-import type { Eligibility } from '../../catalog/artifacts/eligibility.ts'
+import type { Eligibility } from '../deletion/eligibility.ts'
 import { criteriaOf, judge, mayGo } from './judgement.ts'
 import { circlesOf, isOlder, Lines } from './lines.ts'
 import type { KeepRules } from './shapes.ts'

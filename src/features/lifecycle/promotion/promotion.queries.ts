@@ -50,8 +50,3 @@ export const putPromotion = async (tx: Transaction, row: PromotionsTable): Promi
     .onConflict((conflict) => conflict.columns(['source_id', 'target', 'copy_id']).doUpdateSet(told))
     .execute()
 }
-
-/** To be called when the last trace of files goes: nothing is a copy of anything in them. */
-export const forgetCopies = async (tx: Transaction, copyIds: readonly string[]): Promise<void> => {
-  await tx.deleteFrom('promotions').where('copy_id', 'in', copyIds).execute()
-}

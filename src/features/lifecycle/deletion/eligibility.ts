@@ -1,18 +1,9 @@
 import type { Queries } from '../../../database/database.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import { blockersToldMax } from '../../../kernel/limits.ts'
+import { stringsOf } from '../../catalog/artifacts/views.ts'
 import { findLabels, findWithKeepers } from './eligibility.queries.ts'
-import { stringsOf } from './views.ts'
-
-/** What may stand in the way of a deletion, in the order in which it is told. */
-export const blockers = [
-  'reference',
-  'asset_history',
-  'attachment_history',
-  'protected_label',
-  'promotion_stage',
-] as const
-export type Blocker = (typeof blockers)[number]
+import { type Blocker, blockers } from './vocabulary.ts'
 
 /** What somebody who deletes by rule asks of a file. A direct deletion asks nothing. */
 export interface Criteria {

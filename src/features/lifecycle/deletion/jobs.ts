@@ -4,11 +4,10 @@ import { noteHolder } from '../../../content/reclaim-queue.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { deletedArtifactsKeptMs } from '../../../kernel/limits.ts'
 import { upkeepRun } from '../../../kernel/one-by-one.ts'
-import { forgetCopiesAmong } from '../../lifecycle/promotion/forgetting.ts'
-import { forgetAnnotations } from '../annotations/annotations.ts'
-import { forgetAttachments } from '../attachments/attachments.ts'
-import { forgetVersion } from '../packages/versions.ts'
-import { forgetReleased, markReleased, releasedBefore } from './deletion.queries.ts'
+import { forgetAnnotations } from '../../catalog/annotations/annotations.ts'
+import { forgetAttachments } from '../../catalog/attachments/attachments.ts'
+import { forgetVersion } from '../../catalog/packages/versions.ts'
+import { forgetCopies, forgetReleased, markReleased, releasedBefore } from './deletion.queries.ts'
 import type { DeletionParts } from './deletion.ts'
 
 export interface DeletionUpkeepParts extends DeletionParts {
@@ -44,7 +43,7 @@ const forget = async ({ database }: DeletionParts, id: string): Promise<void> =>
   while (await database.transaction((tx) => forgetAttachments(tx, id), { durability: 'relaxed' }));
   await database.transaction(
     async (tx) => {
-      await forgetCopiesAmong(tx, [id])
+      await forgetCopies(tx, [id])
       await forgetReleased(tx, [id])
     },
     { durability: 'relaxed' },

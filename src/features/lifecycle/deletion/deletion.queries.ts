@@ -51,3 +51,8 @@ export const releasedBefore = async (q: Queries, before: string, limit: number):
 export const forgetReleased = async (tx: Transaction, ids: readonly string[]): Promise<void> => {
   await tx.deleteFrom('deleted_artifacts').where('id', 'in', ids).where('released_at', 'is not', null).execute()
 }
+
+/** None of these files will be a copy of another one again. */
+export const forgetCopies = async (tx: Transaction, copyIds: readonly string[]): Promise<void> => {
+  await tx.deleteFrom('promotions').where('copy_id', 'in', copyIds).execute()
+}

@@ -6,11 +6,12 @@ import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import { appendJournal } from '../../../journal/journal.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { notFound } from '../../../kernel/failure.ts'
-import { freeVersion, takeVersionBack } from '../packages/versions.ts'
-import { refreshEntry, removeEntry } from '../search/entries.ts'
-import { findArtifactRow } from './artifacts.queries.ts'
+import { publishedArtifact } from '../../catalog/artifacts/artifacts.ts'
+import { freeVersion, takeVersionBack } from '../../catalog/packages/versions.ts'
+import { refreshEntry, removeEntry } from '../../catalog/search/entries.ts'
 import { findDeleted, graceHoursOf, moveBack, moveToDeleted } from './deletion.queries.ts'
-import { type Blocker, type Criteria, type Eligibility, eligibilityOf } from './eligibility.ts'
+import { type Criteria, type Eligibility, eligibilityOf } from './eligibility.ts'
+import type { Blocker, Outcome } from './vocabulary.ts'
 
 /**
  * Deleting is logical: the row moves aside, the claim is retired, and whoever asks for the file finds none. Until the grace
@@ -24,11 +25,9 @@ export interface DeletionParts {
   readonly cleanupGraceMs: number
 }
 
-export const outcomes = ['deleted', 'already_deleted', 'protected', 'changed', 'not_eligible', 'not_found'] as const
-
 export interface Deletion {
   readonly id: string
-  readonly outcome: (typeof outcomes)[number]
+  readonly outcome: Outcome
   readonly blockers: Blocker[]
   /** Until when it can surely be brought back; null where nothing is to be. */
   readonly restorableUntil: string | null
@@ -153,11 +152,7 @@ export const restoreArtifact = (
 ): Promise<ArtifactsTable> =>
   parts.database.transaction(async (tx) => {
     // Its claim says what it is, to those as well who delete or release it at the same time.
-    if (await lockLive(tx, id)) {
-      const row = await findArtifactRow(tx, repository, id)
-      if (row === undefined) throw notFound('artifact')
-      return row
-    }
+    if (await lockLive(tx, id)) return publishedArtifact(tx, repository, id)
     const deleted = await findDeleted(tx, repository, id)
     if (deleted === undefined || !(await revive(tx, id))) throw notFound('artifact')
     await moveBack(tx, deleted)

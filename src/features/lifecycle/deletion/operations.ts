@@ -1,0 +1,66 @@
+import Type from 'typebox'
+import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
+import { ByteCount, fields, nullable, oneOf, Timestamp, text, Uuid } from '../../../contract/schemas.ts'
+import { artifactNameMaxCharacters, blockersToldMax, revisionMax } from '../../../kernel/limits.ts'
+import { ArtifactRecord } from '../../catalog/artifacts/vocabulary.ts'
+import { blockers, outcomes } from './vocabulary.ts'
+
+const one = '/api/v1/repositories/{repository}/artifacts/{id}'
+const ofFile = {
+  surface: 'catalog',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['artifact.delete'] },
+  pathParameters: fields({ repository: Type.String(), id: Uuid }),
+} as const
+
+const Revision = Type.Integer({ minimum: 0, maximum: revisionMax })
+const Blockers = Type.Array(oneOf(blockers), { maxItems: blockersToldMax, uniqueItems: true })
+
+export const checkArtifactDeletion = defineOperation({
+  ...ofFile,
+  id: 'checkArtifactDeletion',
+  retry: 'read',
+  method: 'GET',
+  path: `${one}/deletion`,
+  summary: 'See what stands in the way of deleting a file',
+  responses: {
+    200: answers(
+      'What deleting would meet; nothing changes',
+      fields({
+        id: Uuid,
+        name: text(1, artifactNameMaxCharacters),
+        size: ByteCount,
+        publishedAt: Timestamp,
+        annotationRevision: Revision,
+        blockers: Blockers,
+      }),
+    ),
+  },
+})
+
+export const deleteArtifact = defineOperation({
+  ...ofFile,
+  id: 'deleteArtifact',
+  method: 'DELETE',
+  path: one,
+  summary: 'Delete a file; until the grace period is over it can be brought back',
+  retry: 'idempotent',
+  body: jsonBody(fields({ expectedAnnotationRevision: Revision })),
+  responses: {
+    200: answers(
+      'What became of it, and until when it can be brought back',
+      fields({ id: Uuid, outcome: oneOf(outcomes), blockers: Blockers, restorableUntil: nullable(Timestamp) }),
+    ),
+  },
+})
+
+export const restoreArtifact = defineOperation({
+  ...ofFile,
+  id: 'restoreArtifact',
+  method: 'POST',
+  path: `${one}/restore`,
+  summary: 'Bring a deleted file back while its grace period lasts',
+  retry: 'idempotent',
+  responses: { 200: answers('The record, as it was', ArtifactRecord) },
+  failures: ['version_exists'],
+})
