@@ -4,7 +4,7 @@ import type { AccessRule } from '../../../contract/operation.ts'
 import { actionsOf, type RepositoryAction } from '../../../kernel/actions.ts'
 import type { AccountCaller, Caller, FileKeyCaller } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
-import { secretDigest } from '../accounts/secrets.ts'
+import { secretDigest } from '../sessions/secrets.ts'
 import { refusal } from './access.ts'
 import { fileKeyFinder } from './file-keys.ts'
 

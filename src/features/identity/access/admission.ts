@@ -2,9 +2,9 @@ import type { AccessRule } from '../../../contract/operation.ts'
 import type { Transaction } from '../../../database/database.ts'
 import { LetIn } from '../../../journal/doer.ts'
 import type { Caller } from '../../../kernel/caller.ts'
-import { lockAccountRow } from '../accounts/sessions.ts'
 import { lockServiceAccountRow } from '../service-accounts/service-accounts.ts'
 import { lockKeyRow } from '../service-accounts/service-keys.ts'
+import { lockAccountRow } from '../sessions/sessions.ts'
 import { type AccessParts, authorize, callerOf } from './access.ts'
 
 /** What was asked when a request was let in. The pipeline makes it, so that it can be asked again inside a transaction. */

@@ -7,9 +7,9 @@ import { migrations } from '../../../database/migrations/index.ts'
 import { openDatabase } from '../../../database/open.ts'
 import { unasked } from '../../../journal/security-audit.ts'
 import { systemClock } from '../../../kernel/clock.ts'
+import type { Passwords } from '../sessions/passwords.ts'
+import { callerOfSession } from '../sessions/sessions.ts'
 import { type AccountParts, changeAccount, createAccount, signIn } from './accounts.ts'
-import type { Passwords } from './passwords.ts'
-import { callerOfSession } from './sessions.ts'
 
 const doer = unasked({ actor: 'test', clientAddress: 'test' })
 const right = 'the right password'

@@ -10,6 +10,17 @@ import { accountsMax, selfRegisteredAccountsMax } from '../../../kernel/limits.t
 import { caseless } from '../../../kernel/names.ts'
 import { networkOf, wideNetworkOf } from '../../../kernel/networks.ts'
 import { makeOwner } from '../groups/groups.ts'
+import type { Place } from '../sessions/password-line.ts'
+import type { Passwords } from '../sessions/passwords.ts'
+import {
+  endSession,
+  endSessionsOf,
+  lockAccountRow,
+  type OpenedSession,
+  openSession,
+  wrongNameOrPassword,
+} from '../sessions/sessions.ts'
+import { countRegistration, forgiveAccount, recordFailure, refuseWhileThrottled } from '../sessions/throttle.ts'
 import { revokeTokensOf } from '../tokens/tokens.ts'
 import {
   findAccount,
@@ -19,11 +30,6 @@ import {
   replacePasswordHash,
   updateAccount,
 } from './accounts.queries.ts'
-import type { Place } from './password-line.ts'
-import type { Passwords } from './passwords.ts'
-import { deleteSession, deleteSessionsOf } from './sessions.queries.ts'
-import { lockAccountRow, type OpenedSession, openSession, wrongNameOrPassword } from './sessions.ts'
-import { countRegistration, forgiveAccount, recordFailure, refuseWhileThrottled } from './throttle.ts'
 
 export interface AccountParts {
   readonly database: Database
@@ -97,7 +103,7 @@ export const signOut = async (
 ): Promise<void> => {
   await database.transaction(async (tx) => {
     await lockAccountRow(tx, id)
-    await deleteSession(tx, credentialId)
+    await endSession(tx, credentialId)
   })
 }
 
@@ -205,7 +211,7 @@ export const changeAccount = async (
           ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
         })
     if (row === undefined) throw notFound('account')
-    if (change.enabled === false || passwordHash !== undefined) await deleteSessionsOf(tx, id)
+    if (change.enabled === false || passwordHash !== undefined) await endSessionsOf(tx, id)
     if (passwordHash !== undefined) await revokeTokensOf(tx, id, occurredAt)
     const subject = `account:${id}`
     if (change.enabled !== undefined)
@@ -218,11 +224,6 @@ export const changeAccount = async (
       await appendSecurityAudit(tx, doer, { action: 'account.reset-password', subject, occurredAt })
     return toAccount(row)
   })
-}
-
-/** 404 unless the account exists. */
-export const requireAccount = async (q: Queries, id: string): Promise<void> => {
-  if ((await findAccount(q, id)) === undefined) throw notFound('account')
 }
 
 /**
@@ -254,7 +255,7 @@ export const changeOwnPassword = async (
     // Whoever was faster with another password has ended this session.
     if (!(await replacePasswordHash(tx, id, row.password_hash, passwordHash)))
       throw new Failure('credential_invalid', 'The password was changed meanwhile. Sign in again.')
-    await deleteSessionsOf(tx, id)
+    await endSessionsOf(tx, id)
     await revokeTokensOf(tx, id, occurredAt)
     await appendSecurityAudit(tx, doer, { action: 'account.change-password', subject: `account:${id}`, occurredAt })
   })

@@ -7,9 +7,9 @@ import {
   upkeepBatch,
 } from '../../../kernel/limits.ts'
 import { upkeepRun } from '../../../kernel/one-by-one.ts'
+import { forgetSessions } from '../sessions/sessions.ts'
+import { forgetThrottles } from '../sessions/throttle.ts'
 import { forgetTokens } from '../tokens/tokens.ts'
-import { deleteSessionsEndedBefore } from './sessions.queries.ts'
-import { deleteForgottenThrottles } from './throttle.queries.ts'
 
 /** Forgets sessions and tokens some time after their end (until then their holder is told that they expired), and old throttles. */
 export const settleSessions = async ({
@@ -24,7 +24,7 @@ export const settleSessions = async ({
   const run = upkeepRun(report)
   const ended = timestamp(clock.now() - endedSessionsKeptMs)
   await run.attempt('forgetting ended sessions', async () => {
-    while ((await database.transaction((tx) => deleteSessionsEndedBefore(tx, ended, upkeepBatch))) === upkeepBatch);
+    while ((await database.transaction((tx) => forgetSessions(tx, ended, upkeepBatch))) === upkeepBatch);
   })
   const endedTokens = timestamp(clock.now() - endedTokensKeptMs)
   await run.attempt('forgetting ended tokens', async () => {
@@ -32,7 +32,7 @@ export const settleSessions = async ({
   })
   const forgotten = timestamp(clock.now() - throttleForgottenAfterMs)
   await run.attempt('forgetting old throttles', async () => {
-    while ((await database.transaction((tx) => deleteForgottenThrottles(tx, forgotten, upkeepBatch))) === upkeepBatch);
+    while ((await database.transaction((tx) => forgetThrottles(tx, forgotten, upkeepBatch))) === upkeepBatch);
   })
   run.end()
 }

@@ -55,9 +55,6 @@ export const deleteGroupRows = async (
   return { memberships: Number(members.numDeletedRows), grants: Number(grants.numDeletedRows) }
 }
 
-export const accountExists = async (tx: Transaction, id: string): Promise<boolean> =>
-  (await tx.selectFrom('accounts').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
-
 export const insertMember = async (tx: Transaction, groupId: string, accountId: string): Promise<boolean> => {
   const inserted = await tx
     .insertInto('group_members')

@@ -8,10 +8,10 @@ import { Failure, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { grantsMax, groupsMax, membershipsMax } from '../../../kernel/limits.ts'
 import { caseless } from '../../../kernel/names.ts'
+import { requireAccount } from '../sessions/sessions.ts'
 import {
   accessByRepository,
   accessRows,
-  accountExists,
   deleteGrant,
   deleteGroupRows,
   deleteMember,
@@ -103,7 +103,7 @@ const existing = async (tx: Transaction, groupId: string): Promise<void> => {
 export const addMember = (parts: GroupParts, groupId: string, accountId: string, doer: Doer): Promise<void> =>
   changeAuthority(parts.database, doer, async (tx) => {
     await existing(tx, groupId)
-    if (!(await accountExists(tx, accountId))) throw notFound('account')
+    await requireAccount(tx, accountId)
     await join(tx, groupId, accountId, doer, parts.clock.now())
   })
 

@@ -15,7 +15,7 @@ import {
   pendingKeysMax,
   rotationOverlapMs,
 } from '../../../kernel/limits.ts'
-import { newSecret, secretDigest } from '../accounts/secrets.ts'
+import { newSecret, secretDigest } from '../sessions/secrets.ts'
 import { type Authority, grantedAuthority, refuseBeyondCeiling } from './authority.ts'
 import {
   type Binding,

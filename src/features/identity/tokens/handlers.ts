@@ -1,6 +1,6 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { doerOf } from '../../../journal/doer.ts'
-import { requireAccount } from '../accounts/accounts.ts'
+import { requireAccount } from '../sessions/sessions.ts'
 import { createToken, listTokens, listUserTokens, revokeToken, revokeUserToken } from './operations.ts'
 import { createToken as create, revokeToken as revoke, type TokenParts, tokensOf } from './tokens.ts'
 

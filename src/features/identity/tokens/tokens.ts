@@ -14,8 +14,8 @@ import {
   personalTokenPrefixCharacters,
   personalTokensActiveMax,
 } from '../../../kernel/limits.ts'
-import { newSecret, secretDigest } from '../accounts/secrets.ts'
-import { lockAccountRow } from '../accounts/sessions.ts'
+import { newSecret, secretDigest } from '../sessions/secrets.ts'
+import { lockAccountRow } from '../sessions/sessions.ts'
 import {
   countActive,
   deleteTokensEndedBefore,

@@ -1,11 +1,20 @@
 import type { Queries, Transaction } from '../../../database/database.ts'
 import type { AccountCaller } from '../../../kernel/caller.ts'
 import { timestamp } from '../../../kernel/clock.ts'
-import { Failure } from '../../../kernel/failure.ts'
+import { Failure, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { sessionLifetimeMs, sessionsPerAccountMax } from '../../../kernel/limits.ts'
 import { newSecret, secretDigest } from './secrets.ts'
-import { deleteSessionsBeyond, findSessionBySecret, insertSession, lockAccount } from './sessions.queries.ts'
+import {
+  accountExists,
+  deleteSession,
+  deleteSessionsBeyond,
+  deleteSessionsEndedBefore,
+  deleteSessionsOf,
+  findSessionBySecret,
+  insertSession,
+  lockAccount,
+} from './sessions.queries.ts'
 
 /** Sessions last 12 hours, whatever is done with them; an account has the newest 32 (specification, Sessions). */
 export const sessionPrefix = 'dps_'
@@ -18,6 +27,19 @@ export interface OpenedSession {
 
 /** Locks an account's row until the end of the transaction; undefined when there is none. */
 export const lockAccountRow = lockAccount
+
+/** 404 where there is no such account. */
+export const requireAccount = async (q: Queries, id: string): Promise<void> => {
+  if (!(await accountExists(q, id))) throw notFound('account')
+}
+
+/** False when it has ended before. */
+export const endSession = deleteSession
+
+export const endSessionsOf = deleteSessionsOf
+
+/** Forgets sessions that ended long ago, so many at a time; how many it were. */
+export const forgetSessions = deleteSessionsEndedBefore
 
 const sessionEnded = (): Failure =>
   new Failure('credential_invalid', 'This session does not exist or has ended. Sign in again.')

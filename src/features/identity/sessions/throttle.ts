@@ -16,7 +16,14 @@ import {
 } from '../../../kernel/limits.ts'
 import { caseless } from '../../../kernel/names.ts'
 import { networkOf } from '../../../kernel/networks.ts'
-import { clearThrottle, countFailure, findThrottles, rememberPlace, setBlocked } from './throttle.queries.ts'
+import {
+  clearThrottle,
+  countFailure,
+  deleteForgottenThrottles,
+  findThrottles,
+  rememberPlace,
+  setBlocked,
+} from './throttle.queries.ts'
 
 /**
  * Backoff after wrong tries, per account name and per client address (of IPv6 its network), kept in the database for all
@@ -146,3 +153,6 @@ export const countRegistration = async (database: Database, clock: Clock, addres
   refuseWhileBlocked(await findThrottles(database.reader, [key]), clock.now(), 'Too many registrations from here.')
   await countAgainst(database, clock, [{ key, free: registrationsFreePerAddress }])
 }
+
+/** Forgets tries that are long ago, so many at a time; how many it were. */
+export const forgetThrottles = deleteForgottenThrottles

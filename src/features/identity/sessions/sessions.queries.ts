@@ -60,3 +60,6 @@ export const lockAccount = (tx: Transaction, id: string) =>
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst()
+
+export const accountExists = async (q: Queries, id: string): Promise<boolean> =>
+  (await q.selectFrom('accounts').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
