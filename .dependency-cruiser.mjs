@@ -86,6 +86,13 @@ export default {
       row(floor, `^src/${floor}/([^/]+)/`, `^src/${floor}/$1/`, allowed),
     ),
     ...row('features', '^src/features/([^/]+)/([^/]+)/', '^src/features/$1/$2/', slice),
+    ...neighbourhoods.slice(0, -1).map((name, index) => ({
+      name: `neighbourhood-${name}`,
+      severity: 'error',
+      comment: `Neighbourhoods stand on those left of them: ${neighbourhoods.join(' <- ')}.`,
+      from: { path: `^src/features/${name}/`, pathNot: tests },
+      to: { path: `^src/features/(?:${neighbourhoods.slice(index + 1).join('|')})/` },
+    })),
     {
       name: 'known-neighbourhood',
       severity: 'error',

@@ -10,6 +10,7 @@ import extractOptions from 'dependency-cruiser/config-utl/extract-depcruise-opti
 type Tree = Record<string, string>
 
 const options = await extractOptions('./.dependency-cruiser.mjs')
+const ofFolders = await extractOptions('./.dependency-cruiser.folders.mjs')
 let folder: string
 
 before(async () => {
@@ -55,11 +56,11 @@ const plant = async (root: string, tree: Tree): Promise<void> => {
 let trees = 0
 
 /** The rules that a tree breaks, each once. */
-const broken = async (tree: Tree): Promise<string[]> => {
+const broken = async (tree: Tree, rules = options): Promise<string[]> => {
   const root = join(folder, String(++trees))
   await plant(root, tree)
   const roots = [...new Set(Object.keys(tree).map((path) => path.split('/')[0] ?? ''))]
-  const { output } = await cruise(roots, { ...options, validate: true, baseDir: root })
+  const { output } = await cruise(roots, { ...rules, validate: true, baseDir: root })
   return [...new Set((output as ICruiseResult).summary.violations.map((violation) => violation.rule.name))].sort()
 }
 
@@ -102,6 +103,10 @@ const forbidden: [from: string, to: string, rule: string][] = [
   ['src/features/catalog/artifacts/artifacts.ts', '../references/handlers.ts', 'floor-features'],
   ['src/features/catalog/artifacts/artifacts.ts', '../references/jobs.ts', 'floor-features'],
   ['src/features/catalog/artifacts/artifacts.ts', '../references/references.queries.ts', 'floor-features'],
+  ['src/features/catalog/artifacts/artifacts.ts', '../../identity/access/access.ts', 'neighbourhood-catalog'],
+  ['src/features/identity/groups/groups.ts', '../../lifecycle/space/space.ts', 'neighbourhood-identity'],
+  ['src/features/lifecycle/space/space.ts', '../../transfers/raw/raw.ts', 'neighbourhood-lifecycle'],
+  ['src/features/transfers/raw/raw.ts', '../../operating/health/readiness.ts', 'neighbourhood-transfers'],
   ['src/protocols/oci/manifests.ts', '../npm/packument.ts', 'floor-protocols'],
   ['src/protocols/oci/manifests.ts', '../../http/pipeline.ts', 'floor-protocols'],
   ['src/protocols/oci/manifests.ts', '../../features/transfers/uploads/uploads.queries.ts', 'floor-protocols'],
@@ -155,6 +160,7 @@ const allowed: [from: string, to: string][] = [
   ['src/features/catalog/artifacts/artifacts.ts', './artifacts.queries.ts'],
   ['src/features/catalog/artifacts/artifacts.ts', '../references/references.ts'],
   ['src/features/catalog/artifacts/artifacts.ts', '../../../jobs/enqueue.ts'],
+  ['src/features/transfers/raw/raw.ts', '../../catalog/assets/assets.ts'],
   ['src/features/catalog/artifacts/operations.ts', '../../../contract/operation.ts'],
   ['src/features/catalog/artifacts/artifacts.test.ts', '../../../../test/harness/service.ts'],
   ['src/features/catalog/artifacts/artifacts.test.ts', '../../../main/roles/api.ts'],
@@ -199,6 +205,17 @@ describe('the import table forbids', () => {
   test('circles, also of types alone', async () => {
     const circle = { 'src/kernel/one.ts': importingType('./two.ts'), 'src/kernel/two.ts': importingType('./one.ts') }
     assert.deepEqual(await broken(circle), ['no-circles'])
+  })
+
+  test('circles of slices, also where no file is in one', async () => {
+    const circle = {
+      'src/features/catalog/artifacts/artifacts.ts': importing('../assets/content.ts'),
+      'src/features/catalog/assets/assets.ts': importing('../artifacts/views.ts'),
+    }
+    assert.deepEqual(await broken(circle), [])
+    assert.deepEqual(await broken(circle, ofFolders), ['no-circles-of-slices'])
+    const line = { 'src/features/catalog/assets/assets.ts': importing('../artifacts/views.ts') }
+    assert.deepEqual(await broken(line, ofFolders), [])
   })
 
   test('wire tests that reach src through the harness', async () => {

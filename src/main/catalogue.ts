@@ -24,6 +24,7 @@ import * as promotion from '../features/lifecycle/promotion/operations.ts'
 import * as storage from '../features/lifecycle/space/operations.ts'
 import * as discovery from '../features/operating/discovery/operations.ts'
 import * as health from '../features/operating/health/operations.ts'
+import * as raw from '../features/transfers/raw/operations.ts'
 import * as uploads from '../features/transfers/uploads/operations.ts'
 
 const isOperation = (value: object): value is Operation => 'id' in value && 'method' in value && 'access' in value
@@ -59,7 +60,7 @@ export const catalogue = (): Operation[] =>
     storage,
     retention,
     links,
-    assets,
+    { ...assets, ...raw },
     packages,
     audit,
     changes,

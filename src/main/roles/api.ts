@@ -38,6 +38,7 @@ import { storageHandlers } from '../../features/lifecycle/space/handlers.ts'
 import { discoveryHandlers } from '../../features/operating/discovery/handlers.ts'
 import { healthHandlers } from '../../features/operating/health/handlers.ts'
 import { watchReadiness } from '../../features/operating/health/readiness.ts'
+import { rawHandlers } from '../../features/transfers/raw/handlers.ts'
 import { uploadHandlers } from '../../features/transfers/uploads/handlers.ts'
 import { createBudget } from '../../http/budget.ts'
 import { isLoopback } from '../../http/hosts.ts'
@@ -180,7 +181,8 @@ export const startGateway = async (
     ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
     ...retentionHandlers({ database, clock, cleanupGraceMs: settings.cleanupGraceMs, heldActions }),
     ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
-    ...assetHandlers({ ...uploadParts, ...serving }),
+    ...assetHandlers({ ...parts, ...serving }),
+    ...rawHandlers({ ...uploadParts, ...serving }),
     ...packageHandlers({ ...parts, ...serving, inTurn: createArchiveTurns() }),
     ...auditHandlers({ database }),
     ...changeHandlers({ database, growth }),

@@ -5,7 +5,7 @@ import { invalid, notFound } from '../../../kernel/failure.ts'
 import { assetListingMax } from '../../../kernel/limits.ts'
 import { pathFault, prefixEnd } from '../../../kernel/names.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
-import { type AssetRow, findAssetContent, findAssetRow, listAssetRows } from './assets.queries.ts'
+import { type AssetRow, findAssetRow, listAssetRows } from './assets.queries.ts'
 import { pathCursor, pathOfCursor } from './cursor.ts'
 import { addRevision, otherRevision } from './revisions.ts'
 
@@ -55,13 +55,6 @@ export const currentAsset = async (q: Queries, repository: string, path: string)
   const row = await findAssetRow(q, repository, path)
   if (row === undefined) throw notFound('path')
   return toAsset(row)
-}
-
-/** The file that a path shows now, resolved anew on every request. */
-export const currentContent = async (q: Queries, repository: string, path: string) => {
-  const found = await findAssetContent(q, repository, path)
-  if (found === undefined) throw notFound('path')
-  return found
 }
 
 export interface AssetParts {

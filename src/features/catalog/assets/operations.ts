@@ -1,15 +1,12 @@
 import Type from 'typebox'
-import { BodyDigestHeaders } from '../../../contract/body-digests.ts'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { DownloadHeaders, downloadResponses } from '../../../contract/download.ts'
 import {
   AssetPath,
-  ByteCount,
   fields,
   inRepository,
   nullable,
   pageLimit,
-  Sha256Text,
   Timestamp,
   text,
   Uuid,
@@ -163,70 +160,6 @@ export const getAssetContent = defineOperation({
   download: true,
   pathParameters: inRepository,
   query: fields({ path: AssetPath }),
-  headers: DownloadHeaders,
-  responses: downloadResponses,
-})
-
-const RawView = fields({
-  path: AssetPath,
-  revision: Revision,
-  created: Type.Boolean(),
-  artifact: fields({ id: Uuid, size: ByteCount, sha256: Sha256Text }),
-})
-
-const atPath = fields({ repository: Type.String(), assetPath: Type.String() })
-
-export const putRaw = defineOperation({
-  id: 'putRaw',
-  method: 'PUT',
-  path: `${base}/raw/{assetPath*}`,
-  summary: 'Store a file under a path in one request',
-  surface: 'transfers',
-  visibility: 'repository',
-  access: {
-    kind: 'repository',
-    actions: ['upload.create', 'upload.write', 'upload.complete', 'asset.read', 'asset.write', 'artifact.read'],
-  },
-  retry: 'idempotent',
-  conditions: ['resource-state'],
-  pathParameters: atPath,
-  headers: fields({
-    'x-checksum-sha256': Type.Optional(
-      Type.String({ pattern: '^[0-9a-fA-F]{64}$', description: '64 hexadecimal digits' }),
-    ),
-    'if-none-match': Type.Optional(
-      Type.String({ pattern: '^\\*$', description: '* (nothing else is supported here)' }),
-    ),
-    'if-match': Type.Optional(Type.String({ description: '* or ETags, one of which the file has that is replaced' })),
-    'if-unmodified-since': Type.Optional(Type.String({ description: 'not replaced after this HTTP-date' })),
-    ...BodyDigestHeaders,
-  }),
-  body: { kind: 'stream', mediaTypes: null },
-  responses: {
-    201: answers('A new revision', RawView),
-    200: answers('The path held these bytes already', RawView),
-  },
-  failures: [
-    'revision_mismatch',
-    'already_exists',
-    'size_mismatch',
-    'checksum_mismatch',
-    'storage_quota',
-    'insufficient_space',
-    'busy',
-  ],
-})
-
-export const getRaw = defineOperation({
-  ...read,
-  id: 'getRaw',
-  method: 'GET',
-  path: `${base}/raw/{assetPath*}`,
-  summary: 'Download the current revision of a path',
-  surface: 'transfers',
-  access: { kind: 'repository', actions: ['content.read'] },
-  download: true,
-  pathParameters: atPath,
   headers: DownloadHeaders,
   responses: downloadResponses,
 })

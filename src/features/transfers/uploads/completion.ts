@@ -6,7 +6,7 @@ import { enqueue, type Job, type JobFault, readJobOf } from '../../../jobs/enque
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { completionInlineBytesMax, completionWaitMs } from '../../../kernel/limits.ts'
 import type { ArtifactRecord } from '../../catalog/artifacts/vocabulary.ts'
-import { publishSession } from './artifact.ts'
+import { publishSession } from './publish-session.ts'
 import { blobOf, ended, lockOwn, recordOf, type Session, sessionOf, type UploadScope } from './session.ts'
 import { type Turn, withTurn } from './turn.ts'
 import { findUpload } from './uploads.queries.ts'

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
-import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { cancelledUploadsForgotten, cancelledUploadsPerCallerMax } from '../../../kernel/admission-limits.ts'
 
@@ -127,21 +126,6 @@ const endById = prepareQuery((q, p: Parameters<Omit<TurnValues, 'until'>>) =>
 /** Gives a turn back. False when it was lost before. */
 export const endTurn = async (tx: Transaction, id: string, holder: string): Promise<boolean> =>
   (await endById(tx, { id, holder })).length > 0
-
-export const insertArtifact = prepareQuery((q, p: Parameters<ArtifactsTable>) =>
-  q.insertInto('artifacts').values({
-    id: p('id'),
-    repository: p('repository'),
-    name: p('name'),
-    size: p('size'),
-    sha256: p('sha256'),
-    labels: p('labels'),
-    metadata: p('metadata'),
-    created_at: p('created_at'),
-    expires_at: p('expires_at'),
-    published_at: p('published_at'),
-  }),
-)
 
 /** Sessions whose time is over and that nobody is sending to. The state stands in the text, so that SQLite sees its partial index. */
 export const expiredSessions = (q: Queries, now: string, limit: number) =>

@@ -4,20 +4,15 @@ import type { Sha256 } from '../../../kernel/digest.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { artifactNameMaxCharacters } from '../../../kernel/limits.ts'
 import { lastCharacters } from '../../../kernel/names.ts'
-import { allowanceFor } from '../../transfers/uploads/allowance.ts'
-import { publishArtifact } from '../../transfers/uploads/artifact.ts'
-import {
-  abandonRawTransfer,
-  closeRawTransfer,
-  openRawTransfer,
-  type RawTransfer,
-} from '../../transfers/uploads/raw-transfer.ts'
-import type { UploadScope } from '../../transfers/uploads/session.ts'
-import { whileRenewing } from '../../transfers/uploads/turn.ts'
-import type { TransferParts } from '../../transfers/uploads/uploads.ts'
-import { findAssetContent } from './assets.queries.ts'
-import { failed, type Preconditions, refuseUnlessAsExpected } from './preconditions.ts'
-import { addRevision, otherRevision } from './revisions.ts'
+import { type ContentAt, contentAt } from '../../catalog/assets/content.ts'
+import { failed, type Preconditions, refuseUnlessAsExpected } from '../../catalog/assets/preconditions.ts'
+import { addRevision, otherRevision } from '../../catalog/assets/revisions.ts'
+import { publishArtifact } from '../../lifecycle/publishing/publishing.ts'
+import { allowanceFor } from '../uploads/allowance.ts'
+import { abandonRawTransfer, closeRawTransfer, openRawTransfer, type RawTransfer } from '../uploads/raw-transfer.ts'
+import type { UploadScope } from '../uploads/session.ts'
+import { whileRenewing } from '../uploads/turn.ts'
+import type { TransferParts } from '../uploads/uploads.ts'
 
 export interface RawFile {
   readonly path: string
@@ -40,15 +35,13 @@ export interface RawResult {
 
 /** Another request stored the same bytes at the same path while ours came in: the outcome that both wanted. */
 class SameBytesMeanwhile extends Error {
-  readonly current: Current
+  readonly current: ContentAt
 
-  constructor(current: Current) {
+  constructor(current: ContentAt) {
     super('the same bytes are there already')
     this.current = current
   }
 }
-
-type Current = Awaited<ReturnType<typeof findAssetContent>>
 
 /**
  * Stores a file under a path in one request. A checksum or length that differs is 422 and stores nothing, a writer who
@@ -56,7 +49,7 @@ type Current = Awaited<ReturnType<typeof findAssetContent>>
  */
 export const putRaw = async (parts: TransferParts, scope: UploadScope, file: RawFile): Promise<RawResult> => {
   const { database } = parts
-  const before = await findAssetContent(database.reader, scope.repository, file.path)
+  const before = await contentAt(database.reader, scope.repository, file.path)
   if (file.onlyNew && before !== undefined) throw exists(file.path)
   await refuseUnlessAsExpected(database.reader, scope.repository, file.path, file.expects, before)
   if (file.declaredBytes !== null && file.declaredBytes > parts.maxObjectBytes)
@@ -90,7 +83,7 @@ const lapsed = (cause: Failure): Failure =>
 const exists = (path: string): Failure =>
   new Failure('already_exists', `${JSON.stringify(path)} exists, and If-None-Match: * asks for a new one.`)
 
-const receive = (parts: TransferParts, transfer: RawTransfer, file: RawFile, before: Current): Promise<RawResult> =>
+const receive = (parts: TransferParts, transfer: RawTransfer, file: RawFile, before: ContentAt): Promise<RawResult> =>
   ingest(
     parts,
     {
@@ -104,7 +97,7 @@ const receive = (parts: TransferParts, transfer: RawTransfer, file: RawFile, bef
     },
     {
       early: async (content) => {
-        const now = await findAssetContent(parts.database.reader, transfer.row.repository, file.path)
+        const now = await contentAt(parts.database.reader, transfer.row.repository, file.path)
         if (file.onlyNew || now?.sha256 !== content.digest) return refuseChange(file, before, now)
         return unchanged(file.path, now)
       },
@@ -113,7 +106,7 @@ const receive = (parts: TransferParts, transfer: RawTransfer, file: RawFile, bef
   )
 
 /** Null when the path is as it was when the request began; otherwise the 409 that fits, or 412 for who expected something. */
-const refuseChange = (file: RawFile, before: Current, now: Current): null => {
+const refuseChange = (file: RawFile, before: ContentAt, now: ContentAt): null => {
   if (file.onlyNew && now !== undefined) throw exists(file.path)
   if (now?.revision === before?.revision) return null
   const { ifMatch, ifUnmodifiedSince } = file.expects
@@ -126,13 +119,13 @@ const commit = async (
   tx: Transaction,
   transfer: RawTransfer,
   file: RawFile,
-  before: Current,
+  before: ContentAt,
   content: { digest: Sha256; bytes: number },
   now: string,
 ): Promise<RawResult> => {
   const { row } = transfer
   // Publishing the claim has locked the repository's row: the path cannot change until we commit.
-  const current = await findAssetContent(tx, row.repository, file.path)
+  const current = await contentAt(tx, row.repository, file.path)
   if (current?.sha256 === content.digest && !file.onlyNew) throw new SameBytesMeanwhile(current)
   refuseChange(file, before, current)
   await publishArtifact(tx, { ...row, size: content.bytes, sha256: content.digest }, row.owner, now)
@@ -157,7 +150,7 @@ const commit = async (
   }
 }
 
-const unchanged = (path: string, current: Current): RawResult => {
+const unchanged = (path: string, current: ContentAt): RawResult => {
   if (current === undefined) throw otherRevision(path, 0)
   const { revision, artifact_id, size, sha256 } = current
   return { path, revision, created: false, artifact: { id: artifact_id, size: String(size), sha256 } }

@@ -1,0 +1,37 @@
+import type { ServeParts } from '../../../content/serve.ts'
+import { downloadAsked } from '../../../contract/download.ts'
+import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { actorOf } from '../../../kernel/caller.ts'
+import { toSha256 } from '../../../kernel/digest.ts'
+import { parsePath } from '../../catalog/assets/assets.ts'
+import { servePath } from '../../catalog/assets/content.ts'
+import type { TransferParts } from '../uploads/uploads.ts'
+import * as operations from './operations.ts'
+import { putRaw } from './raw.ts'
+
+export const rawHandlers = (parts: TransferParts & ServeParts): BoundOperation[] => [
+  handle(operations.getRaw, ({ path, headers, caller, request }) =>
+    servePath(
+      parts,
+      path.repository,
+      parsePath(path.assetPath, '/path/assetPath'),
+      downloadAsked({ headers, caller, request }),
+    ),
+  ),
+  handle(operations.putRaw, async ({ path, headers, body, caller }) => {
+    const checksum = headers['x-checksum-sha256']
+    const stored = await putRaw(
+      parts,
+      { repository: path.repository, owner: actorOf(caller) },
+      {
+        path: parsePath(path.assetPath, '/path/assetPath'),
+        declaredBytes: body.declaredBytes,
+        digest: checksum === undefined ? null : toSha256(checksum.toLowerCase()),
+        onlyNew: headers['if-none-match'] !== undefined,
+        expects: { ifMatch: headers['if-match'], ifUnmodifiedSince: headers['if-unmodified-since'] },
+        pieces: body.pieces,
+      },
+    )
+    return stored.created ? { status: 201, json: stored } : { status: 200, json: stored }
+  }),
+]
