@@ -1,5 +1,5 @@
-import { ingest } from '../../../content/ingest.ts'
 import type { Transaction } from '../../../database/database.ts'
+import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { artifactNameMaxCharacters } from '../../../kernel/limits.ts'
@@ -8,21 +8,15 @@ import { type ContentAt, contentAt } from '../../catalog/assets/content.ts'
 import { failed, type Preconditions, refuseUnlessAsExpected } from '../../catalog/assets/preconditions.ts'
 import { addRevision, otherRevision } from '../../catalog/assets/revisions.ts'
 import { publishArtifact } from '../../lifecycle/publishing/publishing.ts'
-import { allowanceFor } from '../uploads/allowance.ts'
-import { abandonRawTransfer, closeRawTransfer, openRawTransfer, type RawTransfer } from '../uploads/raw-transfer.ts'
 import type { UploadScope } from '../uploads/session.ts'
-import { whileRenewing } from '../uploads/turn.ts'
 import type { TransferParts } from '../uploads/uploads.ts'
+import { receiveWhole, type WholeFile } from '../whole/whole.ts'
 
-export interface RawFile {
+export interface RawFile extends Omit<WholeFile, 'name'> {
   readonly path: string
-  /** From Content-Length; null when the body comes in chunks. */
-  readonly declaredBytes: number | null
-  readonly digest: Sha256 | null
   /** `If-None-Match: *`: only a path that has nothing yet. */
   readonly onlyNew: boolean
   readonly expects: Preconditions
-  readonly pieces: AsyncIterable<Uint8Array>
 }
 
 export interface RawResult {
@@ -48,62 +42,34 @@ class SameBytesMeanwhile extends Error {
  * was faster with other bytes 409 `revision_mismatch`. Bytes equal to the current revision change nothing.
  */
 export const putRaw = async (parts: TransferParts, scope: UploadScope, file: RawFile): Promise<RawResult> => {
-  const { database } = parts
-  const before = await contentAt(database.reader, scope.repository, file.path)
+  const { reader } = parts.database
+  const before = await contentAt(reader, scope.repository, file.path)
   if (file.onlyNew && before !== undefined) throw exists(file.path)
-  await refuseUnlessAsExpected(database.reader, scope.repository, file.path, file.expects, before)
-  if (file.declaredBytes !== null && file.declaredBytes > parts.maxObjectBytes)
-    throw new Failure('body_too_large', `A file may have at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
+  await refuseUnlessAsExpected(reader, scope.repository, file.path, file.expects, before)
   const name = lastCharacters(file.path.slice(file.path.lastIndexOf('/') + 1), artifactNameMaxCharacters)
-  const transfer = await openRawTransfer(parts, scope, { name, bytes: file.declaredBytes, digest: file.digest })
   try {
-    const result = await whileRenewing(parts, transfer.row.id, transfer.holder, () =>
-      receive(parts, transfer, file, before),
+    return await receiveWhole(
+      parts,
+      scope,
+      { ...file, name },
+      {
+        early: async (content) => {
+          const now = await contentAt(reader, scope.repository, file.path)
+          if (file.onlyNew || now?.sha256 !== content.digest) return refuseChange(file, before, now)
+          return unchanged(file.path, now)
+        },
+        commit: (tx, row, content, now) => commit(tx, row, file, before, content, now),
+      },
     )
-    if (!result.created) await abandonRawTransfer(parts, transfer)
-    return result
   } catch (error) {
-    await abandonRawTransfer(parts, transfer).catch((second: unknown) =>
-      parts.report('a reservation could not be given back; it lapses by itself', second),
-    )
-    if (error instanceof Failure && error.code === 'upload_state') throw lapsed(error)
     if (!(error instanceof SameBytesMeanwhile)) throw error
     // Somebody else may have replaced them by now; our answer is about our bytes.
     return unchanged(file.path, error.current)
   }
 }
 
-/** Upkeep took the transfer for a dead one: the clock jumped, or the process stood still. Nothing is wrong with the request. */
-const lapsed = (cause: Failure): Failure =>
-  new Failure('unavailable', 'The reservation of this transfer lapsed while the file came in. Send it again.', {
-    cause,
-    retryAfterSeconds: 5,
-  })
-
 const exists = (path: string): Failure =>
   new Failure('already_exists', `${JSON.stringify(path)} exists, and If-None-Match: * asks for a new one.`)
-
-const receive = (parts: TransferParts, transfer: RawTransfer, file: RawFile, before: ContentAt): Promise<RawResult> =>
-  ingest(
-    parts,
-    {
-      claimId: transfer.row.id,
-      stagingId: transfer.holder,
-      pieces: file.pieces,
-      expected: { bytes: file.declaredBytes, digest: file.digest },
-      reservedBytes: file.declaredBytes ?? 0,
-      maxBytes: parts.maxObjectBytes,
-      allowGrowth: () => allowanceFor(parts, transfer.row.owner),
-    },
-    {
-      early: async (content) => {
-        const now = await contentAt(parts.database.reader, transfer.row.repository, file.path)
-        if (file.onlyNew || now?.sha256 !== content.digest) return refuseChange(file, before, now)
-        return unchanged(file.path, now)
-      },
-      commit: (tx, content, now) => commit(tx, transfer, file, before, content, now),
-    },
-  )
 
 /** Null when the path is as it was when the request began; otherwise the 409 that fits, or 412 for who expected something. */
 const refuseChange = (file: RawFile, before: ContentAt, now: ContentAt): null => {
@@ -117,13 +83,12 @@ const refuseChange = (file: RawFile, before: ContentAt, now: ContentAt): null =>
 
 const commit = async (
   tx: Transaction,
-  transfer: RawTransfer,
+  row: UploadsTable,
   file: RawFile,
   before: ContentAt,
   content: { digest: Sha256; bytes: number },
   now: string,
 ): Promise<RawResult> => {
-  const { row } = transfer
   // Publishing the claim has locked the repository's row: the path cannot change until we commit.
   const current = await contentAt(tx, row.repository, file.path)
   if (current?.sha256 === content.digest && !file.onlyNew) throw new SameBytesMeanwhile(current)
@@ -141,7 +106,6 @@ const commit = async (
     },
     now,
   )
-  await closeRawTransfer(tx, transfer)
   return {
     path: asset.path,
     revision: asset.revision,

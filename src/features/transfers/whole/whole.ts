@@ -1,0 +1,94 @@
+import { ingest } from '../../../content/ingest.ts'
+import type { Content } from '../../../content/publishing.ts'
+import type { Transaction } from '../../../database/database.ts'
+import type { UploadsTable } from '../../../database/tables/uploads.ts'
+import type { Sha256 } from '../../../kernel/digest.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { allowanceFor } from '../uploads/allowance.ts'
+import { abandonRawTransfer, closeRawTransfer, openRawTransfer, type RawTransfer } from '../uploads/raw-transfer.ts'
+import type { UploadScope } from '../uploads/session.ts'
+import { whileRenewing } from '../uploads/turn.ts'
+import type { TransferParts } from '../uploads/uploads.ts'
+
+/** A file that comes in one request. */
+export interface WholeFile {
+  readonly name: string
+  /** From Content-Length; null when the body comes in chunks. */
+  readonly declaredBytes: number | null
+  /** What the bytes must turn out to be, where that is said. */
+  readonly digest: Sha256 | null
+  readonly pieces: AsyncIterable<Uint8Array>
+}
+
+/** What a protocol does with a file that has come. */
+export interface Arrival<T> {
+  /** Looks at the verified content before anything is stored for good; a value ends the transfer there, and nothing is kept. */
+  readonly early: (content: Content) => Promise<T | null>
+  /**
+   * Writes the rows of what was published, in the transaction that makes the bytes its own. `row` has the id that holds them
+   * from now on. Throwing takes everything back.
+   */
+  readonly commit: (tx: Transaction, row: UploadsTable, content: Content, now: string) => Promise<T>
+}
+
+/**
+ * The bracket around every upload of one request, whatever the protocol: reserve room, keep the reservation alive while bytes
+ * come, take them in by the one door, and commit; or give everything back. 413 `body_too_large`, 422 for another length or
+ * digest than was said, 507 where there is no room, 503 when the reservation lapsed meanwhile, or what `early` and `commit` throw.
+ */
+export const receiveWhole = async <T>(
+  parts: TransferParts,
+  scope: UploadScope,
+  file: WholeFile,
+  arrival: Arrival<T>,
+): Promise<T> => {
+  if (file.declaredBytes !== null && file.declaredBytes > parts.maxObjectBytes)
+    throw new Failure('body_too_large', `A file may have at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
+  const transfer = await openRawTransfer(parts, scope, {
+    name: file.name,
+    bytes: file.declaredBytes,
+    digest: file.digest,
+  })
+  const { row, holder } = transfer
+  let isKept = false
+  const commit = async (tx: Transaction, content: Content, now: string): Promise<T> => {
+    const told = await arrival.commit(tx, row, content, now)
+    await closeRawTransfer(tx, transfer)
+    isKept = true
+    return told
+  }
+  try {
+    const told = await whileRenewing(parts, row.id, holder, () =>
+      ingest(
+        parts,
+        {
+          claimId: row.id,
+          stagingId: holder,
+          pieces: file.pieces,
+          expected: { bytes: file.declaredBytes, digest: file.digest },
+          reservedBytes: file.declaredBytes ?? 0,
+          maxBytes: parts.maxObjectBytes,
+          allowGrowth: () => allowanceFor(parts, row.owner),
+        },
+        { early: arrival.early, commit },
+      ),
+    )
+    if (!isKept) await abandonRawTransfer(parts, transfer)
+    return told
+  } catch (error) {
+    await giveBack(parts, transfer)
+    throw error instanceof Failure && error.code === 'upload_state' ? lapsed(error) : error
+  }
+}
+
+const giveBack = (parts: TransferParts, transfer: RawTransfer): Promise<void> =>
+  abandonRawTransfer(parts, transfer).catch((error: unknown) =>
+    parts.report('a reservation could not be given back; it lapses by itself', error),
+  )
+
+/** Upkeep took the transfer for a dead one: the clock jumped, or the process stood still. Nothing is wrong with the request. */
+const lapsed = (cause: Failure): Failure =>
+  new Failure('unavailable', 'The reservation of this transfer lapsed while the file came in. Send it again.', {
+    cause,
+    retryAfterSeconds: 5,
+  })
