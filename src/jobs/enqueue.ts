@@ -107,3 +107,12 @@ export const endJob = async (tx: Transaction, job: Job, now: string, fault: JobF
     ended_at: now,
   })
 }
+
+/** What a kind of job does. */
+export interface JobKind<Needs> {
+  readonly kind: Job['kind']
+  /** Does it, and ends the job in the transaction that makes it so. Throws when it could not. */
+  readonly run: (needs: Needs, job: Job) => Promise<void>
+  /** What a failure means for the job. */
+  readonly judge: (error: unknown) => JobFault
+}

@@ -8,9 +8,10 @@ import { openDatabase } from '../database/open.ts'
 import { newId } from '../kernel/ids.ts'
 import { jobAttemptsMax, jobFirstPauseMs, jobLeaseMs, openJobsMax, openJobsPerCallerMax } from '../kernel/limits.ts'
 import { checkJobs } from './checks.ts'
+import type { JobKind } from './enqueue.ts'
 import { endJobOf, enqueue, type Job, readJob } from './enqueue.ts'
 import { failAttempt, forgetJobs, leaseJob, renewLease } from './leases.ts'
-import { type JobKind, runDueJobs } from './runner.ts'
+import { runDueJobs } from './runner.ts'
 
 forEachEngine((engine) => {
   const scene = async () => {
@@ -30,7 +31,11 @@ forEachEngine((engine) => {
       database.transaction((tx) => endJobOf(tx, 'completion', job.subject, new Date(nowMs).toISOString(), null))
     /** Runs what is due once, as a worker does; `run` may throw. */
     const work = (run: (job: Job) => Promise<void> = finish, lastingly = false): Promise<void> => {
-      const kind: JobKind = { kind: 'completion', run, judge: () => ({ errorCode: 'wrong', lastingly }) }
+      const kind: JobKind<unknown> = {
+        kind: 'completion',
+        run: (_, job) => run(job),
+        judge: () => ({ errorCode: 'wrong', lastingly }),
+      }
       return runDueJobs(parts, kind, () => false)
     }
     const counted = async (): Promise<void> => assert.deepEqual(await Array.fromAsync(checkJobs(parts)), [])

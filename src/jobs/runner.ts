@@ -1,23 +1,18 @@
 import { newId } from '../kernel/ids.ts'
 import { jobLeaseMs, jobsAtOnce } from '../kernel/limits.ts'
-import type { Job, JobFault } from './enqueue.ts'
+import type { Job, JobKind } from './enqueue.ts'
 import { failAttempt, type JobParts, leaseJob, renewLease } from './leases.ts'
-
-/** What a kind of job does. */
-export interface JobKind {
-  readonly kind: Job['kind']
-  /** Does it, and ends the job in the transaction that makes it so. Throws when it could not. */
-  readonly run: (job: Job) => Promise<void>
-  /** What a failure means for the job. */
-  readonly judge: (error: unknown) => JobFault
-}
 
 export interface RunnerParts extends JobParts {
   readonly report: (message: string, error: unknown) => void
 }
 
 /** Runs every job of a kind that is due, some at once, until none is or `stopping()`. */
-export const runDueJobs = async (parts: RunnerParts, kind: JobKind, stopping: () => boolean): Promise<void> => {
+export const runDueJobs = async <Needs>(
+  parts: RunnerParts & Needs,
+  kind: JobKind<Needs>,
+  stopping: () => boolean,
+): Promise<void> => {
   const worker = async (): Promise<void> => {
     while (!stopping()) {
       const job = await leaseJob(parts, kind.kind, newId(parts.clock.now()))
@@ -28,12 +23,12 @@ export const runDueJobs = async (parts: RunnerParts, kind: JobKind, stopping: ()
   await Promise.all(Array.from({ length: jobsAtOnce }, worker))
 }
 
-const attempt = async (parts: RunnerParts, kind: JobKind, job: Job): Promise<void> => {
+const attempt = async <Needs>(parts: RunnerParts & Needs, kind: JobKind<Needs>, job: Job): Promise<void> => {
   const renewal = setInterval(() => {
     renewLease(parts, job).catch((error: unknown) => parts.report('the lease of a job could not be renewed', error))
   }, jobLeaseMs / 3)
   try {
-    await kind.run(job)
+    await kind.run(parts, job)
   } catch (error) {
     const fault = kind.judge(error)
     parts.report(`attempt ${job.attempts} of job ${job.id} failed with ${fault.errorCode}`, error)

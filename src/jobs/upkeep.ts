@@ -4,43 +4,29 @@ import { upkeepNotedEveryMs } from '../kernel/upkeep-limits.ts'
 import { type Reconciler, startReconciler } from './reconciler.ts'
 import { lastRun, noteRun } from './upkeep-runs.queries.ts'
 
-/** The parts of the upkeep. Each is a reconciler of its own: what fails in one keeps none of the others. */
-export const upkeepNames = {
-  completions: 'the completion of uploads',
-  uploads: 'the upkeep of uploads',
-  staging: 'the sweep of staging',
-  deletions: 'the release of what was deleted',
-  reclaim: 'reclaim',
-  quarantine: 'the look for files that no row knows',
-  quotas: 'the look at quotas',
-  policies: 'the schedule of storage policies',
-  storage_events: 'the retention of storage events',
-  link_keys: 'the upkeep of link keys',
-  journals: 'the retention of journals',
-  sessions: 'the upkeep of sessions',
-  jobs: 'the upkeep of jobs',
-} as const
-
-export type UpkeepName = keyof typeof upkeepNames
-
 interface UpkeepParts {
   readonly database: Database
   readonly clock: Clock
   readonly report: (message: string, error: unknown) => void
 }
 
-/** One part of the upkeep. `run` throws when something in it could not be done, after it has done the rest. */
-export interface Upkeep {
-  readonly name: UpkeepName
+/** One part of the upkeep: a reconciler of its own, so that what fails in one keeps none of the others. */
+interface Part {
+  readonly name: string
+  /** In words. */
+  readonly what: string
   readonly everyMs: number
   readonly run: () => Promise<unknown>
 }
 
 /** Starts a part of the upkeep, and writes down now and then that it went well. */
-export const startUpkeep = ({ database, clock, report }: UpkeepParts, { name, everyMs, run }: Upkeep): Reconciler => {
+export const startUpkeep = (
+  { database, clock, report }: UpkeepParts,
+  { name, what, everyMs, run }: Part,
+): Reconciler => {
   let notedMs = Number.NEGATIVE_INFINITY
   return startReconciler({
-    name: upkeepNames[name],
+    name: what,
     everyMs,
     report,
     run: async () => {
@@ -57,7 +43,7 @@ export const startUpkeep = ({ database, clock, report }: UpkeepParts, { name, ev
 /** Seconds since a part of the upkeep last went well in any process; NaN where it never did, or nobody can say. */
 export const secondsSinceUpkeep = async (
   { database, clock }: Pick<UpkeepParts, 'database' | 'clock'>,
-  name: UpkeepName,
+  name: string,
 ): Promise<number> => {
   try {
     const at = await lastRun(database.reader, name)

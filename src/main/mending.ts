@@ -1,8 +1,9 @@
 import type { CheckedParts } from '../content/checks.ts'
+import type { Check } from '../contract/slice.ts'
 import { DatabaseUnavailable } from '../database/unavailable.ts'
 import type { Finding } from '../kernel/finding.ts'
 import { findingsMax } from '../kernel/limits.ts'
-import { type Check, checks, findingsOf } from './every-check.ts'
+import { checks, findingsOf } from './every-check.ts'
 
 /** What became of what a check found. */
 export interface Outcome {
@@ -15,11 +16,14 @@ export interface Outcome {
  * more than so many findings at a time, and mending one may uncover another, so that this goes on until a look finds nothing new
  * to mend. What is left is damage.
  */
-export async function* mendAll(parts: CheckedParts, all: readonly Check[] = checks): AsyncGenerator<Outcome> {
+export async function* mendAll(
+  parts: CheckedParts,
+  all: readonly Check<CheckedParts>[] = checks,
+): AsyncGenerator<Outcome> {
   for (const check of all) yield* mendOne(check, parts)
 }
 
-async function* mendOne(check: Check, parts: CheckedParts): AsyncGenerator<Outcome> {
+async function* mendOne(check: Check<CheckedParts>, parts: CheckedParts): AsyncGenerator<Outcome> {
   /** What was mended once, and why that failed where it did. */
   const tried = new Map<string, string>()
   const told = new Set<string>()

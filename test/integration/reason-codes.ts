@@ -63,4 +63,5 @@ export const statusOfCode: Readonly<Record<string, number>> = {
   delegation_limit: 507,
   reference_limit: 507,
   upload_limit: 507,
+  not_implemented: 501,
 }

@@ -1,16 +1,6 @@
 import { createSmallFiles } from '../../content/small-files.ts'
-import { annotationHandlers } from '../../features/catalog/annotations/handlers.ts'
-import { artifactHandlers } from '../../features/catalog/artifacts/handlers.ts'
-import { assetHandlers } from '../../features/catalog/assets/handlers.ts'
-import { attachmentHandlers } from '../../features/catalog/attachments/handlers.ts'
-import { auditHandlers } from '../../features/catalog/audit/handlers.ts'
-import { changeHandlers } from '../../features/catalog/changes/handlers.ts'
+import { bound } from '../../contract/slice.ts'
 import { createArchiveTurns } from '../../features/catalog/packages/archive-turns.ts'
-import { packageHandlers } from '../../features/catalog/packages/handlers.ts'
-import { referenceHandlers } from '../../features/catalog/references/handlers.ts'
-import { repositoryHandlers } from '../../features/catalog/repositories/handlers.ts'
-import { searchHandlers } from '../../features/catalog/search/handlers.ts'
-import { stageHandlers } from '../../features/catalog/stages/handlers.ts'
 import {
   authenticate,
   authenticateLink,
@@ -20,41 +10,26 @@ import {
 } from '../../features/identity/access/access.ts'
 import { Admission } from '../../features/identity/access/admission.ts'
 import { type FileKey, fileKeyFinder } from '../../features/identity/access/file-keys.ts'
-import { accessHandlers } from '../../features/identity/access/handlers.ts'
 import { registrationOpen } from '../../features/identity/accounts/accounts.ts'
-import { accountHandlers } from '../../features/identity/accounts/handlers.ts'
-import { groupHandlers } from '../../features/identity/groups/handlers.ts'
-import { linkHandlers } from '../../features/identity/links/handlers.ts'
 import { createLinkSigner } from '../../features/identity/links/links.ts'
-import { securityAuditHandlers } from '../../features/identity/security-audit/handlers.ts'
 import { administeredActions } from '../../features/identity/service-accounts/delegations.ts'
-import { serviceAccountHandlers } from '../../features/identity/service-accounts/handlers.ts'
 import { createPasswords } from '../../features/identity/sessions/passwords.ts'
-import { tokenHandlers } from '../../features/identity/tokens/handlers.ts'
-import { deletionHandlers } from '../../features/lifecycle/deletion/handlers.ts'
-import { retentionHandlers } from '../../features/lifecycle/policies/handlers.ts'
-import { promotionHandlers } from '../../features/lifecycle/promotion/handlers.ts'
-import { storageHandlers } from '../../features/lifecycle/space/handlers.ts'
-import { discoveryHandlers } from '../../features/operating/discovery/handlers.ts'
-import { healthHandlers } from '../../features/operating/health/handlers.ts'
 import { watchReadiness } from '../../features/operating/health/readiness.ts'
-import { rawHandlers } from '../../features/transfers/raw/handlers.ts'
-import { uploadHandlers } from '../../features/transfers/uploads/handlers.ts'
 import { createBudget } from '../../http/budget.ts'
 import { isLoopback } from '../../http/hosts.ts'
 import { createMetrics } from '../../http/metrics.ts'
 import { createHttpServer } from '../../http/server.ts'
 import { createUploadLine } from '../../http/upload-line.ts'
 import { watchGrowth } from '../../journal/growth.ts'
-import type { Caller } from '../../kernel/caller.ts'
 import { changesLookEveryMs, changesWaitingMax, changesWaitingPerCallerMax, grantsMax } from '../../kernel/limits.ts'
-import { catalogue, checkComplete } from '../catalogue.ts'
+import { catalogue } from '../catalogue.ts'
 import { databaseMeasures } from '../database-measures.ts'
 import { downloadMeasures, openDownloads } from '../downloads.ts'
 import type { Parts } from '../parts.ts'
 import { metricsOfAll, offerMetrics } from '../process-metrics.ts'
 import { quarantineMeasures } from '../quarantine-measures.ts'
 import { reclaimMeasures } from '../reclaim-measures.ts'
+import { type ApiNeeds, slices } from '../slices.ts'
 import { translate } from '../translate.ts'
 import { upkeepMeasures } from '../upkeep-measures.ts'
 import { programVersion } from '../version.ts'
@@ -101,10 +76,6 @@ export const startGateway = async (
     findFileKey: fileKeyFinder(keys),
     readOnly: role === 'reader',
   }
-  const held = (caller: Caller, repository: string) => heldActions(database.reader, caller, repository)
-  const everyHeld = (caller: Caller) => heldRepositories(access, caller, '', grantsMax)
-  const visible = (caller: Caller, after: string, limit: number) =>
-    heldRepositories(access, caller, after, limit, 'repository.read')
   const accountParts = {
     database,
     clock,
@@ -114,13 +85,6 @@ export const startGateway = async (
   const downloads = await openDownloads(parts, role)
   metrics.show(downloadMeasures(downloads))
   downloads.meter.waited = metrics.timing('svc_download_wait_seconds', 'Time that downloads waited for a slot.')
-  const serving = {
-    smallFiles: createSmallFiles(),
-    admission: downloads.admission,
-    redirects: settings.redirectDownloads,
-  }
-  const { maxObjectBytes, capacityBytes, uploadSharePercent } = settings
-  const uploadParts = { ...parts, maxObjectBytes, capacityBytes, uploadSharePercent }
   const readiness = watchReadiness({
     dependencies: [
       { what: 'The database', probe: () => database.probe() },
@@ -143,53 +107,33 @@ export const startGateway = async (
       read: () => growth.waiting,
     },
   ])
-  const bound = [
-    ...healthHandlers({
-      role,
-      readiness,
-      freeSpace: parts.freeSpace,
-      downloads: () => downloads.admission.state,
-      sharedDownloads: () => downloads.shared?.state ?? null,
-      transfers: (direction) => metrics.transfers(direction),
-      metrics: () => metricsOfAll(metrics.registry),
-    }),
-    ...discoveryHandlers({
-      operations,
-      role,
-      version: programVersion(),
-      maxObjectBytes: settings.maxObjectBytes,
-      selfRegistration: () => registrationOpen(accountParts),
-      heldActions: held,
-      administrationActions: (caller) => administeredActions(database.reader, caller),
-    }),
-    ...accountHandlers({ ...accountParts, heldRepositories: everyHeld }),
-    ...tokenHandlers({ database, clock }),
-    ...accessHandlers({ database, heldRepositories: everyHeld }),
-    ...serviceAccountHandlers({ database, clock }),
-    ...groupHandlers({ database, clock }),
-    ...securityAuditHandlers({ database }),
-    ...repositoryHandlers({ database, clock, heldActions: held, visibleRepositories: visible }),
-    ...uploadHandlers(uploadParts),
-    ...artifactHandlers({ ...parts, ...serving }),
-    ...deletionHandlers({ database, clock, cleanupGraceMs: settings.cleanupGraceMs }),
-    ...referenceHandlers({ database, clock }),
-    ...attachmentHandlers({ database, clock }),
-    ...stageHandlers({ database, clock }),
-    ...promotionHandlers({ ...parts, capacityBytes: settings.capacityBytes, heldActions: held }),
-    ...annotationHandlers({ database, clock }),
-    ...searchHandlers({ database }),
-    ...storageHandlers({ database, cleanupGraceMs: settings.cleanupGraceMs }),
-    ...retentionHandlers({ database, clock, cleanupGraceMs: settings.cleanupGraceMs, heldActions }),
-    ...linkHandlers({ database, clock, signer: createLinkSigner({ database, clock }) }),
-    ...assetHandlers({ ...parts, ...serving }),
-    ...rawHandlers({ ...uploadParts, ...serving }),
-    ...packageHandlers({ ...parts, ...serving, inTurn: createArchiveTurns() }),
-    ...auditHandlers({ database }),
-    ...changeHandlers({ database, growth }),
-  ]
-  checkComplete(operations, bound)
+  const needs: ApiNeeds = {
+    ...parts,
+    ...settings,
+    ...accountParts,
+    smallFiles: createSmallFiles(),
+    admission: downloads.admission,
+    redirects: settings.redirectDownloads,
+    role,
+    readiness,
+    downloads: () => downloads.admission.state,
+    sharedDownloads: () => downloads.shared?.state ?? null,
+    transfers: (direction) => metrics.transfers(direction),
+    metrics: () => metricsOfAll(metrics.registry),
+    operations,
+    version: programVersion(),
+    selfRegistration: () => registrationOpen(accountParts),
+    heldActions: (caller, repository) => heldActions(database.reader, caller, repository),
+    heldActionsIn: heldActions,
+    heldRepositories: (caller) => heldRepositories(access, caller, '', grantsMax),
+    visibleRepositories: (caller, after, limit) => heldRepositories(access, caller, after, limit, 'repository.read'),
+    administrationActions: (caller) => administeredActions(database.reader, caller),
+    signer: createLinkSigner({ database, clock }),
+    inTurn: createArchiveTurns(),
+    growth,
+  }
   const server = await createHttpServer({
-    operations: bound,
+    operations: slices.flatMap((slice) => bound(slice, needs)),
     gate: {
       authenticate: (credential) => authenticate(access, credential),
       authenticateLink: (token, parameters) => authenticateLink(access, token, parameters),

@@ -13,14 +13,14 @@ import { settleDeletions } from '../../features/lifecycle/deletion/jobs.ts'
 import { settleUploads, sweepUploads } from '../../features/transfers/uploads/jobs.ts'
 import { openRawTransfer } from '../../features/transfers/uploads/raw-transfer.ts'
 import { createUpload } from '../../features/transfers/uploads/uploads.ts'
-import { type UpkeepName, upkeepNames } from '../../jobs/upkeep.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { toSha256 } from '../../kernel/digest.ts'
 import { stagingGraceMs, uploadLifetimeMs } from '../../kernel/limits.ts'
 import { blobName } from '../../ports/blob-name.ts'
 import { type BlobStore, unplanned } from '../../ports/blob-store.ts'
 import type { Parts } from '../parts.ts'
-import { startWorker, upkeepOf } from './worker.ts'
+import { everyUpkeep } from '../upkeep.ts'
+import { startWorker } from './worker.ts'
 
 forEachEngine((engine) => {
   /** Parts that report into a list, and whose clock may be turned forward. */
@@ -67,10 +67,11 @@ forEachEngine((engine) => {
   describe('the upkeep', () => {
     it('has parts that stand alone: each fails in turn, and all others go well', async () => {
       const { parts, reports, q } = await open()
-      for (const name of Object.keys(upkeepNames).filter((each): each is UpkeepName => each in upkeepNames)) {
+      for (const { name, what } of everyUpkeep) {
         await parts.database.transaction((tx) => tx.deleteFrom('upkeep_runs').execute())
-        const worker = startWorker(parts, (given, stopping) =>
-          upkeepOf(given, stopping).map((upkeep) =>
+        const worker = startWorker(
+          parts,
+          everyUpkeep.map((upkeep) =>
             upkeep.name === name ? { ...upkeep, run: () => Promise.reject(new Error('broken')) } : upkeep,
           ),
         )
@@ -78,9 +79,9 @@ forEachEngine((engine) => {
           await until(`all but ${name} went well`, async () => {
             const well = (await q.selectFrom('upkeep_runs').select('name').execute()).map((row) => row.name)
             assert.ok(!well.includes(name))
-            return well.length === Object.keys(upkeepNames).length - 1
+            return well.length === everyUpkeep.length - 1
           })
-          assert.match(reports.at(-1) ?? '', new RegExp(`${upkeepNames[name]} failed`))
+          assert.match(reports.at(-1) ?? '', new RegExp(`${what} failed`))
         } finally {
           await worker.stop()
         }

@@ -21,7 +21,7 @@ import { policyOf, savePolicy } from './policy.ts'
 import { previewRun, runPolicy } from './run.ts'
 
 export interface RetentionHandlerParts extends DeletionParts {
-  readonly heldActions: (q: Queries, caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
+  readonly heldActionsIn: (q: Queries, caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
 }
 
 const candidate = ({ row, annotationRevision, blockers }: Eligibility) => ({
@@ -45,7 +45,7 @@ export const retentionHandlers = (parts: RetentionHandlerParts): BoundOperation[
       const { repository } = input.path
       // What the pipeline cannot know: whether the policy is to be enabled stands in the body.
       const mayDelete = async (tx: Transaction, caller: Caller) =>
-        (await parts.heldActions(tx, caller, repository)).has('artifact.delete')
+        (await parts.heldActionsIn(tx, caller, repository)).has('artifact.delete')
       return { status: 200, json: await savePolicy(parts, repository, input.body, doerOf(input), mayDelete) }
     }),
     handle(previewStorageRun, async ({ path }) => {
@@ -71,7 +71,7 @@ export const retentionHandlers = (parts: RetentionHandlerParts): BoundOperation[
     }),
     handle(explainArtifact, async ({ path, caller }) => {
       const told = await explain(reader, path.repository, path.id, parts.clock.now())
-      const held = await parts.heldActions(reader, caller, path.repository)
+      const held = await parts.heldActionsIn(reader, caller, path.repository)
       return { status: 200, json: held.has('storage.read') ? told : decisionOnly(told) }
     }),
   ]

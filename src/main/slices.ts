@@ -1,0 +1,77 @@
+import type { CheckedParts } from '../content/checks.ts'
+import type { Check, Slice, Upkeep } from '../contract/slice.ts'
+import { annotations } from '../features/catalog/annotations/slice.ts'
+import { artifacts } from '../features/catalog/artifacts/slice.ts'
+import { assets } from '../features/catalog/assets/slice.ts'
+import { attachments } from '../features/catalog/attachments/slice.ts'
+import { audit } from '../features/catalog/audit/slice.ts'
+import { changes } from '../features/catalog/changes/slice.ts'
+import { packages } from '../features/catalog/packages/slice.ts'
+import { references } from '../features/catalog/references/slice.ts'
+import { repositories } from '../features/catalog/repositories/slice.ts'
+import { search } from '../features/catalog/search/slice.ts'
+import { stages } from '../features/catalog/stages/slice.ts'
+import { access } from '../features/identity/access/slice.ts'
+import { accounts } from '../features/identity/accounts/slice.ts'
+import { groups } from '../features/identity/groups/slice.ts'
+import { links } from '../features/identity/links/slice.ts'
+import { securityAudit } from '../features/identity/security-audit/slice.ts'
+import { serviceAccounts } from '../features/identity/service-accounts/slice.ts'
+import { tokens } from '../features/identity/tokens/slice.ts'
+import { deletion } from '../features/lifecycle/deletion/slice.ts'
+import { policies } from '../features/lifecycle/policies/slice.ts'
+import { promotion } from '../features/lifecycle/promotion/slice.ts'
+import { space } from '../features/lifecycle/space/slice.ts'
+import { discovery } from '../features/operating/discovery/slice.ts'
+import { health } from '../features/operating/health/slice.ts'
+import { raw } from '../features/transfers/raw/slice.ts'
+import { uploads } from '../features/transfers/uploads/slice.ts'
+import type { JobKind } from '../jobs/enqueue.ts'
+
+/** Every slice of the product. Those that speak of one resource of the interface stand together. */
+export const resources = [
+  [health],
+  [discovery],
+  [access],
+  [accounts],
+  [tokens],
+  [serviceAccounts],
+  [groups],
+  [securityAudit],
+  [repositories],
+  [uploads],
+  [artifacts, deletion],
+  [references],
+  [attachments],
+  [stages],
+  [promotion],
+  [annotations],
+  [search],
+  [space],
+  [policies],
+  [links],
+  [assets, raw],
+  [packages],
+  [audit],
+  [changes],
+] as const
+
+type Listed = (typeof resources)[number][number]
+
+/** One thing that is all that each of some functions takes. */
+type Together<Takers> = [Takers] extends [(needs: infer All) => unknown] ? All : never
+type Api<Each> = Each extends Slice<infer Needs, infer _D, infer _W, infer _J> ? (needs: Needs) => void : never
+type Work<Each> = Each extends Slice<infer _A, infer _D, infer Needs, infer _J> ? (needs: Needs) => void : never
+type Jobs<Each> =
+  Each extends Slice<infer _A, infer _D, infer _W, JobKind<infer Needs>> ? (needs: Needs) => void : never
+
+/** What the handlers of all slices need, each some of it. */
+export type ApiNeeds = Together<Api<Listed>>
+/** What the upkeep of all slices needs, and their jobs. */
+export type WorkerNeeds = Together<Work<Listed>> & Together<Jobs<Listed>>
+
+export const slices: readonly Slice<ApiNeeds, CheckedParts, WorkerNeeds, JobKind<WorkerNeeds>>[] = resources.flat()
+
+export const checksOfSlices: readonly Check<CheckedParts>[] = slices.flatMap(({ checks }) => checks)
+export const upkeepOfSlices: readonly Upkeep<WorkerNeeds>[] = slices.flatMap(({ upkeep }) => upkeep)
+export const jobsOfSlices: readonly JobKind<WorkerNeeds>[] = slices.flatMap(({ jobs }) => jobs)

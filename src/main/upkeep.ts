@@ -1,0 +1,42 @@
+import { watchQuarantine } from '../content/quarantine.ts'
+import { reclaim } from '../content/reclaim.ts'
+import type { Upkeep } from '../contract/slice.ts'
+import { forgetJobs } from '../jobs/leases.ts'
+import { runDueJobs } from '../jobs/runner.ts'
+import { forgetOldLines } from '../journal/retention.ts'
+import { forgetStorageEvents } from '../journal/storage-events.ts'
+import { jobsEveryMs, retentionEveryMs, upkeepEveryMs } from '../kernel/limits.ts'
+import { quarantineEveryMs } from '../kernel/upkeep-limits.ts'
+import type { Parts } from './parts.ts'
+import type { Settings } from './settings/rules.ts'
+import { jobsOfSlices, upkeepOfSlices, type WorkerNeeds } from './slices.ts'
+import { translate } from './translate.ts'
+
+/** What upkeep is given: the parts of the process, and its settings by their names. */
+export type UpkeepParts = Parts & Settings & WorkerNeeds
+
+const runJobs = async (parts: UpkeepParts, stopping: () => boolean): Promise<void> => {
+  for (const job of jobsOfSlices)
+    await runDueJobs(parts, { ...job, judge: (error) => job.judge(translate(error) ?? error) }, stopping)
+}
+
+/** What has to happen although nobody asks for it, each part for itself: that of the slices, and of the floors below them. */
+export const everyUpkeep: readonly Upkeep<UpkeepParts>[] = [
+  { name: 'completions', what: 'the completion of uploads', everyMs: jobsEveryMs, run: runJobs },
+  ...upkeepOfSlices,
+  { name: 'reclaim', what: 'reclaim', everyMs: upkeepEveryMs, run: reclaim },
+  {
+    name: 'quarantine',
+    what: 'the look for files that no row knows',
+    everyMs: quarantineEveryMs,
+    run: watchQuarantine,
+  },
+  {
+    name: 'storage_events',
+    what: 'the retention of storage events',
+    everyMs: upkeepEveryMs,
+    run: ({ database }) => forgetStorageEvents(database),
+  },
+  { name: 'journals', what: 'the retention of journals', everyMs: retentionEveryMs, run: forgetOldLines },
+  { name: 'jobs', what: 'the upkeep of jobs', everyMs: upkeepEveryMs, run: forgetJobs },
+]
