@@ -94,6 +94,14 @@ export default {
       to: { path: `^src/features/(?:${neighbourhoods.slice(index + 1).join('|')})/` },
     })),
     {
+      name: 'declarations-are-pure',
+      severity: 'error',
+      comment:
+        'Declarations (operations.ts, vocabulary.ts) import contract, kernel and vocabulary alone, so that anybody may import them.',
+      from: { path: '^src/(?:features|protocols)/.*/(?:operations|vocabulary)\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/(?:kernel|contract)/|/vocabulary\\.ts$' },
+    },
+    {
       name: 'known-neighbourhood',
       severity: 'error',
       comment: `A slice stands in one of the neighbourhoods: ${neighbourhoods.join(', ')}.`,

@@ -1,5 +1,6 @@
 import type { JournalTable } from '../database/tables/journal.ts'
 import type { JournalAction, PromotionAction } from '../kernel/journal-actions.ts'
+import type { PromotionEventAction } from '../kernel/journal-words.ts'
 import { sequenceAfter } from '../kernel/sequence.ts'
 import { listPromotionRows } from './promotions.queries.ts'
 import { type Telling, tellable } from './telling.ts'
@@ -9,7 +10,7 @@ export interface PromotionEvent {
   readonly sequence: string
   readonly repository: string
   readonly artifactId: string
-  readonly action: (typeof eventActions)[number]
+  readonly action: PromotionEventAction
   readonly stage: string | null
   readonly mode: 'copy' | 'move' | null
   readonly peerRepository: string | null
@@ -18,8 +19,6 @@ export interface PromotionEvent {
   readonly comment: string | null
   readonly occurredAt: string
 }
-
-export const eventActions = ['stage.added', 'stage.removed', 'promoted', 'received'] as const
 
 const eventActionOf: Readonly<Record<PromotionAction, PromotionEvent['action']>> = {
   'stage.added': 'stage.added',

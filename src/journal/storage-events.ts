@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../database/database.ts'
 import type { StorageEventsTable } from '../database/tables/storage-events.ts'
+import type { StorageEventLevel } from '../kernel/journal-words.ts'
 import { storageEventsMax, storageEventsPage, storageEventsPerRepositoryMax, upkeepBatch } from '../kernel/limits.ts'
 import { sequenceAfter } from '../kernel/sequence.ts'
 import {
@@ -11,9 +12,6 @@ import {
   storageEventsBeyond,
 } from './storage-events.queries.ts'
 import { type Telling, tellable } from './telling.ts'
-
-export const storageEventLevels = ['info', 'warning', 'error'] as const
-export type StorageEventLevel = (typeof storageEventLevels)[number]
 
 /** What a storage event may tell of. */
 type StorageEventCode =

@@ -18,14 +18,6 @@ import { deleteOldestRevisions, insertRevision, listItemRows, listRevisionRows }
  * with its files. A build is kept by nothing that is attached to it. Once it is deleted it keeps nothing either; its
  * attachments wait with it, and are as they were if it comes back, although what they name may be gone by then.
  */
-export const attachmentKinds = [
-  'manifest',
-  'sbom',
-  'signature',
-  'report',
-  'file',
-] as const satisfies readonly AttachmentKind[]
-
 export interface Attachment {
   readonly name: string
   readonly kind: AttachmentKind

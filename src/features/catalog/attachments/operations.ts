@@ -9,7 +9,7 @@ import {
   expectedRevisionMax,
   revisionMax,
 } from '../../../kernel/limits.ts'
-import { attachmentKinds } from './attachments.ts'
+import { attachmentKinds } from './vocabulary.ts'
 
 const shared = {
   path: '/api/v1/repositories/{repository}/artifacts/{id}/attachments',

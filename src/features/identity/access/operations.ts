@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { answers, defineOperation } from '../../../contract/define.ts'
 import { fields, nullable, oneOf, RepositoryId, Uuid } from '../../../contract/schemas.ts'
 import { administrationActions, repositoryActions, systemActions } from '../../../kernel/actions.ts'
-import { BindingList } from '../service-accounts/shapes.ts'
+import { BindingList } from '../service-accounts/vocabulary.ts'
 
 export const getPermissions = defineOperation({
   id: 'getPermissions',

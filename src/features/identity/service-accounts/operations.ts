@@ -4,7 +4,7 @@ import { fields, IdempotencyKey, nullable, oneOf, Sequence, Timestamp, Uuid } fr
 import { type AdministrationAction, administrationActions } from '../../../kernel/actions.ts'
 import { expectedRevisionMax, serviceAccountPageMax } from '../../../kernel/limits.ts'
 import { patterns } from '../../../kernel/names.ts'
-import { BindingList, IssuedKeyView, ServiceAccountView, ServiceKeyView, SystemName } from './shapes.ts'
+import { BindingList, IssuedKeyView, ServiceAccountView, ServiceKeyView, SystemName } from './vocabulary.ts'
 
 const accounts = '/api/v1/service-accounts'
 const keys = '/api/v1/api-keys'

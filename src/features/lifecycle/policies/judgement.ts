@@ -2,8 +2,8 @@ import type { Queries } from '../../../database/database.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { type Eligibility, eligibilityOf } from '../deletion/eligibility.ts'
 import { type Circle, circlesAround, isOlder, type Lines } from './lines.ts'
-import type { KeepRules } from './shapes.ts'
 import { findVersions } from './versions.queries.ts'
+import type { KeepRules } from './vocabulary.ts'
 
 const hourMs = 3_600_000
 

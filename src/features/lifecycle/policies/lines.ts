@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Queries } from '../../../database/database.ts'
 import { checkPage, linesRememberedGroups } from '../../../kernel/limits.ts'
 import { currentLabels } from '../deletion/eligibility.ts'
-import type { KeepRules } from './shapes.ts'
 import { type Group, newestVersions, nthNewest, type Position } from './versions.queries.ts'
+import type { KeepRules } from './vocabulary.ts'
 
 /**
  * Some of the versions of a group, of which the newest `keepLast` are kept: all of them, those that bear the label of a

@@ -20,7 +20,7 @@ import {
 } from '../../../kernel/limits.ts'
 import { patterns } from '../../../kernel/names.ts'
 import { blockers, outcomes } from '../deletion/vocabulary.ts'
-import { Policy, ProtectedLabels } from './shapes.ts'
+import { Policy, ProtectedLabels } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}'
 const shared = { surface: 'operations', visibility: 'repository', pathParameters: inRepository } as const

@@ -15,7 +15,7 @@ import {
   writePolicyRow,
 } from './policy.queries.ts'
 import { tellOfUsage } from './quota.ts'
-import type { Policy } from './shapes.ts'
+import type { Policy } from './vocabulary.ts'
 
 const minuteMs = 60_000
 

@@ -1,6 +1,7 @@
 import type { Database, Transaction } from '../../../database/database.ts'
-import { appendStorageEvent, type StorageEventLevel } from '../../../journal/storage-events.ts'
+import { appendStorageEvent } from '../../../journal/storage-events.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import type { StorageEventLevel } from '../../../kernel/journal-words.ts'
 import { upkeepBatch } from '../../../kernel/limits.ts'
 import { upkeepRun } from '../../../kernel/one-by-one.ts'
 import { type UsageState, usageState } from '../../../kernel/usage-state.ts'

@@ -9,7 +9,7 @@ import { Lines } from './lines.ts'
 import { type ScheduleChange, updateSchedule } from './policy.queries.ts'
 import { policyOf, refuseOtherRevision, type SavedPolicy } from './policy.ts'
 import { type Selection, select } from './selection.ts'
-import type { KeepRules } from './shapes.ts'
+import type { KeepRules } from './vocabulary.ts'
 
 /** What the saved policy would delete now, also while it is disabled. */
 export const previewRun = async (

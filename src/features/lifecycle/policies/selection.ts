@@ -4,8 +4,8 @@ import { pageMax, retentionItemsMax, versionsCountedPage } from '../../../kernel
 import type { Eligibility } from '../deletion/eligibility.ts'
 import { criteriaOf, judge, mayGo } from './judgement.ts'
 import { circlesOf, isOlder, Lines } from './lines.ts'
-import type { KeepRules } from './shapes.ts'
 import { countVersions, type Group, oldestVersions, type Position } from './versions.queries.ts'
+import type { KeepRules } from './vocabulary.ts'
 
 /** What a policy would delete now: as many as one run deletes, and whether there is more. */
 export interface Selection {

@@ -13,7 +13,7 @@ import {
   text,
   Uuid,
 } from '../../../contract/schemas.ts'
-import { eventActions } from '../../../journal/promotions.ts'
+import { promotionEvents } from '../../../kernel/journal-words.ts'
 import { pageMax, stageCommentMaxCharacters, stagesPerArtifactMax } from '../../../kernel/limits.ts'
 
 const base = '/api/v1/repositories/{repository}'
@@ -26,7 +26,7 @@ const PromotionEvent = fields({
   sequence: Sequence,
   repository: RepositoryId,
   artifactId: Uuid,
-  action: oneOf(eventActions),
+  action: oneOf(promotionEvents),
   stage: nullable(Type.String()),
   mode: nullable(Mode),
   peerRepository: nullable(RepositoryId),

@@ -10,7 +10,7 @@ import {
   Timestamp,
   text,
 } from '../../../contract/schemas.ts'
-import { storageEventLevels } from '../../../journal/storage-events.ts'
+import { storageEventLevels } from '../../../kernel/journal-words.ts'
 import {
   expectedRevisionMax,
   graceHoursMax,

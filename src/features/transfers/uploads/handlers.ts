@@ -8,7 +8,6 @@ import { notFound } from '../../../kernel/failure.ts'
 import { pageDefault } from '../../../kernel/limits.ts'
 import { cancelAnyUpload as cancelAny, listOpenUploads as listOpen } from './administration.ts'
 import * as completion from './completion.ts'
-import { jobRecordOf } from './job-record.ts'
 import {
   cancelAnyUpload,
   cancelUpload,
@@ -25,6 +24,7 @@ import {
 import { listParts, putPart } from './parts.ts'
 import type { UploadScope } from './session.ts'
 import { cancelUpload as cancel, createUpload as create, getUpload as read, type UploadParts } from './uploads.ts'
+import { jobRecordOf } from './views.ts'
 import { putContent } from './whole-file.ts'
 
 interface Asked {

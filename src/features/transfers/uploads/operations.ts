@@ -16,7 +16,7 @@ import {
 } from '../../../contract/schemas.ts'
 import { pageMax, partBytesMax, partBytesMin, partsMax } from '../../../kernel/limits.ts'
 import { ArtifactRecord, NewDescriptor } from '../../catalog/artifacts/vocabulary.ts'
-import { CompletionJob } from './job-record.ts'
+import { CompletionJob } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}/uploads'
 const one = fields({ repository: Type.String(), id: Uuid })

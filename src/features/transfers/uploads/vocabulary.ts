@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox'
 import { fields, nullable, oneOf, RepositoryId, Uuid } from '../../../contract/schemas.ts'
-import type { Job } from '../../../jobs/enqueue.ts'
 import { jobAttemptsMax, revisionMax } from '../../../kernel/limits.ts'
 
 /** A completion job as its creator sees it. */
@@ -15,15 +14,4 @@ export const CompletionJob = fields({
   credentialId: Type.Optional(Uuid),
   errorCode: nullable(Type.String()),
 })
-
-export const jobRecordOf = (job: Job): Static<typeof CompletionJob> => ({
-  id: job.id,
-  uploadId: job.subject,
-  repository: job.repository,
-  owner: job.owner,
-  status: job.status,
-  generation: job.generation,
-  attempts: job.attempts,
-  ...(job.credential_id === null ? {} : { credentialId: job.credential_id }),
-  errorCode: job.error_code,
-})
+export type CompletionJob = Static<typeof CompletionJob>

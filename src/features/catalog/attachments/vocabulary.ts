@@ -1,0 +1,1 @@
+export const attachmentKinds = ['manifest', 'sbom', 'signature', 'report', 'file'] as const
