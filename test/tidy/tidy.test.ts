@@ -46,6 +46,19 @@ describe('files', () => {
     assert.ok(median < longestMedianLines, `The median file in src has ${median} lines.`)
   })
 
+  test('of a slice are reached by the one list of slices', () => {
+    const listed = new Set(
+      [...read('src/main/slices.ts').matchAll(/from '\.\.\/((?:features|protocols)\/[^']+)\/slice\.ts'/g)].map(
+        ([, folder]) => `src/${folder}`,
+      ),
+    )
+    const declaring = sources.filter((path) => basename(path) === 'operations.ts').map(dirname)
+    none(
+      declaring.filter((folder) => !listed.has(folder)),
+      'These declare operations and are not in src/main/slices.ts:',
+    )
+  })
+
   test('have kebab-case names that say what they hold', () => {
     const name = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:queries|suite|test))*\.(?:ts|mjs)$/
     none(
