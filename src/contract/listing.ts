@@ -1,37 +1,18 @@
 import Type, { type Static } from 'typebox'
 import { administrationActions, repositoryActions, systemActions } from '../kernel/actions.ts'
-import { listedActions, type Operation, reads, shownPath, surfaces } from './operation.ts'
+import {
+  conditions,
+  listedActions,
+  type Operation,
+  reads,
+  retries,
+  shownPath,
+  surfaces,
+  visibilities,
+} from './operation.ts'
 import { fields, oneOf } from './schemas.ts'
 
 const methods = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const
-const visibilities = [
-  'public',
-  'authenticated',
-  'self',
-  'repository',
-  'owned-resource',
-  'delegated',
-  'bootstrap',
-  'administrator',
-] as const
-const retries = [
-  'read',
-  'never-automatic',
-  'idempotent',
-  'idempotency-key',
-  'compare-and-swap',
-  'reconcile-upload',
-  'reconcile-job',
-] as const
-const conditions = [
-  'resource-state',
-  'upload-owner',
-  'job-owner',
-  'reference-owner',
-  'delegation-target-and-ceiling',
-  'own-key',
-] as const
-
 export const OperationItem = fields({
   operationId: Type.String(),
   method: oneOf(methods),

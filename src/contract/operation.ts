@@ -52,32 +52,38 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export const surfaces = ['discovery', 'identity', 'catalog', 'transfers', 'administration', 'operations'] as const
 export type Surface = (typeof surfaces)[number]
 
-type Visibility =
-  | 'public'
-  | 'authenticated'
-  | 'self'
-  | 'repository'
-  | 'owned-resource'
-  | 'delegated'
-  | 'bootstrap'
-  | 'administrator'
+export const visibilities = [
+  'public',
+  'authenticated',
+  'self',
+  'repository',
+  'owned-resource',
+  'delegated',
+  'bootstrap',
+  'administrator',
+] as const
+type Visibility = (typeof visibilities)[number]
 
-type Retry =
-  | 'read'
-  | 'never-automatic'
-  | 'idempotent'
-  | 'idempotency-key'
-  | 'compare-and-swap'
-  | 'reconcile-upload'
-  | 'reconcile-job'
+export const retries = [
+  'read',
+  'never-automatic',
+  'idempotent',
+  'idempotency-key',
+  'compare-and-swap',
+  'reconcile-upload',
+  'reconcile-job',
+] as const
+type Retry = (typeof retries)[number]
 
-type Condition =
-  | 'resource-state'
-  | 'upload-owner'
-  | 'job-owner'
-  | 'reference-owner'
-  | 'delegation-target-and-ceiling'
-  | 'own-key'
+export const conditions = [
+  'resource-state',
+  'upload-owner',
+  'job-owner',
+  'reference-owner',
+  'delegation-target-and-ceiling',
+  'own-key',
+] as const
+type Condition = (typeof conditions)[number]
 
 /** Who may call. What is not said here is refused. */
 export type AccessRule =

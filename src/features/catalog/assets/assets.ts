@@ -4,6 +4,7 @@ import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
 import { assetListingMax } from '../../../kernel/limits.ts'
 import { pathFault, prefixEnd } from '../../../kernel/names.ts'
+import { type Page, pageOf } from '../../../kernel/page.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
 import { type AssetRow, findAssetRow, listAssetRows } from './assets.queries.ts'
 import { pathCursor, pathOfCursor } from './cursor.ts'
@@ -39,15 +40,12 @@ export const assetPage = async (
   q: Queries,
   repository: string,
   page: { prefix: string; after: string | undefined; limit: number },
-): Promise<{ items: Asset[]; next: string | null }> => {
+): Promise<Page<Asset>> => {
   const { prefix, after, limit } = page
   const last = after === undefined ? null : pathOfCursor(repository, prefix, after)
   const range = { from: last ?? prefix, inclusive: last === null, end: prefixEnd(prefix) }
   const rows = await listAssetRows(q, repository, range, limit + 1)
-  const items = rows.slice(0, limit).map(toAsset)
-  const lastPath = items.at(-1)?.path
-  const more = rows.length > limit && lastPath !== undefined
-  return { items, next: more ? pathCursor(repository, prefix, lastPath) : null }
+  return pageOf(rows, limit, toAsset, (row) => pathCursor(repository, prefix, row.path))
 }
 
 /** 404 for a path that has no revision. */

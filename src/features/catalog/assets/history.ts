@@ -3,6 +3,7 @@ import { lockRepository } from '../../../database/locks.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { assetHistoryPage } from '../../../kernel/limits.ts'
+import { type Page, pageOf } from '../../../kernel/page.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
 import { findAssetRow, type RevisionRow } from './assets.queries.ts'
 import type { Asset, AssetParts } from './assets.ts'
@@ -31,12 +32,11 @@ export const assetHistory = async (
   repository: string,
   path: string,
   before: number | undefined,
-): Promise<{ items: AssetRevision[]; next: number | null }> => {
+): Promise<Page<AssetRevision, number>> => {
   const rows = await listRevisionRows(q, repository, path, before ?? null, assetHistoryPage + 1)
   // Revisions are never removed: what has one now had it a moment ago, or got its first one since.
   if (rows.length === 0 && (await findAssetRow(q, repository, path)) === undefined) throw notFound('path')
-  const items = rows.slice(0, assetHistoryPage).map(toRevision)
-  return { items, next: rows.length > assetHistoryPage ? (items.at(-1)?.revision ?? null) : null }
+  return pageOf(rows, assetHistoryPage, toRevision, ({ revision }) => revision)
 }
 
 /** 404 for a revision that never was. */

@@ -4,6 +4,7 @@ import { doerOf } from '../../../journal/doer.ts'
 import { inOrder, type RepositoryAction } from '../../../kernel/actions.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits.ts'
+import { pageOf } from '../../../kernel/page.ts'
 import {
   createRepository,
   deleteRepository,
@@ -33,8 +34,8 @@ export const repositoryHandlers = (parts: RepositoryHandlerParts): BoundOperatio
   handle(listRepositories, async ({ caller, query }) => {
     const limit = query.limit ?? pageDefault
     const found = await parts.visibleRepositories(caller, query.after ?? '', limit + 1)
-    const items = found.slice(0, limit).map(({ repository, actions }) => card(repository, actions))
-    return { status: 200, json: { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null } }
+    const show = ({ repository, actions }: (typeof found)[number]) => card(repository, actions)
+    return { status: 200, json: pageOf(found, limit, show, ({ repository }) => repository) }
   }),
   handle(getRepository, async ({ caller, path }) => ({
     status: 200,

@@ -4,6 +4,7 @@ import { appendJournal } from '../../../journal/journal.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { stagesPerArtifactMax } from '../../../kernel/limits.ts'
+import { type Page, pageOf } from '../../../kernel/page.ts'
 import { heldArtifact, publishedArtifact } from '../artifacts/artifacts.ts'
 import { followStages } from '../packages/versions.ts'
 import { deleteStage, insertStage, listStageRows, stageNamesOf, stageRowsOf } from './stages.queries.ts'
@@ -67,7 +68,7 @@ export const stagePage = async (
   q: Queries,
   repository: string,
   { stage, ids, after, limit }: StagePage,
-): Promise<{ items: StageEntry[]; next: string | null }> => {
+): Promise<Page<StageEntry>> => {
   const [artifactId = '', last = ''] = after?.split('/') ?? []
   const filter = {
     stage: stage ?? null,
@@ -75,9 +76,7 @@ export const stagePage = async (
     after: after === undefined ? null : { artifactId, stage: last },
   }
   const rows = await listStageRows(q, repository, filter, limit + 1)
-  const items = rows.slice(0, limit).map(toEntry)
-  const end = rows.length > limit ? items.at(-1) : undefined
-  return { items, next: end === undefined ? null : `${end.artifactId}/${end.stage}` }
+  return pageOf(rows, limit, toEntry, (row) => `${row.artifact_id}/${row.stage}`)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { doerOf } from '../../../journal/doer.ts'
 import { pageMax, serviceAccountPageMax } from '../../../kernel/limits.ts'
+import { type Page, pageOf } from '../../../kernel/page.ts'
 import { sequenceAfter } from '../../../kernel/sequence.ts'
 import { delegationsOf, endDelegation, putDelegation as setDelegation } from './delegations.ts'
 import {
@@ -41,10 +42,13 @@ import {
 } from './service-keys.ts'
 
 /** A page from one row more than it holds. */
-const page = <T extends { id: string }>(rows: T[]): { items: T[]; next: string | null } => {
-  const items = rows.slice(0, serviceAccountPageMax)
-  return { items, next: rows.length > serviceAccountPageMax ? (items.at(-1)?.id ?? null) : null }
-}
+const page = <T extends { id: string }>(rows: T[]): Page<T> =>
+  pageOf(
+    rows,
+    serviceAccountPageMax,
+    (row) => row,
+    ({ id }) => id,
+  )
 
 const issuedAnswer = ({ key, secret }: IssuedKey) =>
   secret === null ? ({ status: 200, json: key } as const) : ({ status: 201, json: { ...key, secret } } as const)
@@ -72,14 +76,14 @@ export const serviceAccountHandlers = (parts: ServiceAccountParts): BoundOperati
     })),
     handle(getServiceAudit, async ({ path, query }) => {
       const rows = await serviceAuditAfter(parts.database, path.id, sequenceAfter(query.after), pageMax + 1)
-      const items = rows.slice(0, pageMax).map(({ sequence, occurred_at, actor, action, subject }) => ({
+      const show = ({ sequence, occurred_at, actor, action, subject }: (typeof rows)[number]) => ({
         sequence: String(sequence),
         occurredAt: occurred_at,
         actor,
         action,
         subject,
-      }))
-      return { status: 200, json: { items, next: rows.length > pageMax ? (items.at(-1)?.sequence ?? null) : null } }
+      })
+      return { status: 200, json: pageOf(rows, pageMax, show, ({ sequence }) => String(sequence)) }
     }),
     handle(listServiceKeys, async ({ path, query }) => ({
       status: 200,
