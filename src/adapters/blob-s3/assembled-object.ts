@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { objectPartBytes, objectPartsMax } from '../../kernel/engine-limits.ts'
+import { atOnce } from '../../kernel/at-once.ts'
+import { objectPartBytes, objectPartsMax, objectRequestsAtOnce } from '../../kernel/engine-limits.ts'
 import {
   type Assembly,
   AssemblyLost,
@@ -8,7 +9,6 @@ import {
   type FinishedPart,
   type StagedPart,
 } from '../../ports/blob-store.ts'
-import { atOnce } from './at-once.ts'
 import type { Bucket } from './bucket.ts'
 import { emptyPlace } from './emptying.ts'
 import { guarded } from './failures.ts'
@@ -92,12 +92,12 @@ export const assembledObject = (bucket: Bucket, place: string, plan: AssemblyPla
   /** Copies what is loose, and completes. */
   const putTogether = async (parts: AsyncIterable<FinishedPart>, loose: LoosePart[]): Promise<void> => {
     const etags: string[] = []
-    await atOnce(parts, async ({ index, receipt }: FinishedPart) => {
+    await atOnce(parts, objectRequestsAtOnce, async ({ index, receipt }: FinishedPart) => {
       const { loose: isLoose, etag } = parseReceipt(receipt)
       etags[index] = etag
       if (isLoose !== null) loose.push({ index, key: looseKey(index, isLoose.attempt), etag })
     })
-    await atOnce(loose, async ({ index, key, etag }) => {
+    await atOnce(loose, objectRequestsAtOnce, async ({ index, key, etag }) => {
       etags[index] = await copyPart(bucket, upload, index + 1, { key, etag, range: null })
     })
     await completeUpload(bucket, upload, etags, plan.bytes)

@@ -1,6 +1,11 @@
-import { objectCopyBytes, objectPartsMax, objectRequestBytesMax } from '../../kernel/engine-limits.ts'
+import { atOnce } from '../../kernel/at-once.ts'
+import {
+  objectCopyBytes,
+  objectPartsMax,
+  objectRequestBytesMax,
+  objectRequestsAtOnce,
+} from '../../kernel/engine-limits.ts'
 import type { ByteRange } from '../../kernel/range.ts'
-import { atOnce } from './at-once.ts'
 import type { Bucket } from './bucket.ts'
 import { copyObject } from './objects.ts'
 import { abortUpload, completeUpload, copyPart, createUpload } from './uploads.ts'
@@ -46,7 +51,7 @@ export const copySegments = async (bucket: Bucket, segments: readonly Segment[],
   const upload = await createUpload(bucket, to)
   try {
     const etags: string[] = []
-    await atOnce(plan ?? [], async (step, index) => {
+    await atOnce(plan ?? [], objectRequestsAtOnce, async (step, index) => {
       etags[index] = await copyPart(bucket, upload, index + 1, step)
     })
     await completeUpload(

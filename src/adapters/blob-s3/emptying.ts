@@ -1,8 +1,9 @@
-import { atOnce } from './at-once.ts'
+import { atOnce } from '../../kernel/at-once.ts'
+import { objectRequestsAtOnce } from '../../kernel/engine-limits.ts'
 import type { Bucket } from './bucket.ts'
 import { objectsBelow } from './listing.ts'
 import { deleteObject } from './objects.ts'
 
 /** Deletes the objects of a place in staging, whichever try they are of. */
 export const emptyPlace = (bucket: Bucket, place: string): Promise<void> =>
-  atOnce(objectsBelow(bucket, bucket.keys.inPlace(place)), ({ key }) => deleteObject(bucket, key))
+  atOnce(objectsBelow(bucket, bucket.keys.inPlace(place)), objectRequestsAtOnce, ({ key }) => deleteObject(bucket, key))

@@ -7,6 +7,7 @@ import { installation } from '../../database/moving/installation.queries.ts'
 import { columnsOf } from '../../database/moving/rows.queries.ts'
 import { movedRows } from '../../database/moving/rows.ts'
 import { movingTables } from '../../database/moving/tables.ts'
+import { atOnce } from '../../kernel/at-once.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { exportBlobsAtOnce } from '../../kernel/engine-limits.ts'
 import { Failure } from '../../kernel/failure.ts'
@@ -17,7 +18,7 @@ import type { Parts } from '../parts.ts'
 import { programVersion } from '../version.ts'
 import { ExportFolder, sizeOf } from './folder.ts'
 import type { ExportedTable, ManifestContent } from './manifest.ts'
-import { byPart, eachOf, type NamedBlob, namedBlobs, writePieces } from './pieces.ts'
+import { byPart, type NamedBlob, namedBlobs, writePieces } from './pieces.ts'
 import type { Progress } from './progress.ts'
 
 export interface ExportWish {
@@ -178,7 +179,7 @@ const copyBlobs = async (
     const path = dirname(folder.blob(part))
     await mkdir(path, { recursive: true, mode: 0o700 })
     await folder.keepOnly(part, new Set(blobs.map(({ digest }) => digest)))
-    await eachOf(blobs, exportBlobsAtOnce, copy)
+    await atOnce(blobs, exportBlobsAtOnce, copy)
     await syncDirectory(path)
   }
   for (const part of await folder.parts()) if (!seen.has(part)) await folder.keepOnly(part, new Set())

@@ -12,6 +12,7 @@ import {
 } from '../../database/moving/rows.queries.ts'
 import { movingTables, type TableName } from '../../database/moving/tables.ts'
 import { makeAllKnown } from '../../features/catalog/search/entries.ts'
+import { atOnce } from '../../kernel/at-once.ts'
 import { exportBlobsAtOnce, importBlobsBatch, importBytesBatch } from '../../kernel/engine-limits.ts'
 import { Failure, invalid } from '../../kernel/failure.ts'
 import type { Finding } from '../../kernel/finding.ts'
@@ -20,7 +21,7 @@ import { everyCheck } from '../every-check.ts'
 import type { Parts } from '../parts.ts'
 import { ExportFolder, sizeOf } from './folder.ts'
 import type { Manifest } from './manifest.ts'
-import { ExportDamaged, eachOf, type NamedBlob, namedBlobs, readPiece } from './pieces.ts'
+import { ExportDamaged, type NamedBlob, namedBlobs, readPiece } from './pieces.ts'
 import type { Progress } from './progress.ts'
 
 export interface Imported {
@@ -211,7 +212,7 @@ const importBlobs = async (
   const flush = async (): Promise<void> => {
     const last = batch.at(-1)
     if (last === undefined) return
-    await eachOf(batch, exportBlobsAtOnce, copy)
+    await atOnce(batch, exportBlobsAtOnce, copy)
     await database.transaction(async (tx) => {
       await stillOurs(tx, manifest)
       await updateInstallation(tx, { imported_through: last.digest })

@@ -111,26 +111,3 @@ export async function* byPart(blobs: AsyncIterable<NamedBlob>): AsyncGenerator<r
   }
   if (together.length > 0) yield [part, together]
 }
-
-/** Does something with each, some at a time. Rejects with the first failure once all that had begun have ended. */
-export const eachOf = async <T>(
-  items: Iterable<T>,
-  atOnce: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> => {
-  const waiting = Iterator.from(items)
-  let failed = false
-  const worker = async (): Promise<void> => {
-    for (const item of waiting) {
-      if (failed) return
-      try {
-        await work(item)
-      } catch (error) {
-        failed = true
-        throw error
-      }
-    }
-  }
-  const ended = await Promise.allSettled(Array.from({ length: atOnce }, worker))
-  for (const end of ended) if (end.status === 'rejected') throw end.reason
-}

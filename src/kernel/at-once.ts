@@ -1,8 +1,7 @@
-import { objectRequestsAtOnce } from '../../kernel/engine-limits.ts'
-
-/** Works on every item, a few at once, in order. After a failure nothing new is begun; it is thrown when the rest has ended. */
+/** Works on every item, so many at once, in order. After a failure nothing new is begun; it is thrown when the rest has ended. */
 export const atOnce = async <T>(
   items: Iterable<T> | AsyncIterable<T>,
+  most: number,
   work: (item: T, index: number) => Promise<void>,
 ): Promise<void> => {
   const under = new Set<Promise<void>>()
@@ -16,7 +15,7 @@ export const atOnce = async <T>(
         })
         .finally(() => under.delete(one))
       under.add(one)
-      if (under.size >= objectRequestsAtOnce) await Promise.race(under)
+      if (under.size >= most) await Promise.race(under)
       if (failures.length > 0) break
     }
   } finally {
