@@ -1,6 +1,7 @@
 import type { Finding } from '../kernel/finding.ts'
 import type { BoundOperation } from './handler.ts'
 import type { Operation } from './operation.ts'
+import type { Wire } from './wire.ts'
 
 /** Looks at one thing that has to be so. Whoever takes no more findings than it can use stops it. */
 export interface Check<Needs> {
@@ -31,6 +32,8 @@ export interface Slice<Api, Doctor, Worker, Job> {
   readonly upkeep: readonly Upkeep<Worker>[]
   /** Kinds of jobs that it does. */
   readonly jobs: readonly Job[]
+  /** Where its operations speak otherwise than the interface of the service. */
+  readonly wire: Wire | null
 }
 
 const isOperation = (value: unknown): value is Operation =>
@@ -43,6 +46,7 @@ export const slice = <Api, Doctor = unknown, Worker = unknown, Job = never>({
   checks = [],
   upkeep = [],
   jobs = [],
+  wire = null,
 }: Omit<Partial<Slice<Api, Doctor, Worker, Job>>, 'operations' | 'handlers'> & {
   readonly operations: Readonly<Record<string, unknown>>
   readonly handlers: (needs: Api) => readonly BoundOperation[]
@@ -52,6 +56,7 @@ export const slice = <Api, Doctor = unknown, Worker = unknown, Job = never>({
   checks,
   upkeep,
   jobs,
+  wire,
 })
 
 /** The operations with their handlers. Throws unless each is declared and served once: nothing is one without the other. */

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import type { Wire } from '../contract/wire.ts'
 import { OwningScope } from '../kernel/scope.ts'
 import type { Arrival } from './pipeline.ts'
+import { rest } from './rest.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,6 +27,8 @@ export interface Exchange {
   readonly headers: Record<string, string>
   /** Set before anything of the catalog is read: from then on no answer leaves before what it may tell is durable. */
   readsCatalog: boolean
+  /** How whoever asks is spoken to: set as soon as the path is known. */
+  wire: Wire
   /** Set once the caller was admitted. */
   arrival: Arrival | null
   /**
@@ -75,6 +79,7 @@ export const beginExchange = (
     // Who asks from another origin is answered otherwise, if only by a header; caches have to know.
     headers: { 'x-request-id': requestId, vary: 'Origin' },
     readsCatalog: false,
+    wire: rest,
     arrival: null,
     ...given,
     hasShare: true,

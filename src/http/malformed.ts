@@ -3,7 +3,7 @@ import { headersTimeoutMs } from '../kernel/connection-limits.ts'
 import { Failure } from '../kernel/failure.ts'
 import { requestHeadBytesMax } from '../kernel/limits.ts'
 import { nextRequestId } from './exchange.ts'
-import { renderProblem } from './problem.ts'
+import { renderProblem } from './rest.ts'
 
 /** A request line of HTTP/1, whatever its method. */
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64} \S+ HTTP\/1\.[01]\r?\n/

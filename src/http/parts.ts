@@ -1,4 +1,5 @@
 import type { BoundOperation } from '../contract/handler.ts'
+import type { Wire } from '../contract/wire.ts'
 import type { Failure } from '../kernel/failure.ts'
 import type { Budget } from './budget.ts'
 import type { TrustedProxies } from './client-address.ts'
@@ -9,6 +10,8 @@ import type { UploadLine } from './upload-line.ts'
 /** Everything that the HTTP floor is given; it fetches nothing for itself. */
 export interface HttpParts {
   readonly operations: readonly BoundOperation[]
+  /** Those of the protocols that speak otherwise than the interface of the service. */
+  readonly wires: readonly Wire[]
   readonly gate: Gate
   readonly metrics: HttpMetrics
   readonly budget: Budget

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { linkCredential } from '../contract/credential.ts'
 import type { AnyAnswer, BoundOperation, ByteAnswer, IncomingBody, Input } from '../contract/handler.ts'
 import { type AccessRule, changes, needsNothing, type Operation } from '../contract/operation.ts'
+import type { Wire } from '../contract/wire.ts'
 import { actorOf, type Caller, readsOnly } from '../kernel/caller.ts'
 import { Failure, invalid } from '../kernel/failure.ts'
 import { networkOf } from '../kernel/networks.ts'
 import type { Scope } from '../kernel/scope.ts'
 import { bodyDigests } from './body-digests.ts'
-import { bearerCredential, linkCredential } from './credential.ts'
 import { type LowerCase, lowerCaseIds } from './lower-case.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { decodeQuery } from './query.ts'
@@ -57,6 +58,8 @@ export type Params = Readonly<Record<string, string>>
 export interface Sent {
   readonly authorization: string | undefined
   readonly queryText: string
+  /** How the wire reads the header. */
+  readonly credentialOf: Wire['credentialOf']
 }
 
 export interface Checked {
@@ -112,7 +115,7 @@ const callerOf = async (
   spend: (caller: null) => void,
 ): Promise<Caller | null> => {
   try {
-    const credential = bearerCredential(sent.authorization)
+    const credential = sent.credentialOf(sent.authorization)
     if (credential !== null) return await gate.authenticate(credential)
     const token = operation.linkable ? linkCredential(sent.queryText) : null
     return token === null ? null : await gate.authenticateLink(token, params)

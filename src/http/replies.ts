@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnyAnswer } from '../contract/handler.ts'
 import { textAnswerMs, unreadBytesMax } from '../kernel/connection-limits.ts'
+import { clientFacts } from './client-address.ts'
 import { type Exchange, exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'
 import { isByteAnswer } from './pipeline.ts'
-import { renderProblem } from './problem.ts'
 import { leavesMuchUnread } from './request-body.ts'
 import { sendBytes } from './send.ts'
 import { toFailure } from './thrown.ts'
@@ -32,7 +32,10 @@ export interface Replies {
   ): void
 }
 
-type Parts = Pick<HttpParts, 'metrics' | 'logAnswer' | 'reportBug' | 'translate' | 'settled'>
+type Parts = Pick<
+  HttpParts,
+  'metrics' | 'logAnswer' | 'reportBug' | 'translate' | 'settled' | 'trustedProxies' | 'baseUrl'
+>
 
 /**
  * The one way out: every answer of the service is written here.
@@ -106,13 +109,14 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
   }
 
   const tell = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
-    const { requestId } = exchangeOf(request)
+    const { requestId, wire } = exchangeOf(request)
     const failure = toFailure(error, parts.translate)
     if (failure.code === 'internal') {
       const asked = `${request.method} ${request.routeOptions.config?.template ?? 'unknown'}`
       parts.reportBug(failure.cause ?? failure, { requestId, asked })
     }
-    const rendered = renderProblem(failure, requestId)
+    const { baseUrl } = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
+    const rendered = wire.render(failure, { requestId, baseUrl })
     text(request, reply, rendered.status, rendered.headers, rendered.text)
   }
 

@@ -5,7 +5,6 @@ import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits.ts'
 import { spenderOf } from './budget.ts'
 import { clientFacts, isForwardedByStranger } from './client-address.ts'
-import { bearerCredential } from './credential.ts'
 import { exchangeOf } from './exchange.ts'
 import { type LowerCase, lowerCaseIds } from './lower-case.ts'
 import type { HttpParts } from './parts.ts'
@@ -69,7 +68,9 @@ export const bindOperation = (
       const exchange = exchangeOf(request)
       if (!exchange.hasRoom && !operation.whileDraining) throw noRoom()
       if (!exchange.hasShare && !operation.whileDraining) throw noShare()
-      const sent = { authorization: request.headers.authorization, queryText: queryTextOf(request) }
+      const { credentialOf } = exchange.wire
+      const { authorization } = request.headers
+      const sent = { authorization, queryText: queryTextOf(request), credentialOf }
       const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
       if (isForwardedByStranger(request.raw, parts.trustedProxies)) parts.forwardedByStranger(facts.clientAddress)
       const params = paramsOf(request, rest, lower)
@@ -80,7 +81,7 @@ export const bindOperation = (
       })
       const admitAgain = () => admit(parts.gate, operation, sent, params, () => {})
       const admission = parts.gate.admission(caller, {
-        credential: caller === null ? null : bearerCredential(sent.authorization),
+        credential: caller === null ? null : credentialOf(authorization),
         rule: operation.access,
         parameters: params,
       })

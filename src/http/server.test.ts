@@ -125,6 +125,7 @@ describe('the server', () => {
         admission: () => ({}),
         authorize: async () => setImmediate(() => admit()) && undefined,
       },
+      wires: [],
       metrics: createMetrics(0),
       uploads: createUploadLine(realTimers),
       forwardedByStranger: () => {},

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { reads } from '../contract/operation.ts'
+import { wireAt } from '../contract/wire.ts'
 import {
   connectionIdleMs,
   connectionsMax,
@@ -25,6 +26,7 @@ import type { HttpParts } from './parts.ts'
 import { Proxied } from './proxied.ts'
 import { createReplies } from './replies.ts'
 import { expectsContinue } from './request-body.ts'
+import { rest } from './rest.ts'
 import { bindOperation, leaveBodies, type RefuseMethod, readJsonBodies, refuseOtherMethods } from './routes.ts'
 import { pathOf, refuseWrongTarget } from './target.ts'
 import { refuseCodings } from './transfer-codings.ts'
@@ -82,7 +84,9 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     }
     const counted: typeof handler = (request, response) => {
       underWay += 1
-      exchangeOf({ raw: request }).scope.own(() => {
+      const exchange = exchangeOf({ raw: request })
+      exchange.wire = wireAt(parts.wires, pathOf(request.url ?? ''), rest)
+      exchange.scope.own(() => {
         underWay -= 1
         lookWhetherIdle()
       })

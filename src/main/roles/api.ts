@@ -134,6 +134,7 @@ export const startGateway = async (
   }
   const server = await createHttpServer({
     operations: slices.flatMap((slice) => bound(slice, needs)),
+    wires: slices.flatMap(({ wire }) => wire ?? []),
     gate: {
       authenticate: (credential) => authenticate(access, credential),
       authenticateLink: (token, parameters) => authenticateLink(access, token, parameters),

@@ -1,11 +1,7 @@
 import { STATUS_CODES } from 'node:http'
+import { bearerCredential } from '../contract/credential.ts'
+import type { Rendered, Wire } from '../contract/wire.ts'
 import type { Failure } from '../kernel/failure.ts'
-
-export interface ProblemAnswer {
-  readonly status: number
-  readonly headers: Record<string, string>
-  readonly text: string
-}
 
 /** RFC 6750, section 3: how to authenticate, and why it did not work. */
 const challenge = (failure: Failure): string =>
@@ -14,7 +10,7 @@ const challenge = (failure: Failure): string =>
     : `Bearer error="${failure.code}", error_description="${failure.title}"`
 
 /** A failure as `application/problem+json` (RFC 9457), with its extensions `code`, `requestId` and what else it has. */
-export const renderProblem = (failure: Failure, requestId: string): ProblemAnswer => {
+export const renderProblem = (failure: Failure, requestId: string): Rendered => {
   const { code, status, title, message, details, retryAfterSeconds } = failure
   const problem = {
     type: 'about:blank',
@@ -37,4 +33,12 @@ export const renderProblem = (failure: Failure, requestId: string): ProblemAnswe
     },
     text: JSON.stringify(problem),
   }
+}
+
+/** The wire of the service's own interface, and of everything that is nobody else's. */
+export const rest: Wire = {
+  name: 'rest',
+  prefix: '',
+  credentialOf: bearerCredential,
+  render: (failure, { requestId }) => renderProblem(failure, requestId),
 }

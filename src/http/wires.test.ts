@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import Type from 'typebox'
+import { bearerOrBasicCredential } from '../contract/credential.ts'
+import { defineOperation } from '../contract/define.ts'
+import { handle } from '../contract/handler.ts'
+import { fields } from '../contract/schemas.ts'
+import type { Wire } from '../contract/wire.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { Failure } from '../kernel/failure.ts'
+import { realTimers } from '../kernel/timers.ts'
+import { createBudget } from './budget.ts'
+import { createMetrics } from './metrics.ts'
+import { createHttpServer, type HttpServer } from './server.ts'
+import { createUploadLine } from './upload-line.ts'
+
+/** A protocol of others: it signs in by Basic, and tells of failures in a form of its own. */
+const wire: Wire = {
+  name: 'other',
+  prefix: '/other',
+  credentialOf: bearerOrBasicCredential,
+  render: ({ code, status, headers }, { requestId, baseUrl }) => ({
+    status,
+    headers: {
+      ...headers,
+      'content-type': 'text/plain',
+      ...(status === 401 ? { 'www-authenticate': `Basic realm="${baseUrl}/other"` } : {}),
+    },
+    text: `${code.toUpperCase()} ${requestId}`,
+  }),
+}
+
+const keyOfFile: Caller = {
+  kind: 'file-key',
+  credential: 'file-key',
+  id: 'some',
+  administrator: false,
+  serviceAdministrator: false,
+  repositories: new Map(),
+}
+
+const at = (path: string, id: string) =>
+  defineOperation({
+    id,
+    method: 'GET',
+    path,
+    summary: 'Get a thing',
+    surface: 'catalog',
+    visibility: 'authenticated',
+    access: { kind: 'credential' },
+    retry: 'read',
+    pathParameters: fields({ name: Type.String() }),
+    responses: { 200: { description: 'The name', schema: null, mediaType: 'text/plain' } },
+  })
+
+describe('a wire', () => {
+  const secret = 's'.repeat(40)
+  let server: HttpServer
+  let url: string
+  before(async () => {
+    server = await createHttpServer({
+      operations: [at('/other/things/{name}', 'getOther'), at('/api/things/{name}', 'getOurs')].map((operation) =>
+        handle(operation, async ({ path }) => ({ status: 200, text: path.name, headers: {} })),
+      ),
+      wires: [wire],
+      gate: {
+        authenticate: async (credential) => {
+          if (credential !== secret) throw new Failure('credential_invalid', 'No.')
+          return keyOfFile
+        },
+        authenticateLink: () => Promise.reject(new Error('no links here')),
+        admission: () => ({}),
+        authorize: async (caller) => {
+          if (caller === null) throw new Failure('credential_missing', 'Sign in.')
+        },
+      },
+      metrics: createMetrics(0),
+      uploads: createUploadLine(realTimers),
+      forwardedByStranger: () => {},
+      budget: createBudget(1_000, () => 0),
+      readOnly: false,
+      trustedProxies: [],
+      baseUrl: 'https://files.example.com',
+      onLoopback: false,
+      corsOrigins: new Set(),
+      uploadDeadlineSeconds: 600,
+      reportBug: (error) => assert.ifError(error),
+      translate: () => null,
+      settled: async () => {},
+      logAnswer: () => {},
+    })
+    url = await server.listen('127.0.0.1', 0)
+  })
+  after(() => server.close())
+
+  const ask = async (path: string, options: RequestInit = {}) => {
+    const response = await fetch(`${url}${path}`, options)
+    return {
+      status: response.status,
+      type: response.headers.get('content-type'),
+      headers: response.headers,
+      text: await response.text(),
+    }
+  }
+  const basic = { headers: { authorization: `Basic ${Buffer.from(`any:${secret}`).toString('base64')}` } }
+
+  it('takes the credentials that its clients have, which elsewhere are none', async () => {
+    const mine = await ask('/other/things/a', basic)
+    assert.deepEqual([mine.status, mine.text], [200, 'a'])
+    assert.equal((await ask('/api/things/a', basic)).status, 401)
+    const bearer = { headers: { authorization: `Bearer ${secret}` } }
+    for (const path of ['/other/things/a', '/api/things/a']) assert.equal((await ask(path, bearer)).status, 200)
+  })
+
+  it('tells of every failure in its own words, with its own challenge', async () => {
+    const stranger = await ask('/other/things/a')
+    assert.deepEqual([stranger.status, stranger.type], [401, 'text/plain'])
+    assert.equal(stranger.headers.get('www-authenticate'), 'Basic realm="https://files.example.com/other"')
+    assert.equal(stranger.text, `CREDENTIAL_MISSING ${stranger.headers.get('x-request-id')}`)
+    const missing = await ask('/other/nothing', basic)
+    assert.deepEqual([missing.status, missing.text.split(' ')[0]], [404, 'NOT_FOUND'])
+    const method = await ask('/other/things/a', { ...basic, method: 'DELETE' })
+    assert.deepEqual([method.status, method.text.split(' ')[0]], [405, 'METHOD_NOT_ALLOWED'])
+    assert.match(method.headers.get('allow') ?? '', /GET/)
+    const encoding = await ask('/other/things/%ff', basic)
+    assert.deepEqual([encoding.status, encoding.type], [400, 'text/plain'])
+  })
+
+  it('has what is below its prefix, and nothing beside it', async () => {
+    for (const path of ['/others', '/api/nothing', '/'])
+      assert.equal((await ask(path)).type, 'application/problem+json; charset=utf-8', path)
+    assert.match((await ask('/api/things/a')).headers.get('www-authenticate') ?? '', /^Bearer /)
+  })
+})
