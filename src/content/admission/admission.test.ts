@@ -6,7 +6,6 @@ import {
   downloadAwaitedMs,
   downloadRangesMax,
   downloadRestMs,
-  downloadsWaitingPerCallerMax,
   downloadTurnMs,
   queueRetrySecondsMax,
   smallDownloadBytes,
@@ -145,14 +144,6 @@ describe('the admission of a request without an id', () => {
     }
     assert.equal(admission.state.held, 1)
     assert.equal(meter.bytes.interactive, 100 * smallDownloadBytes)
-  })
-
-  it('is refused at once when too many of the caller wait, while others still may', () => {
-    const { admission } = scene(1)
-    entered(admission, download())
-    for (let count = 0; count < downloadsWaitingPerCallerMax; count += 1) held(admission, download())
-    assert.throws(() => admission.enter(download()), { code: 'busy' })
-    held(admission, download({ caller: 'account:b' }))
   })
 
   it('never takes the last slots for one caller', () => {

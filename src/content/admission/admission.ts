@@ -19,6 +19,7 @@ import type { Download, Turn } from './download.ts'
 import { FairQueue, type Holding, type Wish } from './fair-queue.ts'
 import type { DownloadMeter } from './meter.ts'
 import { SendingSlot } from './sending-slot.ts'
+import type { Session, Waiter } from './session.ts'
 import type { Tickets } from './tickets.ts'
 
 /**
@@ -66,26 +67,6 @@ export interface AdmissionParts {
   readonly meter: DownloadMeter
   readonly slots: number
   readonly waitMs: number
-}
-
-/** What happens when the turn of a wish comes. */
-type Grant = (holding: Holding<Waiter>) => void
-interface Waiter {
-  readonly grant: Grant
-}
-
-interface Session {
-  readonly key: string
-  readonly download: Download
-  /** Begin of the wait, as its ticket says. */
-  sinceMs: number
-  wish: Wish<Waiter> | null
-  holding: Holding<Waiter> | null
-  slot: SendingSlot | null
-  /** Requests that are sending. */
-  ranges: number
-  retrySeconds: number
-  cancelTimer: () => void
 }
 
 const never = (): void => {}
@@ -175,7 +156,7 @@ class FairAdmission implements Admission {
       meter.refused += 1
       turn.reject(failure)
     }
-    const wish = this.#wish(download, clock.now(), (holding) => {
+    const grant = (holding: Holding<Waiter>): void => {
       settle()
       this.#admitted(timers.now() - startedMs)
       const slot = this.#sending.add(new SendingSlot(download.caller, timers))
@@ -184,7 +165,8 @@ class FairAdmission implements Admission {
         this.#release(holding)
       })
       turn.resolve(granted)
-    })
+    }
+    const wish = this.#wish(download, clock.now(), { grant, giveUp: () => sendAway(tooMany()) })
     this.#add(wish)
     this.#callNext()
     if (granted !== null) return granted
@@ -270,7 +252,7 @@ class FairAdmission implements Admission {
   /** Puts a session in the queue. When its turn comes and it is not here, its slot is kept until it asks again. */
   #wait(session: Session): void {
     const { clock, timers } = this.#parts
-    const wish = this.#wish(session.download, session.sinceMs, (holding) => {
+    const grant = (holding: Holding<Waiter>): void => {
       session.wish = null
       // A session that yields and is next all the same gives its old slot for the new one.
       if (session.holding !== null) this.#queue.end(session.holding, timers.now())
@@ -279,7 +261,14 @@ class FairAdmission implements Admission {
       session.slot = this.#sending.add(new SendingSlot(session.download.caller, timers))
       this.#admitted(clock.now() - session.sinceMs)
       if (session.ranges === 0) this.#expect(session)
-    })
+    }
+    const giveUp = (): void => {
+      this.#queue.remove(wish)
+      session.wish = null
+      // One that is sending keeps the slot that it has.
+      if (session.ranges === 0) this.#forget(session)
+    }
+    const wish = this.#wish(session.download, session.sinceMs, { grant, giveUp })
     this.#add(wish)
     session.wish = wish
   }
@@ -310,20 +299,22 @@ class FairAdmission implements Admission {
     })
   }
 
-  #wish(download: Download, sinceMs: number, grant: Grant): Wish<Waiter> {
+  #wish(download: Download, sinceMs: number, item: Waiter): Wish<Waiter> {
     const { caller, downloadClass, bytes } = download
     const costMs = Math.min(downloadCostMsMax, Math.max(1, bytes / this.#bytesPerMs))
-    return { caller, downloadClass, sinceMs, costMs, item: { grant } }
+    return { caller, downloadClass, sinceMs, costMs, item }
   }
 
+  /** Where the line is full, whoever waits most often gives up a place, if that is more often than who comes. */
   #add(wish: Wish<Waiter>): void {
-    const ofCaller = this.#queue.waitingOf(wish.downloadClass, wish.caller)
-    if (this.#queue.length >= downloadsWaitingMax || ofCaller >= downloadsWaitingPerCallerMax) {
+    const mine = this.#queue.waitingOf(wish.caller)
+    const isFull = this.#queue.length >= downloadsWaitingMax
+    const instead = isFull ? this.#queue.lastOfMost(mine + 1) : null
+    if (mine >= downloadsWaitingPerCallerMax || (isFull && instead === null)) {
       this.#parts.meter.refused += 1
-      throw new Failure('busy', 'Too many downloads wait already. Try again later.', {
-        retryAfterSeconds: queueRetrySecondsMax,
-      })
+      throw tooMany()
     }
+    instead?.item.giveUp()
     this.#queue.add(wish)
   }
 
@@ -398,3 +389,6 @@ class FairAdmission implements Admission {
 
 const closing = (): Failure =>
   new Failure('draining', 'The service is shutting down; try again in a moment.', { retryAfterSeconds: 5 })
+
+const tooMany = (): Failure =>
+  new Failure('busy', 'Too many downloads wait already. Try again later.', { retryAfterSeconds: queueRetrySecondsMax })

@@ -58,6 +58,8 @@ export class FairQueue<T> {
   readonly #holdings = new Map<Holding<T>, OpenHolding<T>>()
   /** Slots that each caller holds, in all classes. */
   readonly #heldBy = new Map<string, number>()
+  /** Wishes of each caller that wait, in all classes. */
+  readonly #waitingBy = new Map<string, number>()
   #reached = 0
   #length = 0
 
@@ -80,9 +82,22 @@ export class FairQueue<T> {
     return this.#holdings.size
   }
 
-  /** Wishes of one caller that wait. */
-  waitingOf(downloadClass: DownloadClass, caller: string): number {
-    return this.#class(downloadClass).callers.get(caller)?.wishes.length ?? 0
+  /** Wishes of one caller that wait, in all classes. */
+  waitingOf(caller: string): number {
+    return this.#waitingBy.get(caller) ?? 0
+  }
+
+  /** The last wish of whoever has the most of them, if those are more than so many. */
+  lastOfMost(moreThan: number): Wish<T> | null {
+    let most: string | null = null
+    let count = moreThan
+    for (const [caller, waiting] of this.#waitingBy) if (waiting > count) [most, count] = [caller, waiting]
+    if (most === null) return null
+    const last = [...this.#classes.values()].flatMap(({ callers }) => callers.get(most)?.wishes.at(-1) ?? [])
+    return last.reduce<Wish<T> | null>(
+      (one, other) => (one === null || other.sinceMs > one.sinceMs ? other : one),
+      null,
+    )
   }
 
   /** Callers who wish for something and hold fewer than `perCaller`, each with the number of slots that would help. */
@@ -107,6 +122,7 @@ export class FairQueue<T> {
     const after = account.wishes.findLastIndex((each) => each.sinceMs <= wish.sinceMs)
     account.wishes.splice(after + 1, 0, wish)
     this.#length += 1
+    this.#waitingBy.set(wish.caller, this.waitingOf(wish.caller) + 1)
   }
 
   /** Takes a wish back. False when it does not wait. */
@@ -187,6 +203,9 @@ export class FairQueue<T> {
   #takeOut(account: Account<T>, at: number): void {
     account.wishes.splice(at, 1)
     this.#length -= 1
+    const left = this.waitingOf(account.caller) - 1
+    if (left === 0) this.#waitingBy.delete(account.caller)
+    else this.#waitingBy.set(account.caller, left)
     if (account.wishes.length === 0) account.of.waiting.delete(account)
   }
 
