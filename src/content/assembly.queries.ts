@@ -18,7 +18,11 @@ export const insertAssembly = async (tx: Transaction, row: AssembliesTable): Pro
     .execute()
 }
 
-export const saveHash = prepareQuery((q, p: Parameters<Omit<AssembliesTable, 'place' | 'stored_bytes'>>) =>
+export const markVerified = async (tx: Transaction, claimId: string): Promise<void> => {
+  await tx.updateTable('assemblies').set({ verified: 1 }).where('claim_id', '=', claimId).execute()
+}
+
+export const saveHash = prepareQuery((q, p: Parameters<Omit<AssembliesTable, 'place' | 'stored_bytes' | 'verified'>>) =>
   q
     .updateTable('assemblies')
     .set({ hashed_parts: p('hashed_parts'), hash_state: p('hash_state') })

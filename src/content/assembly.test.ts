@@ -10,7 +10,8 @@ import { newId } from '../kernel/ids.ts'
 import { capacityBytesDefault, partBytesMin, roomLookEveryBytes } from '../kernel/limits.ts'
 import type { Parts } from '../main/parts.ts'
 import { type Assembly, AssemblyLost, type BlobStore, unplanned } from '../ports/blob-store.ts'
-import { type AssemblyParts, bytesToRead, publishAssembly, receivePart } from './assembly.ts'
+import { bytesToRead, publishAssembly } from './assembled.ts'
+import { type AssemblyParts, receivePart } from './assembly.ts'
 import { announcedName, reserve } from './claims.ts'
 import { createHashing } from './hashing/hashing.ts'
 import { createRunningHashes, type RunningHashes } from './hashing/running-hash.ts'
@@ -190,45 +191,82 @@ forEachEngine((engine) => {
     })
   })
 
-  it('puts nothing together that it could not read: only what has the digest by its name already is published', async () => {
-    const { database, clock, store, freeSpace, reach, hashing } = await open()
-    const denying: BlobStore = {
-      ...store,
-      assembly: (place, plan) => ({
-        ...store.assembly(place, plan),
-        readPart: async () => {
-          throw new AssemblyLost('denied')
+  describe('whose parts are gone', () => {
+    /** A session of these bytes, which declares those. From `deny` on, its parts cannot be read. */
+    const begun = async (sent: Uint8Array, declared: Uint8Array) => {
+      const { database, clock, store, freeSpace, reach, hashing } = await open()
+      let denied = false
+      const denying: BlobStore = {
+        ...store,
+        assembly: (place, plan) => {
+          const assembly = store.assembly(place, plan)
+          const lost = async (): Promise<never> => {
+            throw new AssemblyLost('denied')
+          }
+          return denied ? { ...assembly, readPart: lost, publish: lost } : assembly
         },
-      }),
+      }
+      const common = { database, clock, store: denying, freeSpace, reach, hashing, capacityBytes: capacityBytesDefault }
+      const blob = { ...planParts(1000), claimId: newId(clock.now()), digest: digestOf(declared) }
+      const claim = { id: blob.claimId, repository: 'releases', digest: blob.digest, bytes: blob.bytes }
+      await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
+      const pieces = async function* () {
+        yield Uint8Array.from(sent)
+      }
+      const incoming = { index: 0, digest: digestOf(sent), pieces: pieces() }
+      const hashes = createRunningHashes(hashing, true)
+      await receivePart({ ...common, hashes }, blob, incoming, always, async () => {})
+      const name = await announcedName(database.reader, blob.claimId)
+      return {
+        finish: (commit = async () => 'published') =>
+          publishAssembly({ ...common, hashes: createRunningHashes(hashing, true) }, blob, always, commit),
+        put: async (id: string, bytes: Uint8Array): Promise<void> => {
+          const staged = await store.stage(id, unplanned)
+          await staged.write(Uint8Array.from(bytes))
+          await staged.publish(name)
+        },
+        stored: async () =>
+          Buffer.concat(
+            await Array.fromAsync(await store.open(name, { start: 0, end: 1000 }), (piece) => Buffer.from(piece)),
+          ),
+        size: () => store.size(name),
+        deny: () => {
+          denied = true
+        },
+      }
     }
-    const hashes = createRunningHashes(hashing, true)
-    const common = { database, clock, store: denying, freeSpace, reach, hashing, capacityBytes: capacityBytesDefault }
-    const [sent, declared] = [randomBytes(1000), randomBytes(1000)]
-    const blob = { ...planParts(1000), claimId: newId(clock.now()), digest: digestOf(declared) }
-    const claim = { id: blob.claimId, repository: 'releases', digest: blob.digest, bytes: blob.bytes }
-    await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
-    const pieces = async function* () {
-      yield Uint8Array.from(sent)
-    }
-    const incoming = { index: 0, digest: digestOf(sent), pieces: pieces() }
-    await receivePart({ ...common, hashes }, blob, incoming, always, async () => {})
-    const name = await announcedName(database.reader, blob.claimId)
-    const finish = () =>
-      publishAssembly({ ...common, hashes: createRunningHashes(hashing, true) }, blob, always, async () => 'published')
-    const put = async (id: string, bytes: Uint8Array): Promise<void> => {
-      const staged = await store.stage(id, unplanned)
-      await staged.write(Uint8Array.from(bytes))
-      await staged.publish(name)
-    }
-    await assert.rejects(finish(), { code: 'upload_state' })
-    assert.equal(await store.size(name), null)
-    await put('other', randomBytes(1000))
-    await assert.rejects(finish(), { code: 'upload_state' })
-    await put('right', declared)
-    assert.equal(await finish(), 'published')
-    const stored: Uint8Array[] = []
-    for await (const piece of await store.open(name, { start: 0, end: 1000 })) stored.push(Uint8Array.from(piece))
-    assert.ok(Buffer.concat(stored).equals(declared))
+
+    it('gets nothing that others have by that name, unless they were seen to be what was declared', async () => {
+      const [sent, declared] = [randomBytes(1000), randomBytes(1000)]
+      const { finish, put, size, deny } = await begun(sent, declared)
+      deny()
+      await assert.rejects(finish(), { code: 'upload_state' })
+      assert.equal(await size(), null)
+      await put('right', declared)
+      await assert.rejects(finish(), { code: 'upload_state' })
+    })
+
+    it('is refused as what it is while they can be read, whatever bears the name, and gets nothing later', async () => {
+      const [sent, declared] = [randomBytes(1000), randomBytes(1000)]
+      const { finish, put, deny } = await begun(sent, declared)
+      await put('right', declared)
+      await assert.rejects(finish(), { code: 'checksum_mismatch' })
+      deny()
+      await assert.rejects(finish(), { code: 'upload_state' })
+    })
+
+    it('goes on where a try broke off that had seen them: by what has the digest, and by nothing else', async () => {
+      const bytes = randomBytes(1000)
+      const { finish, put, stored, deny } = await begun(bytes, bytes)
+      const broken = (): Promise<never> => Promise.reject(new Error('the process dies'))
+      await assert.rejects(finish(broken), /the process dies/)
+      deny()
+      await put('other', randomBytes(1000))
+      await assert.rejects(finish(), { code: 'upload_state' })
+      await put('right', bytes)
+      assert.equal(await finish(), 'published')
+      assert.ok((await stored()).equals(bytes))
+    })
   })
 
   it('a part that takes long looks again whether the disk keeps its reserve, and can be sent again', async () => {

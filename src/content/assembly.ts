@@ -4,11 +4,10 @@ import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
 import { partsPage, roomLookEveryBytes } from '../kernel/limits.ts'
-import { type Assembly, AssemblyLost, type AssemblyPlan, BlobMissing, type FinishedPart } from '../ports/blob-store.ts'
+import { type Assembly, AssemblyLost, type AssemblyPlan, type FinishedPart } from '../ports/blob-store.ts'
 import {
   countParts,
   countStored,
-  deleteAssembly,
   findAssembly,
   findPart,
   insertAssembly,
@@ -21,7 +20,6 @@ import type { ThreadHash, TransferHash } from './hashing/hashing.ts'
 import type { RunningHashes } from './hashing/running-hash.ts'
 import type { IngestParts } from './ingest.ts'
 import { type Plan, partCount, partLength } from './part-plan.ts'
-import { type Content, publishContent } from './publishing.ts'
 
 /**
  * Bytes that come in parts, over days, through any process: the second half of the one door into the store.
@@ -42,7 +40,7 @@ export interface AssemblyParts extends IngestParts {
 }
 
 /** Stored parts are gone from the store: it was emptied behind our back, or by a rule for old uploads. 409 `upload_state`. */
-const partsLost = (cause: AssemblyLost): Failure =>
+export const partsLost = (cause: AssemblyLost): Failure =>
   new Failure('upload_state', 'Stored parts of this upload are gone from the blob store. Cancel it and send it anew.', {
     cause,
   })
@@ -61,7 +59,7 @@ export interface PlannedBlob extends Plan {
   readonly digest: Sha256
 }
 
-interface Turn {
+export interface Turn {
   assertHeld(): void
 }
 
@@ -72,13 +70,18 @@ interface IncomingPart {
 }
 
 /** What the store has to know of a blob: what it will be called as well. */
-const planOf = async (parts: AssemblyParts, blob: PlannedBlob): Promise<AssemblyPlan> => ({
+export const planOf = async (
+  parts: AssemblyParts,
+  blob: PlannedBlob,
+  { verified = 0 } = {},
+): Promise<AssemblyPlan> => ({
   name: await announcedName(parts.database.reader, blob.claimId),
   bytes: blob.bytes,
   partBytes: blob.partBytes,
+  verified: verified === 1,
 })
 
-const savedHash = (row: AssembliesTable) => ({ parts: row.hashed_parts, state: row.hash_state })
+export const savedHash = (row: AssembliesTable) => ({ parts: row.hashed_parts, state: row.hash_state })
 
 /**
  * Takes one part in. When it resolves the part survives a power cut; `alongside` runs in the transaction that records it.
@@ -236,7 +239,14 @@ const assemblyOf = async (parts: AssemblyParts, blob: PlannedBlob, plan: Assembl
   const place = await parts.store.beginAssembly(newId(parts.clock.now()), plan)
   const row = await parts.database.transaction(
     async (tx) => {
-      await insertAssembly(tx, { claim_id: blob.claimId, place, stored_bytes: 0, hashed_parts: 0, hash_state: null })
+      await insertAssembly(tx, {
+        claim_id: blob.claimId,
+        place,
+        stored_bytes: 0,
+        hashed_parts: 0,
+        hash_state: null,
+        verified: 0,
+      })
       return findAssembly(tx, blob.claimId)
     },
     { durability: 'relaxed' },
@@ -278,122 +288,4 @@ export const firstMissingPart = async (q: Queries, claimId: string, plan: Plan):
     next += 1
   }
   return next < expected ? next : null
-}
-
-/** Bytes that completing would have to read, because no running hash has seen them. */
-export const bytesToRead = async (parts: AssemblyParts, blob: PlannedBlob): Promise<number> => {
-  const row = await findAssembly(parts.database.reader, blob.claimId)
-  if (row === undefined) return 0
-  const hashed = parts.hashes.hashedParts(blob.claimId, savedHash(row))
-  return Math.max(0, blob.bytes - hashed * blob.partBytes)
-}
-
-/**
- * Verifies that all parts together are the blob, and publishes it with the caller's rows. 422 `checksum_mismatch` when
- * they are not: their bytes are what was sent, so that trying again changes nothing.
- */
-export const publishAssembly = async <T>(
-  parts: AssemblyParts,
-  blob: PlannedBlob,
-  turn: Turn,
-  commit: (tx: Transaction, content: Content, now: string) => Promise<T>,
-): Promise<T> => {
-  const row = await findAssembly(parts.database.reader, blob.claimId)
-  if (row === undefined) throw partsLost(new AssemblyLost(`upload ${blob.claimId} has no assembly`))
-  const plan = await planOf(parts, blob)
-  const assembly = parts.store.assembly(row.place, plan)
-  const digest = await digestOf(parts, blob, row, assembly, turn)
-  if (!(digest instanceof AssemblyLost) && digest !== blob.digest)
-    throw new Failure(
-      'checksum_mismatch',
-      `The parts together have the SHA-256 ${digest}; ${blob.digest} was declared. Cancel the upload and send it anew.`,
-    )
-  parts.reach('publish.staged')
-  turn.assertHeld()
-  const result = await publishContent(
-    parts,
-    blob.claimId,
-    { digest: blob.digest, bytes: blob.bytes, name: plan.name },
-    async () => {
-      const lost = digest instanceof AssemblyLost ? digest : await putTogether(parts, blob, assembly)
-      if (lost === null) return
-      if (!(await isThereAlready(parts, plan, blob.digest, assembly, turn))) throw partsLost(lost)
-      // Others were sooner with the same bytes, which are durable and announced: whatever breaks off now finds them there again.
-      await parts.store.discardStaged(row.place)
-    },
-    async (tx, content, now) => {
-      await deleteAssembly(tx, blob.claimId)
-      return commit(tx, content, now)
-    },
-  )
-  parts.hashes.forget(blob.claimId)
-  return result
-}
-
-/** Null when it is done. Only of parts that were verified. */
-const putTogether = async (
-  parts: AssemblyParts,
-  blob: PlannedBlob,
-  assembly: Assembly,
-): Promise<AssemblyLost | null> => {
-  try {
-    await assembly.publish(storedParts(parts.database.reader, blob.claimId))
-    return null
-  } catch (error) {
-    if (error instanceof AssemblyLost) return error
-    throw error
-  }
-}
-
-/**
- * Parts are gone where somebody gave the blob its final name and died. But they may be gone for other reasons, and others
- * write to that name: it counts once what bears it was read and has the digest.
- */
-const isThereAlready = async (
-  parts: AssemblyParts,
-  { name, bytes }: AssemblyPlan,
-  expected: Sha256,
-  assembly: Assembly,
-  turn: Turn,
-): Promise<boolean> => {
-  if ((await parts.store.size(name)) !== bytes) return false
-  const hash = parts.hashing.beginFor(bytes)
-  try {
-    for await (const piece of await parts.store.open(name, { start: 0, end: bytes }, bytes)) {
-      turn.assertHeld()
-      await hash.update(piece)
-    }
-    if ((await hash.digest()) !== expected) return false
-    await assembly.settleName()
-    return true
-  } catch (error) {
-    if (error instanceof BlobMissing) return false
-    throw error
-  } finally {
-    hash.drop()
-  }
-}
-
-/** The digest of all parts, or that they are lost. */
-const digestOf = async (
-  parts: AssemblyParts,
-  blob: PlannedBlob,
-  row: AssembliesTable,
-  assembly: Assembly,
-  turn: Turn,
-): Promise<Sha256 | AssemblyLost> => {
-  const seen = parts.hashes.resume(blob.claimId, savedHash(row))
-  try {
-    for await (const part of storedParts(parts.database.reader, blob.claimId, seen.parts))
-      for await (const piece of await assembly.readPart(part)) {
-        turn.assertHeld()
-        await seen.hash.update(piece)
-      }
-    return await seen.hash.digest()
-  } catch (error) {
-    if (error instanceof AssemblyLost) return error
-    throw error
-  } finally {
-    seen.hash.drop()
-  }
 }

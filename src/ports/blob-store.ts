@@ -119,6 +119,8 @@ export interface AssemblyPlan {
   readonly name: BlobName
   readonly bytes: number
   readonly partBytes: number
+  /** Its parts were seen to have the digest of its name: a try that broke off may have published it. */
+  readonly verified?: boolean
 }
 
 /**

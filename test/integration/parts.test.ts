@@ -377,7 +377,7 @@ forEachEngine((engine) => {
       await inDatabase(service, async (q) => {
         await q
           .insertInto('assemblies')
-          .values({ claim_id, place: claim_id, stored_bytes: 0, hashed_parts: 0, hash_state: null })
+          .values({ claim_id, place: claim_id, stored_bytes: 0, hashed_parts: 0, hash_state: null, verified: 0 })
           .execute()
         const rows = [...new Array(10_000).keys()]
           .filter((index) => index !== missing)

@@ -31,8 +31,8 @@ export const openBlobDirectory = async (place: {
 }
 
 const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
-  const syncDirectory = shareDirectorySyncs()
-  const publishing = { layout, syncDirectory }
+  const directories = shareDirectorySyncs()
+  const publishing = { layout, directories }
 
   /** A blob that is not there is missing only if its shard is there: a lost disk must not look like an empty one. */
   const mustHaveShard = async (name: BlobName): Promise<void> => {
@@ -75,7 +75,7 @@ const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
     delete: (name) =>
       guarded(async () => {
         const wasThere = await unlinkIfThere(layout.blob(name))
-        await syncDirectory(layout.shard(name))
+        await directories.sync(layout.shard(name))
         return wasThere
       }),
 

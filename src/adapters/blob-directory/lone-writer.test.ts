@@ -187,9 +187,9 @@ describe('writing alone to the file of an assembly', () => {
     const assembly = store.assembly(id, plan)
     const bytes = randomBytes(1_000)
     for (const number of [2, 3, 10]) fs.writeFileSync(layout.numbered(id, number), number === 10 ? bytes : 'old')
-    const read = async (): Promise<Buffer> =>
+    const read = async (from = assembly): Promise<Buffer> =>
       Buffer.concat(
-        await Array.fromAsync(await assembly.readPart({ index: 0, receipt: '' }), (piece) => Buffer.from(piece)),
+        await Array.fromAsync(await from.readPart({ index: 0, receipt: '' }), (piece) => Buffer.from(piece)),
       )
     assert.ok((await read()).equals(bytes))
     for (const number of [1, 2]) {
@@ -201,7 +201,9 @@ describe('writing alone to the file of an assembly', () => {
     assert.deepEqual(fs.readdirSync(place.staging), [`${id}.copy.0`])
     // A link that hung until now.
     fs.renameSync(stale, layout.numbered(id, 2))
-    await assert.rejects(read(), AssemblyLost)
+    await assert.rejects(read(store.assembly(id, { ...plan, verified: true })), AssemblyLost)
+    // Of one that was never verified the name is somebody else's, and its bytes are what is read.
+    assert.equal((await read()).byteLength, plan.bytes)
     fs.copyFileSync(layout.numbered(id, 2), layout.numbered(id, 11))
     assert.deepEqual(
       new Set((await Array.fromAsync(store.listStaged())).map((remains) => remains.place)),

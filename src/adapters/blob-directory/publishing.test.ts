@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { basename } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
+import { AssemblyLost, BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
 import { put } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
 import { failure, nameInShard, openFilesUnder, scratch, until } from './scratch.suite.ts'
@@ -189,6 +189,24 @@ describe('a part in a file', () => {
       () => openFilesUnder(place).length === 0,
       () => `left open: ${openFilesUnder(place)}`,
     )
+  })
+
+  it('is not published by a name whose sync had failed, as long as the process lives', async (t) => {
+    const { assembly } = await begin(t)
+    for (const index of [0, 1]) {
+      const part = await assembly.writePart(index, { readBack: false })
+      await part.write(randomBytes(1000))
+      await part.finish()
+    }
+    const fsync = fs.fsync
+    const broken = t.mock.method(fs, 'fsync', (descriptor: number, done: Done) =>
+      nameOf(descriptor) === 'ab' ? done(failure('EIO')) : fsync(descriptor, done),
+    )
+    const parts = async function* () {}
+    await assert.rejects(assembly.publish(parts()), BlobStoreUnavailable)
+    broken.mock.restore()
+    await assert.rejects(assembly.publish(parts()), AssemblyLost)
+    await assert.rejects(assembly.settleName(), BlobStoreUnavailable)
   })
 
   it('is given up without a word where its file could not be opened', async (t) => {

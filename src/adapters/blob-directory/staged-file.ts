@@ -1,6 +1,7 @@
 import { receiveSyncEveryBytes } from '../../kernel/limits.ts'
 import type { BlobName } from '../../ports/blob-name.ts'
 import type { StagedBlob, StagingPlan } from '../../ports/blob-store.ts'
+import type { DirectorySyncs } from './directory-syncs.ts'
 import { errorCode, guarded } from './failures.ts'
 import { close, closeLater, create, rename, unlink } from './files.ts'
 import { GatheredWriter } from './gathered-writer.ts'
@@ -16,7 +17,7 @@ import type { Layout } from './layout.ts'
 
 export interface Publishing {
   readonly layout: Layout
-  syncDirectory(path: string): Promise<void>
+  readonly directories: DirectorySyncs
 }
 
 export const stageFile = async (publishing: Publishing, id: string, plan: StagingPlan): Promise<StagedBlob> => {
@@ -49,11 +50,11 @@ class StagedFile implements StagedBlob {
     return guarded(async () => {
       this.#mustBeWriting()
       this.#state = 'ended'
-      const { layout, syncDirectory } = this.#publishing
+      const { layout, directories } = this.#publishing
       await this.#writer.finish()
       await this.#close()
       await rename(this.#path, layout.blob(name))
-      await syncDirectory(layout.shard(name))
+      await directories.sync(layout.shard(name))
       this.#state = 'published'
     })
   }

@@ -21,6 +21,7 @@ import { removals } from './0019-removals.ts'
 import { versionIdentity } from './0020-version-identity.ts'
 import { upkeepRuns } from './0021-upkeep-runs.ts'
 import { quarantine } from './0022-quarantine.ts'
+import { verifiedAssemblies } from './0023-verified-assemblies.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   versionIdentity,
   upkeepRuns,
   quarantine,
+  verifiedAssemblies,
 ]

@@ -10,6 +10,8 @@ export interface AssembliesTable {
   hashed_parts: number
   /** Where the running hash stands, for stores whose parts cannot be read back; else null. */
   hash_state: string | null
+  /** 1 once all parts together were seen to have the digest of their upload. */
+  verified: number
 }
 
 /** A part that is stored: its bytes survive a power cut (I1). It never changes. */

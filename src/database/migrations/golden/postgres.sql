@@ -89,7 +89,8 @@ create table assemblies (
   place text collate "C" not null,
   hashed_parts bigint not null,
   hash_state text collate "C",
-  stored_bytes bigint not null default 0
+  stored_bytes bigint not null default 0,
+  verified bigint not null
 );
 
 alter table assemblies add constraint assemblies_pkey PRIMARY KEY (claim_id);

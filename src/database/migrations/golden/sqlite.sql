@@ -76,7 +76,8 @@ CREATE TABLE "assemblies" (
   "place" text not null unique,
   "hashed_parts" integer not null,
   "hash_state" text,
-  "stored_bytes" integer default 0 not null
+  "stored_bytes" integer default 0 not null,
+  "verified" integer default 0 not null
 ) strict;
 
 CREATE TABLE "assembly_parts" (

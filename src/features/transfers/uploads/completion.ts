@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { bytesToRead, firstMissingPart, meansPartsLost, publishAssembly } from '../../../content/assembly.ts'
+import { bytesToRead, publishAssembly } from '../../../content/assembled.ts'
+import { firstMissingPart, meansPartsLost } from '../../../content/assembly.ts'
 import { partCount } from '../../../content/part-plan.ts'
 import type { Queries } from '../../../database/database.ts'
 import { enqueue, type Job, type JobFault, readJobOf } from '../../../jobs/enqueue.ts'
