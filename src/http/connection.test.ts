@@ -32,8 +32,8 @@ describe('a connection', () => {
   const scene = async (...networks: readonly (string | null)[]) => {
     const responses: ServerResponse[] = []
     const connections = new Map<Socket, Connection>()
-    const crowd = new Crowd({ most: 10, perNetwork: 1, reserved: 1 })
     const time = new VirtualTime()
+    const crowd = new Crowd({ most: 40, perNetwork: 1, reserved: 20, momentMs: 0 }, time)
     const parts = {
       crowd,
       lingering: new Lingering(),

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { VirtualTime } from '../kernel/virtual-time.suite.ts'
 import { Crowd } from './crowd.ts'
 
-const limits = { most: 20, perNetwork: 8, reserved: 4 }
+const limits = { most: 20, perNetwork: 8, reserved: 4, momentMs: 0 }
 
 describe('the connections of a server', () => {
-  const scene = () => {
-    const crowd = new Crowd(limits)
+  const scene = (momentMs = 0) => {
+    const time = new VirtualTime()
+    const crowd = new Crowd({ ...limits, momentMs }, time)
     const closed: string[] = []
     const enter = (name: string, network: string | null, isBusy = false) => {
       const member = {
@@ -23,7 +25,7 @@ describe('the connections of a server', () => {
     /** So many of one network, each with a request under way if `busy`. */
     const many = (count: number, network: string | null, busy: boolean): boolean[] =>
       Array.from({ length: count }, (_, n) => enter(`${network} ${n}`, network, busy).served)
-    return { crowd, closed, enter, many }
+    return { crowd, closed, enter, many, time }
   }
 
   it('of one network take the places of their own that do nothing, the longest first', () => {
@@ -40,8 +42,8 @@ describe('the connections of a server', () => {
     const { crowd, closed, enter, many } = scene()
     many(8, 'a', true)
     assert.ok(many(50, 'a', false).every((served) => !served))
-    assert.equal(closed.length, 49, 'who is turned away is idle, and makes room for the next')
-    assert.equal(crowd.count, limits.perNetwork + 1)
+    assert.equal(closed.length, 47, 'those who were turned away make room for the next when the reserve is full')
+    assert.equal(crowd.count, limits.perNetwork + limits.reserved - 1)
     assert.equal(enter('another', 'b').served, true)
     assert.equal(many(50, 'a', true).includes(true), false)
   })
@@ -63,6 +65,48 @@ describe('the connections of a server', () => {
     crowd.wait(late.member)
     crowd.leave(late.member)
     assert.equal(crowd.count, 16)
+  })
+
+  it('that are all busy leave room for several at once who ask how the service is, until that is full, too', () => {
+    const { crowd, closed, enter, many } = scene()
+    for (const network of ['a', 'b']) many(8, network, true)
+    const probes = ['c', 'd', 'e'].map((name) => enter(name, name))
+    assert.deepEqual([probes.map(({ served }) => served), closed], [[false, false, false], []])
+    enter('f', 'f')
+    assert.deepEqual(closed, ['c'], 'who was waited for for longest')
+    many(50, 'a', true)
+    assert.ok(!closed.includes('f'), 'a network that has most of it loses its own')
+    assert.equal(crowd.count, limits.most - 1, 'Node turns away who comes when there are so many')
+  })
+
+  it('that have just come alone, be it to a place that got free, are not closed for the next before they could ask', () => {
+    const { closed, enter, many, time } = scene(10)
+    many(8, 'a', true)
+    many(7, 'b', true)
+    assert.equal(enter('probe', 'c').served, true)
+    assert.deepEqual([enter('next', 'd').served, closed], [false, []])
+    time.pass(10)
+    assert.equal(enter('later', 'e').served, true)
+    assert.deepEqual(closed, ['probe'])
+  })
+
+  it('that have just come in numbers are left no time', () => {
+    const { closed, enter, many } = scene(10)
+    many(8, 'a', true)
+    many(6, 'b', true)
+    many(2, 'c', false)
+    assert.equal(enter('d', 'd').served, true)
+    assert.deepEqual(closed, ['c 0'])
+  })
+
+  it('of a network whose share is busy do not close each other before they could ask, and nobody else', () => {
+    const { closed, enter, many } = scene(10)
+    many(8, 'b', false)
+    many(8, 'a', true)
+    assert.deepEqual(many(2, 'a', false), [false, false])
+    assert.deepEqual(closed, [])
+    assert.equal(enter('c', 'c').served, true)
+    assert.deepEqual(closed, ['b 0'])
   })
 
   it('of a proxy that is trusted have no share, and are closed last', () => {
@@ -96,8 +140,8 @@ describe('the connections of a server', () => {
     member.isBusy = false
     assert.equal(enter('d', 'd').served, false, 'nobody has said so')
     crowd.wait(member)
-    many(2, 'e', true)
-    assert.deepEqual(closed.slice(-2), ['d', 'answering'])
+    assert.deepEqual(many(2, 'e', true), [true, false])
+    assert.deepEqual(closed, ['answering'])
   })
 
   it('are forgotten when they are gone', () => {

@@ -5,6 +5,7 @@ import { reads } from '../contract/operation.ts'
 import { wireAt } from '../contract/wire.ts'
 import {
   connectionIdleMs,
+  connectionMomentMs,
   connectionsMax,
   connectionsPerNetworkMax,
   connectionsReserved,
@@ -49,11 +50,15 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   let underWay = 0
   let whenIdle: (() => void) | null = null
   const lingering = new Lingering()
-  const crowd = new Crowd({
-    most: connectionsMax,
-    perNetwork: connectionsPerNetworkMax,
-    reserved: connectionsReserved,
-  })
+  const crowd = new Crowd(
+    {
+      most: connectionsMax,
+      perNetwork: connectionsPerNetworkMax,
+      reserved: connectionsReserved,
+      momentMs: connectionMomentMs,
+    },
+    realTimers,
+  )
   const isDraining = (): boolean => draining
   const connections = new WeakMap<Duplex, Connection>()
   const shared: Omit<ConnectionParts, 'serve'> = {

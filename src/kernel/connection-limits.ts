@@ -6,6 +6,8 @@ export const connectionsMax = 10_000
 export const connectionsPerNetworkMax = 2_500
 /** Of all, for those who ask how the service is when the others are in use. */
 export const connectionsReserved = 100
+/** How long who has come alone is left its place for its request to come: some round trips to the other end of the world. */
+export const connectionMomentMs = 2 * second
 /** A connection on which nothing moves for this long although something should is ended. */
 export const connectionIdleMs = 60 * second
 /** How often it is looked at in that time whether a client takes what there is for it. */
