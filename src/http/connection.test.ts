@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { after, describe, it } from 'node:test'
 import { type Connection as Client, openConnection } from '../../test/harness/connection.ts'
 import { until } from '../../test/harness/until.ts'
@@ -31,7 +31,7 @@ describe('a connection', () => {
    */
   const scene = async (...networks: readonly (string | null)[]) => {
     const responses: ServerResponse[] = []
-    const connections = new Map<Socket, Connection>()
+    const connections = new Map<Duplex, Connection>()
     const time = new VirtualTime()
     const crowd = new Crowd({ most: 40, perNetwork: 1, reserved: 20, momentMs: 0 }, time)
     const parts = {
@@ -45,6 +45,7 @@ describe('a connection', () => {
     }
     const server = createServer((request, response) => connections.get(request.socket)?.arrive(request, response))
     servers.push(server)
+    server.on('clientError', (_, socket) => connections.get(socket)?.giveUp('the last words'))
     server.on('connection', (socket) =>
       connections.set(socket, new Connection(socket, networks[connections.size] ?? null, parts)),
     )
@@ -170,6 +171,25 @@ describe('a connection', () => {
     const received = await client.ended()
     assert.match(received, /^connection: close/im)
     assert.match(received, /the answer$/)
+  })
+
+  it('hears of its end while a request is under way behind which something came that is none, and begins none but whole ones', async () => {
+    const half = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n'
+    const { client, crowd, served } = await scene('here')
+    client.send(question + question + half)
+    const first = await served()
+    first.end('the first')
+    const second = await served()
+    second.end('the second')
+    assert.match(await client.until(/the last words/), /the first[\s\S]*the secondthe last words$/)
+    client.socket.destroy()
+    await until('it is gone', () => crowd.count === 0)
+    const other = await scene('here')
+    other.client.send(question + half)
+    const response = await other.served()
+    other.client.socket.resetAndDestroy()
+    await until('it is gone', () => other.crowd.count === 0)
+    assert.ok(response.destroyed)
   })
 
   it('by a proxy has a share of the requests under way for the network that it speaks for', async () => {

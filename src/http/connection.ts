@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { pipelinedWaitingMax } from '../kernel/connection-limits.ts'
+import { pipelinedWaitingMax, unwantedBodyBytesMax } from '../kernel/connection-limits.ts'
 import type { Timers } from '../kernel/timers.ts'
 import type { Crowd } from './crowd.ts'
 import { beginExchange, type Exchange } from './exchange.ts'
@@ -36,6 +36,13 @@ interface Waiting extends Arrived {
   readonly connection: Connection
 }
 
+/** What is said instead of the next answer, after which nothing comes. */
+interface LastWords {
+  readonly text: string
+  /** What had come then, on the whole connection. */
+  readonly bytesRead: number
+}
+
 /** Requests that wait behind another one of their connection, on all connections. */
 const waitingEverywhere = new Shares<Waiting>()
 
@@ -53,8 +60,7 @@ export class Connection {
   readonly #hasRoom: boolean
   #underWay: UnderWay | null = null
   #waiting: Waiting[] = []
-  /** Said instead of the next answer: what came is no request. */
-  #lastWords: string | null = null
+  #lastWords: LastWords | null = null
   /** Our side is closed. */
   #closing = false
 
@@ -78,6 +84,10 @@ export class Connection {
 
   /** A request has come: it is served when those before it are answered. */
   arrive(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#lastWords !== null) {
+      request.resume()
+      return
+    }
     if (this.#closing) {
       this.#socket.destroy()
       return
@@ -100,16 +110,24 @@ export class Connection {
     if (this.#underWay === null) this.#socket.destroy()
   }
 
-  /** What came is no request, and nothing after it can be one: `text` is the last answer. */
+  /**
+   * What came is no request, and nothing after it can be one: `text` is the last answer, also to a request that waits and whose
+   * body can therefore not come. Something more is read and dropped meanwhile, so that the end of the connection is heard.
+   */
   giveUp(text: string): void {
     // Of what is dropped nothing is expected.
     if (this.#closing && this.#socket.readable) return
+    if (this.#lastWords !== null) {
+      if (this.#holds) this.#socket.pause()
+      return
+    }
     const { request, response } = this.#underWay ?? {}
     if (!this.#socket.writable || (request?.complete === false && response?.headersSent === true)) {
       this.#socket.destroy()
     } else if (request?.complete === true) {
-      this.#lastWords ??= text
-      this.#socket.pause()
+      this.#lastWords = { text, bytesRead: this.#socket.bytesRead }
+      this.#forgetWaiting(({ request: { complete } }) => !complete)
+      this.#socket.resume()
     } else {
       this.#socket.write(text)
       this.#close(null)
@@ -150,7 +168,8 @@ export class Connection {
   }
 
   get #holds(): boolean {
-    return this.#waiting.length > 0 || this.#lastWords !== null
+    if (this.#lastWords === null) return this.#waiting.length > 0
+    return this.#socket.bytesRead - this.#lastWords.bytesRead > unwantedBodyBytesMax
   }
 
   #begin({ request, response }: Arrived): void {
@@ -189,7 +208,7 @@ export class Connection {
       if (!this.#holds) this.#socket.resume()
       this.#begin(next)
     } else if (this.#lastWords !== null) {
-      this.#socket.write(this.#lastWords)
+      this.#socket.write(this.#lastWords.text)
       this.#close(null)
     }
   }
@@ -202,8 +221,8 @@ export class Connection {
     })
   }
 
-  #forgetWaiting(): void {
-    for (const waiting of this.#waiting) waitingEverywhere.delete(this.#member.network, waiting)
-    this.#waiting = []
+  #forgetWaiting(which: (waiting: Waiting) => boolean = () => true): void {
+    for (const waiting of this.#waiting.filter(which)) waitingEverywhere.delete(this.#member.network, waiting)
+    this.#waiting = this.#waiting.filter((waiting) => !which(waiting))
   }
 }

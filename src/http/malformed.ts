@@ -17,7 +17,7 @@ const failureOf = (error: Error): Failure => {
   switch (code) {
     case 'HPE_INVALID_METHOD':
       if (!isRequest(rawPacket)) break
-      return new Failure('method_not_allowed', `Known here: ${knownMethods}.`, { headers: { allow: knownMethods } })
+      return unknownMethod()
     case 'HPE_HEADER_OVERFLOW':
       return new Failure('invalid_request', `The request head is longer than ${requestHeadBytesMax} bytes.`)
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -32,10 +32,18 @@ const failureOf = (error: Error): Failure => {
 /** Of a method that nobody knows, the path is not read. */
 const knownMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
+const unknownMethod = (): Failure =>
+  new Failure('method_not_allowed', `Known here: ${knownMethods}.`, { headers: { allow: knownMethods } })
+
 /** The whole answer to what is no HTTP at all. It has no request, so it is written straight to the connection, which then ends. */
-export const malformedAnswer = (error: Error): string => {
+export const malformedAnswer = (error: Error): string => lastAnswer(failureOf(error))
+
+/** The same to `CONNECT`: what comes behind it would be no HTTP either. */
+export const tunnelAnswer = (): string => lastAnswer(unknownMethod())
+
+const lastAnswer = (failure: Failure): string => {
   const requestId = nextRequestId()
-  const { status, text, headers } = renderProblem(failureOf(error), requestId)
+  const { status, text, headers } = renderProblem(failure, requestId)
   const all = Object.entries({
     ...headers,
     'x-request-id': requestId,

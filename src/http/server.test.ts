@@ -211,6 +211,47 @@ describe('the server', () => {
     }
   })
 
+  const sayHead = 'POST /say HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
+  const hello = `${sayHead}Content-Length: 16\r\n\r\n{"word":"hello"}`
+  const statuses = (received: string): string[] =>
+    [...received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status ?? '')
+
+  it('answers a malformed body behind another request, which it does not begin, after the answer before it', async (t) => {
+    const { url, performed } = await scene(t)
+    const connection = await openConnection(url)
+    const taken = 'PUT /take HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nwhole'
+    const half = 'PUT /take HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n'
+    connection.send(`${taken}${hello}${half}`)
+    const received = await connection.until(/invalid_request/)
+    assert.deepEqual(statuses(received), ['200', '200', '400'])
+    assert.deepEqual(performed, ['took 5', 'hello'])
+  })
+
+  it('refuses CONNECT after the answer before it, and alone', async (t) => {
+    const { server, url, timers } = await scene(t)
+    timers.reset()
+    const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'
+    for (const [before, told] of [
+      ['', ['405']],
+      [hello, ['200', '405']],
+    ] as const) {
+      const connection = await openConnection(url)
+      connection.send(`${before}${tunnel}${hello}`)
+      const received = await connection.until(/"method_not_allowed"[\s\S]*}$/)
+      assert.deepEqual(statuses(received), told)
+      assert.match(received, /^allow: GET, [\s\S]*^connection: close$/im)
+      connection.send(hello)
+      connection.socket.end()
+      assert.equal(await connection.ended(), received, 'nothing after it is answered')
+    }
+    const gone = await openConnection(url)
+    gone.send(`GET /tell HTTP/1.1\r\nHost: a\r\n\r\n${tunnel}`)
+    gone.socket.once('data', () => gone.socket.resetAndDestroy())
+    await gone.ended()
+    await server.close()
+    servers.splice(servers.indexOf(server), 1)
+  })
+
   it('hides what a fault of ours says, and reports it once', async (t) => {
     const { url, bugs } = await scene(t)
     const connection = await openConnection(url)

@@ -21,7 +21,7 @@ import { Crowd } from './crowd.ts'
 import { exchangeOf } from './exchange.ts'
 import { refuseWrongHost } from './hosts.ts'
 import { Lingering } from './lingering.ts'
-import { malformedAnswer } from './malformed.ts'
+import { malformedAnswer, tunnelAnswer } from './malformed.ts'
 import { checkOrigin, preflightHeaders } from './origins.ts'
 import type { HttpParts } from './parts.ts'
 import { Proxied } from './proxied.ts'
@@ -102,6 +102,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     server.maxConnections = connectionsMax
     server.timeout = connectionIdleMs
     server.on('connection', (socket) => {
+      if (connections.has(socket)) return
       const network = peerNetwork(socket, parts.trustedProxies)
       connections.set(socket, new Connection(socket, network, { ...shared, serve: counted }))
     })
@@ -109,6 +110,12 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     server.on('checkContinue', (request: IncomingMessage, response) => {
       expectsContinue(request)
       arrived(request, response)
+    })
+    // Node lets go of a connection that asks for a tunnel. It has it back, so that the answers before this one are not stuck,
+    // and its end, its errors and the end of the server are heard.
+    server.on('connect', ({ socket }: IncomingMessage) => {
+      server.emit('connection', socket)
+      connections.get(socket)?.giveUp(tunnelAnswer())
     })
     // What else is expected is not promised: the request is served as if it were not (RFC 9110, section 10.1.1).
     server.on('checkExpectation', arrived)

@@ -90,5 +90,30 @@ forEachEngine((engine) => {
       )
       assert.equal(rest, '', 'what came after a last request is not answered')
     })
+
+    it('whose body is malformed are refused at once, after the answer before them', async () => {
+      const connection = await openConnection(service.url)
+      connection.send(
+        request('PUT', `${raw}/before`, 'Content-Length: 5\r\n') +
+          'whole' +
+          request('PUT', `${raw}/malformed`, 'Transfer-Encoding: chunked\r\n') +
+          '5\r\nhello\r\nzz\r\n',
+      )
+      const received = await connection.ended()
+      assert.match(received, /^HTTP\/1\.1 201 [\s\S]*HTTP\/1\.1 400 [\s\S]*"invalid_request"/)
+    })
+
+    it('end with one that asks for a tunnel: it is refused behind downloads that the client takes late', async () => {
+      const connection = await openConnection(service.url)
+      connection.socket.pause()
+      connection.send(request('GET', `${raw}/big`).repeat(4) + 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+      // Takes as long as the server needs to find that what it sends is not taken.
+      const other = await service.ask({ path: `${raw}/big`, credential: owner.token })
+      assert.equal(other.status, 200)
+      connection.socket.resume()
+      const received = await connection.ended()
+      assert.ok(received.length > 4 * big.byteLength)
+      assert.match(received.slice(-2_000), /HTTP\/1\.1 405 [\s\S]*"method_not_allowed"/)
+    })
   })
 })
