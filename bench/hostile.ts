@@ -75,6 +75,7 @@ const prepare = async (
   return {
     base,
     pid: svc.process.pid ?? Number.NaN,
+    administrator: svc.recoveryKey ?? '',
     sessions: await openSessions(base, svc.recoveryKey ?? ''),
     small: await store('small', smallBytes),
     large: await store('large', largeBytes),

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { beCrowd } from './hostile/crowd.ts'
+import { openUploads, signInWrongly } from './hostile/floods.ts'
 import type { Busy, Kind, Orders } from './hostile/orders.ts'
 import { sendParts } from './hostile/part-senders.ts'
-import { signInWrongly } from './hostile/sign-ins.ts'
 import { readSlowly, sendSlowly } from './hostile/slow-transfers.ts'
 
 /* One neighbour of the scenario `hostile`, in a process of its own, which ends with the process that started it. */
@@ -13,6 +13,7 @@ const kinds: Readonly<Record<Kind, (orders: Orders) => Busy>> = {
   senders: sendSlowly,
   parts: sendParts,
   'sign-ins': signInWrongly,
+  uploads: openUploads,
 }
 
 const isKind = (text: string): text is Kind => text in kinds

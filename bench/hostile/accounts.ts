@@ -1,6 +1,6 @@
 import { svcClient } from '../svc-client.ts'
 
-const accounts = ['crowd', 'reader', 'sender-one', 'sender-two', 'syncer'] as const
+const accounts = ['crowd', 'reader', 'sender-one', 'sender-two', 'syncer', 'opener'] as const
 
 /** A session of each account of the neighbours. */
 export type Sessions = Readonly<Record<(typeof accounts)[number], string>>
@@ -11,7 +11,7 @@ export const openSessions = async (base: string, recoveryKey: string): Promise<S
   const group = await administrator.ask('POST', '/api/v1/access-groups', { name: 'neighbours' })
   const path = `/api/v1/access-groups/${String(group['id'])}`
   await administrator.ask('PUT', `${path}/grants/releases`, { access: 'write' })
-  const sessions = { crowd: '', reader: '', 'sender-one': '', 'sender-two': '', syncer: '' }
+  const sessions = { crowd: '', reader: '', 'sender-one': '', 'sender-two': '', syncer: '', opener: '' }
   for (const account of accounts) {
     const person = { name: `bench-${account}`, password: `the password of ${account}` }
     const { id } = await administrator.ask('POST', '/api/v1/users', person)

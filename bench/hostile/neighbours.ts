@@ -17,13 +17,17 @@ export interface Place {
   /** How many of them a crowd opens. */
   readonly connections: number
   readonly disk: DiskFaults
+  readonly administrator: string
 }
+
+const listOf = (items: unknown): readonly { readonly id?: string; readonly owner?: string }[] =>
+  Array.isArray(items) ? items : []
 
 const readers = 64
 const sendersPerAccount = 64
 const slowSyncs = 4
 const syncMs = 2_000
-const signInConnections = 100
+const floodConnections = 100
 
 const portOf = ({ base }: Place): number => Number(new URL(base).port)
 
@@ -90,10 +94,38 @@ const wrongSignIns = (place: Place): Promise<Neighbour> =>
     kind: 'sign-ins',
     port: portOf(place),
     from: ['127.0.0.9'],
-    count: signInConnections,
+    count: floodConnections,
     paths: [],
     credentials: [],
   })
+
+/** Its sessions are cancelled once it is gone: nothing of it may be left. */
+const uploadFlood = async (place: Place): Promise<Neighbour> => {
+  const path = '/api/v1/repositories/releases/uploads'
+  const neighbour = await startNeighbour({
+    kind: 'uploads',
+    port: portOf(place),
+    from: ['127.0.0.10'],
+    count: floodConnections,
+    paths: [path],
+    credentials: [place.sessions.opener],
+  })
+  return {
+    ...neighbour,
+    async end() {
+      const did = await neighbour.end()
+      const client = svcClient(place.base, place.administrator, 1)
+      const { items } = await client.ask('GET', '/api/v1/uploads?limit=100')
+      const self = svcClient(place.base, place.sessions.opener, 1)
+      const { id: account } = await self.ask('GET', '/api/v1/auth/me')
+      self.close()
+      const open = listOf(items).filter(({ owner }) => owner === `account:${String(account)}`)
+      for (const { id } of open) await client.ask('DELETE', `/api/v1/uploads/${id}`)
+      client.close()
+      return `${did}; ${open.length} were open`
+    },
+  }
+}
 
 type Start = (place: Place) => Promise<Neighbour>
 
@@ -114,6 +146,7 @@ const alone = {
   'slow senders': slowSenders,
   'slow syncs': slowDisk,
   'wrong sign-ins': wrongSignIns,
+  'upload sessions': uploadFlood,
 } satisfies Record<string, Start>
 
 /** One after another, and all at once. */

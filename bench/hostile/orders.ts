@@ -11,7 +11,7 @@ export interface Orders {
   readonly credentials: readonly string[]
 }
 
-export type Kind = 'crowd' | 'readers' | 'senders' | 'parts' | 'sign-ins'
+export type Kind = 'crowd' | 'readers' | 'senders' | 'parts' | 'sign-ins' | 'uploads'
 
 /** A neighbour at work, in a process of its own. */
 export interface Busy {
