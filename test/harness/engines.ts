@@ -31,10 +31,6 @@ export const onSqlite = (define: (engine: TestEngine) => void): void => {
   describe('sqlite', () => {
     const folders: string[] = []
     blocks++
-    after(async () => {
-      for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
-      await blockEnds()
-    })
     const freshPath = async (): Promise<string> => {
       const folder = await mkdtemp(join(tmpdir(), 'svc-sqlite-'))
       folders.push(folder)
@@ -51,6 +47,11 @@ export const onSqlite = (define: (engine: TestEngine) => void): void => {
         return `sqlite:${path}`
       },
     })
+    // Last, for hooks run in the order of their definition: what the tests have open is closed before.
+    after(async () => {
+      for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+      await blockEnds()
+    })
   })
 }
 
@@ -59,10 +60,6 @@ export const onPostgres = (define: (engine: TestEngine) => void): void => {
   describe('postgres', () => {
     const urls: string[] = []
     blocks++
-    after(async () => {
-      for (const url of urls.splice(0)) await (await server()).databases.dropDatabase(url)
-      await blockEnds()
-    })
     const made = async (url: Promise<string>): Promise<string> => {
       urls.push(await url)
       return url
@@ -76,6 +73,10 @@ export const onPostgres = (define: (engine: TestEngine) => void): void => {
         const { databases, ready } = await server()
         return made(databases.createDatabase(await ready()))
       },
+    })
+    after(async () => {
+      for (const url of urls.splice(0)) await (await server()).databases.dropDatabase(url)
+      await blockEnds()
     })
   })
 }

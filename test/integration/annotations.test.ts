@@ -29,8 +29,9 @@ forEachEngine((engine) => {
     catalog = await Catalog.open(engine)
     ;({ service, backstage, writer, reader, keeper } = catalog)
   })
+  after(() => backstage.inOrder())
   after(() => catalog.close())
-  afterEach(() => backstage.inOrder())
+  afterEach(() => backstage.sums())
 
   let files = 0
   const published = (): Promise<string> =>

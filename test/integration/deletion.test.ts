@@ -44,11 +44,12 @@ forEachEngine((engine) => {
     const account = await createServiceAccount(service, bindings)
     keeper = (await activeKey(service, account.id, { bindings })).secret
   })
+  after(() => backstage.inOrder())
   after(async () => {
     await backstage.close()
     await service.stop()
   })
-  afterEach(() => backstage.inOrder())
+  afterEach(() => backstage.sums())
 
   let files = 0
   const published = async (content = `content ${++files}`): Promise<string> =>

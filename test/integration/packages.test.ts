@@ -32,8 +32,9 @@ forEachEngine((engine) => {
     catalog = await Catalog.open(engine)
     ;({ service, backstage, writer, reader, keeper } = catalog)
   })
+  after(() => backstage.inOrder())
   after(() => catalog.close())
-  afterEach(() => backstage.inOrder())
+  afterEach(() => backstage.sums())
 
   const get = (path: string, status = 200): Promise<Told> =>
     expectAnswer(service, { path: `${base}${path}`, credential: reader.token }, status)

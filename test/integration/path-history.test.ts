@@ -47,11 +47,12 @@ forEachEngine((engine) => {
     for (const name of ['one', 'two', 'three'])
       files.push(await publish(service, writer.token, repository, newFile(name, name)))
   })
+  after(() => backstage.inOrder())
   after(async () => {
     await backstage.close()
     await service.stop()
   })
-  afterEach(() => backstage.inOrder())
+  afterEach(() => backstage.sums())
 
   const file = (index: number): string => files[index] ?? ''
   let paths = 0

@@ -15,8 +15,9 @@ forEachEngine((engine) => {
       await createRepository(catalog.service, 'two')
       await grant(catalog.service, catalog.writer, 'two', 'write')
     })
+    after(() => catalog.backstage.inOrder())
     after(() => catalog.close())
-    afterEach(() => catalog.backstage.inOrder())
+    afterEach(() => catalog.backstage.sums())
 
     it('is described as its source is now, and found by that, with its stages', async () => {
       const id = await catalog.published()

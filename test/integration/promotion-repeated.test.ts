@@ -29,8 +29,9 @@ forEachEngine((engine) => {
     const account = await createServiceAccount(catalog.service, bindings)
     keeperOfTwo = (await activeKey(catalog.service, account.id, { bindings })).secret
   })
+  after(() => catalog.backstage.inOrder())
   after(() => catalog.close())
-  afterEach(() => catalog.backstage.inOrder())
+  afterEach(() => catalog.backstage.sums())
 
   const promote = (id: string, json: object = {}): Promise<Told> =>
     catalog.ask({ path: `/artifacts/${id}/promote`, json: { target: 'two', ...json } })

@@ -27,8 +27,9 @@ forEachEngine((engine) => {
     const account = await createServiceAccount(catalog.service, bindings)
     keeperOfTwo = (await activeKey(catalog.service, account.id, { bindings })).secret
   })
+  after(() => catalog.backstage.inOrder())
   after(() => catalog.close())
-  afterEach(() => catalog.backstage.inOrder())
+  afterEach(() => catalog.backstage.sums())
 
   const promote = (id: string, json: object = {}, credential = catalog.writer.token): Promise<Told> =>
     catalog.ask({ path: `/artifacts/${id}/promote`, json: { target: 'two', ...json }, credential })

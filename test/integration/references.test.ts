@@ -15,8 +15,9 @@ forEachEngine((engine) => {
   before(async () => {
     catalog = await Catalog.open(engine)
   })
+  after(() => catalog.backstage.inOrder())
   after(() => catalog.close())
-  afterEach(() => catalog.backstage.inOrder())
+  afterEach(() => catalog.backstage.sums())
 
   const reference = (method: 'POST' | 'DELETE', id: string, key: unknown, credential?: string): Promise<Told> =>
     catalog.ask({

@@ -33,11 +33,12 @@ forEachEngine((engine) => {
     writer = await createPerson(service, 'writer')
     reader = await createPerson(service, 'reader')
   })
+  after(() => backstage.inOrder())
   after(async () => {
     await backstage.close()
     await service.stop()
   })
-  afterEach(() => backstage.inOrder())
+  afterEach(() => backstage.sums())
 
   /** Each test has a repository of its own. */
   const freshRepository = async (): Promise<void> => {

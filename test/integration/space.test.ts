@@ -60,12 +60,13 @@ forEachEngine((engine) => {
     token = owner.token
     backstage = await openBackstage(service)
   })
+  after(() => backstage.inOrder())
   after(async () => {
     await backstage.close()
     await service.stop()
   })
-  // Whatever a test did or broke: nothing is damaged.
-  afterEach(() => backstage.inOrder())
+  // Whatever a test did or broke: every sum is right, and in the end nothing is damaged.
+  afterEach(() => backstage.sums())
 
   let count = 0
   const fresh = (what: string): string => `${what}-${++count}`

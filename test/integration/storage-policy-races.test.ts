@@ -23,8 +23,9 @@ forEachEngine((engine) => {
   before(async () => {
     bench = await PolicyBench.open(engine)
   })
+  after(() => bench.backstage.inOrder())
   after(() => bench.close())
-  afterEach(() => bench.backstage.inOrder())
+  afterEach(() => bench.backstage.sums())
 
   /** The parts of a run whose first transaction has to wait until something else has happened. */
   const disturbed = (happen: () => Promise<unknown>) => {

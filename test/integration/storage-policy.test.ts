@@ -14,8 +14,9 @@ forEachEngine((engine) => {
   before(async () => {
     bench = await PolicyBench.open(engine)
   })
+  after(() => bench.backstage.inOrder())
   after(() => bench.close())
-  afterEach(() => bench.backstage.inOrder())
+  afterEach(() => bench.backstage.sums())
 
   describe('the storage policy', () => {
     let one: PolicyPlace

@@ -22,8 +22,9 @@ forEachEngine((engine) => {
   before(async () => {
     bench = await PolicyBench.open(engine)
   })
+  after(() => bench.backstage.inOrder())
   after(() => bench.close())
-  afterEach(() => bench.backstage.inOrder())
+  afterEach(() => bench.backstage.sums())
 
   /** What a worker does about policies, once. */
   const tick = (): Promise<void> => {
