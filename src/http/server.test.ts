@@ -127,7 +127,7 @@ describe('the server', () => {
       },
       wires: [],
       metrics: createMetrics(0),
-      uploads: createUploadLine(realTimers),
+      uploads: createUploadLine(realTimers, () => {}),
       forwardedByStranger: () => {},
       budget: createBudget(1_000, () => 0),
       readOnly: false,

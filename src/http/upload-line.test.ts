@@ -12,7 +12,8 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 describe('the line of uploads', () => {
   const scene = () => {
     const time = new VirtualTime()
-    const line = createUploadLine(time)
+    const paces: number[] = []
+    const line = createUploadLine(time, (pace) => paces.push(pace))
     const began: string[] = []
     const places = new Map<OwningScope, ReceivingPlace>()
     const refused: string[] = []
@@ -40,7 +41,7 @@ describe('the line of uploads', () => {
     }
     const enterMany = (caller: string, count: number): OwningScope[] =>
       Array.from({ length: count }, () => enter(caller))
-    return { time, began, places, refused, refusedOnes, cut, enter, enterMany }
+    return { time, paces, began, places, refused, refusedOnes, cut, enter, enterMany }
   }
 
   it('gives one caller half of the places, and the others theirs at once', async () => {
@@ -116,7 +117,7 @@ describe('the line of uploads', () => {
     const known = (2 * transferPaceMs) / 1000
 
     it('the slowest is cut off, one for each, and nobody as long as nobody waits', async () => {
-      const { cut, began, enter, pass } = await taken(1)
+      const { cut, paces, began, enter, pass } = await taken(1)
       await pass(10 * known)
       assert.deepEqual(cut, [])
       began.length = 0
@@ -127,6 +128,7 @@ describe('the line of uploads', () => {
       enter('other')
       await pass(2)
       assert.deepEqual(cut, ['slower', 'slower', 'slower'])
+      assert.deepEqual(paces, [1, 1, 1])
     })
 
     it('whoever sends fast enough is not', async () => {

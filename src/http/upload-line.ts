@@ -83,8 +83,9 @@ const tooSlow = (): Failure => {
   return busy(`Others wait to send, and this file came at less than ${least} a second.`)
 }
 
-export const createUploadLine = (timers: Timers): UploadLine => {
-  const slow = new SlowClients<ReceivingPlace>(timers, () => {})
+/** `cut` is told of each body that is cut off, and how fast it came. */
+export const createUploadLine = (timers: Timers, cut: (bytesPerSecond: number) => void): UploadLine => {
+  const slow = new SlowClients<ReceivingPlace>(timers, cut)
   const underWay = new Map<string, number>()
   const waiting = new Set<Waiting>()
   let all = 0

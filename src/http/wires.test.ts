@@ -75,7 +75,7 @@ describe('a wire', () => {
         },
       },
       metrics: createMetrics(0),
-      uploads: createUploadLine(realTimers),
+      uploads: createUploadLine(realTimers, () => {}),
       forwardedByStranger: () => {},
       budget: createBudget(1_000, () => 0),
       readOnly: false,

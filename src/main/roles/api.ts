@@ -142,7 +142,12 @@ export const startGateway = async (
       admission: (caller, question) => new Admission(access, caller, question),
     },
     metrics,
-    uploads: createUploadLine(parts.timers),
+    uploads: createUploadLine(parts.timers, (bytesPerSecond) =>
+      log.info(
+        { bytesPerSecond },
+        'an upload was cut: its client sent too little while others waited; it may send it again',
+      ),
+    ),
     forwardedByStranger: warnOnceOfProxy(log),
     budget: createBudget(settings.requestsPerSecond, () => performance.now()),
     readOnly: role === 'reader',
