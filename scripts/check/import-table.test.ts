@@ -146,7 +146,7 @@ const forbidden: [from: string, to: string, rule: string][] = [
 
 const allowed: [from: string, to: string][] = [
   ['src/kernel/ids.ts', 'node:crypto'],
-  ['src/kernel/names.ts', './limits.ts'],
+  ['src/kernel/names.ts', './limits/http.ts'],
   ['src/contract/operation.ts', '../kernel/actions.ts'],
   ['src/database/database.ts', 'kysely'],
   ['src/database/sqlite/engine.ts', 'node:sqlite'],

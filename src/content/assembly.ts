@@ -3,7 +3,7 @@ import type { AssembliesTable } from '../database/tables/assemblies.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
-import { partsPage, roomLookEveryBytes } from '../kernel/limits.ts'
+import { partsPage, roomLookEveryBytes } from '../kernel/limits/transfers.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan, type FinishedPart } from '../ports/blob-store.ts'
 import {
   countParts,

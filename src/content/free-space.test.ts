@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { freeSpaceBelievedMs } from '../kernel/limits.ts'
+import { freeSpaceBelievedMs } from '../kernel/limits/transfers.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 import { watchFreeSpace } from './free-space.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
-import { freeSpaceBelievedMs } from '../kernel/limits.ts'
+import { freeSpaceBelievedMs } from '../kernel/limits/transfers.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 
 /** Keeps the disk from filling up: what cannot be written safely is refused before it begins, while reads go on. */

@@ -1,6 +1,6 @@
 import type { Queries } from '../database/database.ts'
 import { timestamp } from '../kernel/clock.ts'
-import { repositoriesPage } from '../kernel/engine-limits.ts'
+import { repositoriesPage } from '../kernel/limits/engines.ts'
 import { oldestRetired, retiredUntil } from './grace.queries.ts'
 
 const hourMs = 3_600_000

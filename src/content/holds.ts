@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
-import { reclaimHoldMs } from '../kernel/limits.ts'
+import { reclaimHoldMs } from '../kernel/limits/upkeep.ts'
 import type { Timers } from '../kernel/timers.ts'
 import { anyHold, closeGate, deleteHold, deleteLapsedHolds, insertHold, passGate, renewHold } from './holds.queries.ts'
 

@@ -8,7 +8,12 @@ import { timestamp } from '../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
-import { capacityBytesDefault, hashedHereBytesMax, objectBytesMax, roomLookEveryBytes } from '../kernel/limits.ts'
+import {
+  capacityBytesDefault,
+  hashedHereBytesMax,
+  objectBytesMax,
+  roomLookEveryBytes,
+} from '../kernel/limits/transfers.ts'
 import type { Parts } from '../main/parts.ts'
 import { digestOfName } from '../ports/blob-name.ts'
 import { type BlobStore, type StagedBlob, unplanned } from '../ports/blob-store.ts'

@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/database.ts'
 import type { Sha256 } from '../kernel/digest.ts'
 import { Failure } from '../kernel/failure.ts'
-import { roomLookEveryBytes, undeclaredReservationBytes } from '../kernel/limits.ts'
+import { roomLookEveryBytes, undeclaredReservationBytes } from '../kernel/limits/transfers.ts'
 import type { BlobName } from '../ports/blob-name.ts'
 import type { BlobStore, StagedBlob } from '../ports/blob-store.ts'
 import { adjust, announcedName, identify } from './claims.ts'

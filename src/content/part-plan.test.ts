@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { objectBytesMax, partBytesMax, partBytesMin, partsMax } from '../kernel/limits.ts'
+import { objectBytesMax, partBytesMax, partBytesMin, partsMax } from '../kernel/limits/transfers.ts'
 import { partCount, partLength, planParts } from './part-plan.ts'
 
 describe('planParts', () => {

@@ -1,4 +1,4 @@
-import { partBytesMin, partsMax } from '../kernel/limits.ts'
+import { partBytesMin, partsMax } from '../kernel/limits/transfers.ts'
 
 /** How a blob is cut into parts: all of `partBytes`, only the last one shorter. */
 export interface Plan {

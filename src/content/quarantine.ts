@@ -1,7 +1,6 @@
 import type { Database, Queries } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
-import { checkPage } from '../kernel/limits.ts'
-import { listedAtOnce } from '../kernel/upkeep-limits.ts'
+import { checkPage, listedAtOnce } from '../kernel/limits/upkeep.ts'
 import { type BlobName, digestOfName, generationOf, toBlobName } from '../ports/blob-name.ts'
 import type { BlobStore, StoredBlob } from '../ports/blob-store.ts'
 import {

@@ -2,14 +2,14 @@ import type { Database, Transaction } from '../database/database.ts'
 import { appendJournal } from '../journal/journal.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
 import type { ReachFaultPoint } from '../kernel/fault-points.ts'
-import type { Timers } from '../kernel/timers.ts'
 import {
   reclaimBatch,
   removalPatienceMs,
   removalPauseFirstMs,
   removalPauseLongestMs,
   removalsAtOnce,
-} from '../kernel/upkeep-limits.ts'
+} from '../kernel/limits/upkeep.ts'
+import type { Timers } from '../kernel/timers.ts'
 import { type BlobName, digestOfName, toBlobName } from '../ports/blob-name.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 import type { ReclaimMeter } from './reclaim-meter.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash, randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { toSha256 } from '../kernel/digest.ts'
-import * as limits from '../kernel/limits.ts'
+import { smallFileBytesMax, smallFilesBytesMax } from '../kernel/limits/downloads.ts'
 import { createSmallFiles } from './small-files.ts'
 
 const file = (bytes: number) => {
@@ -23,7 +23,7 @@ async function* inPieces(content: Uint8Array): AsyncGenerator<Uint8Array> {
 describe('small files', () => {
   it('are kept once they were read, whatever becomes of the memory they came in', async () => {
     const files = createSmallFiles()
-    for (const bytes of [1, 999, 1_000, 1_001, limits.smallFileBytesMax]) {
+    for (const bytes of [1, 999, 1_000, 1_001, smallFileBytesMax]) {
       const one = file(bytes)
       assert.equal(files.find(one.digest), undefined)
       assert.deepEqual(await files.read(one, inPieces(one.content)), one.content)
@@ -54,9 +54,7 @@ describe('small files', () => {
     const files = createSmallFiles()
     const loved = file(4_096)
     await files.read(loved, inPieces(loved.content))
-    const others = Array.from({ length: (3 * limits.smallFilesBytesMax) / limits.smallFileBytesMax }, () =>
-      file(limits.smallFileBytesMax),
-    )
+    const others = Array.from({ length: (3 * smallFilesBytesMax) / smallFileBytesMax }, () => file(smallFileBytesMax))
     for (const each of others) {
       await files.read(each, inPieces(each.content))
       assert.ok(files.find(loved.digest) !== undefined)
@@ -68,6 +66,6 @@ describe('small files', () => {
       if (found === undefined) break
       keptBytes += found.byteLength
     }
-    assert.ok(keptBytes > 0 && keptBytes <= limits.smallFilesBytesMax, `${keptBytes} bytes`)
+    assert.ok(keptBytes > 0 && keptBytes <= smallFilesBytesMax, `${keptBytes} bytes`)
   })
 })

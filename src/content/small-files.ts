@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Sha256 } from '../kernel/digest.ts'
-import * as limits from '../kernel/limits.ts'
+import { smallFilesBytesMax } from '../kernel/limits/downloads.ts'
 
 /**
  * Small files that were sent lately, in memory: sending one again costs no turn of the thread pool, and no request where
@@ -24,7 +24,7 @@ export const createSmallFiles = (): SmallFiles => {
   let older = new Map<Sha256, Uint8Array>()
   let recentBytes = 0
   const keep = (digest: Sha256, bytes: Uint8Array): void => {
-    if (recentBytes + bytes.byteLength > limits.smallFilesBytesMax / 2) {
+    if (recentBytes + bytes.byteLength > smallFilesBytesMax / 2) {
       older = recent
       recent = new Map()
       recentBytes = 0

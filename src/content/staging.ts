@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { stagingGraceMs, upkeepBatch } from '../kernel/limits.ts'
+import { stagingGraceMs, upkeepBatch } from '../kernel/limits/upkeep.ts'
 import type { upkeepRun } from '../kernel/one-by-one.ts'
 import type { BlobStore, StagedRemains } from '../ports/blob-store.ts'
 import { deleteAssembly, endedAssemblies, knownPlaces } from './assembly.queries.ts'

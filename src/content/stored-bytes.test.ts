@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { archiveWindowBytes } from '../kernel/limits.ts'
+import { archiveWindowBytes } from '../kernel/limits/packages.ts'
 import { lookedInto, someBytes } from './stored-bytes.suite.ts'
 
 const size = 3 * archiveWindowBytes + 17

@@ -1,4 +1,4 @@
-import { archiveWindowBytes } from '../kernel/limits.ts'
+import { archiveWindowBytes } from '../kernel/limits/packages.ts'
 import type { ByteRange } from '../kernel/range.ts'
 
 /** Stored bytes that are looked into rather than sent: any place of a blob, whatever its size. */

@@ -1,6 +1,6 @@
 import { parse } from 'node:querystring'
 import { Failure } from '../kernel/failure.ts'
-import { credentialMaxCharacters, credentialMinCharacters } from '../kernel/limits.ts'
+import { credentialMaxCharacters, credentialMinCharacters } from '../kernel/limits/identity.ts'
 
 /** RFC 6750, section 2.1: the scheme without regard to case, then a token of visible characters. */
 const bearer = /^bearer +([\x21-\x7e]+) *$/i

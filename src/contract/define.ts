@@ -1,5 +1,5 @@
 import Type, { type TObject, type TSchema } from 'typebox'
-import { jsonBodyBytesMax } from '../kernel/limits.ts'
+import { jsonBodyBytesMax } from '../kernel/limits/http.ts'
 import type { AccessRule, BodyKind, Operation, ResponseTable } from './operation.ts'
 
 type NoFields = TObject<Record<never, never>>

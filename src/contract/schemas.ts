@@ -1,5 +1,5 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
-import { assetPathMaxCharacters, pageDefault, pageMax } from '../kernel/limits.ts'
+import { assetPathMaxCharacters, pageDefault, pageMax } from '../kernel/limits/catalog.ts'
 import { patterns } from '../kernel/names.ts'
 
 /** Words that many operations share. `description` finishes the sentence "must be …" of a validation message. */

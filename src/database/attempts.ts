@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { DatabaseConnection } from 'kysely'
-import { transactionPauseFirstMs, transactionPauseLongestMs } from '../kernel/engine-limits.ts'
-import { transactionAttemptsMax } from '../kernel/limits.ts'
+import { transactionAttemptsMax, transactionPauseFirstMs, transactionPauseLongestMs } from '../kernel/limits/engines.ts'
 import type { Transaction } from './database.ts'
 import { type EngineDialect, transactionOn } from './executor.ts'
 import { Scope } from './scope.ts'

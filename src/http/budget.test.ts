@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Failure } from '../kernel/failure.ts'
-import { budgetCallersMax, budgetSeconds } from '../kernel/limits.ts'
+import { budgetCallersMax, budgetSeconds } from '../kernel/limits/http.ts'
 import { type Budget, createBudget } from './budget.ts'
 
 const make = (perSecond: number) => {

@@ -1,6 +1,6 @@
 import { actorOf, type Caller } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
-import { budgetCallersMax, budgetSeconds } from '../kernel/limits.ts'
+import { budgetCallersMax, budgetSeconds } from '../kernel/limits/http.ts'
 import { networkOf } from '../kernel/networks.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { pipelinedWaitingMax, unwantedBodyBytesMax } from '../kernel/connection-limits.ts'
+import { pipelinedWaitingMax, unwantedBodyBytesMax } from '../kernel/limits/http.ts'
 import type { Timers } from '../kernel/timers.ts'
 import type { Crowd } from './crowd.ts'
 import { beginExchange, type Exchange } from './exchange.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, it } from 'node:test'
-import { lingeringMax, unwantedBodyBytesMax } from '../kernel/connection-limits.ts'
+import { lingeringMax, unwantedBodyBytesMax } from '../kernel/limits/http.ts'
 import { Lingering } from './lingering.ts'
 
 /** A request on a connection of its own, which says that so much will come. */

@@ -1,12 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import {
-  lingerBytesMax,
-  lingerIdleMs,
-  lingeringMax,
-  lingerMs,
-  unwantedBodyBytesMax,
-} from '../kernel/connection-limits.ts'
+import { lingerBytesMax, lingerIdleMs, lingeringMax, lingerMs, unwantedBodyBytesMax } from '../kernel/limits/http.ts'
 import { leavesMuchUnread } from './request-body.ts'
 import { Shares } from './shares.ts'
 

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import { headersTimeoutMs } from '../kernel/connection-limits.ts'
 import { Failure } from '../kernel/failure.ts'
-import { requestHeadBytesMax } from '../kernel/limits.ts'
+import { headersTimeoutMs, requestHeadBytesMax } from '../kernel/limits/http.ts'
 import { nextRequestId } from './exchange.ts'
 import { renderProblem } from './rest.ts'
 

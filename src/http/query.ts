@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring'
 import type { TObject } from 'typebox'
 import { invalid } from '../kernel/failure.ts'
-import { queryParametersMax } from '../kernel/limits.ts'
+import { queryParametersMax } from '../kernel/limits/http.ts'
 
 const wholeNumber = /^(?:0|[1-9]\d{0,15})$/
 

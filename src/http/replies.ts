@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnyAnswer } from '../contract/handler.ts'
-import { textAnswerMs, unreadBytesMax } from '../kernel/connection-limits.ts'
+import { textAnswerMs, unreadBytesMax } from '../kernel/limits/http.ts'
 import { clientFacts } from './client-address.ts'
 import { type Exchange, exchangeOf } from './exchange.ts'
 import type { HttpParts } from './parts.ts'

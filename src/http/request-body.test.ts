@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import { Failure } from '../kernel/failure.ts'
-import { transferIdleMs } from '../kernel/limits.ts'
+import { transferIdleMs } from '../kernel/limits/transfers.ts'
 import { OwningScope } from '../kernel/scope.ts'
 import { expectsContinue, incomingBody } from './request-body.ts'
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { piecesPerTurn } from '../kernel/limits.ts'
+import { piecesPerTurn } from '../kernel/limits/transfers.ts'
 import type { Scope } from '../kernel/scope.ts'
 
 /**

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { reads } from '../contract/operation.ts'
 import { wireAt } from '../contract/wire.ts'
+import { Failure } from '../kernel/failure.ts'
 import {
   connectionIdleMs,
   connectionMomentMs,
@@ -11,9 +12,9 @@ import {
   connectionsReserved,
   headersTimeoutMs,
   keepAliveMs,
-} from '../kernel/connection-limits.ts'
-import { Failure } from '../kernel/failure.ts'
-import { drainMs, requestHeadBytesMax } from '../kernel/limits.ts'
+  requestHeadBytesMax,
+} from '../kernel/limits/http.ts'
+import { drainMs } from '../kernel/limits/process.ts'
 import { realTimers } from '../kernel/timers.ts'
 import { clientFacts, comesFromProxy, networkBehind, peerNetwork } from './client-address.ts'
 import { Connection, type ConnectionParts } from './connection.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { connectionIdleMs, takingLooks } from '../kernel/connection-limits.ts'
+import { connectionIdleMs, takingLooks } from '../kernel/limits/http.ts'
 import type { Timers } from '../kernel/timers.ts'
 
 /** What is left of the piece that the kernel is taking, as Node itself looks at it; no public name tells of parts of a piece. */

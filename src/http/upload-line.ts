@@ -1,11 +1,11 @@
+import { Failure } from '../kernel/failure.ts'
+import { transferPaceMin } from '../kernel/limits/downloads.ts'
 import {
   uploadBodiesAtOnce,
   uploadBodiesPerCaller,
   uploadBodiesWaitingMax,
   uploadBodyWaitMs,
-} from '../kernel/admission-limits.ts'
-import { Failure } from '../kernel/failure.ts'
-import { transferPaceMin } from '../kernel/limits.ts'
+} from '../kernel/limits/transfers.ts'
 import { Pace } from '../kernel/pace.ts'
 import type { Scope } from '../kernel/scope.ts'
 import { type HeldPlace, SlowClients } from '../kernel/slow-clients.ts'

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import Type, { type TSchema } from 'typebox'
 import { fields, nullable, oneOf, text, Uuid } from '../contract/schemas.ts'
 import { Failure, type FailureDetail } from '../kernel/failure.ts'
-import { problemDetailsMax } from '../kernel/limits.ts'
+import { problemDetailsMax } from '../kernel/limits/http.ts'
 import { compileValidator, type Place } from './validation.ts'
 
 const faults = (schema: TSchema, value: unknown, place: Place = 'body'): readonly FailureDetail[] => {

@@ -1,8 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
-import { problemValuesMax } from '../kernel/admission-limits.ts'
 import { Failure, type FailureDetail } from '../kernel/failure.ts'
-import { problemDetailsMax } from '../kernel/limits.ts'
+import { problemDetailsMax, problemValuesMax } from '../kernel/limits/http.ts'
 
 type Thoroughness = 'first' | 'all'
 

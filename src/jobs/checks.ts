@@ -2,7 +2,8 @@ import { recount, totalOf } from '../database/counters.queries.ts'
 import type { Database } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
 import { damage, type Finding } from '../kernel/finding.ts'
-import { findingsMax, jobAttemptsMax, jobFirstPauseMs, jobLeaseMs, leaseToleranceMs } from '../kernel/limits.ts'
+import { jobAttemptsMax, jobFirstPauseMs, jobLeaseMs, leaseToleranceMs } from '../kernel/limits/jobs.ts'
+import { findingsMax } from '../kernel/limits/upkeep.ts'
 import { jobsDueAfter, openJobs, updateJob } from './jobs.queries.ts'
 
 /** The longest that a job may have to wait: a lease, or the last pause. */

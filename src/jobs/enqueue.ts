@@ -4,7 +4,7 @@ import type { JobsTable } from '../database/tables/jobs.ts'
 import { timestamp } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
-import { openJobsMax, openJobsPerCallerMax } from '../kernel/limits.ts'
+import { openJobsMax, openJobsPerCallerMax } from '../kernel/limits/jobs.ts'
 import { findJob, findJobOf, insertJob, lockJobOf, openJobsOf, updateJob } from './jobs.queries.ts'
 
 /**

@@ -6,7 +6,13 @@ import { migrate } from '../database/migrate.ts'
 import { migrations } from '../database/migrations/index.ts'
 import { openDatabase } from '../database/open.ts'
 import { newId } from '../kernel/ids.ts'
-import { jobAttemptsMax, jobFirstPauseMs, jobLeaseMs, openJobsMax, openJobsPerCallerMax } from '../kernel/limits.ts'
+import {
+  jobAttemptsMax,
+  jobFirstPauseMs,
+  jobLeaseMs,
+  openJobsMax,
+  openJobsPerCallerMax,
+} from '../kernel/limits/jobs.ts'
 import { checkJobs } from './checks.ts'
 import type { JobKind } from './enqueue.ts'
 import { endJobOf, enqueue, type Job, readJob } from './enqueue.ts'

@@ -1,6 +1,7 @@
 import type { Database } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
-import { endedJobsKeptMs, jobAttemptsMax, jobFirstPauseMs, jobLeaseMs, upkeepBatch } from '../kernel/limits.ts'
+import { endedJobsKeptMs, jobAttemptsMax, jobFirstPauseMs, jobLeaseMs } from '../kernel/limits/jobs.ts'
+import { upkeepBatch } from '../kernel/limits/upkeep.ts'
 import { endJob, type Job, type JobFault } from './enqueue.ts'
 import { deleteJobsEndedBefore, lockDueJob, lockHeldJob, updateJob } from './jobs.queries.ts'
 

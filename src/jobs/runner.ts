@@ -1,5 +1,5 @@
 import { newId } from '../kernel/ids.ts'
-import { jobLeaseMs, jobsAtOnce } from '../kernel/limits.ts'
+import { jobLeaseMs, jobsAtOnce } from '../kernel/limits/jobs.ts'
 import type { Job, JobKind } from './enqueue.ts'
 import { failAttempt, type JobParts, leaseJob, renewLease } from './leases.ts'
 

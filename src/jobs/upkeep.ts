@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
-import { upkeepNotedEveryMs } from '../kernel/upkeep-limits.ts'
+import { upkeepNotedEveryMs } from '../kernel/limits/upkeep.ts'
 import { type Reconciler, startReconciler } from './reconciler.ts'
 import { lastRun, noteRun } from './upkeep-runs.queries.ts'
 

@@ -1,6 +1,6 @@
 import type { Queries } from '../database/database.ts'
 import { damage, type Finding } from '../kernel/finding.ts'
-import { findingsMax } from '../kernel/limits.ts'
+import { findingsMax } from '../kernel/limits/upkeep.ts'
 import { brokenJournals, cursorsBeyondHead, eventsBesideHead, securityHead } from './checks.queries.ts'
 
 /** Proves that the lines of each journal go to its head without gaps, and that no consumer is beyond it. */

@@ -1,6 +1,7 @@
 import type { Database } from '../database/database.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
-import { checkPage, retentionBatch } from '../kernel/limits.ts'
+import { retentionBatch } from '../kernel/limits/journal.ts'
+import { checkPage } from '../kernel/limits/upkeep.ts'
 import { upkeepRun } from '../kernel/one-by-one.ts'
 import { cursorFloor } from './cursors.ts'
 import {

@@ -1,7 +1,8 @@
 import type { Database, Transaction } from '../database/database.ts'
 import type { StorageEventsTable } from '../database/tables/storage-events.ts'
 import type { StorageEventLevel } from '../kernel/journal-words.ts'
-import { storageEventsMax, storageEventsPage, storageEventsPerRepositoryMax, upkeepBatch } from '../kernel/limits.ts'
+import { storageEventsMax, storageEventsPage, storageEventsPerRepositoryMax } from '../kernel/limits/journal.ts'
+import { upkeepBatch } from '../kernel/limits/upkeep.ts'
 import { sequenceAfter } from '../kernel/sequence.ts'
 import {
   deleteStorageEvent,

@@ -1,5 +1,5 @@
 import { foldCase } from './fold-case.ts'
-import { assetPathMaxCharacters } from './limits.ts'
+import { assetPathMaxCharacters } from './limits/catalog.ts'
 
 /** A pattern for numbers of as many digits as this one, none of them above it. */
 const sameLengthUpTo = (highest: string): string =>

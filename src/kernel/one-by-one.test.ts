@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { upkeepBatch } from './limits.ts'
+import { upkeepBatch, upkeepFailuresMax } from './limits/upkeep.ts'
 import { upkeepRun } from './one-by-one.ts'
-import { upkeepFailuresMax } from './upkeep-limits.ts'
 
 /** Items that go when they are worked on, unless they are bad. */
 const scene = (count: number, isBad: (item: number) => boolean) => {

@@ -1,5 +1,4 @@
-import { upkeepBatch } from './limits.ts'
-import { upkeepFailuresMax } from './upkeep-limits.ts'
+import { upkeepBatch, upkeepFailuresMax } from './limits/upkeep.ts'
 
 /** Some of what a run of upkeep had to do could not be done. Each thing was reported when it failed. */
 class UpkeepIncomplete extends Error {

@@ -1,4 +1,5 @@
-import { readAheadBytes, transferPaceMin, transferPaceMs } from './limits.ts'
+import { transferPaceMin, transferPaceMs } from './limits/downloads.ts'
+import { readAheadBytes } from './limits/transfers.ts'
 
 interface Mark {
   readonly atMs: number

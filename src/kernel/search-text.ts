@@ -1,5 +1,5 @@
 import { foldCase } from './fold-case.ts'
-import { searchGramsMax } from './limits.ts'
+import { searchGramsMax } from './limits/search.ts'
 
 /**
  * The words of search, pure, so that both engines mean the same by them: what it is for two texts to be equal but for case,

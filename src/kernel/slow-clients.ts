@@ -1,4 +1,4 @@
-import { transferPaceLookMs, transferPaceMin } from './limits.ts'
+import { transferPaceLookMs, transferPaceMin } from './limits/downloads.ts'
 import type { Timers } from './timers.ts'
 
 /** A place that a client holds while its bytes move, of which there are only so many. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { quotaCriticalPercent, quotaWarningPercent } from './limits.ts'
+import { quotaCriticalPercent, quotaWarningPercent } from './limits/lifecycle.ts'
 import { usageState } from './usage-state.ts'
 
 const percents = { warningPercent: quotaWarningPercent, criticalPercent: quotaCriticalPercent }

@@ -1,4 +1,4 @@
-import { packageVersionMaxCharacters } from './limits.ts'
+import { packageVersionMaxCharacters } from './limits/packages.ts'
 
 /** A version as SemVer 2.0.0 reads it. */
 export interface Version {

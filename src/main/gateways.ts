@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as pause } from 'node:timers/promises'
-import { gatewayRestartMs, gatewayStartMs } from '../kernel/limits.ts'
+import { gatewayRestartMs, gatewayStartMs } from '../kernel/limits/process.ts'
 import { endSuspect, suspectExitCode } from './ending.ts'
 import type { Logger } from './log.ts'
 import { answerForAll } from './process-metrics.ts'

@@ -8,7 +8,7 @@ import { fields, oneOf, RepositoryId, Sha256Text } from '../contract/schemas.ts'
 import type { FileKey } from '../features/identity/access/file-keys.ts'
 import { recoveryKeyId } from '../kernel/caller.ts'
 import { toSha256 } from '../kernel/digest.ts'
-import { fileKeysMax, keysFileBytesMax } from '../kernel/limits.ts'
+import { fileKeysMax, keysFileBytesMax } from '../kernel/limits/identity.ts'
 import { makeFolder, writeOnce } from './durable-file.ts'
 import { type Settings, SettingsInvalid } from './settings/rules.ts'
 

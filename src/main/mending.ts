@@ -2,7 +2,7 @@ import type { CheckedParts } from '../content/checks.ts'
 import type { Check } from '../contract/slice.ts'
 import { DatabaseUnavailable } from '../database/unavailable.ts'
 import type { Finding } from '../kernel/finding.ts'
-import { findingsMax } from '../kernel/limits.ts'
+import { findingsMax } from '../kernel/limits/upkeep.ts'
 import { checks, findingsOf } from './every-check.ts'
 
 /** What became of what a check found. */

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
-import { processMetricsMs } from '../kernel/limits.ts'
+import { processMetricsMs } from '../kernel/limits/process.ts'
 
 /**
  * Metrics of several gateway processes as one. Whichever is asked asks the process that started it, which asks them all and

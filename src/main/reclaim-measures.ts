@@ -4,7 +4,7 @@ import { oldestRemoval, removalCount } from '../content/removal.queries.ts'
 import type { Database } from '../database/database.ts'
 import type { Measure } from '../http/metrics.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { reclaimQueueCountedMax } from '../kernel/limits.ts'
+import { reclaimQueueCountedMax } from '../kernel/limits/upkeep.ts'
 
 /** What reclaim did in this process, and what waits for it anywhere. */
 export const reclaimMeasures = (database: Database, clock: Clock, { seen }: ReclaimMeter): readonly Measure[] => [

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { sameStopMs } from '../kernel/limits.ts'
+import { sameStopMs } from '../kernel/limits/process.ts'
 
 /**
  * Resolves at the first SIGTERM or SIGINT. What follows at once is the same wish: Ctrl-C goes to everything that runs in the

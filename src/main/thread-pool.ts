@@ -1,4 +1,4 @@
-import { threadPoolThreads } from '../kernel/engine-limits.ts'
+import { threadPoolThreads } from '../kernel/limits/engines.ts'
 
 /**
  * Gives the process a thread pool of the size that its parts count on. Must be called before anything uses the pool, whose size

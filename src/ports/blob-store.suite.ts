@@ -4,13 +4,13 @@ import { describe, it, type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
-import * as limits from '../kernel/limits.ts'
+import { readAheadBytes } from '../kernel/limits/transfers.ts'
 import { BlobMissing, type BlobStore, unplanned } from './blob-store.ts'
 import { all, get, nameOf, put, rest, same, stagedIds } from './storing.suite.ts'
 
 const KiB = 1024
 const MiB = 1024 * KiB
-const ahead = limits.readAheadBytes
+const ahead = readAheadBytes
 
 /** Around everything that an adapter may do differently: nothing, its small reads, one piece, several, very many. */
 const sizes = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { toSha256 } from '../kernel/digest.ts'
-import { readAheadBytes } from '../kernel/limits.ts'
+import { readAheadBytes } from '../kernel/limits/transfers.ts'
 import type { ByteRange } from '../kernel/range.ts'
 import { type BlobName, blobName } from './blob-name.ts'
 import { type BlobStore, type StagingPlan, unplanned } from './blob-store.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { partBytesMin, uploadTurnMs } from '../../src/kernel/limits.ts'
+import { partBytesMin, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
 import { type Backstage, openBackstage } from '../harness/backstage.ts'
 import { ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'

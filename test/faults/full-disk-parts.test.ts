@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { partBytesMin } from '../../src/kernel/limits.ts'
+import { partBytesMin } from '../../src/kernel/limits/transfers.ts'
 import { ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { endProgramsAfterTests } from '../harness/processes.ts'

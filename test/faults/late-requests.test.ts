@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { partBytesMin, uploadTurnMs } from '../../src/kernel/limits.ts'
+import { partBytesMin, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
 import { type BlobStoreBehindProxy, blobStoreBehindProxy } from '../harness/behind-proxy.ts'
 import { closeConnections } from '../harness/client.ts'
 import { onPostgres } from '../harness/engines.ts'

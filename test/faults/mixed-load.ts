@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { RepositoryAction } from '../../src/kernel/actions.ts'
-import { partBytesMin } from '../../src/kernel/limits.ts'
+import { partBytesMin } from '../../src/kernel/limits/transfers.ts'
 import { type Ask, ask, type Told } from '../harness/client.ts'
 import { createRepository } from '../harness/people.ts'
 import type { Answering } from '../harness/service.ts'

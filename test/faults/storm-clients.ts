@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { partBytesMin } from '../../src/kernel/limits.ts'
+import { partBytesMin } from '../../src/kernel/limits/transfers.ts'
 import { ask, type Told } from '../harness/client.ts'
 import { createRepository } from '../harness/people.ts'
 import { randomOf } from '../harness/random.ts'

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { sqliteLogKeptBytes } from '../../src/kernel/engine-limits.ts'
+import { sqliteLogKeptBytes } from '../../src/kernel/limits/engines.ts'
 import { ask, closeConnections, type Told } from '../harness/client.ts'
 import {
   type Environment,

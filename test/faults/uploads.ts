@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { partBytesMin } from '../../src/kernel/limits.ts'
+import { partBytesMin } from '../../src/kernel/limits/transfers.ts'
 import { ask, type Told } from '../harness/client.ts'
 
 /** A service as its clients see it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { partBytesMin } from '../../src/kernel/limits.ts'
+import { partBytesMin } from '../../src/kernel/limits/transfers.ts'
 import { digestOf } from './backstage.ts'
 import type { Told } from './client.ts'
 import { expectAnswer } from './expect.ts'

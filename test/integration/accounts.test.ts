@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { accountsMax, selfRegisteredAccountsMax } from '../../src/kernel/limits.ts'
+import { accountsMax, selfRegisteredAccountsMax } from '../../src/kernel/limits/identity.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, grant, type Person } from '../harness/people.ts'

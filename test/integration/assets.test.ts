@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { assetListingMax, expectedRevisionMax, revisionMax } from '../../src/kernel/limits.ts'
+import { assetListingMax, expectedRevisionMax, revisionMax } from '../../src/kernel/limits/catalog.ts'
 import { digestOf } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { changesWaitingPerCallerMax, changesWaitMaxSeconds } from '../../src/kernel/limits.ts'
+import { changesWaitingPerCallerMax, changesWaitMaxSeconds } from '../../src/kernel/limits/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'

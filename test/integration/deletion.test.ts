@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { deletedArtifactsKeptMs } from '../../src/kernel/limits.ts'
+import { deletedArtifactsKeptMs } from '../../src/kernel/limits/lifecycle.ts'
 import { type Backstage, chunked, digestOf, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'

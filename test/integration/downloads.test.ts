@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { smallFileBytesMax } from '../../src/kernel/limits.ts'
+import { smallFileBytesMax } from '../../src/kernel/limits/downloads.ts'
 import { digestOf } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'

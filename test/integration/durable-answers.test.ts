@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { sqliteSnapshotsAtOnce } from '../../src/kernel/engine-limits.ts'
+import { sqliteSnapshotsAtOnce } from '../../src/kernel/limits/engines.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { onSqlite } from '../harness/engines.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { completionInlineBytesMax, partBytesMin } from '../../src/kernel/limits.ts'
+import { completionInlineBytesMax, partBytesMin } from '../../src/kernel/limits/transfers.ts'
 import { digestOf } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine, onSqlite, type TestEngine } from '../harness/engines.ts'

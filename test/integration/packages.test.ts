@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { packagePageManifestBytesMax } from '../../src/kernel/limits.ts'
+import { packagePageManifestBytesMax } from '../../src/kernel/limits/packages.ts'
 import type { Backstage } from '../harness/backstage.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { partBytesMin, uploadLifetimeMs, uploadTurnMs } from '../../src/kernel/limits.ts'
+import { partBytesMin, uploadLifetimeMs, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
 import { type Backstage, chunked, digestOf, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { type Connection, openConnection } from '../harness/connection.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { pipelinedWaitingMax } from '../../src/kernel/connection-limits.ts'
+import { pipelinedWaitingMax } from '../../src/kernel/limits/http.ts'
 import { closeConnections } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, it } from 'node:test'
-import { referencesPerArtifactMax } from '../../src/kernel/limits.ts'
+import { referencesPerArtifactMax } from '../../src/kernel/limits/catalog.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'

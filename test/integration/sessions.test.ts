@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { signInFreeFailuresPerKnownAccount } from '../../src/kernel/admission-limits.ts'
-import { sessionLifetimeMs, sessionsPerAccountMax, signInFreeFailuresPerAccount } from '../../src/kernel/limits.ts'
+import {
+  sessionLifetimeMs,
+  sessionsPerAccountMax,
+  signInFreeFailuresPerAccount,
+  signInFreeFailuresPerKnownAccount,
+} from '../../src/kernel/limits/identity.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, grant, type Person } from '../harness/people.ts'

@@ -21,11 +21,10 @@ import { newId } from '../../src/kernel/ids.ts'
 import {
   capacityBytesDefault,
   cleanupGraceHoursDefault,
-  stagingGraceMs,
   uploadLifetimeMs,
   uploadTurnMs,
-} from '../../src/kernel/limits.ts'
-import { removalPauseFirstMs } from '../../src/kernel/upkeep-limits.ts'
+} from '../../src/kernel/limits/transfers.ts'
+import { removalPauseFirstMs, stagingGraceMs } from '../../src/kernel/limits/upkeep.ts'
 import { unplanned } from '../../src/ports/blob-store.ts'
 import { type Backstage, chunked, digestOf, forgetFile, openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { stagesPerArtifactMax } from '../../src/kernel/limits.ts'
+import { stagesPerArtifactMax } from '../../src/kernel/limits/catalog.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { newId } from '../../src/kernel/ids.ts'
-import { linesRememberedGroups } from '../../src/kernel/limits.ts'
+import { linesRememberedGroups } from '../../src/kernel/limits/lifecycle.ts'
 import { parseVersion, versionKey } from '../../src/kernel/version-order.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'

@@ -1,5 +1,5 @@
 import { truncate } from 'node:fs/promises'
-import { partSyncEveryBytes } from '../../kernel/limits.ts'
+import { partSyncEveryBytes } from '../../kernel/limits/transfers.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan, type StagedPart } from '../../ports/blob-store.ts'
 import { errorCode, guarded } from './failures.ts'
 import { amongLarge, close, closeLater, create, fileBytes, fsync, fsyncDirectory, link, openToWrite } from './files.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { describe, it } from 'node:test'
-import * as limits from '../../kernel/limits.ts'
+import { readAheadBytes } from '../../kernel/limits/transfers.ts'
 import { assemblySuite } from '../../ports/assembly.suite.ts'
 import { blobStoreSuite } from '../../ports/blob-store.suite.ts'
 import { BlobMissing, BlobStoreFull, BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
@@ -64,7 +64,7 @@ describe('openBlobDirectory', () => {
 describe('a blob directory', () => {
   it('lets a reader finish a blob that is deleted', async (t) => {
     const store = await openBlobDirectory(scratch(t))
-    const bytes = randomBytes(5 * limits.readAheadBytes)
+    const bytes = randomBytes(5 * readAheadBytes)
     const name = await put(store, bytes)
     const reader = await store.open(name, { start: 0, end: bytes.byteLength })
     assert.equal(await store.delete(name), true)
@@ -75,7 +75,7 @@ describe('a blob directory', () => {
   it('closes every file, however a blob was read or staged', async (t) => {
     const place = scratch(t)
     const store = await openBlobDirectory(place)
-    const size = 4 * limits.readAheadBytes
+    const size = 4 * readAheadBytes
     const name = await put(store, randomBytes(size))
     for (const end of [0, 1000, 100_000, size]) {
       await get(store, name, { start: 0, end })

@@ -1,6 +1,6 @@
 import fs, { constants } from 'node:fs'
-import { fileSyncsAtOnce, largeFileSyncsAtOnce } from '../../kernel/engine-limits.ts'
 import { createGate } from '../../kernel/gate.ts'
+import { fileSyncsAtOnce, largeFileSyncsAtOnce } from '../../kernel/limits/engines.ts'
 
 /*
  * The calls of the hot paths as promises, over the callback API: half the main thread's time of `fs.promises`, whose

@@ -1,4 +1,4 @@
-import * as limits from '../../kernel/limits.ts'
+import { receiveBufferBytes, receiveSyncBytesMin } from '../../kernel/limits/transfers.ts'
 import { release } from '../../kernel/piece-memory.ts'
 import { amongLarge, fdatasync, writeFully } from './files.ts'
 
@@ -17,7 +17,7 @@ export interface Course {
  * (backpressure).
  *
  * Syncs beside the transfer, so that the last one, which the sender waits for, is short: each begins when no more is to
- * come than was written since the one before, down to `limits.receiveSyncBytesMin`.
+ * come than was written since the one before, down to `receiveSyncBytesMin`.
  *
  * Pieces belong to the writer, which gives their memory back once they are written.
  *
@@ -60,7 +60,7 @@ export class GatheredWriter {
     this.#gathered.push(piece)
     this.#waitingBytes += piece.byteLength
     this.#draining ??= this.#drain()
-    if (this.#waitingBytes > limits.receiveBufferBytes) await this.#room()
+    if (this.#waitingBytes > receiveBufferBytes) await this.#room()
   }
 
   /** Resolves when everything is written and durable. */
@@ -122,7 +122,7 @@ export class GatheredWriter {
     this.#position += bytes
     this.#waitingBytes -= bytes
     this.#syncBeside()
-    if (this.#waitingBytes <= limits.receiveBufferBytes) this.#roomMade?.()
+    if (this.#waitingBytes <= receiveBufferBytes) this.#roomMade?.()
   }
 
   /** What goes out in one call: half of what may wait at most, so that the other half comes in meanwhile. */
@@ -130,7 +130,7 @@ export class GatheredWriter {
     let count = 0
     let bytes = 0
     for (const piece of this.#gathered) {
-      if (count > 0 && bytes + piece.byteLength > limits.receiveBufferBytes / 2) break
+      if (count > 0 && bytes + piece.byteLength > receiveBufferBytes / 2) break
       bytes += piece.byteLength
       count += 1
     }
@@ -146,14 +146,14 @@ export class GatheredWriter {
   }
 
   #dueBytes(): number {
-    return Math.min(this.#syncEveryBytes, Math.max(this.#end - this.#position, limits.receiveSyncBytesMin))
+    return Math.min(this.#syncEveryBytes, Math.max(this.#end - this.#position, receiveSyncBytesMin))
   }
 
   async #sync(): Promise<void> {
     try {
       const descriptor = await this.#descriptor
       const sync = () => fdatasync(descriptor)
-      await (this.#position - this.#from > limits.receiveSyncBytesMin ? amongLarge(sync) : sync())
+      await (this.#position - this.#from > receiveSyncBytesMin ? amongLarge(sync) : sync())
     } catch (error) {
       this.#failure ??= { error }
     }

@@ -1,5 +1,5 @@
 import fs, { constants } from 'node:fs'
-import { readAheadBytes } from '../../kernel/limits.ts'
+import { readAheadBytes } from '../../kernel/limits/transfers.ts'
 import { BlobStoreUnavailable } from '../../ports/blob-store.ts'
 import { errorCode } from './failures.ts'
 import {

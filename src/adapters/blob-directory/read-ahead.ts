@@ -1,4 +1,4 @@
-import { readersAheadMax } from '../../kernel/engine-limits.ts'
+import { readersAheadMax } from '../../kernel/limits/engines.ts'
 import type { ByteRange } from '../../kernel/range.ts'
 import { storeFailure } from './failures.ts'
 import { closeLater, openToRead, readFully } from './files.ts'

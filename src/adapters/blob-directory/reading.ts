@@ -1,5 +1,5 @@
 import fs, { constants } from 'node:fs'
-import { ownReadBufferBytesMax } from '../../kernel/engine-limits.ts'
+import { ownReadBufferBytesMax } from '../../kernel/limits/engines.ts'
 import { OnePiece } from '../../kernel/one-piece.ts'
 import type { ByteRange } from '../../kernel/range.ts'
 import { closeLater, readFully } from './files.ts'

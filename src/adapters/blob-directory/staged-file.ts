@@ -1,4 +1,4 @@
-import { receiveSyncEveryBytes } from '../../kernel/limits.ts'
+import { receiveSyncEveryBytes } from '../../kernel/limits/transfers.ts'
 import type { BlobName } from '../../ports/blob-name.ts'
 import type { StagedBlob, StagingPlan } from '../../ports/blob-store.ts'
 import type { DirectorySyncs } from './directory-syncs.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { describe, it } from 'node:test'
-import * as limits from '../../kernel/limits.ts'
+import { receiveSyncEveryBytes } from '../../kernel/limits/transfers.ts'
 import { BlobStoreFull, BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
 import { get, nameOf, put } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
@@ -79,7 +79,7 @@ describe('writing', () => {
     const store = await openBlobDirectory(scratch(t))
     const staged = await store.stage(randomUUID(), unplanned)
     const syncs = t.mock.method(fs, 'fdatasync')
-    const pieces = (2.5 * limits.receiveSyncEveryBytes) / MiB
+    const pieces = (2.5 * receiveSyncEveryBytes) / MiB
     for (let n = 0; n < pieces; n++) await staged.write(Buffer.alloc(MiB))
     const beside = syncs.mock.callCount()
     await staged.publish(nameInShard('00'))
@@ -140,7 +140,7 @@ describe('writing', () => {
       })
       const name = nameInShard('77')
       const fill = async (): Promise<void> => {
-        for (let n = 0; n <= limits.receiveSyncEveryBytes / MiB; n++) await staged.write(Buffer.alloc(MiB))
+        for (let n = 0; n <= receiveSyncEveryBytes / MiB; n++) await staged.write(Buffer.alloc(MiB))
         await staged.publish(name)
       }
       await assert.rejects(fill, kind, `${call} ${code}`)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { atOnce } from '../../kernel/at-once.ts'
-import { objectPartBytes, objectPartsMax, objectRequestsAtOnce } from '../../kernel/engine-limits.ts'
+import { objectPartBytes, objectPartsMax, objectRequestsAtOnce } from '../../kernel/limits/engines.ts'
 import {
   type Assembly,
   AssemblyLost,

@@ -1,6 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
-import * as engineLimits from '../../kernel/engine-limits.ts'
+import {
+  objectStoreAnswerMs,
+  objectStoreConnectionsMax,
+  objectStoreConnectMs,
+  objectStoreIdleMs,
+  objectStorePauseFirstMs,
+  objectStorePauseLongestMs,
+  objectStoreTriesMax,
+  objectStoreWorkMs,
+} from '../../kernel/limits/engines.ts'
 import { isPassing, NoAnswer } from './failures.ts'
 import { type Keys, keysUnder } from './keys.ts'
 import { Likeness } from './likeness.ts'
@@ -27,11 +36,11 @@ export interface Patience {
 }
 
 export const patience: Patience = {
-  connectMs: engineLimits.objectStoreConnectMs,
-  answerMs: engineLimits.objectStoreAnswerMs,
-  idleMs: engineLimits.objectStoreIdleMs,
-  workMs: engineLimits.objectStoreWorkMs,
-  pauseFirstMs: engineLimits.objectStorePauseFirstMs,
+  connectMs: objectStoreConnectMs,
+  answerMs: objectStoreAnswerMs,
+  idleMs: objectStoreIdleMs,
+  workMs: objectStoreWorkMs,
+  pauseFirstMs: objectStorePauseFirstMs,
 }
 
 /** What every call needs: the client, the bucket it names, and the keys in it. */
@@ -46,7 +55,7 @@ export interface Bucket {
 }
 
 export const bucketAt = (place: ObjectPlace, waits: Patience): Bucket => {
-  const agent = { keepAlive: true, maxSockets: engineLimits.objectStoreConnectionsMax }
+  const agent = { keepAlive: true, maxSockets: objectStoreConnectionsMax }
   const client = new S3Client({
     region: place.region,
     ...(place.endpoint === null ? {} : { endpoint: place.endpoint }),
@@ -91,8 +100,8 @@ export const persistently = async <T>(
       return await answered(withinMs, send)
     } catch (error) {
       const spent = performance.now() - begun >= patience.answerMs
-      if (tries === engineLimits.objectStoreTriesMax || spent || !isPassing(error)) throw error
-      const longest = Math.min(patience.pauseFirstMs * 2 ** (tries - 1), engineLimits.objectStorePauseLongestMs)
+      if (tries === objectStoreTriesMax || spent || !isPassing(error)) throw error
+      const longest = Math.min(patience.pauseFirstMs * 2 ** (tries - 1), objectStorePauseLongestMs)
       await pause(longest * (0.5 + Math.random() / 2))
     }
   }

@@ -4,7 +4,7 @@ import {
   objectPartsMax,
   objectRequestBytesMax,
   objectRequestsAtOnce,
-} from '../../kernel/engine-limits.ts'
+} from '../../kernel/limits/engines.ts'
 import type { ByteRange } from '../../kernel/range.ts'
 import type { Bucket } from './bucket.ts'
 import { copyObject } from './objects.ts'

@@ -1,5 +1,5 @@
 import { atOnce } from '../../kernel/at-once.ts'
-import { objectRequestsAtOnce } from '../../kernel/engine-limits.ts'
+import { objectRequestsAtOnce } from '../../kernel/limits/engines.ts'
 import type { Bucket } from './bucket.ts'
 import { objectsBelow } from './listing.ts'
 import { deleteObject } from './objects.ts'

@@ -10,7 +10,7 @@ import {
 } from '../../../test/harness/faulty-proxy.ts'
 import { createBucket, type TestBucket } from '../../../test/harness/object-store.ts'
 import { objectStoreUrl, stopOwnObjectStore } from '../../../test/harness/shared-object-store.ts'
-import { objectStoreTriesMax } from '../../kernel/engine-limits.ts'
+import { objectStoreTriesMax } from '../../kernel/limits/engines.ts'
 import { AssemblyLost, type BlobStore, BlobStoreUnavailable } from '../../ports/blob-store.ts'
 import { get, nameOf, put, rest, same, stagedIds } from '../../ports/storing.suite.ts'
 import { openBlobS3 } from './blob-s3.ts'

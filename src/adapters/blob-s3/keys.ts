@@ -1,4 +1,4 @@
-import { objectUploadNameMaxCharacters } from '../../kernel/engine-limits.ts'
+import { objectUploadNameMaxCharacters } from '../../kernel/limits/engines.ts'
 import { type BlobName, isBlobName, toBlobName } from '../../ports/blob-name.ts'
 
 /*

@@ -1,6 +1,6 @@
 import { PassThrough, type Readable } from 'node:stream'
-import { objectPartBytesHeldMax } from '../../kernel/engine-limits.ts'
-import { receiveBufferBytes } from '../../kernel/limits.ts'
+import { objectPartBytesHeldMax } from '../../kernel/limits/engines.ts'
+import { receiveBufferBytes } from '../../kernel/limits/transfers.ts'
 import { release } from '../../kernel/piece-memory.ts'
 import { NoAnswer } from './failures.ts'
 import { HeldBytes } from './held-bytes.ts'

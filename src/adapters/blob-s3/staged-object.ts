@@ -1,4 +1,4 @@
-import { objectPartBytes, objectPartsMax } from '../../kernel/engine-limits.ts'
+import { objectPartBytes, objectPartsMax } from '../../kernel/limits/engines.ts'
 import type { BlobName } from '../../ports/blob-name.ts'
 import { AssemblyLost, BlobStoreUnavailable, type StagedBlob, type StagingPlan } from '../../ports/blob-store.ts'
 import type { Bucket } from './bucket.ts'

@@ -9,7 +9,7 @@ import {
   downloadTurnMs,
   queueRetrySecondsMax,
   smallDownloadBytes,
-} from '../../kernel/limits.ts'
+} from '../../kernel/limits/downloads.ts'
 import { OwningScope } from '../../kernel/scope.ts'
 import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { type Admission, createAdmission } from './admission.ts'

@@ -12,7 +12,7 @@ import {
   downloadTurnMs,
   queueRetrySecondsMax,
   smallDownloadBytes,
-} from '../../kernel/limits.ts'
+} from '../../kernel/limits/downloads.ts'
 import { SlowClients } from '../../kernel/slow-clients.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { Download, Turn } from './download.ts'

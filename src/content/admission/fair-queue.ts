@@ -1,5 +1,5 @@
 import { type DownloadClass, downloadClasses } from '../../kernel/download-class.ts'
-import { downloadCallersKept, downloadClassShares } from '../../kernel/limits.ts'
+import { downloadCallersKept, downloadClassShares } from '../../kernel/limits/downloads.ts'
 
 /**
  * Whose turn is it? Slots are given out by start-time fair queueing (Goyal, Vin, Cheng, 1996) on two levels: between the

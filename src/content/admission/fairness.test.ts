@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { DownloadClass } from '../../kernel/download-class.ts'
-import { downloadClassShares } from '../../kernel/limits.ts'
+import { downloadClassShares } from '../../kernel/limits/downloads.ts'
 import { seeded, VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { FairQueue, type Holding } from './fair-queue.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { downloadRestMs } from '../../kernel/limits.ts'
+import { downloadRestMs } from '../../kernel/limits/downloads.ts'
 import { OwningScope } from '../../kernel/scope.ts'
 import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { createAdmission } from './admission.ts'

@@ -7,7 +7,7 @@ import type { Database } from '../../database/database.ts'
 import { migrate } from '../../database/migrate.ts'
 import { migrations } from '../../database/migrations/index.ts'
 import { openDatabase } from '../../database/open.ts'
-import { gatewayBeatMs, gatewayBeatsApartMs, gatewayLeaseMs } from '../../kernel/limits.ts'
+import { gatewayBeatMs, gatewayBeatsApartMs, gatewayLeaseMs } from '../../kernel/limits/downloads.ts'
 import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { fairPart, type SharedSlots, shareSlots } from './shared-slots.ts'
 

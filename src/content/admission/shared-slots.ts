@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/ids.ts'
-import { gatewayBeatMs, gatewayBeatsApartMs, gatewayLeaseMs } from '../../kernel/limits.ts'
+import { gatewayBeatMs, gatewayBeatsApartMs, gatewayLeaseMs } from '../../kernel/limits/downloads.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import type { Admission } from './admission.ts'
 import { forgetGateway, forgetGateways, liveGateways, lockGateways, writeGateway } from './shared-slots.queries.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { queueTicketMs } from '../../kernel/limits.ts'
+import { queueTicketMs } from '../../kernel/limits/downloads.ts'
 import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { createTickets } from './tickets.ts'
 

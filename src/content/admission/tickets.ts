@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../kernel/clock.ts'
-import { queueTicketMs } from '../../kernel/limits.ts'
+import { queueTicketMs } from '../../kernel/limits/downloads.ts'
 
 /**
  * A ticket says since when a download waits. It is stored nowhere: any process of the service believes it, also after a

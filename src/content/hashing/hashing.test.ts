@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
-import { hashRingBytes } from '../../kernel/limits.ts'
+import { hashRingBytes } from '../../kernel/limits/transfers.ts'
 import { createHashing, HashLost } from './hashing.ts'
 
 const digestOf = (...pieces: Uint8Array[]): string => createHash('sha256').update(Buffer.concat(pieces)).digest('hex')

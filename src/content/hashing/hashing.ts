@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
-import { hashedHereBytesMax, hashRingBytes } from '../../kernel/limits.ts'
+import { hashedHereBytesMax, hashRingBytes } from '../../kernel/limits/transfers.ts'
 import { type HashThreadData, type HashThreadNews, operations } from './hash-thread.ts'
 import { createRing, RingWriter } from './ring.ts'
 

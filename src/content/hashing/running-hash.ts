@@ -1,4 +1,4 @@
-import { runningHashesMax } from '../../kernel/limits.ts'
+import { runningHashesMax } from '../../kernel/limits/transfers.ts'
 import type { Hashing, ThreadHash } from './hashing.ts'
 
 /**

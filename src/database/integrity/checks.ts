@@ -1,5 +1,5 @@
 import { damage, type Finding } from '../../kernel/finding.ts'
-import { findingsMax } from '../../kernel/limits.ts'
+import { findingsMax } from '../../kernel/limits/upkeep.ts'
 import type { Queries } from '../database.ts'
 import {
   dangling,

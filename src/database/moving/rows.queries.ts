@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { importValuesMax } from '../../kernel/engine-limits.ts'
+import { importValuesMax } from '../../kernel/limits/engines.ts'
 import type { Queries, Transaction } from '../database.ts'
 import type { Engine } from '../migration.ts'
 import { type MovingTable, movingTables, type TableName } from './tables.ts'

@@ -1,4 +1,4 @@
-import { exportPage, exportPageOfLongRows } from '../../kernel/engine-limits.ts'
+import { exportPage, exportPageOfLongRows } from '../../kernel/limits/engines.ts'
 import type { Tables } from '../tables/index.ts'
 
 export type TableName = keyof Tables

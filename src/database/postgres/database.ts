@@ -1,5 +1,5 @@
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely'
-import { postgresSnapshotIdleMs } from '../../kernel/engine-limits.ts'
+import { postgresSnapshotIdleMs } from '../../kernel/limits/engines.ts'
 import { Announcements } from '../announcements.ts'
 import { runOnce, withRetries } from '../attempts.ts'
 import type { Database, Queries, Transaction } from '../database.ts'

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
-import { postgresPatientLookMs, postgresPatientLooksInVain } from '../../kernel/engine-limits.ts'
+import { postgresPatientLookMs, postgresPatientLooksInVain } from '../../kernel/limits/engines.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { saidByServer, unavailable } from './errors.ts'
 import { type Bounds, openPool } from './pool.ts'

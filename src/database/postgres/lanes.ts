@@ -1,4 +1,5 @@
 import {
+  databaseConnectMs,
   postgresChangesMax,
   postgresIdleInTransactionMs,
   postgresLockMs,
@@ -10,8 +11,7 @@ import {
   postgresReadsMax,
   postgresSilenceMs,
   postgresStatementMs,
-} from '../../kernel/engine-limits.ts'
-import { databaseConnectMs } from '../../kernel/limits.ts'
+} from '../../kernel/limits/engines.ts'
 import { unavailable } from './errors.ts'
 import { Lane } from './lane.ts'
 import type { Bounds } from './pool.ts'

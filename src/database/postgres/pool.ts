@@ -1,5 +1,5 @@
 import { Pool, types } from 'pg'
-import { postgresKeepAliveMs } from '../../kernel/engine-limits.ts'
+import { postgresKeepAliveMs } from '../../kernel/limits/engines.ts'
 
 /** How many connections there may be for some work, and how long things may take there. */
 export interface Bounds {

@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
-import { sqliteBusyTimeoutMs } from '../../kernel/engine-limits.ts'
+import { sqliteBusyTimeoutMs } from '../../kernel/limits/engines.ts'
 import { type Bindable, checkParameter } from '../parameters.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { translated } from './errors.ts'

@@ -5,7 +5,7 @@ import {
   sqliteLogLookBusyMs,
   sqliteLogLookMs,
   sqliteLogThreadBytes,
-} from '../../kernel/engine-limits.ts'
+} from '../../kernel/limits/engines.ts'
 import type { DatabaseLog } from '../database.ts'
 import { LogThread } from './log-care-thread.ts'
 import { keeperLock, type LogAnswer, type LogTask } from './log-thread.ts'

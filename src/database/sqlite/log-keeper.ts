@@ -3,7 +3,7 @@ import {
   sqliteLogCopyFrames,
   sqliteLogKeptBytes,
   sqliteLogRestartTries,
-} from '../../kernel/engine-limits.ts'
+} from '../../kernel/limits/engines.ts'
 import { SqliteConnection } from './connection.ts'
 import { isBusy } from './errors.ts'
 

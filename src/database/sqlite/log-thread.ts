@@ -1,5 +1,5 @@
 import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { sqliteLogCopyFrames, sqliteLogRestartFrames } from '../../kernel/engine-limits.ts'
+import { sqliteLogCopyFrames, sqliteLogRestartFrames } from '../../kernel/limits/engines.ts'
 import { isPassing } from './errors.ts'
 import { lockFile } from './file-lock.ts'
 import { type LogFrames, LogKeeper } from './log-keeper.ts'

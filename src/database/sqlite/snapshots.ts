@@ -1,5 +1,4 @@
-import { sqliteSnapshotsAtOnce } from '../../kernel/engine-limits.ts'
-import { writersWaitingMax } from '../../kernel/limits.ts'
+import { sqliteSnapshotsAtOnce, writersWaitingMax } from '../../kernel/limits/engines.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { SqliteConnection } from './connection.ts'
 

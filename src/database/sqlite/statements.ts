@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { sqliteStatementsKept } from '../../kernel/engine-limits.ts'
+import { sqliteStatementsKept } from '../../kernel/limits/engines.ts'
 
 /**
  * Compiled statements by their text, the least recently used forgotten. Two generations instead of a list in order of use:

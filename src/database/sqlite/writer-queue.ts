@@ -1,4 +1,4 @@
-import { writersWaitingMax } from '../../kernel/limits.ts'
+import { writersWaitingMax } from '../../kernel/limits/engines.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 
 /** Transactions that only run SQL never let the event loop turn; after this long they are made to. */

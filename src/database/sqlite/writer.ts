@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { sqliteLockPauseMs } from '../../kernel/engine-limits.ts'
-import { databaseConnectMs } from '../../kernel/limits.ts'
+import { databaseConnectMs, sqliteLockPauseMs } from '../../kernel/limits/engines.ts'
 import type { Session } from '../attempts.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { SqliteConnection } from './connection.ts'

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { Failure } from '../../kernel/failure.ts'
-import { scrubMiBPerSecondDefault } from '../../kernel/limits.ts'
+import { scrubMiBPerSecondDefault } from '../../kernel/limits/upkeep.ts'
 import { keepFilesPrivate } from '../private-files.ts'
 import { SettingsInvalid } from '../settings/rules.ts'
 import { programVersion } from '../version.ts'

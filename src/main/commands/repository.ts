@@ -6,7 +6,7 @@ import {
 import { setQuota } from '../../features/lifecycle/policies/policy.ts'
 import { unasked } from '../../journal/security-audit.ts'
 import { invalid } from '../../kernel/failure.ts'
-import { pageMax } from '../../kernel/limits.ts'
+import { pageMax } from '../../kernel/limits/catalog.ts'
 import { isRepositoryId, patterns } from '../../kernel/names.ts'
 import { withParts } from './offline.ts'
 

@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, rm, stat, statfs, unlink } from 'node:fs/prom
 import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
 import { lockFile } from '../../database/sqlite/file-lock.ts'
-import { exportManifestBytesMax } from '../../kernel/engine-limits.ts'
 import { Failure, invalid } from '../../kernel/failure.ts'
-import { readAheadBytes } from '../../kernel/limits.ts'
+import { exportManifestBytesMax } from '../../kernel/limits/engines.ts'
+import { readAheadBytes } from '../../kernel/limits/transfers.ts'
 import { isUnfinished, makeFolder, syncDirectory, writeNamed, writeOnce } from '../durable-file.ts'
 import { type Manifest, type ManifestContent, Marker, manifestOf, manifestText, NoManifest } from './manifest.ts'
 

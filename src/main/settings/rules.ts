@@ -1,24 +1,24 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseTrustedProxies, type TrustedProxies } from '../../http/client-address.ts'
-import { uploadSharePercentDefault } from '../../kernel/admission-limits.ts'
+import { downloadSlotsDefault, downloadSlotsMax, downloadWaitSecondsDefault } from '../../kernel/limits/downloads.ts'
+import { requestsPerSecondDefault } from '../../kernel/limits/http.ts'
 import {
-  capacityBytesDefault,
-  cleanupGraceHoursDefault,
-  dayMs,
-  downloadSlotsDefault,
-  downloadSlotsMax,
-  downloadWaitSecondsDefault,
-  freeSpaceReserveBytesDefault,
-  gatewayProcessesMax,
   journalRetentionDaysDefault,
-  objectBytesMax,
-  requestsPerSecondDefault,
   retentionDaysMax,
   retentionDaysMin,
   securityAuditRetentionDaysDefault,
+} from '../../kernel/limits/journal.ts'
+import { gatewayProcessesMax } from '../../kernel/limits/process.ts'
+import {
+  capacityBytesDefault,
+  cleanupGraceHoursDefault,
+  freeSpaceReserveBytesDefault,
+  objectBytesMax,
   uploadDeadlineSecondsDefault,
-} from '../../kernel/limits.ts'
+  uploadSharePercentDefault,
+} from '../../kernel/limits/transfers.ts'
+import { day } from '../../kernel/units.ts'
 import { type BlobStoreSetting, blobStoreSetting } from './blob-store.ts'
 import { type SettingName, settingNames } from './names.ts'
 
@@ -103,9 +103,9 @@ export const readSettings = (environment: Environment): Settings => {
     maxObjectBytes: read('SVC_MAX_OBJECT_BYTES', objectBytesMax, wholeNumber(1, objectBytesMax)),
     capacityBytes: read('SVC_CAPACITY_BYTES', capacityBytesDefault, wholeNumber(0, Number.MAX_SAFE_INTEGER)),
     cleanupGraceMs: read('SVC_CLEANUP_GRACE_HOURS', cleanupGraceHoursDefault, wholeNumber(0, 8760)) * 3_600_000,
-    journalRetentionMs: read('SVC_JOURNAL_RETENTION_DAYS', journalRetentionDaysDefault, retentionDays) * dayMs,
+    journalRetentionMs: read('SVC_JOURNAL_RETENTION_DAYS', journalRetentionDaysDefault, retentionDays) * day,
     securityAuditRetentionMs:
-      read('SVC_SECURITY_AUDIT_RETENTION_DAYS', securityAuditRetentionDaysDefault, retentionDays) * dayMs,
+      read('SVC_SECURITY_AUDIT_RETENTION_DAYS', securityAuditRetentionDaysDefault, retentionDays) * day,
     freeSpaceReserveBytes: read(
       'SVC_FREE_SPACE_RESERVE_BYTES',
       freeSpaceReserveBytesDefault,

@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/database.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
-import { findingsMax } from '../../../kernel/limits.ts'
+import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { annotationsOfNothing } from './annotations.queries.ts'
 import { forgetAnnotations } from './annotations.ts'
 

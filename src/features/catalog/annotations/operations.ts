@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { fields, Uuid } from '../../../contract/schemas.ts'
-import { collectionsMax, expectedRevisionMax, revisionMax } from '../../../kernel/limits.ts'
+import { collectionsMax, expectedRevisionMax, revisionMax } from '../../../kernel/limits/catalog.ts'
 import { Collection, Labels, Metadata } from '../artifacts/vocabulary.ts'
 
 const path = '/api/v1/repositories/{repository}/artifacts/{id}/annotations'

@@ -2,7 +2,7 @@ import { release } from '../../../content/claims.ts'
 import type { Database } from '../../../database/database.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
-import { findingsMax } from '../../../kernel/limits.ts'
+import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { artifactsWithoutClaim, claimsWithoutHolder, deletedWithoutClaim } from './artifacts.queries.ts'
 
 /** Proves that published files and their claims are the same set. */

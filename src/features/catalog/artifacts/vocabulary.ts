@@ -16,7 +16,7 @@ import {
   labelsMax,
   metadataEntriesMax,
   metadataValueMaxCharacters,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/catalog.ts'
 import { patterns } from '../../../kernel/names.ts'
 
 /** What an uploader says of a file: the descriptor of sessions and artifacts. */

@@ -1,6 +1,6 @@
 import type { Queries } from '../../../database/database.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
-import { findingsMax } from '../../../kernel/limits.ts'
+import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { assetsBesideHistory } from './assets.queries.ts'
 
 /** Proves that each path shows the newest revision of its history. */

@@ -11,7 +11,12 @@ import {
   text,
   Uuid,
 } from '../../../contract/schemas.ts'
-import { assetHistoryPage, assetPathMaxCharacters, expectedRevisionMax, revisionMax } from '../../../kernel/limits.ts'
+import {
+  assetHistoryPage,
+  assetPathMaxCharacters,
+  expectedRevisionMax,
+  revisionMax,
+} from '../../../kernel/limits/catalog.ts'
 import { patterns } from '../../../kernel/names.ts'
 
 const base = '/api/v1/repositories/{repository}'

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../../database/database.ts'
 import { appendJournal } from '../../../journal/journal.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { revisionMax } from '../../../kernel/limits.ts'
+import { revisionMax } from '../../../kernel/limits/catalog.ts'
 import { insertRevision, type RevisionRow } from './assets.queries.ts'
 
 /** What a path is to show from now on. */

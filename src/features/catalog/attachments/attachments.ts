@@ -7,7 +7,7 @@ import type {
 import { appendJournal } from '../../../journal/journal.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
-import { attachmentHistoryPage, attachmentRevisionsForgotten, revisionMax } from '../../../kernel/limits.ts'
+import { attachmentHistoryPage, attachmentRevisionsForgotten, revisionMax } from '../../../kernel/limits/catalog.ts'
 import { caseless } from '../../../kernel/names.ts'
 import { heldArtifact, publishedAmong, publishedArtifact } from '../artifacts/artifacts.ts'
 import { deleteOldestRevisions, insertRevision, listItemRows, listRevisionRows } from './attachments.queries.ts'

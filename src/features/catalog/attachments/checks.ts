@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/database.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
-import { findingsMax } from '../../../kernel/limits.ts'
+import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { attachmentsElsewhere, attachmentsWithoutBuild } from './attachments.queries.ts'
 import { forgetAttachments } from './attachments.ts'
 

@@ -8,7 +8,7 @@ import {
   attachmentsMax,
   expectedRevisionMax,
   revisionMax,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/catalog.ts'
 import { attachmentKinds } from './vocabulary.ts'
 
 const shared = {

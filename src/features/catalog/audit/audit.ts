@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/database.ts'
 import { journalRowsAfter } from '../../../journal/journal.queries.ts'
-import { pageMax } from '../../../kernel/limits.ts'
+import { pageMax } from '../../../kernel/limits/catalog.ts'
 
 /** What was changed in a repository, by whom and when. */
 export interface AuditEntry {

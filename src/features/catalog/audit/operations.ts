@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { answers, defineOperation } from '../../../contract/define.ts'
 import { fields, inRepository, Sequence, Timestamp, Uuid } from '../../../contract/schemas.ts'
-import { pageMax } from '../../../kernel/limits.ts'
+import { pageMax } from '../../../kernel/limits/catalog.ts'
 
 const AuditEntry = fields({
   sequence: Sequence,

@@ -1,6 +1,6 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { actorOf } from '../../../kernel/caller.ts'
-import { pageDefault } from '../../../kernel/limits.ts'
+import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { type ChangeParts, nextChanges } from './changes.ts'
 import { listCatalogChanges } from './operations.ts'
 

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { answers, defineOperation } from '../../../contract/define.ts'
 import { fields, inRepository, nullable, pageLimit, Sequence, Uuid } from '../../../contract/schemas.ts'
-import { changesWaitMaxSeconds, pageMax } from '../../../kernel/limits.ts'
+import { changesWaitMaxSeconds, pageMax } from '../../../kernel/limits/catalog.ts'
 
 const Change = fields({
   id: Type.String(),

@@ -1,5 +1,5 @@
 import type { StoredBytes } from '../../../content/stored-bytes.ts'
-import { archiveDirectoryBytesMax, archiveEntriesMax } from '../../../kernel/limits.ts'
+import { archiveDirectoryBytesMax, archiveEntriesMax } from '../../../kernel/limits/packages.ts'
 import { refuseArchive } from './archive-refusal.ts'
 
 /** Where the list of an archive's entries lies, and that it leads to the archive's very end. */

@@ -1,5 +1,5 @@
 import type { Entry } from 'yauzl'
-import { deflateRatioMax } from '../../../kernel/limits.ts'
+import { deflateRatioMax } from '../../../kernel/limits/packages.ts'
 import { decodeName, nameFault } from './archive-names.ts'
 import { refuseEntry } from './archive-refusal.ts'
 

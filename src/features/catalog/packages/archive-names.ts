@@ -1,5 +1,5 @@
 import { getFileNameLowLevel } from 'yauzl'
-import { archiveFoldersMax, archiveNameBytesMax } from '../../../kernel/limits.ts'
+import { archiveFoldersMax, archiveNameBytesMax } from '../../../kernel/limits/packages.ts'
 import { caseless, patterns } from '../../../kernel/names.ts'
 import { refuseArchive, refuseEntry } from './archive-refusal.ts'
 

@@ -1,5 +1,5 @@
 import { Failure } from '../../../kernel/failure.ts'
-import { archivesAtOnce, archivesWaitingMax } from '../../../kernel/limits.ts'
+import { archivesAtOnce, archivesWaitingMax } from '../../../kernel/limits/packages.ts'
 
 /** A few at a time: whoever asks to have an archive looked at waits in line, up to a length, and is then told to come back. */
 export type ArchiveTurns = <T>(work: () => Promise<T>) => Promise<T>

@@ -8,7 +8,7 @@ import {
   archiveEntriesAtOnce,
   archiveEntriesMax,
   archiveFoldersMax,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/packages.ts'
 import { readManifest } from './archive.ts'
 import { createArchiveTurns } from './archive-turns.ts'
 

@@ -8,7 +8,7 @@ import {
   type ZipFile,
 } from 'yauzl'
 import type { StoredBytes } from '../../../content/stored-bytes.ts'
-import { archiveEntriesAtOnce, packageManifestBytesMax } from '../../../kernel/limits.ts'
+import { archiveEntriesAtOnce, packageManifestBytesMax } from '../../../kernel/limits/packages.ts'
 import { type Directory, readDirectory } from './archive-end.ts'
 import { type CheckedEntry, checkEntry } from './archive-entries.ts'
 import { createNameSet } from './archive-names.ts'

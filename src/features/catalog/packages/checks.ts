@@ -1,6 +1,7 @@
 import type { Database } from '../../../database/database.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
-import { checkPage, findingsMax, packagePageManifestBytesMax } from '../../../kernel/limits.ts'
+import { packagePageManifestBytesMax } from '../../../kernel/limits/packages.ts'
+import { checkPage, findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { freedWithoutDeleted, packagesBesideTheirTime, setPublication } from './packages.queries.ts'
 import { deriveStages, packagesBesideStages } from './stages.queries.ts'
 import { type VersionTable, versionRows, versionSizesAfter } from './versions.queries.ts'

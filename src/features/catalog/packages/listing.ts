@@ -1,6 +1,6 @@
 import type { Queries } from '../../../database/database.ts'
 import type { PackagesTable } from '../../../database/tables/packages.ts'
-import { packagePageManifestBytesMax } from '../../../kernel/limits.ts'
+import { packagePageManifestBytesMax } from '../../../kernel/limits/packages.ts'
 import { cursorOf } from './cursor.ts'
 import { listPackageRows, manifestsOf, type PackageRow, type Page } from './listing.queries.ts'
 

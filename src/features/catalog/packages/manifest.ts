@@ -3,7 +3,7 @@ import {
   packageManifestDepthMax,
   packageNameMaxCharacters,
   packageVersionMaxCharacters,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/packages.ts'
 import { patterns } from '../../../kernel/names.ts'
 import { parseVersion, type Version } from '../../../kernel/version-order.ts'
 import { refuseManifest } from './archive-refusal.ts'

@@ -13,14 +13,13 @@ import {
   text,
   Uuid,
 } from '../../../contract/schemas.ts'
+import { pageMax, stagesPerArtifactMax } from '../../../kernel/limits/catalog.ts'
 import {
   packageGroupMaxCharacters,
   packageNameMaxCharacters,
   packageRangeMaxCharacters,
   packageVersionMaxCharacters,
-  pageMax,
-  stagesPerArtifactMax,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/packages.ts'
 import { patterns } from '../../../kernel/names.ts'
 
 const base = '/api/v1/repositories/{repository}'

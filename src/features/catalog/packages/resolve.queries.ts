@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Queries } from '../../../database/database.ts'
 import { engineOf } from '../../../database/engine-of.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
-import { promotedVersionsReadMax } from '../../../kernel/engine-limits.ts'
+import { promotedVersionsReadMax } from '../../../kernel/limits/engines.ts'
 import type { KeyInterval } from './ranges.ts'
 import { stageNames } from './stages.queries.ts'
 

@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../../../database/database.ts'
 import { appendJournal } from '../../../journal/journal.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { referencesPerArtifactMax } from '../../../kernel/limits.ts'
+import { referencesPerArtifactMax } from '../../../kernel/limits/catalog.ts'
 import { heldArtifact } from '../artifacts/artifacts.ts'
 import { countReferences, deleteReference, insertReference } from './references.queries.ts'
 

@@ -3,7 +3,7 @@ import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { doerOf } from '../../../journal/doer.ts'
 import { inOrder, type RepositoryAction } from '../../../kernel/actions.ts'
 import type { Caller } from '../../../kernel/caller.ts'
-import { pageDefault } from '../../../kernel/limits.ts'
+import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { pageOf } from '../../../kernel/page.ts'
 import {
   createRepository,

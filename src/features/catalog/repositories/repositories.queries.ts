@@ -1,6 +1,6 @@
 import type { Queries, Transaction } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
-import { quotaCriticalPercent, quotaWarningPercent } from '../../../kernel/limits.ts'
+import { quotaCriticalPercent, quotaWarningPercent } from '../../../kernel/limits/lifecycle.ts'
 
 const liveRepository = prepareQuery(
   (q, p: Parameters<{ id: string }>) =>

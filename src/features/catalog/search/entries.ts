@@ -2,7 +2,7 @@ import type { Database, Queries, Transaction } from '../../../database/database.
 import { engineOf } from '../../../database/engine-of.ts'
 import type { SearchEntriesTable } from '../../../database/tables/search-entries.ts'
 import { idPosition } from '../../../kernel/id-position.ts'
-import { upkeepBatch } from '../../../kernel/limits.ts'
+import { upkeepBatch } from '../../../kernel/limits/upkeep.ts'
 import { exactTokensOf, type Searchable, searchText, tokensOf } from '../../../kernel/search-text.ts'
 import { recordOf, stringsOf } from '../artifacts/views.ts'
 import { type DescribedRow, describedAfter, describedFiles } from './entries.queries.ts'

@@ -5,9 +5,9 @@ import {
   artifactNameMaxCharacters,
   labelMaxCharacters,
   metadataValueMaxCharacters,
-  searchNeedleMaxCharacters,
   stagesMax,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/catalog.ts'
+import { searchNeedleMaxCharacters } from '../../../kernel/limits/search.ts'
 import { patterns } from '../../../kernel/names.ts'
 import { Collection, Labels } from '../artifacts/vocabulary.ts'
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { SearchEntriesTable } from '../../../database/tables/search-entries.ts'
-import { tokenIndexMemoryKiB } from '../../../kernel/engine-limits.ts'
+import { tokenIndexMemoryKiB } from '../../../kernel/limits/engines.ts'
 
 /**
  * The index of search on PostgreSQL: tokens as an array with an inverted index (GIN). It answers a whole set at once and

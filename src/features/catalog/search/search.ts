@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/database.ts'
 import { foldCase } from '../../../kernel/fold-case.ts'
-import { pageMax } from '../../../kernel/limits.ts'
+import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { matchesExactly, type SearchFilters, searchText } from '../../../kernel/search-text.ts'
 import { stagesAmong } from '../stages/stages.ts'
 import { candidates } from './candidates.ts'

@@ -3,7 +3,7 @@ import type { Queries, Transaction } from '../../../database/database.ts'
 import { engineOf } from '../../../database/engine-of.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { SearchEntriesTable } from '../../../database/tables/search-entries.ts'
-import { searchMergePages, searchMergeTokens } from '../../../kernel/engine-limits.ts'
+import { searchMergePages, searchMergeTokens } from '../../../kernel/limits/engines.ts'
 
 /**
  * The index of search on SQLite: a full-text table that holds no text, whose words are our tokens and whose row ids are

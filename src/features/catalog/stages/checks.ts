@@ -1,6 +1,6 @@
 import type { Queries } from '../../../database/database.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
-import { findingsMax } from '../../../kernel/limits.ts'
+import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { misplacedStages } from './stages.queries.ts'
 
 /** Proves that stages stand where their files are. That the files exist, the database itself sees to. */

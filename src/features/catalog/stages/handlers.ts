@@ -1,6 +1,6 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { actorOf } from '../../../kernel/caller.ts'
-import { pageMax } from '../../../kernel/limits.ts'
+import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { addStage, listArtifactStages, listStages, removeStage } from './operations.ts'
 import { addStage as add, removeStage as remove, type StageParts, stagePage, stagesOf } from './stages.ts'
 

@@ -1,7 +1,12 @@
 import Type from 'typebox'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { fields, inRepository, nullable, StageName, Timestamp, text, Uuid } from '../../../contract/schemas.ts'
-import { pageMax, stageCommentMaxCharacters, stageIdsMax, stagesPerArtifactMax } from '../../../kernel/limits.ts'
+import {
+  pageMax,
+  stageCommentMaxCharacters,
+  stageIdsMax,
+  stagesPerArtifactMax,
+} from '../../../kernel/limits/catalog.ts'
 import { patterns } from '../../../kernel/names.ts'
 
 const base = '/api/v1/repositories/{repository}'

@@ -1,11 +1,7 @@
 import type { Database } from '../../../database/database.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
-import {
-  endedSessionsKeptMs,
-  endedTokensKeptMs,
-  throttleForgottenAfterMs,
-  upkeepBatch,
-} from '../../../kernel/limits.ts'
+import { endedSessionsKeptMs, endedTokensKeptMs, throttleForgottenAfterMs } from '../../../kernel/limits/identity.ts'
+import { upkeepBatch } from '../../../kernel/limits/upkeep.ts'
 import { upkeepRun } from '../../../kernel/one-by-one.ts'
 import { forgetSessions } from '../sessions/sessions.ts'
 import { forgetThrottles } from '../sessions/throttle.ts'

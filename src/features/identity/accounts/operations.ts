@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { fields, oneOf, RepositoryId, Timestamp, text, Uuid } from '../../../contract/schemas.ts'
-import { passwordMaxCharacters, passwordMinCharacters } from '../../../kernel/limits.ts'
+import { passwordMaxCharacters, passwordMinCharacters } from '../../../kernel/limits/identity.ts'
 import { patterns } from '../../../kernel/names.ts'
 
 const AccountName = Type.String({ pattern: patterns.accountName, description: '3 to 64 letters, digits, _ . or -' })

@@ -1,6 +1,6 @@
 import { slice } from '../../../contract/slice.ts'
 import type { Database } from '../../../database/database.ts'
-import { upkeepEveryMs } from '../../../kernel/limits.ts'
+import { upkeepEveryMs } from '../../../kernel/limits/upkeep.ts'
 import { checkAccounts } from './checks.ts'
 import { accountHandlers } from './handlers.ts'
 import { settleSessions } from './jobs.ts'

@@ -6,7 +6,7 @@ import type { Access } from '../../../kernel/actions.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
-import { grantsMax, groupsMax, membershipsMax } from '../../../kernel/limits.ts'
+import { grantsMax, groupsMax, membershipsMax } from '../../../kernel/limits/identity.ts'
 import { caseless } from '../../../kernel/names.ts'
 import { requireAccount } from '../sessions/sessions.ts'
 import {

@@ -1,6 +1,6 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { shareOf } from '../../../kernel/download-class.ts'
-import { linkTtlSecondsDefault } from '../../../kernel/limits.ts'
+import { linkTtlSecondsDefault } from '../../../kernel/limits/identity.ts'
 import { publishedArtifact } from '../../catalog/artifacts/artifacts.ts'
 import type { LinkParts, LinkSigner } from './links.ts'
 import { createLink } from './operations.ts'

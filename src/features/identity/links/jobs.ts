@@ -1,6 +1,7 @@
 import type { Database } from '../../../database/database.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
-import { endedLinkKeysKeptMs, upkeepBatch } from '../../../kernel/limits.ts'
+import { endedLinkKeysKeptMs } from '../../../kernel/limits/identity.ts'
+import { upkeepBatch } from '../../../kernel/limits/upkeep.ts'
 import { deleteLinkKeysEndedBefore } from './link-keys.queries.ts'
 
 /** Forgets keys some time after their last link ended; until then its holder is told that it expired. */

@@ -10,7 +10,7 @@ import { migrations } from '../../../database/migrations/index.ts'
 import { openDatabase } from '../../../database/open.ts'
 import { shareOfActor } from '../../../kernel/download-class.ts'
 import { Failure, type FailureCode } from '../../../kernel/failure.ts'
-import { endedLinkKeysKeptMs, linkKeySignsMs, linkTtlSecondsMax } from '../../../kernel/limits.ts'
+import { endedLinkKeysKeptMs, linkKeySignsMs, linkTtlSecondsMax } from '../../../kernel/limits/identity.ts'
 import { settleLinkKeys } from './jobs.ts'
 import { callerOfLink, createLinkSigner, type LinkSigner, type LinkTarget } from './links.ts'
 

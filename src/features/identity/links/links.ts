@@ -4,7 +4,7 @@ import type { LinkCaller } from '../../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
-import { linkKeySignsMs, linkSignaturesKeptMax, linkTtlSecondsMax } from '../../../kernel/limits.ts'
+import { linkKeySignsMs, linkSignaturesKeptMax, linkTtlSecondsMax } from '../../../kernel/limits/identity.ts'
 import { findLinkKey, insertLinkKey } from './link-keys.queries.ts'
 
 /**

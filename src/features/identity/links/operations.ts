@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { fields, Uuid } from '../../../contract/schemas.ts'
-import { linkTtlSecondsDefault, linkTtlSecondsMax, linkTtlSecondsMin } from '../../../kernel/limits.ts'
+import { linkTtlSecondsDefault, linkTtlSecondsMax, linkTtlSecondsMin } from '../../../kernel/limits/identity.ts'
 
 export const createLink = defineOperation({
   id: 'createLink',

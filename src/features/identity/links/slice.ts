@@ -1,5 +1,5 @@
 import { slice } from '../../../contract/slice.ts'
-import { upkeepEveryMs } from '../../../kernel/limits.ts'
+import { upkeepEveryMs } from '../../../kernel/limits/upkeep.ts'
 import { linkHandlers } from './handlers.ts'
 import { settleLinkKeys } from './jobs.ts'
 import * as operations from './operations.ts'

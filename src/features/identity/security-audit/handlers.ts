@@ -1,7 +1,7 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Database } from '../../../database/database.ts'
 import type { SecurityAuditTable } from '../../../database/tables/security-audit.ts'
-import { pageMax } from '../../../kernel/limits.ts'
+import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { pageOf } from '../../../kernel/page.ts'
 import { sequenceAfter } from '../../../kernel/sequence.ts'
 import { listSecurityAudit } from './operations.ts'

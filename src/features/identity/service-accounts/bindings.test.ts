@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type RepositoryAction, repositoryActions } from '../../../kernel/actions.ts'
-import { bindingsRememberedCharacters } from '../../../kernel/limits.ts'
+import { bindingsRememberedCharacters } from '../../../kernel/limits/identity.ts'
 import { idIn } from '../../../kernel/repository-identity.ts'
 import { effectivePermissions } from './bindings.ts'
 

@@ -2,7 +2,7 @@ import type { Queries } from '../../../database/database.ts'
 import type { RepositoryAction } from '../../../kernel/actions.ts'
 import { isRepositoryAction } from '../../../kernel/actions.ts'
 import type { RepositoryPermissions } from '../../../kernel/caller.ts'
-import { bindingsRememberedCharacters } from '../../../kernel/limits.ts'
+import { bindingsRememberedCharacters } from '../../../kernel/limits/identity.ts'
 import { identityOf, type RepositoryIdentity } from '../../../kernel/repository-identity.ts'
 import { incarnationsOf } from '../../catalog/repositories/repositories.ts'
 

@@ -4,7 +4,7 @@ import { type AdministrationAction, administrationActions } from '../../../kerne
 import type { Caller } from '../../../kernel/caller.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
-import { delegationsPerKeyMax } from '../../../kernel/limits.ts'
+import { delegationsPerKeyMax } from '../../../kernel/limits/identity.ts'
 import { parseActions } from './authority.ts'
 import { type Binding, bound, shownBindings } from './bindings.ts'
 import {

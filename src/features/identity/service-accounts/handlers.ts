@@ -1,6 +1,7 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { doerOf } from '../../../journal/doer.ts'
-import { pageMax, serviceAccountPageMax } from '../../../kernel/limits.ts'
+import { pageMax } from '../../../kernel/limits/catalog.ts'
+import { serviceAccountPageMax } from '../../../kernel/limits/identity.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
 import { sequenceAfter } from '../../../kernel/sequence.ts'
 import { delegationsOf, endDelegation, putDelegation as setDelegation } from './delegations.ts'

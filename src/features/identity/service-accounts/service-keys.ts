@@ -8,13 +8,13 @@ import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import {
   activeKeysMax,
-  dayMs,
   keyActivationMs,
   keyDaysDefault,
   keyDaysMax,
   pendingKeysMax,
   rotationOverlapMs,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/identity.ts'
+import { day } from '../../../kernel/units.ts'
 import { newSecret, secretDigest } from '../sessions/secrets.ts'
 import { type Authority, grantedAuthority, refuseBeyondCeiling } from './authority.ts'
 import {
@@ -246,13 +246,13 @@ const requesterOf = (caller: Caller | null): string =>
 /** 90 days from now at most 365; for a delegate at most the end of its own key. */
 const endOf = (asked: string | undefined, nowMs: number, authority: Authority): string => {
   if (asked === undefined) {
-    const end = timestamp(nowMs + keyDaysDefault * dayMs)
+    const end = timestamp(nowMs + keyDaysDefault * day)
     return authority.expiresAt === null ? end : earlier(authority.expiresAt, end)
   }
   const endMs = utcMs(asked)
   if (endMs === null) throw invalid('/expiresAt', 'must be a day and time that exist')
   if (endMs <= nowMs) throw invalid('/expiresAt', 'must be in the future')
-  if (endMs > nowMs + keyDaysMax * dayMs) throw invalid('/expiresAt', `must be at most ${keyDaysMax} days from now`)
+  if (endMs > nowMs + keyDaysMax * day) throw invalid('/expiresAt', `must be at most ${keyDaysMax} days from now`)
   const end = timestamp(endMs)
   if (authority.expiresAt !== null && end > authority.expiresAt)
     throw new Failure('ceiling_exceeded', `The key would outlive yours, which ends ${authority.expiresAt}.`)

@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import { fields, nullable, oneOf, RepositoryId, Timestamp, Uuid } from '../../../contract/schemas.ts'
 import { repositoryActions } from '../../../kernel/actions.ts'
-import { bindingsMax, revisionMax } from '../../../kernel/limits.ts'
+import { revisionMax } from '../../../kernel/limits/catalog.ts'
+import { bindingsMax } from '../../../kernel/limits/identity.ts'
 import { patterns } from '../../../kernel/names.ts'
 
 /** Shapes that several operations on service accounts share. */

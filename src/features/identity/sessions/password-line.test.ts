@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import {
+  passwordHashesWaitingMax,
   passwordHashesWaitingPerNetworkMax,
   passwordHashesWaitingPerSubjectMax,
-} from '../../../kernel/admission-limits.ts'
-import { passwordHashesWaitingMax } from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/identity.ts'
 import { createPasswordLine, type Place } from './password-line.ts'
 
 describe('the line of passwords', () => {

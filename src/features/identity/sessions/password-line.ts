@@ -1,10 +1,10 @@
+import { Failure } from '../../../kernel/failure.ts'
 import {
+  passwordHashesWaitingMax,
   passwordHashesWaitingPerNetworkMax,
   passwordHashesWaitingPerSubjectMax,
   passwordTurnsRememberedMax,
-} from '../../../kernel/admission-limits.ts'
-import { Failure } from '../../../kernel/failure.ts'
-import { passwordHashesWaitingMax } from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/identity.ts'
 
 /** Who waits: in which of the lines, and for whom. */
 export interface Place {

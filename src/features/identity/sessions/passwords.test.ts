@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHook } from 'node:async_hooks'
 import { argon2Sync } from 'node:crypto'
 import { before, describe, it } from 'node:test'
-import { passwordHashesAtOnce, passwordHashesWaitingMax } from '../../../kernel/limits.ts'
+import { passwordHashesAtOnce, passwordHashesWaitingMax } from '../../../kernel/limits/identity.ts'
 import { createPasswords } from './passwords.ts'
 
 const here = { line: 'other', subject: 'one', network: 'here', party: 'here' } as const

@@ -6,7 +6,7 @@ import {
   passwordHashesAtOnce,
   passwordHashMemoryKiB,
   passwordHashPasses,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/identity.ts'
 import { createPasswordLine, type Place } from './password-line.ts'
 
 const derive = promisify(argon2)

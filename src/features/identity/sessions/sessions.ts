@@ -3,7 +3,7 @@ import type { AccountCaller } from '../../../kernel/caller.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
-import { sessionLifetimeMs, sessionsPerAccountMax } from '../../../kernel/limits.ts'
+import { sessionLifetimeMs, sessionsPerAccountMax } from '../../../kernel/limits/identity.ts'
 import { newSecret, secretDigest } from './secrets.ts'
 import {
   accountExists,

@@ -1,19 +1,17 @@
 import type { Database } from '../../../database/database.ts'
-import {
-  registrationsFreePerAddress,
-  signInFreeFailuresPerKnownAccount,
-  signInFreeFailuresPerKnownAddress,
-} from '../../../kernel/admission-limits.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import {
+  registrationsFreePerAddress,
   signInBackoffFirstMs,
   signInBackoffMaxMs,
   signInFreeFailuresPerAccount,
   signInFreeFailuresPerAddress,
+  signInFreeFailuresPerKnownAccount,
+  signInFreeFailuresPerKnownAddress,
   throttleForgottenAfterMs,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/identity.ts'
 import { caseless } from '../../../kernel/names.ts'
 import { networkOf } from '../../../kernel/networks.ts'
 import {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { fields, nullable, oneOf, Timestamp, text, Uuid } from '../../../contract/schemas.ts'
-import { personalTokenNameMaxCharacters } from '../../../kernel/limits.ts'
+import { personalTokenNameMaxCharacters } from '../../../kernel/limits/identity.ts'
 import { patterns } from '../../../kernel/names.ts'
 
 const Scope = oneOf(['read', 'read-write'] as const)

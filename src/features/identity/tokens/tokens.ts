@@ -5,15 +5,15 @@ import type { AccountCaller, TokenScope } from '../../../kernel/caller.ts'
 import { type Clock, timestamp, utcMs } from '../../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
+import { pageMax } from '../../../kernel/limits/catalog.ts'
 import {
-  dayMs,
   lastUsedEveryMs,
-  pageMax,
   personalTokenDaysDefault,
   personalTokenDaysMax,
   personalTokenPrefixCharacters,
   personalTokensActiveMax,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/identity.ts'
+import { day } from '../../../kernel/units.ts'
 import { newSecret, secretDigest } from '../sessions/secrets.ts'
 import { lockAccountRow } from '../sessions/sessions.ts'
 import {
@@ -64,11 +64,11 @@ export const tokensOf = async ({ database, clock }: TokenParts, accountId: strin
 
 /** The end that was asked for, or 90 days from now; a token without end does not exist. */
 const endOf = (asked: string | null | undefined, nowMs: number): string => {
-  if (asked === undefined || asked === null) return timestamp(nowMs + personalTokenDaysDefault * dayMs)
+  if (asked === undefined || asked === null) return timestamp(nowMs + personalTokenDaysDefault * day)
   const endMs = utcMs(asked)
   if (endMs === null) throw invalid('/expiresAt', 'must be a day and time that exist')
   if (endMs <= nowMs) throw invalid('/expiresAt', 'must be in the future')
-  if (endMs > nowMs + personalTokenDaysMax * dayMs)
+  if (endMs > nowMs + personalTokenDaysMax * day)
     throw invalid('/expiresAt', `must be at most ${personalTokenDaysMax} days from now`)
   return timestamp(endMs)
 }

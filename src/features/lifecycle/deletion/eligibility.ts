@@ -1,6 +1,6 @@
 import type { Queries } from '../../../database/database.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
-import { blockersToldMax } from '../../../kernel/limits.ts'
+import { blockersToldMax } from '../../../kernel/limits/lifecycle.ts'
 import { stringsOf } from '../../catalog/artifacts/views.ts'
 import { findLabels, findWithKeepers } from './eligibility.queries.ts'
 import { type Blocker, blockers } from './vocabulary.ts'

@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { ByteCount, fields, nullable, oneOf, Timestamp, text, Uuid } from '../../../contract/schemas.ts'
-import { artifactNameMaxCharacters, blockersToldMax, revisionMax } from '../../../kernel/limits.ts'
+import { artifactNameMaxCharacters, revisionMax } from '../../../kernel/limits/catalog.ts'
+import { blockersToldMax } from '../../../kernel/limits/lifecycle.ts'
 import { ArtifactRecord } from '../../catalog/artifacts/vocabulary.ts'
 import { blockers, outcomes } from './vocabulary.ts'
 

@@ -1,6 +1,6 @@
 import type { Queries } from '../../../database/database.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
-import { findingsMax } from '../../../kernel/limits.ts'
+import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { policiesOnNobodysAuthority } from './policy.queries.ts'
 
 /** Proves that a policy deletes on somebody's authority while it is enabled, and is not due while it is not. */

@@ -1,5 +1,5 @@
 import { timestamp } from '../../../kernel/clock.ts'
-import { duePoliciesPage } from '../../../kernel/limits.ts'
+import { duePoliciesPage } from '../../../kernel/limits/lifecycle.ts'
 import type { DeletionParts } from '../deletion/deletion.ts'
 import { duePolicies } from './policy.queries.ts'
 import { noteFailedRun, runDue } from './schedule.ts'

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Queries } from '../../../database/database.ts'
-import { checkPage, linesRememberedGroups } from '../../../kernel/limits.ts'
+import { linesRememberedGroups } from '../../../kernel/limits/lifecycle.ts'
+import { checkPage } from '../../../kernel/limits/upkeep.ts'
 import { currentLabels } from '../deletion/eligibility.ts'
 import { type Group, newestVersions, nthNewest, type Position } from './versions.queries.ts'
 import type { KeepRules } from './vocabulary.ts'

@@ -11,13 +11,8 @@ import {
   text,
   Uuid,
 } from '../../../contract/schemas.ts'
-import {
-  artifactNameMaxCharacters,
-  blockersToldMax,
-  expectedRevisionMax,
-  retentionItemsMax,
-  revisionMax,
-} from '../../../kernel/limits.ts'
+import { artifactNameMaxCharacters, expectedRevisionMax, revisionMax } from '../../../kernel/limits/catalog.ts'
+import { blockersToldMax, retentionItemsMax } from '../../../kernel/limits/lifecycle.ts'
 import { patterns } from '../../../kernel/names.ts'
 import { blockers, outcomes } from '../deletion/vocabulary.ts'
 import { Policy, ProtectedLabels } from './vocabulary.ts'

@@ -5,7 +5,7 @@ import { appendStorageEvent } from '../../../journal/storage-events.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, type FailureDetail, invalid, notFound } from '../../../kernel/failure.ts'
-import { revisionMax } from '../../../kernel/limits.ts'
+import { revisionMax } from '../../../kernel/limits/catalog.ts'
 import {
   findPolicyRow,
   findQuotaRow,

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Queries } from '../../../database/database.ts'
-import { pageMax, retentionItemsMax, versionsCountedPage } from '../../../kernel/limits.ts'
+import { pageMax } from '../../../kernel/limits/catalog.ts'
+import { retentionItemsMax, versionsCountedPage } from '../../../kernel/limits/lifecycle.ts'
 import type { Eligibility } from '../deletion/eligibility.ts'
 import { criteriaOf, judge, mayGo } from './judgement.ts'
 import { circlesOf, isOlder, Lines } from './lines.ts'

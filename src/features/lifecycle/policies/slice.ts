@@ -1,6 +1,6 @@
 import { slice } from '../../../contract/slice.ts'
 import type { Database } from '../../../database/database.ts'
-import { upkeepEveryMs } from '../../../kernel/limits.ts'
+import { upkeepEveryMs } from '../../../kernel/limits/upkeep.ts'
 import { checkPolicies } from './checks.ts'
 import { retentionHandlers } from './handlers.ts'
 import { runDuePolicies } from './jobs.ts'

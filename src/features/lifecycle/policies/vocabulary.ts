@@ -1,17 +1,17 @@
 import Type, { type Static } from 'typebox'
 import { ByteCount, fields, nullable, oneOf, text } from '../../../contract/schemas.ts'
+import { labelMaxCharacters } from '../../../kernel/limits/catalog.ts'
 import {
   channelsMax,
   criticalPercentMax,
   criticalPercentMin,
   intervalMinutesMax,
   keepLastMax,
-  labelMaxCharacters,
   minAgeHoursMax,
   protectedLabelsMax,
   warningPercentMax,
   warningPercentMin,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/lifecycle.ts'
 
 const between = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
 const Label = text(1, labelMaxCharacters)

@@ -14,7 +14,7 @@ import {
   Uuid,
 } from '../../../contract/schemas.ts'
 import { promotionEvents } from '../../../kernel/journal-words.ts'
-import { pageMax, stageCommentMaxCharacters, stagesPerArtifactMax } from '../../../kernel/limits.ts'
+import { pageMax, stageCommentMaxCharacters, stagesPerArtifactMax } from '../../../kernel/limits/catalog.ts'
 
 const base = '/api/v1/repositories/{repository}'
 const read = { method: 'GET', surface: 'catalog', visibility: 'repository', retry: 'read' } as const

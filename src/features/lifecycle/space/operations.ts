@@ -11,14 +11,13 @@ import {
   text,
 } from '../../../contract/schemas.ts'
 import { storageEventLevels } from '../../../kernel/journal-words.ts'
+import { expectedRevisionMax, revisionMax } from '../../../kernel/limits/catalog.ts'
 import {
-  expectedRevisionMax,
-  graceHoursMax,
-  revisionMax,
   storageEventCodeMaxCharacters,
   storageEventDetailsMax,
   storageEventsPage,
-} from '../../../kernel/limits.ts'
+} from '../../../kernel/limits/journal.ts'
+import { graceHoursMax } from '../../../kernel/limits/lifecycle.ts'
 import { usageStates } from '../../../kernel/usage-state.ts'
 
 const base = '/api/v1/repositories/{repository}'

@@ -5,7 +5,8 @@ import { changes, type Operation, type Surface } from '../../../contract/operati
 import type { AdministrationAction, RepositoryAction } from '../../../kernel/actions.ts'
 import { type Caller, readsOnly } from '../../../kernel/caller.ts'
 import { notFound } from '../../../kernel/failure.ts'
-import { pageDefault, pageMax, partBytesMax, partBytesMin, partsMax } from '../../../kernel/limits.ts'
+import { pageDefault, pageMax } from '../../../kernel/limits/catalog.ts'
+import { partBytesMax, partBytesMin, partsMax } from '../../../kernel/limits/transfers.ts'
 import { refusal } from '../../identity/access/access.ts'
 import { getCapabilities, getOpenApi, listOperations } from './operations.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { readinessBelievedMs } from '../../../kernel/limits.ts'
+import { readinessBelievedMs } from '../../../kernel/limits/process.ts'
 
 export interface ReadinessParts {
   /** What requests depend on: its name for people, and a look that throws when it does not answer. */

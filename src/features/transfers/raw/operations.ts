@@ -3,7 +3,7 @@ import { BodyDigestHeaders } from '../../../contract/body-digests.ts'
 import { answers, defineOperation } from '../../../contract/define.ts'
 import { DownloadHeaders, downloadResponses } from '../../../contract/download.ts'
 import { AssetPath, ByteCount, fields, Sha256Text, Uuid } from '../../../contract/schemas.ts'
-import { revisionMax } from '../../../kernel/limits.ts'
+import { revisionMax } from '../../../kernel/limits/catalog.ts'
 
 const path = '/api/v1/repositories/{repository}/raw/{assetPath*}'
 const RawView = fields({

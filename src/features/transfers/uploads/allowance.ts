@@ -1,8 +1,8 @@
 import type { FreeSpace } from '../../../content/free-space.ts'
 import { moveCounter } from '../../../database/counters.queries.ts'
 import type { Transaction } from '../../../database/database.ts'
-import { openUploadsMax, openUploadsPerCallerMax, uploadShareFloorBytes } from '../../../kernel/admission-limits.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import { openUploadsMax, openUploadsPerCallerMax, uploadShareFloorBytes } from '../../../kernel/limits/transfers.ts'
 import { allUnderWay, underWayOf } from './allowance.queries.ts'
 
 /**

@@ -1,7 +1,9 @@
 import type { Database } from '../../../database/database.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
-import { findingsMax, leaseToleranceMs, uploadTurnMs } from '../../../kernel/limits.ts'
+import { leaseToleranceMs } from '../../../kernel/limits/jobs.ts'
+import { uploadTurnMs } from '../../../kernel/limits/transfers.ts'
+import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { turnsAfter, updateUpload } from './uploads.queries.ts'
 
 /** Proves that no request has the turn of an upload for longer than one may. */

@@ -5,7 +5,7 @@ import { doerOf } from '../../../journal/doer.ts'
 import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { notFound } from '../../../kernel/failure.ts'
-import { pageDefault } from '../../../kernel/limits.ts'
+import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { cancelAnyUpload as cancelAny, listOpenUploads as listOpen } from './administration.ts'
 import * as completion from './completion.ts'
 import {

@@ -3,7 +3,7 @@ import { discardEndedAssemblies, type StagingParts, sweepStaging } from '../../.
 import type { Database, Transaction } from '../../../database/database.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { timestamp } from '../../../kernel/clock.ts'
-import { uploadLifetimeMs } from '../../../kernel/limits.ts'
+import { uploadLifetimeMs } from '../../../kernel/limits/transfers.ts'
 import { upkeepRun } from '../../../kernel/one-by-one.ts'
 import { sessionsOfDisabled } from './administration.queries.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { leftTurnsMax } from '../../../kernel/limits.ts'
+import { leftTurnsMax } from '../../../kernel/limits/transfers.ts'
 import { createLeftTurns } from './left-turns.ts'
 
 it('turns that were left are remembered up to a limit, the newest ones', () => {

@@ -1,4 +1,4 @@
-import { leftTurnsMax } from '../../../kernel/limits.ts'
+import { leftTurnsMax } from '../../../kernel/limits/transfers.ts'
 
 /**
  * Turns whose requests have ended and could not write that down, because the database was away or its disk full. Nobody works

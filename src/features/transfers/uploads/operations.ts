@@ -14,7 +14,8 @@ import {
   Timestamp,
   Uuid,
 } from '../../../contract/schemas.ts'
-import { pageMax, partBytesMax, partBytesMin, partsMax } from '../../../kernel/limits.ts'
+import { pageMax } from '../../../kernel/limits/catalog.ts'
+import { partBytesMax, partBytesMin, partsMax } from '../../../kernel/limits/transfers.ts'
 import { ArtifactRecord, NewDescriptor } from '../../catalog/artifacts/vocabulary.ts'
 import { CompletionJob } from './vocabulary.ts'
 

@@ -1,6 +1,6 @@
 import { slice } from '../../../contract/slice.ts'
 import type { JobKind } from '../../../jobs/enqueue.ts'
-import { upkeepEveryMs } from '../../../kernel/limits.ts'
+import { upkeepEveryMs } from '../../../kernel/limits/upkeep.ts'
 import { checkUploads } from './checks.ts'
 import { judgeCompletion, runCompletion } from './completion.ts'
 import { uploadHandlers } from './handlers.ts'

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
-import { cancelledUploadsForgotten, cancelledUploadsPerCallerMax } from '../../../kernel/admission-limits.ts'
+import { cancelledUploadsForgotten, cancelledUploadsPerCallerMax } from '../../../kernel/limits/transfers.ts'
 
 export const findUpload = (
   q: Queries,

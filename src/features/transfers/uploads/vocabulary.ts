@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { fields, nullable, oneOf, RepositoryId, Uuid } from '../../../contract/schemas.ts'
-import { jobAttemptsMax, revisionMax } from '../../../kernel/limits.ts'
+import { revisionMax } from '../../../kernel/limits/catalog.ts'
+import { jobAttemptsMax } from '../../../kernel/limits/jobs.ts'
 
 /** A completion job as its creator sees it. */
 export const CompletionJob = fields({

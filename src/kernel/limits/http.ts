@@ -1,6 +1,10 @@
-import { GiB, KiB, MiB, second } from './units.ts'
+import { GiB, KiB, MiB, second } from '../units.ts'
 
-/** Bounds of connections, beside `limits.ts` (I9). */
+/**
+ * Bounds of connections and of requests before their operation is known. As everywhere in this folder each bound bears its unit in
+ * its name and its reason beside it; those that the specification fixes are marked "spec", the others are ours to tune.
+ */
+
 export const connectionsMax = 10_000
 /** Of one network: a large office behind one address, and never all there are. */
 export const connectionsPerNetworkMax = 2_500
@@ -32,3 +36,25 @@ export const lingerIdleMs = 5 * second
 export const lingerBytesMax = GiB
 /** Connections that are at that at once. */
 export const lingeringMax = 256
+/** A path of 1,024 four-byte characters, each byte percent-encoded, with room for the rest of the line and headers. */
+export const requestHeadBytesMax = 32 * KiB
+
+/** JSON bodies: the largest legal one (a full descriptor of four-byte characters, escaped) is under 512 KiB. */
+export const jsonBodyBytesMax = 512 * KiB
+/** Invalid fields named in one answer. */
+export const problemDetailsMax = 20
+
+/** All of a JSON body must be here by then. */
+export const jsonBodyDeadlineMs = 30 * second
+
+/** Request budget: generous by default, with as much saved up as this many seconds bring. */
+export const requestsPerSecondDefault = 20_000
+export const budgetSeconds = 2
+/** Callers whose buckets are kept; the one that came longest ago is forgotten, which fills its bucket. */
+export const budgetCallersMax = 100_000
+
+/** Query parameters that are parsed; no operation has nearly as many. */
+export const queryParametersMax = 64
+
+/** Values in a body up to which all its faults are looked for, in a millisecond or two; of a longer one the first is told. */
+export const problemValuesMax = 2_000

@@ -1,6 +1,6 @@
-import { day, hour, minute, second } from './units.ts'
+import { day, hour, minute, second } from '../units.ts'
 
-/* Bounds of what nobody asks for: the upkeep of stored bytes. As in `limits.ts`, each with its unit and its reason. */
+/** Bounds of what nobody asks for: reclaim, removal, scrubbing, checks. */
 
 /** Digests that reclaim gives up in one transaction, and removals at once: a sync serves many, and the pool stays shared. */
 export const reclaimBatch = 64
@@ -22,3 +22,20 @@ export const listedAtOnce = 500
 export const ownershipLooksMax = 20
 /** How often the upkeep looks through the whole store for what no row knows: a request for each thousand files. */
 export const quarantineEveryMs = day
+/** What scrubbing reads a second unless told otherwise: a disk's fraction, and a terabyte in six hours. */
+export const scrubMiBPerSecondDefault = 50
+
+/** The queue's length in metrics is counted up to here. */
+export const reclaimQueueCountedMax = 100_000
+/** How long reclaim is held back by somebody who went silent. Renewed at a quarter of it. */
+export const reclaimHoldMs = 2 * minute
+
+/** Upkeep: rows changed in one transaction, and the pause of its clock. */
+export const upkeepBatch = 200
+export const upkeepEveryMs = 15 * second
+/** A staged file without a row is left alone this long: its row may not have been seen yet. */
+export const stagingGraceMs = 10 * minute
+
+/** Checks: rows read at a time, and findings of one kind shown, and rounds of mending, before something is clearly badly wrong. */
+export const checkPage = 1_000
+export const findingsMax = 100

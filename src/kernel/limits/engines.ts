@@ -1,6 +1,6 @@
-import { GiB, hour, KiB, MiB, minute, second } from './units.ts'
+import { GiB, hour, KiB, MiB, minute, second } from '../units.ts'
 
-/** Bounds of the engines: what no client meets, and what no operator has to think of. See also `limits.ts`. */
+/** Bounds of the engines, the store and the moving of catalogs: what no client meets, and what no operator has to think of. */
 
 /**
  * Up to so many readers read the next piece while the last one is sent. With more, one's sending is the other's time to
@@ -165,3 +165,9 @@ export const searchMergePages = 32
 
 /** Memory of PostgreSQL's server while it makes the index of search at the end of an import, several times its usual 64 MiB. */
 export const tokenIndexMemoryKiB = (256 * MiB) / 1024
+
+/** Database. */
+export const transactionAttemptsMax = 10
+/** Writers that may wait for SQLite's one writer; beyond it 503 rather than minutes of waiting. */
+export const writersWaitingMax = 10_000
+export const databaseConnectMs = 5 * second

@@ -1,0 +1,45 @@
+/** Bounds of what is said of files: names, labels, revisions, pages, feeds, references, attachments, stages. */
+
+/** Names and texts. */
+export const artifactNameMaxCharacters = 240 // spec
+export const labelMaxCharacters = 64 // spec
+export const labelsMax = 32 // spec
+export const metadataEntriesMax = 32 // spec
+export const metadataValueMaxCharacters = 1024 // spec
+export const collectionsMax = 32 // spec
+export const stagesMax = 16 // spec
+export const assetPathMaxCharacters = 1024 // spec
+
+/** Revisions are 32-bit; the last one cannot be expected, only reached. */
+export const revisionMax = 2_147_483_647 // spec
+export const expectedRevisionMax = 2_147_483_646 // spec
+
+/** Pages. */
+export const pageMax = 100 // spec
+export const pageDefault = 50 // spec
+export const assetListingMax = 1_000 // spec
+export const assetHistoryPage = 50 // spec
+
+/** Change feeds. How long a request may wait for the next change. */
+export const changesWaitMaxSeconds = 30
+/** Requests that wait in one process, and of one caller: they cost a socket and some kilobytes each. */
+export const changesWaitingMax = 1_000
+export const changesWaitingPerCallerMax = 100
+/** How often a process looks for changes that others made, while somebody waits: one query whoever waits for what. */
+export const changesLookEveryMs = 250
+/** Marks that keep one file. A build that ten systems run on has ten; nobody reads a thousand. */
+export const referencesPerArtifactMax = 1_000
+
+/** Attachments of a build, and revisions of them in one page of their history. */
+export const attachmentsMax = 32 // spec
+export const attachmentNameMaxCharacters = 240 // spec
+export const attachmentDescriptionMaxCharacters = 512 // spec
+export const attachmentHistoryPage = 20 // spec
+/** Revisions of attachments that are forgotten in one transaction: some three thousand rows. */
+export const attachmentRevisionsForgotten = 100
+
+/** Stages. */
+export const stagesPerArtifactMax = 16 // spec
+export const stageCommentMaxCharacters = 1_024 // spec
+/** Files that one question about stages may name. */
+export const stageIdsMax = 100 // spec
