@@ -1,4 +1,4 @@
-import { moveRepositoryBytes } from '../src/content/claims.queries.ts'
+import { moveRepositoryBytes } from '../src/content/claims/claims.queries.ts'
 import { moveCounter } from '../src/database/counters.queries.ts'
 import type { Transaction } from '../src/database/database.ts'
 import { insertRows, type Row } from '../src/database/moving/rows.queries.ts'

@@ -1,4 +1,4 @@
-import { publish, reserve } from '../src/content/claims.ts'
+import { publish, reserve } from '../src/content/claims/claims.ts'
 import type { Database, Transaction } from '../src/database/database.ts'
 import { type Row, rebuildDerived } from '../src/database/moving/rows.queries.ts'
 import type { ArtifactsTable } from '../src/database/tables/artifacts.ts'

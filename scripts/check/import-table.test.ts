@@ -78,17 +78,17 @@ const forbidden: [from: string, to: string, rule: string][] = [
   ['src/ports/vault.ts', '../adapters/vault-s3/vault.ts', 'floor-ports'],
   ['src/database/database.ts', '../journal/append.ts', 'floor-database'],
   ['src/database/database.ts', '../ports/blob-store.ts', 'floor-database'],
-  ['src/journal/append.ts', '../jobs/enqueue.ts', 'floor-journal'],
-  ['src/journal/append.ts', '../ports/blob-store.ts', 'floor-journal'],
+  ['src/journal/repository/journal.ts', '../../jobs/enqueue.ts', 'floor-journal'],
+  ['src/journal/repository/journal.ts', '../../ports/blob-store.ts', 'floor-journal'],
   ['src/jobs/lease.ts', '../journal/append.ts', 'floor-jobs'],
   ['src/jobs/lease.ts', '../features/lifecycle/space/jobs.ts', 'floor-jobs'],
-  ['src/content/ingest.ts', '../contract/operation.ts', 'floor-content'],
-  ['src/content/ingest.ts', '../jobs/enqueue.ts', 'floor-content'],
-  ['src/content/ingest.ts', '../adapters/blob-directory/store.ts', 'floor-content'],
-  ['src/content/ingest.ts', '../features/catalog/artifacts/artifacts.ts', 'floor-content'],
-  ['src/http/pipeline.ts', '../database/database.ts', 'floor-http'],
-  ['src/http/pipeline.ts', '../features/catalog/artifacts/handlers.ts', 'floor-http'],
-  ['src/http/pipeline.ts', '../content/serve.ts', 'floor-http'],
+  ['src/content/ingest/ingest.ts', '../../contract/operation.ts', 'floor-content'],
+  ['src/content/ingest/ingest.ts', '../../jobs/enqueue.ts', 'floor-content'],
+  ['src/content/ingest/ingest.ts', '../../adapters/blob-directory/store.ts', 'floor-content'],
+  ['src/content/ingest/ingest.ts', '../../features/catalog/artifacts/artifacts.ts', 'floor-content'],
+  ['src/http/pipeline/pipeline.ts', '../../database/database.ts', 'floor-http'],
+  ['src/http/pipeline/pipeline.ts', '../../features/catalog/artifacts/handlers.ts', 'floor-http'],
+  ['src/http/pipeline/pipeline.ts', '../../content/serve.ts', 'floor-http'],
   ['src/adapters/blob-s3/store.ts', '../blob-directory/store.ts', 'floor-adapters'],
   ['src/adapters/blob-s3/store.ts', '../../database/database.ts', 'floor-adapters'],
   ['src/adapters/blob-s3/store.ts', '../../content/ingest.ts', 'floor-adapters'],
@@ -123,22 +123,22 @@ const forbidden: [from: string, to: string, rule: string][] = [
   ['src/adapters/blob-s3/store.ts', './blob-store.suite.ts', 'no-tests-in-sources'],
   ['src/main/svc.ts', '../../test/harness/service.ts', 'no-tests-in-sources'],
   ['src/main/svc.ts', '../../scripts/check.ts', 'no-tests-in-sources'],
-  ['src/content/ingest.ts', 'fast-check', 'no-dev-packages-in-sources'],
+  ['src/content/ingest/ingest.ts', 'fast-check', 'no-dev-packages-in-sources'],
   ['src/kernel/digest.ts', 'typebox', 'kernel-is-pure'],
   ['src/kernel/digest.ts', 'node:os', 'kernel-is-pure'],
   ['src/features/catalog/artifacts/artifacts.ts', 'kysely', 'kept-sql'],
   ['src/features/catalog/artifacts/handlers.ts', 'kysely', 'kept-sql'],
   ['src/main/roles/api.ts', 'kysely', 'kept-sql'],
-  ['src/content/reclaim.ts', 'pg', 'kept-engines'],
-  ['src/content/reclaim.ts', 'node:sqlite', 'kept-engines'],
+  ['src/content/reclaim/reclaim.ts', 'pg', 'kept-engines'],
+  ['src/content/reclaim/reclaim.ts', 'node:sqlite', 'kept-engines'],
   ['src/features/catalog/artifacts/handlers.ts', 'fastify', 'kept-http'],
   ['src/main/roles/api.ts', 'fastify', 'kept-http'],
-  ['src/content/serve.ts', '@aws-sdk/client-s3', 'kept-s3'],
-  ['src/http/pipeline.ts', 'commander', 'kept-command-line'],
+  ['src/content/serve/serve.ts', '@aws-sdk/client-s3', 'kept-s3'],
+  ['src/http/pipeline/pipeline.ts', 'commander', 'kept-command-line'],
   ['src/features/catalog/artifacts/artifacts.ts', 'node:fs', 'kept-files'],
-  ['src/content/ingest.ts', 'node:fs/promises', 'kept-files'],
+  ['src/content/ingest/ingest.ts', 'node:fs/promises', 'kept-files'],
   ['src/contract/operation.ts', 'node:fs', 'kept-files'],
-  ['src/http/pipeline.ts', 'node:fs', 'kept-files'],
+  ['src/http/pipeline/pipeline.ts', 'node:fs', 'kept-files'],
   ['src/features/operating/webhooks/webhooks.ts', 'node:https', 'kept-network'],
   ['src/features/operating/webhooks/webhooks.ts', 'undici', 'kept-network'],
   ['src/features/operating/webhooks/webhooks.ts', 'node:child_process', 'kept-processes'],
@@ -154,10 +154,10 @@ const allowed: [from: string, to: string][] = [
   ['src/adapters/blob-directory/store.ts', '../../ports/blob-store.ts'],
   ['src/adapters/blob-directory/store.test.ts', '../../ports/blob-store.suite.ts'],
   ['src/adapters/blob-guarded.ts', '../ports/blob-store.ts'],
-  ['src/journal/append.ts', '../database/database.ts'],
-  ['src/journal/journal.queries.ts', 'kysely'],
+  ['src/journal/repository/journal.ts', '../../database/database.ts'],
+  ['src/journal/repository/journal.queries.ts', 'kysely'],
   ['src/jobs/lease.ts', '../ports/outbound-http.ts'],
-  ['src/content/ingest.ts', '../journal/append.ts'],
+  ['src/content/ingest/ingest.ts', '../../journal/repository/journal.ts'],
   ['src/features/catalog/artifacts/artifacts.queries.ts', 'kysely'],
   ['src/features/catalog/artifacts/artifacts.ts', './artifacts.queries.ts'],
   ['src/features/catalog/artifacts/artifacts.ts', '../references/references.ts'],
@@ -168,7 +168,7 @@ const allowed: [from: string, to: string][] = [
   ['src/features/catalog/artifacts/artifacts.test.ts', '../../../../test/harness/service.ts'],
   ['src/features/catalog/artifacts/artifacts.test.ts', '../../../main/roles/api.ts'],
   ['src/protocols/oci/manifests.ts', '../../content/ingest.ts'],
-  ['src/http/pipeline.ts', 'fastify'],
+  ['src/http/pipeline/pipeline.ts', 'fastify'],
   ['src/main/roles/api.ts', '../../adapters/blob-s3/store.ts'],
   ['test/integration/uploads.test.ts', '../../src/kernel/digest.ts'],
   ['test/wire/push.test.ts', '../harness/postgres.ts'],
@@ -199,7 +199,7 @@ describe('the import table forbids', () => {
   })
 
   test('importing main from below', async () => {
-    assert.deepEqual(await broken({ 'src/http/pipeline.ts': importing('../main/catalogue.ts') }), [
+    assert.deepEqual(await broken({ 'src/http/pipeline/pipeline.ts': importing('../../main/catalogue.ts') }), [
       'floor-http',
       'main-is-the-top',
     ])
@@ -219,6 +219,15 @@ describe('the import table forbids', () => {
     assert.deepEqual(await broken(circle, ofFolders), ['no-circles-of-slices'])
     const line = { 'src/features/catalog/assets/assets.ts': importing('../artifacts/views.ts') }
     assert.deepEqual(await broken(line, ofFolders), [])
+  })
+
+  test('circles of the rooms of a floor', async () => {
+    const circle = {
+      'src/content/claims/claims.ts': importing('../ingest/publishing.ts'),
+      'src/content/ingest/ingest.ts': importing('../claims/claims.queries.ts'),
+    }
+    assert.deepEqual(await broken(circle), [])
+    assert.deepEqual(await broken(circle, ofFolders), ['no-circles-of-rooms'])
   })
 
   test('wire tests that reach src through the harness', async () => {

@@ -1,11 +1,11 @@
 import type { BoundOperation } from '../contract/handler.ts'
 import type { Wire } from '../contract/wire.ts'
 import type { Failure } from '../kernel/failure.ts'
-import type { Budget } from './budget.ts'
-import type { TrustedProxies } from './client-address.ts'
+import type { UploadLine } from './body/upload-line.ts'
 import type { HttpMetrics } from './metrics.ts'
-import type { Gate } from './pipeline.ts'
-import type { UploadLine } from './upload-line.ts'
+import type { Budget } from './pipeline/budget.ts'
+import type { TrustedProxies } from './pipeline/client-address.ts'
+import type { Gate } from './pipeline/pipeline.ts'
 
 /** Everything that the HTTP floor is given; it fetches nothing for itself. */
 export interface HttpParts {

@@ -10,10 +10,10 @@ import { fields } from '../contract/schemas.ts'
 import { jsonBodyDeadlineMs, lingerIdleMs, textAnswerMs, unreadBytesMax } from '../kernel/limits/http.ts'
 import { drainMs } from '../kernel/limits/process.ts'
 import { realTimers } from '../kernel/timers.ts'
-import { createBudget } from './budget.ts'
+import { createUploadLine } from './body/upload-line.ts'
 import { createMetrics } from './metrics.ts'
+import { createBudget } from './pipeline/budget.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
-import { createUploadLine } from './upload-line.ts'
 
 const say = defineOperation({
   id: 'say',

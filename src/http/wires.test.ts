@@ -9,10 +9,10 @@ import type { Wire } from '../contract/wire.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { Failure } from '../kernel/failure.ts'
 import { realTimers } from '../kernel/timers.ts'
-import { createBudget } from './budget.ts'
+import { createUploadLine } from './body/upload-line.ts'
 import { createMetrics } from './metrics.ts'
+import { createBudget } from './pipeline/budget.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
-import { createUploadLine } from './upload-line.ts'
 
 /** A protocol of others: it signs in by Basic, and tells of failures in a form of its own. */
 const wire: Wire = {

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts'
 import { actorOf, type Caller } from '../kernel/caller.ts'
-import type { Doer } from './security-audit.ts'
+import type { Doer } from './security-audit/security-audit.ts'
 
 /** That somebody was let in, and how to ask again. The gate makes one for each request. */
 export abstract class LetIn {

@@ -1,9 +1,9 @@
-import { type CheckedParts, checkContent } from '../content/checks.ts'
+import { type CheckedParts, checkContent } from '../content/checks/checks.ts'
 import type { Check } from '../contract/slice.ts'
 import { checkJson, checkNumbers, checkRelations } from '../database/integrity/checks.ts'
 import { DatabaseUnavailable } from '../database/unavailable.ts'
 import { checkJobs } from '../jobs/checks.ts'
-import { checkJournals } from '../journal/checks.ts'
+import { checkJournals } from '../journal/repository/checks.ts'
 import { damage, type Finding } from '../kernel/finding.ts'
 import { checksOfSlices } from './slices.ts'
 

@@ -1,4 +1,4 @@
-import type { CheckedParts } from '../content/checks.ts'
+import type { CheckedParts } from '../content/checks/checks.ts'
 import type { Check } from '../contract/slice.ts'
 import { DatabaseUnavailable } from '../database/unavailable.ts'
 import type { Finding } from '../kernel/finding.ts'

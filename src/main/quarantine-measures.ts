@@ -1,4 +1,4 @@
-import { inQuarantine } from '../content/quarantine.ts'
+import { inQuarantine } from '../content/checks/quarantine.ts'
 import type { Database } from '../database/database.ts'
 import type { Measure } from '../http/metrics.ts'
 import type { Clock } from '../kernel/clock.ts'

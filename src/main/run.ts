@@ -1,4 +1,4 @@
-import { refuseForeignStore } from '../content/ownership.ts'
+import { refuseForeignStore } from '../content/claims/ownership.ts'
 import { anyAccount } from '../features/identity/accounts/accounts.ts'
 import { openKeys } from './keys-file.ts'
 import type { Logger } from './log.ts'

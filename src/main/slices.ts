@@ -1,4 +1,4 @@
-import type { CheckedParts } from '../content/checks.ts'
+import type { CheckedParts } from '../content/checks/checks.ts'
 import type { Check, Slice, Upkeep } from '../contract/slice.ts'
 import { annotations } from '../features/catalog/annotations/slice.ts'
 import { artifacts } from '../features/catalog/artifacts/slice.ts'

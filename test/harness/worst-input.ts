@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { TSchema } from 'typebox'
-import { compileValidator, type Validator } from '../../src/http/validation.ts'
+import { compileValidator, type Validator } from '../../src/http/pipeline/validation.ts'
 import { Failure } from '../../src/kernel/failure.ts'
 
 /** JSON Schema as the catalogue has it. */

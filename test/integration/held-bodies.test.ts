@@ -4,7 +4,7 @@ import { type Operation, requiredActions } from '../../src/contract/operation.ts
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import type { Tables } from '../../src/database/tables/index.ts'
-import { compileOperation } from '../../src/http/pipeline.ts'
+import { compileOperation } from '../../src/http/pipeline/pipeline.ts'
 import { actionsOf, administrationActions, repositoryActions } from '../../src/kernel/actions.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { digestOf } from '../harness/backstage.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { forgetOldLines } from '../../src/journal/retention.ts'
+import { forgetOldLines } from '../../src/journal/forgetting.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'

@@ -1,4 +1,4 @@
-import { adoptStore } from '../../content/ownership.ts'
+import { adoptStore } from '../../content/claims/ownership.ts'
 import { withParts } from './offline.ts'
 
 /** Makes the blob store that of this database, whatever it belonged to. */

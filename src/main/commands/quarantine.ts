@@ -1,4 +1,4 @@
-import { giveUpQuarantined, inQuarantine, quarantined, watchQuarantine } from '../../content/quarantine.ts'
+import { giveUpQuarantined, inQuarantine, quarantined, watchQuarantine } from '../../content/checks/quarantine.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { day } from '../../kernel/units.ts'
 import { withParts } from './offline.ts'

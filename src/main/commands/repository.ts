@@ -4,7 +4,7 @@ import {
   listRepositories,
 } from '../../features/catalog/repositories/repositories.ts'
 import { setQuota } from '../../features/lifecycle/policies/policy.ts'
-import { unasked } from '../../journal/security-audit.ts'
+import { unasked } from '../../journal/security-audit/security-audit.ts'
 import { invalid } from '../../kernel/failure.ts'
 import { pageMax } from '../../kernel/limits/catalog.ts'
 import { isRepositoryId, patterns } from '../../kernel/names.ts'

@@ -1,4 +1,4 @@
-import { scrub as scrubBlobs, tellOfRot } from '../../content/scrub.ts'
+import { scrub as scrubBlobs, tellOfRot } from '../../content/checks/scrub.ts'
 import { withParts } from './offline.ts'
 
 const MiB = 1024 * 1024

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { isLoopback } from '../../http/hosts.ts'
+import { isLoopback } from '../../http/pipeline/hosts.ts'
 import { type Listens, startGateways } from '../gateways.ts'
 import { createLog, type Logger } from '../log.ts'
 import { realStage, type Stage } from '../parts.ts'

@@ -1,5 +1,5 @@
-import { CopyDamaged, copyIn, holdsWhole } from '../../content/copies.ts'
-import { adoptStore, foreignOwner } from '../../content/ownership.ts'
+import { CopyDamaged, copyIn, holdsWhole } from '../../content/checks/copies.ts'
+import { adoptStore, foreignOwner } from '../../content/claims/ownership.ts'
 import type { Database } from '../../database/database.ts'
 import { currentSchema } from '../../database/migrate.ts'
 import { installation, lockInstallation, updateInstallation } from '../../database/moving/installation.queries.ts'

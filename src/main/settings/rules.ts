@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
-import { parseTrustedProxies, type TrustedProxies } from '../../http/client-address.ts'
+import { parseTrustedProxies, type TrustedProxies } from '../../http/pipeline/client-address.ts'
 import { downloadSlotsDefault, downloadSlotsMax, downloadWaitSecondsDefault } from '../../kernel/limits/downloads.ts'
 import { requestsPerSecondDefault } from '../../kernel/limits/http.ts'
 import {

@@ -1,4 +1,4 @@
-import { release } from '../../../content/claims.ts'
+import { release } from '../../../content/claims/claims.ts'
 import type { Database } from '../../../database/database.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'

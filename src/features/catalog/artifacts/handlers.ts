@@ -1,4 +1,4 @@
-import { type ServeParts, serve } from '../../../content/serve.ts'
+import { type ServeParts, serve } from '../../../content/serve/serve.ts'
 import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Database } from '../../../database/database.ts'

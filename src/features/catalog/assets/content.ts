@@ -1,4 +1,4 @@
-import { type ServeParts, type ServeRequest, serve } from '../../../content/serve.ts'
+import { type ServeParts, type ServeRequest, serve } from '../../../content/serve/serve.ts'
 import type { ByteAnswer } from '../../../contract/handler.ts'
 import type { Queries } from '../../../database/database.ts'
 import { toSha256 } from '../../../kernel/digest.ts'

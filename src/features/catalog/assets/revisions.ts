@@ -1,5 +1,5 @@
 import type { Transaction } from '../../../database/database.ts'
-import { appendJournal } from '../../../journal/journal.ts'
+import { appendJournal } from '../../../journal/repository/journal.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { revisionMax } from '../../../kernel/limits/catalog.ts'
 import { insertRevision, type RevisionRow } from './assets.queries.ts'

@@ -4,7 +4,7 @@ import type {
   AttachmentRevisionsTable,
   AttachmentsTable,
 } from '../../../database/tables/attachments.ts'
-import { appendJournal } from '../../../journal/journal.ts'
+import { appendJournal } from '../../../journal/repository/journal.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
 import { attachmentHistoryPage, attachmentRevisionsForgotten, revisionMax } from '../../../kernel/limits/catalog.ts'

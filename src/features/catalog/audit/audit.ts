@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/database.ts'
-import { journalRowsAfter } from '../../../journal/journal.queries.ts'
+import { journalRowsAfter } from '../../../journal/repository/journal.queries.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
 
 /** What was changed in a repository, by whom and when. */

@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/database.ts'
-import type { Growth, Waiter } from '../../../journal/growth.ts'
-import { journalHeadAndRowsAfter } from '../../../journal/journal.queries.ts'
+import type { Growth, Waiter } from '../../../journal/repository/growth.ts'
+import { journalHeadAndRowsAfter } from '../../../journal/repository/journal.queries.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { withInnerDetail } from '../../../kernel/journal-actions.ts'
 import type { Scope } from '../../../kernel/scope.ts'

@@ -1,4 +1,4 @@
-import type { StoredBytes } from '../../../content/stored-bytes.ts'
+import type { StoredBytes } from '../../../content/checks/stored-bytes.ts'
 import { archiveDirectoryBytesMax, archiveEntriesMax } from '../../../kernel/limits/packages.ts'
 import { refuseArchive } from './archive-refusal.ts'
 

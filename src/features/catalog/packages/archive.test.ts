@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { upack, zip } from '../../../../test/harness/zip.ts'
-import type { StoredBytes } from '../../../content/stored-bytes.ts'
+import type { StoredBytes } from '../../../content/checks/stored-bytes.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import {
   archiveDirectoryBytesMax,

@@ -7,7 +7,7 @@ import {
   RandomAccessReader,
   type ZipFile,
 } from 'yauzl'
-import type { StoredBytes } from '../../../content/stored-bytes.ts'
+import type { StoredBytes } from '../../../content/checks/stored-bytes.ts'
 import { archiveEntriesAtOnce, packageManifestBytesMax } from '../../../kernel/limits/packages.ts'
 import { type Directory, readDirectory } from './archive-end.ts'
 import { type CheckedEntry, checkEntry } from './archive-entries.ts'

@@ -1,4 +1,4 @@
-import { serve } from '../../../content/serve.ts'
+import { serve } from '../../../content/serve/serve.ts'
 import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { actorOf } from '../../../kernel/caller.ts'

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../../../database/database.ts'
-import { appendJournal } from '../../../journal/journal.ts'
+import { appendJournal } from '../../../journal/repository/journal.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { referencesPerArtifactMax } from '../../../kernel/limits/catalog.ts'

@@ -1,4 +1,4 @@
-import { lockLive } from '../../../content/claims.ts'
+import { lockLive } from '../../../content/claims/claims.ts'
 import type { Database, Queries } from '../../../database/database.ts'
 import { engineOf } from '../../../database/engine-of.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'

@@ -1,6 +1,6 @@
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import type { ArtifactStagesTable } from '../../../database/tables/stages.ts'
-import { appendJournal } from '../../../journal/journal.ts'
+import { appendJournal } from '../../../journal/repository/journal.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { stagesPerArtifactMax } from '../../../kernel/limits/catalog.ts'

@@ -8,7 +8,12 @@ import type { Database } from '../../../database/database.ts'
 import { migrate } from '../../../database/migrate.ts'
 import { migrations } from '../../../database/migrations/index.ts'
 import { openDatabase } from '../../../database/open.ts'
-import { appendSecurityAudit, changeAuthority, type Doer, unasked } from '../../../journal/security-audit.ts'
+import {
+  appendSecurityAudit,
+  changeAuthority,
+  type Doer,
+  unasked,
+} from '../../../journal/security-audit/security-audit.ts'
 import { administrationActions } from '../../../kernel/actions.ts'
 import type { Caller, FileKeyCaller } from '../../../kernel/caller.ts'
 import { systemClock as clock } from '../../../kernel/clock.ts'

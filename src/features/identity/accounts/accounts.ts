@@ -1,7 +1,12 @@
 import { moveCounter } from '../../../database/counters.queries.ts'
 import type { Database, Queries } from '../../../database/database.ts'
 import type { AccountsTable } from '../../../database/tables/accounts.ts'
-import { appendSecurityAudit, changeAuthority, type Doer, unasked } from '../../../journal/security-audit.ts'
+import {
+  appendSecurityAudit,
+  changeAuthority,
+  type Doer,
+  unasked,
+} from '../../../journal/security-audit/security-audit.ts'
 import type { AccountCaller } from '../../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'

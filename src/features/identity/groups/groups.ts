@@ -1,7 +1,7 @@
 import { moveCounter } from '../../../database/counters.queries.ts'
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import { lockRepository } from '../../../database/locks.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
 import type { Access } from '../../../kernel/actions.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'

@@ -1,5 +1,5 @@
 import type { Queries } from '../../../database/database.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
 import { type AdministrationAction, administrationActions } from '../../../kernel/actions.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { timestamp } from '../../../kernel/clock.ts'

@@ -1,7 +1,7 @@
 import { moveCounter } from '../../../database/counters.queries.ts'
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import type { ServiceAccountsTable } from '../../../database/tables/service-accounts.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Queries, Transaction } from '../../../database/database.ts'
 import type { ServiceAccountsTable, ServiceKeysTable } from '../../../database/tables/service-accounts.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
 import type { Caller, RepositoryPermissions, ServiceKeyCaller } from '../../../kernel/caller.ts'
 import { earlier, timestamp, utcMs } from '../../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'

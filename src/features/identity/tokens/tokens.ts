@@ -1,6 +1,6 @@
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import type { PersonalTokensTable } from '../../../database/tables/personal-tokens.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
 import type { AccountCaller, TokenScope } from '../../../kernel/caller.ts'
 import { type Clock, timestamp, utcMs } from '../../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'

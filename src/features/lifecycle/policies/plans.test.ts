@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import { onSqlite } from '../../../../test/harness/engines.ts'
 import { openOwnParts } from '../../../../test/harness/own-parts.ts'
 import { plansOf } from '../../../../test/harness/query-plans.ts'
-import { storageEventsBeyond } from '../../../journal/storage-events.queries.ts'
+import { storageEventsBeyond } from '../../../journal/storage-events/storage-events.queries.ts'
 import { duePolicies } from './policy.queries.ts'
 import { countVersions, newestVersions, nthNewest, oldestVersions } from './versions.queries.ts'
 

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../../../database/database.ts'
-import { appendStorageEvent } from '../../../journal/storage-events.ts'
+import { appendStorageEvent } from '../../../journal/storage-events/storage-events.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import type { StorageEventLevel } from '../../../kernel/journal-words.ts'
 import { upkeepBatch } from '../../../kernel/limits/upkeep.ts'

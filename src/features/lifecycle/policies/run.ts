@@ -1,5 +1,5 @@
 import type { Transaction } from '../../../database/database.ts'
-import { appendStorageEvent } from '../../../journal/storage-events.ts'
+import { appendStorageEvent } from '../../../journal/storage-events/storage-events.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { type Deletion, type DeletionParts, deleteEach } from '../deletion/deletion.ts'

@@ -1,6 +1,6 @@
 import type { Queries, Transaction } from '../../../database/database.ts'
 import type { StoragePoliciesTable } from '../../../database/tables/storage-policies.ts'
-import { appendStorageEvent } from '../../../journal/storage-events.ts'
+import { appendStorageEvent } from '../../../journal/storage-events/storage-events.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { repositoryWith } from '../../catalog/repositories/repositories.ts'
 import { standingOfKey } from '../../identity/service-accounts/service-keys.ts'

@@ -1,5 +1,5 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import { promotionsAfter, seenBy } from '../../../journal/promotions.ts'
+import { promotionsAfter, seenBy } from '../../../journal/repository/promotions.ts'
 import type { RepositoryAction } from '../../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'

@@ -1,4 +1,4 @@
-import { lockLive } from '../../../content/claims.ts'
+import { lockLive } from '../../../content/claims/claims.ts'
 import type { Database, Transaction } from '../../../database/database.ts'
 import { lockRepositories } from '../../../database/locks.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../../database/database.ts'
-import { appendJournal } from '../../../journal/journal.ts'
+import { appendJournal } from '../../../journal/repository/journal.ts'
 
 export interface Source {
   readonly repository: string

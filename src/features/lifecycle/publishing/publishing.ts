@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../database/database.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
-import { appendJournal } from '../../../journal/journal.ts'
+import { appendJournal } from '../../../journal/repository/journal.ts'
 import { putEntry, searchable } from '../../catalog/search/entries.ts'
 import { insertArtifact } from './publishing.queries.ts'
 

@@ -1,5 +1,5 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import { storageEventsAfter } from '../../../journal/storage-events.ts'
+import { storageEventsAfter } from '../../../journal/storage-events/storage-events.ts'
 import { getCleanup, getStorageUsage, listStorageEvents, setCleanup } from './operations.ts'
 import { cleanupSetting, type StorageParts, storageUsage, setCleanup as store } from './storage.ts'
 

@@ -1,4 +1,4 @@
-import { graceEndMs } from '../../../content/grace.ts'
+import { graceEndMs } from '../../../content/reclaim/grace.ts'
 import type { Database } from '../../../database/database.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'

@@ -1,6 +1,6 @@
 import type { AdmissionState } from '../../../content/admission/admission.ts'
 import type { SharedSlotsState } from '../../../content/admission/shared-slots.ts'
-import type { FreeSpace } from '../../../content/free-space.ts'
+import type { FreeSpace } from '../../../content/ingest/free-space.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { getHealthStatus, getLiveness, getMetrics, getReadiness } from './operations.ts'

@@ -1,4 +1,4 @@
-import type { ServeParts } from '../../../content/serve.ts'
+import type { ServeParts } from '../../../content/serve/serve.ts'
 import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { actorOf } from '../../../kernel/caller.ts'

@@ -1,6 +1,6 @@
-import { release } from '../../../content/claims.ts'
+import { release } from '../../../content/claims/claims.ts'
 import type { Database } from '../../../database/database.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit.ts'
+import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { type OpenUploadRow, openUploadsPage } from './administration.queries.ts'

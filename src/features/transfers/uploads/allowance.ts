@@ -1,4 +1,4 @@
-import type { FreeSpace } from '../../../content/free-space.ts'
+import type { FreeSpace } from '../../../content/ingest/free-space.ts'
 import { moveCounter } from '../../../database/counters.queries.ts'
 import type { Transaction } from '../../../database/database.ts'
 import { Failure } from '../../../kernel/failure.ts'

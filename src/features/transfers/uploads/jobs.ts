@@ -1,5 +1,5 @@
-import { release } from '../../../content/claims.ts'
-import { discardEndedAssemblies, type StagingParts, sweepStaging } from '../../../content/staging.ts'
+import { discardEndedAssemblies, type StagingParts, sweepStaging } from '../../../content/assembly/staging.ts'
+import { release } from '../../../content/claims/claims.ts'
 import type { Database, Transaction } from '../../../database/database.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { timestamp } from '../../../kernel/clock.ts'

@@ -1,5 +1,5 @@
-import { receivePart, storedParts } from '../../../content/assembly.ts'
-import { partCount, partLength } from '../../../content/part-plan.ts'
+import { receivePart, storedParts } from '../../../content/assembly/assembly.ts'
+import { partCount, partLength } from '../../../content/assembly/part-plan.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { blobOf, described, type UploadScope } from './session.ts'

@@ -1,4 +1,4 @@
-import { release, reserve } from '../../../content/claims.ts'
+import { release, reserve } from '../../../content/claims/claims.ts'
 import type { Transaction } from '../../../database/database.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { timestamp } from '../../../kernel/clock.ts'

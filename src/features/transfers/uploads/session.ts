@@ -1,4 +1,4 @@
-import { type Plan, planParts } from '../../../content/part-plan.ts'
+import { type Plan, planParts } from '../../../content/assembly/part-plan.ts'
 import type { Queries, Transaction } from '../../../database/database.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { type Sha256, toSha256 } from '../../../kernel/digest.ts'

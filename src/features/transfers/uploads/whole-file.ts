@@ -1,5 +1,5 @@
-import { hasParts } from '../../../content/assembly.ts'
-import { ingest } from '../../../content/ingest.ts'
+import { hasParts } from '../../../content/assembly/assembly.ts'
+import { ingest } from '../../../content/ingest/ingest.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import type { ArtifactRecord } from '../../catalog/artifacts/vocabulary.ts'

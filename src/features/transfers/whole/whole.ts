@@ -1,5 +1,5 @@
-import { ingest } from '../../../content/ingest.ts'
-import type { Content } from '../../../content/publishing.ts'
+import { ingest } from '../../../content/ingest/ingest.ts'
+import type { Content } from '../../../content/ingest/publishing.ts'
 import type { Transaction } from '../../../database/database.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'

@@ -1,0 +1,70 @@
+import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { stagingGraceMs, upkeepBatch } from '../../kernel/limits/upkeep.ts'
+import type { upkeepRun } from '../../kernel/one-by-one.ts'
+import type { BlobStore, StagedRemains } from '../../ports/blob-store.ts'
+import { deleteAssembly, endedAssemblies, knownPlaces } from './assembly.queries.ts'
+
+export interface StagingParts {
+  readonly database: Database
+  readonly store: BlobStore
+  readonly clock: Clock
+}
+
+type Run = ReturnType<typeof upkeepRun>
+
+/**
+ * Removes staging places that nobody writes to: those of dead processes. `inUse` says which of some places a transfer is
+ * writing to; assemblies are known here. Young ones are left alone, because their row may not have been visible yet.
+ * One that cannot be removed is passed over. Returns how many went.
+ */
+export const sweepStaging = async (
+  parts: StagingParts,
+  run: Run,
+  inUse: (remains: readonly StagedRemains[]) => Promise<ReadonlySet<string>>,
+): Promise<number> => {
+  const { database, store, clock } = parts
+  let swept = 0
+  const sweep = async (old: readonly StagedRemains[]): Promise<void> => {
+    if (old.length === 0) return
+    const used = await inUse(old)
+    const places = old.map(({ place }) => place).filter((place) => !used.has(place))
+    const assemblies = new Set(places.length === 0 ? [] : await knownPlaces(database.reader, places))
+    // What knew them no more is gone for good, also after a power cut (I2).
+    await database.settled()
+    for (const place of new Set(places)) {
+      if (assemblies.has(place)) continue
+      if (await run.attempt(`removing the staging place ${place}`, () => store.discardStaged(place))) swept += 1
+    }
+  }
+  await run.attempt('the look through staging', async () => {
+    let batch: StagedRemains[] = []
+    for await (const remains of store.listStaged()) {
+      if (clock.now() - remains.modifiedAtMs < stagingGraceMs) continue
+      batch.push(remains)
+      if (batch.length < upkeepBatch) continue
+      await sweep(batch)
+      batch = []
+    }
+    await sweep(batch)
+  })
+  return swept
+}
+
+/** Gives back the places of uploads that were cancelled, whose parts nobody will ask for. The row goes last. */
+export const discardEndedAssemblies = async ({ database, store }: StagingParts, run: Run): Promise<void> => {
+  await run.each('discarding the parts of ended uploads', {
+    find: async (limit) => {
+      const ended = await endedAssemblies(database.reader, limit)
+      // A power cut must not bring the uploads back without their bytes (I2).
+      await database.settled()
+      return ended
+    },
+    what: ({ claim_id }) => `discarding the parts of the ended upload ${claim_id}`,
+    key: ({ claim_id }) => claim_id,
+    work: async ({ claim_id, place }) => {
+      await store.discardStaged(place)
+      await database.transaction((tx) => deleteAssembly(tx, claim_id), { durability: 'relaxed' })
+    },
+  })
+}

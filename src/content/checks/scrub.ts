@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Database } from '../../database/database.ts'
+import { appendStorageEvent } from '../../journal/storage-events/storage-events.ts'
+import { type Clock, timestamp } from '../../kernel/clock.ts'
+import { type Sha256, toSha256 } from '../../kernel/digest.ts'
+import { rotToldRepositoriesMax } from '../../kernel/limits/journal.ts'
+import { checkPage } from '../../kernel/limits/upkeep.ts'
+import { blobName } from '../../ports/blob-name.ts'
+import type { BlobStore } from '../../ports/blob-store.ts'
+import { isStoredAs } from '../claims/claims.queries.ts'
+import { blobPage, repositoriesHolding } from './checks.queries.ts'
+import { readWhole } from './copies.ts'
+
+export interface ScrubParts {
+  readonly database: Database
+  readonly store: BlobStore
+  /** How much is read a second, so that others are served meanwhile. */
+  readonly bytesPerSecond: number
+}
+
+export interface Scrubbed {
+  readonly digest: Sha256
+  readonly bytes: number
+  /** What is wrong with it, or null. */
+  readonly rot: string | null
+}
+
+/**
+ * Reads every stored blob again, in the order of digests and behind `after`, and says of each whether its bytes still have
+ * the digest that they are named by. Beside a running service: what is reclaimed meanwhile is left out.
+ */
+export async function* scrub(parts: ScrubParts, after: string): AsyncGenerator<Scrubbed> {
+  const rate = bounded(parts.bytesPerSecond)
+  for (let last = after; ; ) {
+    const page = await blobPage(parts.database.reader, last, checkPage)
+    for (const { sha256, size, state, generation } of page) {
+      if (state !== 'stored') continue
+      const digest = toSha256(sha256)
+      const name = blobName(digest, generation)
+      const rot = await readWhole(parts.store, { name, bytes: size }, (piece) => rate(piece.byteLength))
+      if (rot === null || (await isStoredAs(parts.database.reader, sha256, generation)))
+        yield { digest, bytes: size, rot }
+    }
+    const end = page.at(-1)
+    if (end === undefined || page.length < checkPage) return
+    last = end.sha256
+  }
+}
+
+/** Resolves when so many bytes more may have been read. */
+const bounded = (bytesPerSecond: number): ((bytes: number) => Promise<void>) => {
+  const begunAt = performance.now()
+  let read = 0
+  return async (bytes) => {
+    read += bytes
+    const aheadMs = (read / bytesPerSecond) * 1000 - (performance.now() - begunAt)
+    if (aheadMs > 1) await pause(aheadMs)
+  }
+}
+
+/** Tells the operators of every repository that holds the bytes what is wrong with them. */
+export const tellOfRot = async (
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  digest: Sha256,
+  rot: string,
+): Promise<void> => {
+  for (const repository of await repositoriesHolding(database.reader, digest, rotToldRepositoriesMax))
+    await database.transaction((tx) =>
+      appendStorageEvent(tx, {
+        repository,
+        level: 'error',
+        code: 'scrub.damage',
+        details: { sha256: digest, finding: rot },
+        occurredAt: timestamp(clock.now()),
+      }),
+    )
+}

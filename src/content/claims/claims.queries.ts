@@ -1,0 +1,185 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
+import type { BlobsTable } from '../../database/tables/blobs.ts'
+import type { ClaimsTable } from '../../database/tables/claims.ts'
+import type { Sha256 } from '../../kernel/digest.ts'
+import { newGeneration } from '../../ports/blob-name.ts'
+
+export interface ByteDeltas {
+  readonly published: number
+  readonly pending: number
+  readonly retired: number
+}
+
+const moveBytes = prepareQuery((q, p: Parameters<ByteDeltas & { repository: string }>) =>
+  q
+    .updateTable('repositories')
+    .set((eb) => ({
+      published_bytes: eb('published_bytes', '+', p('published')),
+      pending_bytes: eb('pending_bytes', '+', p('pending')),
+      retired_bytes: eb('retired_bytes', '+', p('retired')),
+    }))
+    .where('id', '=', p('repository'))
+    .where('deleted_at', 'is', null)
+    .returning(['published_bytes', 'pending_bytes', 'retired_bytes', 'quota_bytes']),
+)
+
+/** Moves the counters of a repository and takes its row lock. What is reserved now, or undefined without a repository. */
+export const moveRepositoryBytes = async (
+  tx: Transaction,
+  repository: string,
+  by: ByteDeltas,
+): Promise<{ reservedBytes: number; quotaBytes: number | null } | undefined> => {
+  const [row] = await moveBytes(tx, { repository, ...by })
+  if (row === undefined) return undefined
+  return { reservedBytes: row.published_bytes + row.pending_bytes + row.retired_bytes, quotaBytes: row.quota_bytes }
+}
+
+/** Sets the counters of a repository to the sums of its claims. */
+export const setRepositoryBytes = async (tx: Transaction, repository: string): Promise<void> => {
+  const sums = await tx
+    .selectFrom('claims')
+    .select((eb) => ['state', eb.fn.sum<number | string>('size').as('bytes')])
+    .where('repository', '=', repository)
+    .groupBy('state')
+    .execute()
+  const of = (state: ClaimsTable['state']): number => Number(sums.find((sum) => sum.state === state)?.bytes ?? 0)
+  await tx
+    .updateTable('repositories')
+    .set({ published_bytes: of('live'), pending_bytes: of('pending'), retired_bytes: of('retired') })
+    .where('id', '=', repository)
+    .execute()
+}
+
+/** What all claims reserve together. */
+export const claimedBytes = async (q: Queries): Promise<number> => {
+  const { bytes } = await q
+    .selectFrom('claims')
+    .select((eb) => eb.fn.sum<number | string | null>('size').as('bytes'))
+    .executeTakeFirstOrThrow()
+  return Number(bytes ?? 0)
+}
+
+export const insertClaim = prepareQuery((q, p: Parameters<ClaimsTable>) =>
+  q.insertInto('claims').values({
+    id: p('id'),
+    repository: p('repository'),
+    holder: p('holder'),
+    sha256: p('sha256'),
+    size: p('size'),
+    state: p('state'),
+    retired_at: p('retired_at'),
+  }),
+)
+
+const claimForUpdate = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q.selectFrom('claims').selectAll().where('id', '=', p('id')).forUpdate(),
+)
+
+export const lockClaim = async (tx: Transaction, id: string): Promise<ClaimsTable | undefined> =>
+  (await claimForUpdate(tx, { id }))[0]
+
+/** Writes what may change of a claim. */
+export const updateClaim = prepareQuery(
+  (q, p: Parameters<Pick<ClaimsTable, 'id' | 'sha256' | 'size' | 'state' | 'retired_at'>>) =>
+    q
+      .updateTable('claims')
+      .set({ sha256: p('sha256'), size: p('size'), state: p('state'), retired_at: p('retired_at') })
+      .where('id', '=', p('id')),
+)
+
+export const deleteClaim = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q.deleteFrom('claims').where('id', '=', p('id')),
+)
+
+const insertExpected = prepareQuery((q, p: Parameters<{ digest: string; size: number; generation: string }>) =>
+  q
+    .insertInto('blobs')
+    .values({ sha256: p('digest'), size: p('size'), state: 'expected', stored_at: null, generation: p('generation') })
+    .onConflict((conflict) => conflict.column('sha256').doNothing()),
+)
+
+const blobForUpdate = prepareQuery((q, p: Parameters<{ digest: string }>) =>
+  q.selectFrom('blobs').select(['state', 'size', 'generation']).where('sha256', '=', p('digest')).forUpdate(),
+)
+
+/** Locks the row of a blob, if there is one. */
+export const lockBlob = async (
+  tx: Transaction,
+  digest: string,
+): Promise<Pick<BlobsTable, 'state' | 'size' | 'generation'> | undefined> => (await blobForUpdate(tx, { digest }))[0]
+
+/** Makes sure that the blob has a row, locks it and returns it. A new row is `expected`, and of a new generation. */
+export const expectBlob = async (
+  tx: Transaction,
+  digest: Sha256,
+  size: number,
+): Promise<Pick<BlobsTable, 'state' | 'generation'>> => {
+  for (;;) {
+    await insertExpected(tx, { digest, size, generation: newGeneration() })
+    const row = await lockBlob(tx, digest)
+    // On PostgreSQL the row that was in the way of ours may go while we wait for its lock: reclaim has taken it.
+    if (row !== undefined) return row
+  }
+}
+
+const claimedBlob = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q
+    .selectFrom('claims')
+    .innerJoin('blobs', 'blobs.sha256', 'claims.sha256')
+    .select(['blobs.sha256', 'blobs.generation'])
+    .where('claims.id', '=', p('id'))
+    .where('claims.state', '=', 'pending'),
+)
+
+/** The blob that a pending claim announced. */
+export const findClaimedBlob = async (
+  q: Queries,
+  id: string,
+): Promise<Pick<BlobsTable, 'sha256' | 'generation'> | undefined> => (await claimedBlob(q, { id }))[0]
+
+const storedNow = prepareQuery((q, p: Parameters<{ digest: string; generation: string; size: number; now: string }>) =>
+  q
+    .updateTable('blobs')
+    .set((eb) => ({ state: 'stored', size: p('size'), stored_at: eb.fn.coalesce('stored_at', p('now')) }))
+    .where('sha256', '=', p('digest'))
+    .where('generation', '=', p('generation'))
+    .returning('sha256'),
+)
+
+/**
+ * The bytes are there, under the name that this generation gives them. Their size is known only now: what was expected is
+ * what somebody declared. False where the row is of another generation, or gone.
+ */
+export const markStored = async (
+  tx: Transaction,
+  blob: { digest: string; generation: string; size: number; now: string },
+): Promise<boolean> => (await storedNow(tx, blob)).length > 0
+
+const insertIntoQueue = prepareQuery((q, p: Parameters<{ digest: string; now: string }>) =>
+  q
+    .insertInto('reclaim_candidates')
+    .values({ sha256: p('digest'), since: p('now') })
+    .onConflict((conflict) => conflict.column('sha256').doNothing()),
+)
+
+/**
+ * Queues a digest. Under the blob's lock, which reclaim takes for its look: else it could still see the claim that just
+ * went, and drop the very entry that we find there already.
+ */
+export const insertCandidate = async (tx: Transaction, digest: string, now: string): Promise<void> => {
+  await lockBlob(tx, digest)
+  await insertIntoQueue(tx, { digest, now })
+}
+
+/** Whether a row says of the bytes of this generation that they are stored. */
+export const isStoredAs = async (q: Queries, digest: string, generation: string): Promise<boolean> =>
+  (await findBlob(q, digest, generation))?.state === 'stored'
+
+const findBlob = (q: Queries, digest: string, generation: string) =>
+  q
+    .selectFrom('blobs')
+    .select(['size', 'state'])
+    .where('sha256', '=', digest)
+    .where('generation', '=', generation)
+    .executeTakeFirst()

@@ -1,0 +1,212 @@
+import { create } from 'content-disposition'
+import type { Sha256 } from '../../kernel/digest.ts'
+import type { DownloadClass } from '../../kernel/download-class.ts'
+import { entityTagsWanted, parseEntityTags } from '../../kernel/entity-tags.ts'
+import { Failure, invalid } from '../../kernel/failure.ts'
+import { fileNameOf } from '../../kernel/file-name.ts'
+import { smallDownloadBytes, smallFileBytesMax, storeAddressSeconds } from '../../kernel/limits/downloads.ts'
+import { OnePiece } from '../../kernel/one-piece.ts'
+import { type ByteRange, resolveRange } from '../../kernel/range.ts'
+import type { Scope } from '../../kernel/scope.ts'
+import type { BlobStore } from '../../ports/blob-store.ts'
+import type { Admission } from '../admission/admission.ts'
+import type { Turn } from '../admission/download.ts'
+import { type OpeningParts, openStored, storedName } from '../claims/stored-names.ts'
+import type { SmallFiles } from './small-files.ts'
+
+export interface ServeParts extends OpeningParts {
+  readonly store: BlobStore
+  readonly smallFiles: SmallFiles
+  readonly admission: Admission
+  /** Clients are sent to the store for larger bodies, where it has addresses. */
+  readonly redirects: boolean
+}
+
+/** The file to send. */
+export interface Served {
+  readonly digest: Sha256
+  readonly bytes: number
+  /** Offered as the name to save under. */
+  readonly name: string
+}
+
+/** What the client asked, as far as it decides what is sent. */
+export interface ServeRequest {
+  readonly head: boolean
+  readonly range: string | undefined
+  readonly ifRange: string | undefined
+  readonly ifMatch: string | undefined
+  readonly ifNoneMatch: string | undefined
+  readonly downloadClass: DownloadClass
+  /** Whose share of the downloads it takes, the client's name for the download, and its place in the queue. */
+  readonly caller: string
+  readonly id: string | undefined
+  readonly ticket: string | undefined
+  /** Of the request: its turn and the open bytes end with it. */
+  readonly scope: Scope
+  /** Ends the connection, for a client that is too slow while others wait. */
+  readonly hangUp: () => void
+  /** Throws what a fresh request of the same credential would be told. */
+  readonly admitAgain: () => Promise<unknown>
+}
+
+export interface ServedAnswer {
+  readonly status: 200 | 206 | 304 | 307
+  readonly headers: Readonly<Record<string, string>>
+  /** Null when the answer has no body. Otherwise opened already; closed with the scope of the request. */
+  readonly bytes: AsyncIterableIterator<Uint8Array> | null
+}
+
+/**
+ * Stored files are shown to nobody's browser as pages: `nosniff` keeps it from guessing a type, the policy takes scripts,
+ * forms and the origin away from whatever is opened in spite of `attachment`, and `no-referrer` keeps addresses private.
+ */
+const guards: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/** If-Match compares strongly, If-None-Match weakly (RFC 9110, section 13.1). Throws 400 for one that is none. */
+const matches = (header: 'if-match' | 'if-none-match', value: string, etag: string): boolean => {
+  const tags = parseEntityTags(value)
+  if (tags === null) throw invalid(`/headers/${header}`, entityTagsWanted)
+  return tags === '*' || tags.some(({ weak, opaque }) => opaque === etag && (header === 'if-none-match' || !weak))
+}
+
+/**
+ * The one door out: every route that sends stored bytes ends here. Decides conditions (RFC 9110, section 13) and range
+ * (section 14), makes the headers, waits for its turn, and opens the bytes, which are read only as fast as the client takes
+ * them. `headers` of the route are added. Throws 400 for conditions that are none, 412
+ * `precondition_failed`, 416 `range_not_satisfiable`, and what {@link Admission.enter} throws.
+ */
+export const serve = async (
+  parts: ServeParts,
+  served: Served,
+  request: ServeRequest,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ServedAnswer> => {
+  const etag = `"sha256:${served.digest}"`
+  const common = {
+    ...guards,
+    etag,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'svc-download-class': request.downloadClass,
+    ...headers,
+  }
+  const { ifMatch, ifNoneMatch } = request
+  if (ifMatch !== undefined && !matches('if-match', ifMatch, etag))
+    throw new Failure('precondition_failed', `The file is another one by now: it has the ETag ${etag}.`, {
+      headers: { etag },
+    })
+  if (ifNoneMatch !== undefined && matches('if-none-match', ifNoneMatch, etag))
+    return { status: 304, headers: common, bytes: null }
+  const full = {
+    ...common,
+    'content-type': 'application/octet-stream',
+    'content-disposition': create(fileNameOf(served.name), { type: 'attachment' }),
+  }
+  // HEAD ignores Range; If-Range asks for the exact strong tag, anything else means the whole file.
+  const wanted = request.head || (request.ifRange !== undefined && request.ifRange !== etag) ? undefined : request.range
+  const range = resolveRange(wanted, served.bytes)
+  if (range === 'unsatisfiable')
+    throw new Failure(
+      'range_not_satisfiable',
+      `The file has ${served.bytes} bytes; the range ${wanted} lies outside.`,
+      {
+        headers: { 'content-range': `bytes */${served.bytes}`, etag, 'accept-ranges': 'bytes' },
+      },
+    )
+  const elsewhere = await addressOf(parts, served, request, range === 'whole' ? served.bytes : range.end - range.start)
+  if (elsewhere !== null) return { status: 307, headers: { ...common, location: elsewhere }, bytes: null }
+  const interval = range === 'whole' ? { start: 0, end: served.bytes } : range
+  const length = { ...full, 'content-length': String(interval.end - interval.start) }
+  const sent =
+    range === 'whole' ? length : { ...length, 'content-range': `bytes ${range.start}-${range.end - 1}/${served.bytes}` }
+  const bytes = request.head ? null : await send(parts, served, request, interval)
+  return { status: range === 'whole' ? 200 : 206, headers: sent, bytes }
+}
+
+/** Where the store itself sends the body. What leaves in one piece is sooner sent than asked for a second time. */
+const addressOf = async (
+  parts: ServeParts,
+  { digest, name }: Served,
+  { head }: ServeRequest,
+  bytes: number,
+): Promise<string | null> =>
+  !parts.redirects || head || bytes <= smallDownloadBytes
+    ? null
+    : await parts.store.address(await storedName(parts, digest), { name, seconds: storeAddressSeconds })
+
+/**
+ * Nothing is opened before its turn: who waits costs no file and no memory. Whoever may not have the file any more when
+ * their turn comes does not get it (I8).
+ */
+const send = async (
+  parts: ServeParts,
+  served: Served,
+  { downloadClass, caller, id, ticket, scope, hangUp, admitAgain }: ServeRequest,
+  range: ByteRange,
+): Promise<AsyncIterableIterator<Uint8Array>> => {
+  const bytes = range.end - range.start
+  const last = range.end === served.bytes
+  const entered = parts.admission.enter({
+    caller,
+    downloadClass,
+    bytes,
+    last,
+    content: served.digest,
+    id,
+    ticket,
+    scope,
+    hangUp,
+  })
+  const waited = entered instanceof Promise
+  const turn = waited ? await entered : entered
+  if (waited) await admitAgain()
+  const pieces = await open(parts, served, range)
+  scope.own(async () => void (await pieces.return?.()))
+  return new InTurn(pieces, turn)
+}
+
+/** The bytes of a download: what is sent is counted. */
+class InTurn implements AsyncIterableIterator<Uint8Array> {
+  readonly #bytes: AsyncIterableIterator<Uint8Array>
+  readonly #turn: Turn
+
+  constructor(bytes: AsyncIterableIterator<Uint8Array>, turn: Turn) {
+    this.#bytes = bytes
+    this.#turn = turn
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const piece = await this.#bytes.next()
+    if (piece.done !== true) this.#turn.sent(piece.value.byteLength)
+    return piece
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    await this.#bytes.return?.()
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+}
+
+/** The bytes of a range, from memory where they are; opened before this resolves. */
+const open = async (
+  parts: ServeParts,
+  served: Served,
+  range: ByteRange,
+): Promise<AsyncIterableIterator<Uint8Array>> => {
+  const { digest, bytes } = served
+  if (bytes === 0 || bytes > smallFileBytesMax) return openStored(parts, served, range)
+  const whole =
+    parts.smallFiles.find(digest) ??
+    (await parts.smallFiles.read(served, await openStored(parts, served, { start: 0, end: bytes })))
+  return new OnePiece(whole.subarray(range.start, range.end))
+}

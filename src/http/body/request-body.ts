@@ -1,0 +1,133 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingBody } from '../../contract/handler.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { unwantedBodyBytesMax } from '../../kernel/limits/http.ts'
+import { transferIdleMs } from '../../kernel/limits/transfers.ts'
+import type { Scope } from '../../kernel/scope.ts'
+import type { BodyDigests } from './body-digests.ts'
+import type { ReceivingPlace } from './upload-line.ts'
+
+/** Counts a body while it arrives. */
+interface Transfer {
+  add(bytes: number): void
+  end(): void
+}
+
+/** What reading a body takes, and whose it is. */
+interface Taking {
+  readonly scope: Scope
+  readonly deadlineSeconds: number
+  readonly beginTransfer: () => Transfer
+  /** Sees every piece, and throws when the body is not what was said of it. */
+  readonly digests: BodyDigests | null
+  readonly whenWhole: () => Promise<unknown>
+  /** Waits for the body's turn; `cut` ends the body with what to answer. */
+  readonly place: (cut: (failure: Failure) => void) => Promise<Pick<ReceivingPlace, 'awaits' | 'goesOn' | 'received'>>
+}
+
+/** Requests that asked for `100 Continue` and have not got it yet. Refused ones never send their body. */
+const waitingForContinue = new WeakSet<IncomingMessage>()
+
+export const expectsContinue = (request: IncomingMessage): void => {
+  waitingForContinue.add(request)
+}
+
+/** Tells a client that waits for it to send the body now (RFC 9110, section 10.1.1). */
+export const continueBody = (request: IncomingMessage, response: ServerResponse): void => {
+  if (waitingForContinue.delete(request)) response.writeContinue()
+}
+
+const declaredBytes = (request: IncomingMessage): number | null => {
+  const length = request.headers['content-length']
+  return length === undefined ? null : Number(length)
+}
+
+/**
+ * The body of a request as a stream with two clocks: idle (no byte for a while) and the upload deadline. Its turn is waited for
+ * when the first piece is asked for; then reading starts, and `100 Continue` goes out. `whenWhole` is asked when the last piece was
+ * taken: what it throws ends the stream instead of its end.
+ */
+export const incomingBody = (request: IncomingMessage, response: ServerResponse, taking: Taking): IncomingBody => ({
+  declaredBytes: request.headers['transfer-encoding'] === undefined ? (declaredBytes(request) ?? 0) : null,
+  pieces: { [Symbol.asyncIterator]: () => timedPieces(request, response, taking) },
+})
+
+async function* timedPieces(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { scope, deadlineSeconds, beginTransfer, digests, whenWhole, place: turn }: Taking,
+): AsyncGenerator<Uint8Array> {
+  let failure: Failure | null = null
+  let wake: (() => void) | null = null
+  const notify = (): void => {
+    const waiting = wake
+    wake = null
+    waiting?.()
+  }
+  const stop = (reason: Failure): void => {
+    failure ??= reason
+    notify()
+  }
+  const place = await turn(stop)
+  continueBody(request, response)
+  const transfer = beginTransfer()
+  const deadline = setTimeout(() => {
+    const detail = `One request must finish within ${deadlineSeconds} seconds (SVC_UPLOAD_DEADLINE_SECONDS).`
+    stop(new Failure('upload_deadline', detail))
+  }, deadlineSeconds * 1000)
+  const idle = setTimeout(() => {
+    // The time that the reader takes is not the client's.
+    if (wake === null) return
+    stop(new Failure('upload_deadline', `No byte came for ${transferIdleMs / 1000} seconds.`))
+  }, transferIdleMs)
+  const cut = (): void => stop(new Failure('invalid_request', 'The body ended before it was complete.'))
+  const closed = (): void => {
+    if (!request.readableEnded) cut()
+    notify()
+  }
+  request.on('readable', notify).on('end', notify).on('error', cut).on('close', closed)
+  const release = scope.own(() => {
+    transfer.end()
+    clearTimeout(deadline)
+    clearTimeout(idle)
+    // Whoever reads on is told that there is no more.
+    cut()
+  })
+  try {
+    for (;;) {
+      if (failure !== null) throw failure
+      const piece: unknown = request.read()
+      if (piece instanceof Uint8Array) {
+        idle.refresh()
+        transfer.add(piece.byteLength)
+        place.received(piece.byteLength)
+        digests?.update(piece)
+        yield piece
+        idle.refresh()
+      } else if (request.readableEnded) {
+        digests?.verify()
+        await whenWhole()
+        return
+      } else if (request.destroyed) {
+        cut()
+      } else {
+        place.awaits()
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+        place.goesOn()
+      }
+    }
+  } finally {
+    release()
+    request.off('readable', notify).off('end', notify).off('error', cut).off('close', closed)
+  }
+}
+
+/** True when so much of the body is still to come that closing the connection is cheaper than reading on. */
+export const leavesMuchUnread = (request: IncomingMessage): boolean => {
+  if (request.complete || request.readableEnded) return false
+  if (waitingForContinue.has(request)) return true
+  const declared = request.headers['transfer-encoding'] === undefined ? (declaredBytes(request) ?? 0) : null
+  return declared === null || declared > unwantedBodyBytesMax
+}

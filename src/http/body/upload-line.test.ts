@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Failure } from '../../kernel/failure.ts'
+import { transferPaceMin, transferPaceMs } from '../../kernel/limits/downloads.ts'
+import { uploadBodiesAtOnce, uploadBodiesPerCaller, uploadBodiesWaitingMax } from '../../kernel/limits/transfers.ts'
+import { OwningScope } from '../../kernel/scope.ts'
+import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
+import { createUploadLine, type ReceivingPlace } from './upload-line.ts'
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+describe('the line of uploads', () => {
+  const scene = () => {
+    const time = new VirtualTime()
+    const paces: number[] = []
+    const line = createUploadLine(time, (pace) => paces.push(pace))
+    const began: string[] = []
+    const places = new Map<OwningScope, ReceivingPlace>()
+    const refused: string[] = []
+    const refusedOnes: string[] = []
+    const cut: string[] = []
+    const enter = (caller: string): OwningScope => {
+      const scope = new OwningScope((error) => assert.ifError(error))
+      const cutOff = (failure: Failure): void => {
+        assert.equal(failure.code, 'busy')
+        assert.match(failure.message, /came at less than 64 KiB a second/)
+        cut.push(caller)
+        scope.end()
+      }
+      line.enter(scope, caller, cutOff).then(
+        (place) => {
+          began.push(caller)
+          places.set(scope, place)
+        },
+        (error: unknown) => {
+          refused.push(error instanceof Error ? error.message : '')
+          refusedOnes.push(caller)
+        },
+      )
+      return scope
+    }
+    const enterMany = (caller: string, count: number): OwningScope[] =>
+      Array.from({ length: count }, () => enter(caller))
+    return { time, paces, began, places, refused, refusedOnes, cut, enter, enterMany }
+  }
+
+  it('gives one caller half of the places, and the others theirs at once', async () => {
+    const { began, refused, enter, enterMany } = scene()
+    enterMany('greedy', uploadBodiesAtOnce)
+    enter('other')
+    await turn()
+    assert.deepEqual(began, [...Array.from({ length: uploadBodiesPerCaller }, () => 'greedy'), 'other'])
+    assert.deepEqual(refused, [])
+  })
+
+  it('goes on with whoever has the fewest', async () => {
+    const { began, enter, enterMany } = scene()
+    const ones = enterMany('one', uploadBodiesPerCaller)
+    enterMany('two', uploadBodiesPerCaller)
+    enterMany('two', 2)
+    enter('one')
+    enter('three')
+    await turn()
+    began.length = 0
+    ones[0]?.end()
+    ones[1]?.end()
+    await turn()
+    assert.deepEqual(began, ['three', 'one'])
+  })
+
+  it('forgets who went away, waiting or not, and is empty in the end', async () => {
+    const { began, refused, enterMany } = scene()
+    const all = ['one', 'two', 'three'].flatMap((caller) => enterMany(caller, uploadBodiesPerCaller))
+    await turn()
+    assert.equal(began.length, uploadBodiesAtOnce)
+    for (const scope of all.toReversed()) scope.end()
+    await turn()
+    assert.equal(refused.length, uploadBodiesPerCaller)
+    began.length = 0
+    enterMany('one', uploadBodiesPerCaller)
+    enterMany('two', uploadBodiesPerCaller)
+    await turn()
+    assert.equal(began.length, uploadBodiesAtOnce)
+  })
+
+  it('has room for whoever comes, also when one fills it', async () => {
+    const { refusedOnes, enterMany, enter, began } = scene()
+    const all = enterMany('one', uploadBodiesPerCaller + uploadBodiesWaitingMax)
+    enterMany('two', uploadBodiesAtOnce - uploadBodiesPerCaller)
+    enter('three')
+    await turn()
+    assert.deepEqual(refusedOnes, ['one'])
+    began.length = 0
+    all[0]?.end()
+    await turn()
+    assert.deepEqual(began, ['three'])
+  })
+
+  describe('while others wait', () => {
+    /** All places taken by two who are waited for, and send so many bytes a second. */
+    const taken = async (bytesPerSecond: number) => {
+      const all = scene()
+      all.enterMany('slow', uploadBodiesPerCaller)
+      all.enterMany('slower', uploadBodiesPerCaller)
+      await turn()
+      const pass = async (seconds: number): Promise<void> => {
+        for (let second = 0; second < seconds; second++) {
+          for (const place of all.places.values()) place.awaits()
+          all.time.pass(1000)
+          for (const place of all.places.values())
+            place.received(place.caller === 'slow' ? bytesPerSecond + 1 : bytesPerSecond)
+          await turn()
+        }
+      }
+      return { ...all, pass }
+    }
+    const known = (2 * transferPaceMs) / 1000
+
+    it('the slowest is cut off, one for each, and nobody as long as nobody waits', async () => {
+      const { cut, paces, began, enter, pass } = await taken(1)
+      await pass(10 * known)
+      assert.deepEqual(cut, [])
+      began.length = 0
+      enter('quick')
+      await pass(2)
+      assert.deepEqual([cut, began], [['slower'], ['quick']])
+      enter('quick')
+      enter('other')
+      await pass(2)
+      assert.deepEqual(cut, ['slower', 'slower', 'slower'])
+      assert.deepEqual(paces, [1, 1, 1])
+    })
+
+    it('whoever sends fast enough is not', async () => {
+      const { cut, refused, enter, pass } = await taken(2 * transferPaceMin * 1000)
+      await pass(known)
+      enter('quick')
+      await pass(known)
+      assert.deepEqual([cut, refused], [[], []])
+    })
+
+    it('nobody is cut off for the time that we take, nor makes room for themselves', async () => {
+      const { cut, refused, places, time, enter, pass } = await taken(1)
+      for (const place of places.values()) place.goesOn()
+      enter('quick')
+      time.pass(20_000)
+      assert.deepEqual([cut, refused], [[], []])
+      time.pass(20_000)
+      await turn()
+      assert.equal(refused.length, 1)
+      assert.match(refused[0] ?? '', /no place came free in 30 seconds/)
+      enter('slow')
+      enter('slower')
+      await pass(known)
+      // Each has as many as one may have.
+      assert.deepEqual(cut, [])
+    })
+  })
+
+  it('is no longer than it may be', async () => {
+    const { refused, enterMany } = scene()
+    const all = enterMany('one', uploadBodiesPerCaller + uploadBodiesWaitingMax + 1)
+    await turn()
+    assert.equal(refused.length, 1)
+    assert.match(refused[0] ?? '', /Send the file again/)
+    for (const scope of all) scope.end()
+  })
+})

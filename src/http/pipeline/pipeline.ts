@@ -1,0 +1,236 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { linkCredential } from '../../contract/credential.ts'
+import type { AnyAnswer, BoundOperation, ByteAnswer, IncomingBody, Input } from '../../contract/handler.ts'
+import { type AccessRule, changes, needsNothing, type Operation } from '../../contract/operation.ts'
+import type { Wire } from '../../contract/wire.ts'
+import { actorOf, type Caller, readsOnly } from '../../kernel/caller.ts'
+import { Failure, invalid } from '../../kernel/failure.ts'
+import { networkOf } from '../../kernel/networks.ts'
+import type { Scope } from '../../kernel/scope.ts'
+import { bodyDigests } from '../body/body-digests.ts'
+import { incomingBody } from '../body/request-body.ts'
+import type { UploadLine } from '../body/upload-line.ts'
+import type { HttpMetrics } from '../metrics.ts'
+import { type LowerCase, lowerCaseIds } from './lower-case.ts'
+import { decodeQuery } from './query.ts'
+import { compileValidator, type Validator } from './validation.ts'
+
+/** Who is it, and may they? The only two questions that the pipeline asks before it looks at the input. */
+export interface Gate {
+  /** The caller of a credential. Throws the 401 that fits. */
+  authenticate(credential: string): Promise<Caller>
+  /** The caller of a download link to what the parameters of the path name. Throws the 401 that fits. */
+  authenticateLink(token: string, parameters: Params): Promise<Caller>
+  /**
+   * Returns when the rule lets the caller pass, on what the parameters of the path name. Throws 401, 403 or, for what the
+   * caller may not see, 404.
+   */
+  authorize(caller: Caller | null, rule: AccessRule, parameters: Params): Promise<void>
+  /** What the features ask again by, inside a transaction. */
+  admission(caller: Caller | null, question: Question): object
+}
+
+interface Question {
+  /** What stood in the header, if anything did. */
+  readonly credential: string | null
+  readonly rule: AccessRule
+  readonly parameters: Params
+}
+
+/** What is known of a request before its body is read. */
+export interface Arrival {
+  readonly caller: Caller | null
+  readonly requestId: string
+  readonly clientAddress: string
+  readonly baseUrl: string
+  /** Made by the gate. */
+  readonly admission: object
+  /**
+   * The caller as a fresh request of the same credential would find it by now, or the refusal that it would be told. Costs
+   * nothing of the caller's budget.
+   */
+  readonly admitAgain: () => Promise<Caller | null>
+}
+
+export type Params = Readonly<Record<string, string>>
+
+/** Where a request may carry a credential. */
+export interface Sent {
+  readonly authorization: string | undefined
+  readonly queryText: string
+  /** How the wire reads the header. */
+  readonly credentialOf: Wire['credentialOf']
+}
+
+export interface Checked {
+  readonly path: Validator
+  readonly query: Validator
+  readonly headers: Validator
+  readonly body: Validator | null
+  readonly headerNames: readonly string[]
+  readonly lowerQuery: LowerCase | null
+  readonly lowerBody: LowerCase | null
+  /** What an absent body stands for: an object without fields, where none is needed. */
+  readonly absentBody: object | undefined
+}
+
+/** Compiles the validators of an operation, once. */
+export const compileOperation = (operation: Operation): Checked => ({
+  path: compileValidator(operation.pathParameters, 'path'),
+  query: compileValidator(operation.query, 'query'),
+  headers: compileValidator(operation.headers, 'headers'),
+  body: operation.body.kind === 'json' ? compileValidator(operation.body.schema, 'body') : null,
+  headerNames: Object.keys(operation.headers.properties),
+  lowerQuery: lowerCaseIds(operation.query),
+  lowerBody: operation.body.kind === 'json' ? lowerCaseIds(operation.body.schema) : null,
+  absentBody: needsNothing(operation) ? {} : undefined,
+})
+
+/**
+ * Authenticate (401), take the request from the budget of who it turned out to be (429), refuse changes by read tokens
+ * (403), then authorize (401, 403, 404). Nothing of the body has been read yet. `spend` gets null for nobody we know:
+ * whoever tries credentials pays for it, too.
+ */
+export const admit = async (
+  gate: Gate,
+  operation: Operation,
+  sent: Sent,
+  params: Params,
+  spend: (caller: Caller | null) => void,
+): Promise<Caller | null> => {
+  const caller = operation.access.kind === 'anyone' ? null : await callerOf(gate, operation, sent, params, spend)
+  spend(caller)
+  if (caller !== null && readsOnly(caller) && changes(operation))
+    throw new Failure('read_only_token', 'This token can only read; create one with the scope read-write.')
+  await gate.authorize(caller, operation.access, params)
+  return caller
+}
+
+/** The header wins: whatever stands in it, a link beside it is not looked at. */
+const callerOf = async (
+  gate: Gate,
+  operation: Operation,
+  sent: Sent,
+  params: Params,
+  spend: (caller: null) => void,
+): Promise<Caller | null> => {
+  try {
+    const credential = sent.credentialOf(sent.authorization)
+    if (credential !== null) return await gate.authenticate(credential)
+    const token = operation.linkable ? linkCredential(sent.queryText) : null
+    return token === null ? null : await gate.authenticateLink(token, params)
+  } catch (error) {
+    spend(null)
+    throw error
+  }
+}
+
+const pickHeaders = (names: readonly string[], request: IncomingMessage): Record<string, string> => {
+  const picked: Record<string, string> = {}
+  for (const name of names) {
+    const value = request.headers[name]
+    if (typeof value === 'string') picked[name] = value
+  }
+  return picked
+}
+
+const mediaType = (request: IncomingMessage): string =>
+  (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
+/** The line that a body waits in, and how long its place is kept. */
+interface Line {
+  readonly uploads: UploadLine
+  readonly scope: Scope
+}
+
+const streamOf = (
+  operation: Operation,
+  headerNames: readonly string[],
+  request: IncomingMessage,
+  response: ServerResponse,
+  { deadlineSeconds, metrics, scope, uploads }: { deadlineSeconds: number; metrics: HttpMetrics } & Line,
+  caller: string,
+  whenWhole: () => Promise<unknown>,
+): IncomingBody | undefined => {
+  if (operation.body.kind !== 'stream') return undefined
+  const allowed = operation.body.mediaTypes
+  if (allowed !== null && !allowed.includes(mediaType(request)))
+    throw new Failure('unsupported_media_type', `Send the bytes with Content-Type: ${allowed.join(' or ')}.`)
+  const { headers } = request
+  if (headers['content-range'] !== undefined)
+    throw invalid(
+      '/headers/content-range',
+      'a part of a file cannot be sent here: send the whole, or open an upload in parts',
+    )
+  if (headers['if-match'] !== undefined && !headerNames.includes('if-match'))
+    throw new Failure('precondition_failed', 'If-Match asks for what is stored here already, and nothing can be.')
+  return incomingBody(request, response, {
+    scope,
+    deadlineSeconds,
+    beginTransfer: () => metrics.begin('in'),
+    digests: bodyDigests(
+      headers,
+      headerNames.filter((name) => name === 'x-checksum-sha256'),
+    ),
+    whenWhole,
+    place: (cut) => uploads.enter(scope, caller, cut),
+  })
+}
+
+/**
+ * Validate (400, 415), then call the handler. However long a body takes to come, nothing is done with it for whom a request
+ * that begins now would be refused: that is asked again when it is whole (401, 403, 404), for JSON before it is looked at and
+ * for a stream before it ends for its reader.
+ */
+export const perform = async (
+  bound: BoundOperation,
+  checked: Checked,
+  arrival: Arrival,
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: {
+    params: Params
+    queryText: string
+    body: unknown
+    deadlineSeconds: number
+    metrics: HttpMetrics
+  } & Line,
+): Promise<AnyAnswer> => {
+  const { operation } = bound
+  const caller = checked.body === null ? arrival.caller : await arrival.admitAgain()
+  checked.path(parts.params)
+  const query = decodeQuery(parts.queryText, operation.query)
+  checked.lowerQuery?.(query)
+  checked.query(query)
+  const headers = pickHeaders(checked.headerNames, request)
+  checked.headers(headers)
+  const body = parts.body === undefined ? checked.absentBody : parts.body
+  if (checked.body !== null) {
+    if (body === undefined)
+      throw new Failure('invalid_request', 'A JSON body is needed (Content-Type: application/json).', {
+        details: [{ pointer: '', message: 'is required' }],
+      })
+    checked.lowerBody?.(body)
+    checked.body(body)
+  }
+  const sender = arrival.caller === null ? networkOf(arrival.clientAddress) : actorOf(arrival.caller)
+  const stream = streamOf(operation, checked.headerNames, request, response, parts, sender, arrival.admitAgain)
+  const input: Record<keyof Input<Operation>, unknown> = {
+    path: parts.params,
+    query,
+    headers,
+    body: stream ?? body,
+    caller,
+    request: {
+      ...arrival,
+      caller,
+      head: request.method === 'HEAD',
+      scope: parts.scope,
+      hangUp: () => response.destroy(),
+    },
+  }
+  // Validated against this operation's own schemas just above.
+  return bound.handler(input as Input<Operation>)
+}
+
+export const isByteAnswer = (answer: AnyAnswer): answer is ByteAnswer => 'bytes' in answer

@@ -1,0 +1,161 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AnyAnswer } from '../../contract/handler.ts'
+import { textAnswerMs, unreadBytesMax } from '../../kernel/limits/http.ts'
+import { leavesMuchUnread } from '../body/request-body.ts'
+import type { HttpParts } from '../parts.ts'
+import { clientFacts } from '../pipeline/client-address.ts'
+import { type Exchange, exchangeOf } from '../pipeline/exchange.ts'
+import { isByteAnswer } from '../pipeline/pipeline.ts'
+import { toFailure } from '../pipeline/thrown.ts'
+import { sendBytes } from './send.ts'
+import { Unread } from './unread.ts'
+
+/** A client that does not take its answer in time is cut off, also one that goes on taking a little. */
+const endWhenTooSlow = (response: ServerResponse, { scope }: Exchange): void => {
+  const timer = setTimeout(() => response.destroy(), textAnswerMs)
+  scope.own(() => clearTimeout(timer))
+}
+
+export interface Replies {
+  /** Sends what a handler answered. */
+  answer(request: FastifyRequest, reply: FastifyReply, answer: AnyAnswer): Promise<void>
+  /** Sends what was thrown, as a problem. A bug is reported once. */
+  problem(request: FastifyRequest, reply: FastifyReply, error: unknown): void
+  /** Sends a short text with its headers. */
+  text(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: number,
+    headers: Record<string, string>,
+    text: string,
+  ): void
+}
+
+type Parts = Pick<
+  HttpParts,
+  'metrics' | 'logAnswer' | 'reportBug' | 'translate' | 'settled' | 'trustedProxies' | 'baseUrl'
+>
+
+/**
+ * The one way out: every answer of the service is written here.
+ *
+ * PROMISE. An answer tells nothing that a power cut could take back: whatever was read of the catalog for it is durable
+ * before its first byte leaves. That goes for stored bytes and refusals as well: that a file exists, and that it does not any
+ * more, are things to rely on. Where a commit is visible before it is durable (`database/sqlite/group-sync.ts`) an answer
+ * waits for the sync that is due, which serves all who wait; when nothing is due, and on other engines, it waits for nothing.
+ */
+export const createReplies = (parts: Parts, isDraining: () => boolean): Replies => {
+  const unread = new Unread(unreadBytesMax)
+
+  /** Of an answer that is whole in memory: for as long as the client has not taken it, it counts. */
+  const awaitTaking = (raw: ServerResponse, exchange: Exchange, bytes: number): void => {
+    const taken = unread.hold(exchange.network ?? '', bytes, () => raw.destroy())
+    if (exchange.scope.over) {
+      // The connection lingers.
+      raw.once('close', taken)
+    } else {
+      exchange.scope.own(taken)
+      exchange.awaitTaking()
+    }
+  }
+
+  const answered = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { requestId, startedAtMs } = exchangeOf(request)
+    const { operationId = 'none', template = 'unknown' } = request.routeOptions.config ?? {}
+    const milliseconds = performance.now() - startedAtMs
+    const status = reply.raw.statusCode
+    parts.metrics.answered(template, request.method, status, milliseconds / 1000)
+    parts.logAnswer({ requestId, operation: operationId, method: request.method, status, milliseconds })
+  }
+
+  const text: Replies['text'] = (request, reply, status, headers, body) => {
+    const raw = reply.raw
+    reply.hijack()
+    const exchange = exchangeOf(request)
+    if (exchange.scope.over) return
+    if (raw.headersSent || raw.destroyed) {
+      raw.destroy()
+      return
+    }
+    const bodiless = status === 204 || status === 304
+    const unread = leavesMuchUnread(request.raw)
+    const all: Record<string, string> = { ...exchange.headers, ...headers }
+    if (!bodiless) all['content-length'] ??= String(Buffer.byteLength(body))
+    if (unread || isDraining()) all['connection'] = 'close'
+    raw.writeHead(status, all)
+    answered(request, reply)
+    if (unread) {
+      // Ending it would close the connection.
+      if (request.method === 'HEAD' || bodiless || body === '') raw.flushHeaders()
+      else raw.write(body)
+      exchange.lingerThenClose()
+    } else {
+      raw.end(bodiless ? undefined : body)
+    }
+    if (raw.writableLength === 0) return
+    endWhenTooSlow(raw, exchange)
+    awaitTaking(raw, exchange, Buffer.byteLength(body))
+  }
+
+  const problem: Replies['problem'] = (request, reply, error) => {
+    // At once: whatever else comes of the request meanwhile, this is its answer.
+    reply.hijack()
+    if (!exchangeOf(request).readsCatalog) return tell(request, reply, error)
+    parts.settled().then(
+      () => tell(request, reply, error),
+      (trouble: unknown) => tell(request, reply, trouble),
+    )
+  }
+
+  const tell = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
+    const { requestId, wire } = exchangeOf(request)
+    const failure = toFailure(error, parts.translate)
+    if (failure.code === 'internal') {
+      const asked = `${request.method} ${request.routeOptions.config?.template ?? 'unknown'}`
+      parts.reportBug(failure.cause ?? failure, { requestId, asked })
+    }
+    const { baseUrl } = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
+    const rendered = wire.render(failure, { requestId, baseUrl })
+    text(request, reply, rendered.status, rendered.headers, rendered.text)
+  }
+
+  const answer: Replies['answer'] = async (request, reply, given) => {
+    if (exchangeOf(request).readsCatalog) await settledFor(given)
+    if (!isByteAnswer(given)) {
+      const isJson = 'json' in given
+      const body = isJson ? (given.json === null ? '' : JSON.stringify(given.json)) : given.text
+      const type: Record<string, string> =
+        isJson && body !== '' ? { 'content-type': 'application/json; charset=utf-8' } : {}
+      text(request, reply, given.status, { 'cache-control': 'no-store', ...type, ...given.headers }, body)
+      return
+    }
+    reply.hijack()
+    const exchange = exchangeOf(request)
+    const headers = { ...exchange.headers, ...given.headers }
+    const { bytes } = given
+    if (bytes === null) {
+      reply.raw.writeHead(given.status, headers).end()
+    } else {
+      const transfer = parts.metrics.begin('out')
+      exchange.scope.own(() => transfer.end())
+      exchange.scope.own(async () => void (await bytes.return?.()))
+      await sendBytes(reply.raw, exchange.scope, given.status, headers, bytes, (sent) => transfer.add(sent))
+      const { writableLength } = reply.raw
+      if (writableLength > 0) awaitTaking(reply.raw, exchange, writableLength)
+    }
+    // Also of a client that went away in the middle.
+    exchange.scope.own(() => answered(request, reply))
+  }
+
+  const settledFor = async (given: AnyAnswer): Promise<void> => {
+    try {
+      await parts.settled()
+    } catch (error) {
+      if (isByteAnswer(given)) await given.bytes?.return?.()
+      throw error
+    }
+  }
+
+  return { answer, problem, text }
+}

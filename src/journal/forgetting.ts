@@ -1,0 +1,89 @@
+import type { Database } from '../database/database.ts'
+import { type Clock, timestamp } from '../kernel/clock.ts'
+import { retentionBatch } from '../kernel/limits/journal.ts'
+import { checkPage } from '../kernel/limits/upkeep.ts'
+import { upkeepRun } from '../kernel/one-by-one.ts'
+import {
+  deleteLines,
+  deleteSecurityLines,
+  type OldLine,
+  oldestLines,
+  oldestSecurityLines,
+  type Run,
+  repositoriesAfter,
+} from './forgetting.queries.ts'
+import { cursorFloor } from './repository/cursors.ts'
+
+export interface RetentionParts {
+  readonly database: Database
+  readonly clock: Clock
+  /** How long lines are kept. */
+  readonly journalRetentionMs: number
+  readonly securityAuditRetentionMs: number
+  readonly report: (message: string, error: unknown) => void
+}
+
+/**
+ * Forgets what is older than it is to be kept, from the beginning of each journal on, so that what is left has no gaps. An
+ * idempotent function of the database, a batch a transaction; `late` ends it between two. A line beyond the cursor of a
+ * consumer stays, however old it is.
+ */
+export const forgetOldLines = async (parts: RetentionParts, late: () => boolean = () => false): Promise<void> => {
+  const { database, clock } = parts
+  const run = upkeepRun(parts.report)
+  const journalsBefore = timestamp(clock.now() - parts.journalRetentionMs)
+  for (let after = ''; !late(); ) {
+    const repositories = await repositoriesAfter(database.reader, after, checkPage)
+    for (const repository of repositories)
+      if (!late())
+        await run.attempt(`forgetting old lines of the journal of ${repository}`, () =>
+          forgetJournal(database, repository, journalsBefore, late),
+        )
+    after = repositories.at(-1) ?? ''
+    if (repositories.length < checkPage) break
+  }
+  await run.attempt('forgetting old lines of the security audit', () =>
+    forgetSecurityAudit(database, timestamp(clock.now() - parts.securityAuditRetentionMs), late),
+  )
+  run.end()
+}
+
+/** Losing this to a power cut costs doing it again. */
+const relaxed = { durability: 'relaxed' } as const
+
+const forgetJournal = async (
+  database: Database,
+  repository: string,
+  before: string,
+  late: () => boolean,
+): Promise<void> => {
+  // Most journals have nothing to forget: their first line says so.
+  if (oldRun(await oldestLines(database.reader, repository, 1), before, null) === null) return
+  while (!late()) {
+    const lines = await oldestLines(database.reader, repository, retentionBatch)
+    // Lines first, cursors second: one that is opened meanwhile begins beyond all lines that were old when they were read.
+    const floor = await cursorFloor(database.reader, repository)
+    const run = oldRun(lines, before, floor)
+    if (run === null) return
+    await database.transaction((tx) => deleteLines(tx, repository, run), relaxed)
+    if (run.last !== lines.at(-1)?.sequence) return
+  }
+}
+
+const forgetSecurityAudit = async (database: Database, before: string, late: () => boolean): Promise<void> => {
+  while (!late()) {
+    const lines = await oldestSecurityLines(database.reader, retentionBatch)
+    const run = oldRun(lines, before, null)
+    if (run === null) return
+    await database.transaction((tx) => deleteSecurityLines(tx, run), relaxed)
+    if (run.last !== lines.at(-1)?.sequence) return
+  }
+}
+
+/** The first lines as far as all of them are old and needed by nobody; null where the first is kept. */
+const oldRun = (lines: readonly OldLine[], before: string, floor: number | null): Run | null => {
+  const kept = lines.findIndex((line) => line.occurred_at >= before || (floor !== null && line.sequence > floor))
+  const old = kept === -1 ? lines : lines.slice(0, kept)
+  const [first, last] = [old.at(0), old.at(-1)]
+  return first === undefined || last === undefined ? null : { first: first.sequence, last: last.sequence }
+}

@@ -1,0 +1,48 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import { lockRepository } from '../../database/locks.ts'
+import type { JournalCursorsTable } from '../../database/tables/journal-cursors.ts'
+
+/** The journal's head under the lock that appending takes, or nothing where there is no repository. */
+export const lockHead = async (tx: Transaction, repository: string): Promise<number | undefined> => {
+  if (!(await lockRepository(tx, repository))) return undefined
+  const row = tx.selectFrom('repositories').select('journal_head').where('id', '=', repository)
+  return (await row.executeTakeFirstOrThrow()).journal_head
+}
+
+export const findCursor = (q: Queries, repository: string, name: string): Promise<JournalCursorsTable | undefined> =>
+  q
+    .selectFrom('journal_cursors')
+    .selectAll()
+    .where('repository', '=', repository)
+    .where('name', '=', name)
+    .executeTakeFirst()
+
+export const insertCursor = async (tx: Transaction, row: JournalCursorsTable): Promise<void> => {
+  await tx.insertInto('journal_cursors').values(row).execute()
+}
+
+/** Only forward. Answers whether it moved. */
+export const advanceCursor = async (tx: Transaction, row: JournalCursorsTable): Promise<boolean> => {
+  const { numUpdatedRows } = await tx
+    .updateTable('journal_cursors')
+    .set({ sequence: row.sequence, moved_at: row.moved_at })
+    .where('repository', '=', row.repository)
+    .where('name', '=', row.name)
+    .where('sequence', '<', row.sequence)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export const deleteCursor = async (tx: Transaction, repository: string, name: string): Promise<void> => {
+  await tx.deleteFrom('journal_cursors').where('repository', '=', repository).where('name', '=', name).execute()
+}
+
+/** How far the slowest consumer of a journal has come; null where there is none. */
+export const lowestCursor = async (q: Queries, repository: string): Promise<number | null> =>
+  (
+    await q
+      .selectFrom('journal_cursors')
+      .select((eb) => eb.fn.min<number | null>('sequence').as('sequence'))
+      .where('repository', '=', repository)
+      .executeTakeFirst()
+  )?.sequence ?? null

@@ -1,0 +1,47 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import { advanceCursor, deleteCursor, findCursor, insertCursor, lockHead, lowestCursor } from './cursors.queries.ts'
+
+/**
+ * How far consumers inside the service have come in the journals. Retention forgets no line beyond a cursor, so a consumer
+ * may be away for as long as it likes; who drops out for good closes its cursor, or the journal grows for it for ever.
+ *
+ * A cursor is opened at the head and only moves forward. Lines up to the head were not promised to it, so that opening one
+ * and forgetting lines need not exclude each other.
+ */
+export interface JournalPlace {
+  readonly repository: string
+  /** Of the consumer, such as `webhook:builds`. */
+  readonly name: string
+}
+
+/**
+ * The sequence after which a consumer goes on: where it stopped, or the head if it is new, so that it gets what happens from
+ * now on. Undefined where there is no repository.
+ */
+export const openCursor = async (
+  tx: Transaction,
+  { repository, name }: JournalPlace,
+  now: string,
+): Promise<number | undefined> => {
+  const head = await lockHead(tx, repository)
+  if (head === undefined) return undefined
+  const known = await findCursor(tx, repository, name)
+  if (known !== undefined) return known.sequence
+  await insertCursor(tx, { repository, name, sequence: head, moved_at: now })
+  return head
+}
+
+/** Says that a consumer is done with everything up to a sequence. False when it had said so before, or is unknown. */
+export const moveCursor = (
+  tx: Transaction,
+  { repository, name }: JournalPlace,
+  sequence: number,
+  now: string,
+): Promise<boolean> => advanceCursor(tx, { repository, name, sequence, moved_at: now })
+
+/** The consumer will not come back. */
+export const closeCursor = (tx: Transaction, { repository, name }: JournalPlace): Promise<void> =>
+  deleteCursor(tx, repository, name)
+
+/** Lines beyond this are still needed by somebody; null where nobody needs any. */
+export const cursorFloor = (q: Queries, repository: string): Promise<number | null> => lowestCursor(q, repository)

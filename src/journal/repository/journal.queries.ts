@@ -1,0 +1,110 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
+import type { JournalTable } from '../../database/tables/journal.ts'
+import type { JournalAction } from '../../kernel/journal-actions.ts'
+import { beyond } from '../since-base.queries.ts'
+import { type Telling, tellable } from '../telling.ts'
+
+export interface JournalEntry {
+  readonly repository: string
+  readonly action: JournalAction
+  readonly artifactId: string
+  /** A file path or a stage, where the action has one. */
+  readonly detail: string | null
+  readonly actor: string
+  readonly occurredAt: string
+  /** For what the promotion journal tells. */
+  readonly promotion?: PromotionFacts
+}
+
+export interface PromotionFacts {
+  readonly mode: 'copy' | 'move' | null
+  readonly peerRepository: string | null
+  readonly peerArtifactId: string | null
+  readonly comment: string | null
+}
+
+const advance = prepareQuery((q, p: Parameters<{ repository: string }>) =>
+  q
+    .updateTable('repositories')
+    .set((eb) => ({ journal_head: eb('journal_head', '+', 1) }))
+    .where('id', '=', p('repository'))
+    .returning('journal_head'),
+)
+
+export const nextSequence = async (tx: Transaction, repository: string): Promise<number> => {
+  const [row] = await advance(tx, { repository })
+  if (row === undefined) throw new Error(`there is no repository ${repository} to keep a journal`)
+  return row.journal_head
+}
+
+export const insertJournalRow = prepareQuery(
+  (q, p: Parameters<Omit<JournalEntry, 'promotion'> & PromotionFacts & { sequence: number }>) =>
+    q.insertInto('journal').values({
+      repository: p('repository'),
+      sequence: p('sequence'),
+      action: p('action'),
+      artifact_id: p('artifactId'),
+      detail: p('detail'),
+      actor: p('actor'),
+      occurred_at: p('occurredAt'),
+      mode: p('mode'),
+      peer_repository: p('peerRepository'),
+      peer_artifact_id: p('peerArtifactId'),
+      comment: p('comment'),
+    }),
+)
+
+const rowsAfter = prepareQuery((q, p: Parameters<{ repository: string; after: number; limit: number }>) =>
+  q
+    .selectFrom('journal')
+    .selectAll()
+    .where('repository', '=', p('repository'))
+    .where('sequence', '>', beyond(p('repository'), p('after')))
+    .orderBy('sequence')
+    .limit(p('limit')),
+)
+
+/** Lines of a repository's journal beyond a sequence, oldest first. */
+export const journalRowsAfter = (
+  database: Telling,
+  repository: string,
+  after: number,
+  limit: number,
+): Promise<JournalTable[]> => tellable(database, (q) => rowsAfter(q, { repository, after, limit }))
+
+const headAndRowsAfter = prepareQuery((q, p: Parameters<{ repository: string; after: number; limit: number }>) =>
+  q
+    .selectFrom('repositories')
+    .leftJoin(
+      q
+        .selectFrom('journal')
+        .select(['sequence', 'action', 'artifact_id', 'detail'])
+        .where('repository', '=', p('repository'))
+        .where('sequence', '>', beyond(p('repository'), p('after')))
+        .orderBy('sequence')
+        .limit(p('limit'))
+        .as('line'),
+      (join) => join.onTrue(),
+    )
+    .select(['journal_head', 'line.sequence', 'line.action', 'line.artifact_id', 'line.detail'])
+    .where('id', '=', p('repository'))
+    .where('deleted_at', 'is', null),
+)
+
+/**
+ * The same together with the head of the journal, of one moment; a row without a sequence where there are none, and nothing
+ * where there is no repository. In any order.
+ */
+export const journalHeadAndRowsAfter = (database: Telling, repository: string, after: number, limit: number) =>
+  tellable(database, (q) => headAndRowsAfter(q, { repository, after, limit }))
+
+/** The last sequence of each of these journals. */
+export const journalHeads = async (q: Queries, repositories: readonly string[]): Promise<Map<string, number>> => {
+  // To the next power of two, so that there are few texts of this query to be remembered by the engines.
+  const padded = [...repositories]
+  while ((padded.length & (padded.length - 1)) !== 0) padded.push(...repositories.slice(0, 1))
+  if (padded.length === 0) return new Map()
+  const rows = await q.selectFrom('repositories').select(['id', 'journal_head']).where('id', 'in', padded).execute()
+  return new Map(rows.map(({ id, journal_head }) => [id, journal_head]))
+}

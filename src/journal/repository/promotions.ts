@@ -1,0 +1,85 @@
+import type { JournalTable } from '../../database/tables/journal.ts'
+import type { JournalAction, PromotionAction } from '../../kernel/journal-actions.ts'
+import type { PromotionEventAction } from '../../kernel/journal-words.ts'
+import { sequenceAfter } from '../../kernel/sequence.ts'
+import { type Telling, tellable } from '../telling.ts'
+import { listPromotionRows } from './promotions.queries.ts'
+
+/** The promotion journal: those lines of the one journal that tell of stages and promotions. */
+export interface PromotionEvent {
+  readonly sequence: string
+  readonly repository: string
+  readonly artifactId: string
+  readonly action: PromotionEventAction
+  readonly stage: string | null
+  readonly mode: 'copy' | 'move' | null
+  readonly peerRepository: string | null
+  readonly peerArtifactId: string | null
+  readonly actor: string
+  readonly comment: string | null
+  readonly occurredAt: string
+}
+
+const eventActionOf: Readonly<Record<PromotionAction, PromotionEvent['action']>> = {
+  'stage.added': 'stage.added',
+  'stage.removed': 'stage.removed',
+  'artifact.promoted': 'promoted',
+  'artifact.received': 'received',
+}
+
+const isPromotion = (action: JournalAction): action is PromotionAction => action in eventActionOf
+
+/** A page of events, oldest first, and the sequence that the next page goes on after. */
+export const promotionsAfter = async (
+  database: Telling,
+  of: { readonly repository: string; readonly artifactId: string | null },
+  after: string | undefined,
+  limit: number,
+): Promise<{ items: PromotionEvent[]; next: string | null }> => {
+  const rows = await tellable(database, (q) => listPromotionRows(q, of, sequenceAfter(after), limit + 1).execute())
+  const items = rows.slice(0, limit).flatMap(toEvent)
+  return { items, next: rows.length > limit ? (items.at(-1)?.sequence ?? null) : null }
+}
+
+const toEvent = (row: JournalTable): PromotionEvent[] => {
+  if (!isPromotion(row.action)) return []
+  return [
+    {
+      sequence: String(row.sequence),
+      repository: row.repository,
+      artifactId: row.artifact_id,
+      action: eventActionOf[row.action],
+      stage: row.detail,
+      mode: row.mode,
+      peerRepository: row.peer_repository,
+      peerArtifactId: row.peer_artifact_id,
+      actor: row.actor,
+      comment: row.comment,
+      occurredAt: row.occurred_at,
+    },
+  ]
+}
+
+/** Where the other end of a promotion is, as far as somebody may know: the repository, and the file in it. */
+export interface PeerSight {
+  readonly repository: boolean
+  readonly artifact: boolean
+}
+
+/** The same events without what their reader may not see of other repositories, each of which is asked for once. */
+export const seenBy = async (
+  events: readonly PromotionEvent[],
+  sightOf: (repository: string) => Promise<PeerSight>,
+): Promise<PromotionEvent[]> => {
+  const peers = new Set(events.flatMap(({ peerRepository }) => (peerRepository === null ? [] : [peerRepository])))
+  const sights = new Map<string, PeerSight>()
+  for (const peer of peers) sights.set(peer, await sightOf(peer))
+  return events.map((event) => {
+    const sight = event.peerRepository === null ? undefined : sights.get(event.peerRepository)
+    return {
+      ...event,
+      peerRepository: sight?.repository === true ? event.peerRepository : null,
+      peerArtifactId: sight?.artifact === true ? event.peerArtifactId : null,
+    }
+  })
+}

@@ -1,0 +1,37 @@
+import type { Transaction } from '../../database/database.ts'
+
+/** Who did it, from where. */
+export interface NamedDoer {
+  readonly actor: string
+  readonly clientAddress: string
+}
+
+export interface SecurityEntry {
+  /** `noun.verb`, such as `account.create`. */
+  readonly action: string
+  /** What it was done to, such as `account:<uuid>` or `group:<uuid> repository:<id>`. */
+  readonly subject: string
+  /** Puts the row into the history of this service account too. */
+  readonly serviceAccountId?: string
+  readonly occurredAt: string
+}
+
+export const insertSecurityAuditRow = async (
+  tx: Transaction,
+  sequence: number,
+  doer: NamedDoer,
+  entry: SecurityEntry,
+): Promise<void> => {
+  await tx
+    .insertInto('security_audit')
+    .values({
+      sequence,
+      occurred_at: entry.occurredAt,
+      actor: doer.actor,
+      action: entry.action,
+      subject: entry.subject,
+      client_address: doer.clientAddress,
+      service_account_id: entry.serviceAccountId ?? null,
+    })
+    .execute()
+}
