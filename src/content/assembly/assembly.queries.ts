@@ -85,6 +85,20 @@ export const deleteAssembly = async (tx: Transaction, claimId: string): Promise<
   await tx.deleteFrom('assemblies').where('claim_id', '=', claimId).execute()
 }
 
+/** Whether it was at this place still, and had no part; then it is gone. */
+export const deleteEmptyAssembly = async (
+  tx: Transaction,
+  { claimId, place }: { readonly claimId: string; readonly place: string },
+): Promise<boolean> => {
+  const { numDeletedRows } = await tx
+    .deleteFrom('assemblies')
+    .where('claim_id', '=', claimId)
+    .where('place', '=', place)
+    .where('stored_bytes', '=', 0)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
 /** Assemblies of uploads that were cancelled: their claims are retired, or gone already. */
 export const endedAssemblies = (q: Queries, limit: number): Promise<Pick<AssembliesTable, 'claim_id' | 'place'>[]> =>
   q

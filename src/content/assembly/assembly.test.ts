@@ -15,6 +15,7 @@ import { storedName } from '../claims/stored-names.ts'
 import { createHashing } from '../hashing/hashing.ts'
 import { createRunningHashes, type RunningHashes } from '../hashing/running-hash.ts'
 import { bytesToRead, publishAssembly } from './assembled.ts'
+import { findAssembly } from './assembly.queries.ts'
 import { type AssemblyParts, receivePart } from './assembly.ts'
 import { planParts } from './part-plan.ts'
 
@@ -71,12 +72,16 @@ forEachEngine((engine) => {
       restart: () => {
         process = { ...parts, hashes: freshHashes() }
       },
-      send: async (index: number): Promise<void> => {
-        const slice = sliceOf(index)
+      /** Its place in the store is gone, with all that is in it. */
+      lose: async (): Promise<void> => {
+        const assembly = await findAssembly(database.reader, blob.claimId)
+        await store.discardStaged(assembly?.place ?? assert.fail('no assembly'))
+      },
+      send: async (index: number, slice = sliceOf(index)): Promise<void> => {
         const pieces = async function* () {
           for (let at = 0; at < slice.byteLength; at += 1_000_003) yield slice.slice(at, at + 1_000_003)
         }
-        const incoming = { index, digest: digestOf(slice), pieces: pieces() }
+        const incoming = { index, digest: digestOf(sliceOf(index)), pieces: pieces() }
         await receivePart(process, blob, incoming, always, async () => {})
       },
       finish: () => publishAssembly(process, blob, always, async () => 'published'),
@@ -189,6 +194,26 @@ forEachEngine((engine) => {
       await finish()
       assert.deepEqual(read, [])
     })
+  })
+
+  it('begins at another place when its own is gone before anything was stored', async () => {
+    const bytes = randomBytes(partBytesMin + 10)
+    const upload = await scene(true, bytes)
+    await assert.rejects(upload.send(0, randomBytes(partBytesMin)), /SHA-256/)
+    await upload.lose()
+    await assert.rejects(upload.send(0), (error) => error instanceof Failure && error.code === 'busy')
+    await upload.send(0)
+    await upload.send(1)
+    await upload.finish()
+    assert.equal(await upload.stored(), bytes.byteLength)
+  })
+
+  it('is lost with its place once a part of it was stored', async () => {
+    const upload = await scene(true, randomBytes(partBytesMin + 10))
+    await upload.send(0)
+    await upload.lose()
+    await assert.rejects(upload.send(1), (error) => error instanceof Failure && error.code === 'upload_state')
+    await assert.rejects(upload.send(1), (error) => error instanceof Failure && error.code === 'upload_state')
   })
 
   describe('whose parts are gone', () => {

@@ -12,6 +12,7 @@ import type { IngestParts } from '../ingest/ingest.ts'
 import {
   countParts,
   countStored,
+  deleteEmptyAssembly,
   findAssembly,
   findPart,
   insertAssembly,
@@ -108,9 +109,29 @@ export const receivePart = async (
       { blob, assembly: parts.store.assembly(row.place, plan), incoming, running, turn },
       alongside,
     )
+  } catch (error) {
+    if (meansPartsLost(error) && (await forgetEmptyPlace(parts, blob.claimId, row.place)))
+      throw new Failure(
+        'busy',
+        'The place of this upload was gone, and nothing stored was in it. Send the part again.',
+        {
+          cause: error,
+        },
+      )
+    throw error
   } finally {
     seen.hash.drop()
   }
+}
+
+/**
+ * A place that is gone before anything was stored in it loses nothing: the next part begins another. A process whose clock is far
+ * ahead takes a place that was made a moment ago for what the dead left behind.
+ */
+const forgetEmptyPlace = async (parts: AssemblyParts, claimId: string, place: string): Promise<boolean> => {
+  const forgotten = await parts.database.transaction((tx) => deleteEmptyAssembly(tx, { claimId, place }))
+  if (forgotten) await parts.store.discardStaged(place)
+  return forgotten
 }
 
 interface StoringPart {
