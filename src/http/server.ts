@@ -23,6 +23,7 @@ import { Crowd } from './connections/crowd.ts'
 import { Lingering } from './connections/lingering.ts'
 import { malformedAnswer, tunnelAnswer } from './connections/malformed.ts'
 import { Proxied } from './connections/proxied.ts'
+import { Rounds } from './connections/rounds.ts'
 import type { HttpParts } from './parts.ts'
 import { clientFacts, comesFromProxy, networkBehind, peerNetwork } from './pipeline/client-address.ts'
 import { exchangeOf } from './pipeline/exchange.ts'
@@ -51,6 +52,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   let underWay = 0
   let whenIdle: (() => void) | null = null
   const lingering = new Lingering()
+  const rounds = new Rounds()
   const crowd = new Crowd(
     {
       most: connectionsMax,
@@ -96,7 +98,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
         underWay -= 1
         lookWhetherIdle()
       })
-      handler(request, response)
+      rounds.enter(exchange.network, exchange.scope, () => handler(request, response))
     }
     const arrived: typeof handler = (request, response) => connections.get(request.socket)?.arrive(request, response)
     const server = createServer(options, arrived)

@@ -25,6 +25,11 @@ export const headersTimeoutMs = 30 * second
 /** Requests that came before the answer to the one before them, on all connections; some five kilobytes each. */
 export const pipelinedWaitingMax = 20_000
 
+/** How long requests begin in one round of the event loop while others wait: two or three of them do. */
+export const roundMs = 0.5
+/** And how many at most, in each of which all that follows from it at once is done. */
+export const startsPerRound = 8
+
 /** A body that nobody wants and that is no longer than this leaves its connection good for the next request. */
 export const unwantedBodyBytesMax = 256 * KiB
 /**
