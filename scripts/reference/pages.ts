@@ -1,5 +1,5 @@
 import { failureCodes } from '../../src/contract/openapi.ts'
-import { type AccessRule, type Operation, surfaces } from '../../src/contract/operation.ts'
+import { type AccessRule, type Operation, shownPath, surfaces } from '../../src/contract/operation.ts'
 import { failures } from '../../src/kernel/failure.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { settingNames } from '../../src/main/settings/names.ts'
@@ -53,14 +53,14 @@ const who = (access: AccessRule): string => {
 }
 
 const describe = (operation: Operation): string[] => {
-  const { id, method, path, summary, access, retry, linkable } = operation
+  const { id, method, summary, access, retry, linkable } = operation
   const codes = failureCodes(operation)
     .filter((code) => operation.failures.includes(code))
     .map((code) => `${failures[code][0]} \`${code}\``)
   return [
     `### ${id}`,
     '',
-    `\`${method} ${path.replace('*}', '}')}\``,
+    `\`${method} ${shownPath(operation)}\``,
     '',
     `${summary}.`,
     '',

@@ -29,7 +29,7 @@ type Declaration<
 > = Omit<Operation<Path, Query, Headers, Body, Responses, Rule>, Optional> &
   Partial<Pick<Operation<Path, Query, Headers, Body, Responses, Rule>, Optional>>
 
-const names = (path: string): string[] => [...path.matchAll(/\{([a-zA-Z]+)\*?\}/g)].map((match) => match[1] ?? '')
+const names = (path: string): string[] => [...path.matchAll(/\{([a-zA-Z]+)[*+]?\}/g)].map((match) => match[1] ?? '')
 
 /**
  * Declares an operation. What is left out defaults to nothing: no parameters, no body, no conditions. Throws when the

@@ -17,7 +17,10 @@ export interface Operation<
   /** The grep key: declaration, handler, rule, metric label and documentation anchor bear it. */
   readonly id: string
   readonly method: Method
-  /** Template with `{name}` for a segment and `{name*}` for the rest of the path. */
+  /**
+   * Template with `{name}` for a segment, `{name+}` for one or more of them wherever they stand, and `{name*}` for the rest of the
+   * path, which may be empty. Of the last two it has one at most.
+   */
   readonly path: string
   readonly summary: string
   readonly surface: Surface
@@ -164,4 +167,4 @@ export const needsNothing = ({ body }: Operation): boolean => {
 }
 
 /** The path as people and documents see it. */
-export const shownPath = ({ path }: Operation): string => path.replace('*}', '}')
+export const shownPath = ({ path }: Operation): string => path.replace(/[*+]\}/, '}')

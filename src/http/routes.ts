@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { BoundOperation } from '../contract/handler.ts'
-import { type Operation, reads, shownPath } from '../contract/operation.ts'
+import { reads, shownPath } from '../contract/operation.ts'
 import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits/http.ts'
 import { continueBody } from './body/request-body.ts'
@@ -12,12 +12,7 @@ import { type LowerCase, lowerCaseIds } from './pipeline/lower-case.ts'
 import { admit, type Checked, compileOperation, type Params, perform } from './pipeline/pipeline.ts'
 import { parseJson } from './pipeline/thrown.ts'
 import type { Replies } from './replies/replies.ts'
-
-/** `{name}` is a segment, `{name*}` the rest of the path. */
-const routePath = (template: string): string =>
-  template.replace(/\{[a-zA-Z]+\*\}/, '*').replaceAll(/\{([a-zA-Z]+)\}/g, ':$1')
-
-const restName = (template: string): string | null => /\{([a-zA-Z]+)\*\}/.exec(template)?.[1] ?? null
+import { restName, routePath } from './routing/route-path.ts'
 
 const paramsOf = (request: FastifyRequest, rest: string | null, lower: LowerCase | null): Params => {
   const params: Record<string, string> = {}
@@ -149,51 +144,3 @@ export const leaveBodies = (routes: FastifyInstance): void => {
   routes.removeAllContentTypeParsers()
   routes.addContentTypeParser('*', async () => undefined)
 }
-
-const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
-
-/** Throws the 405 for a path that some operation has, for methods that have no routes at all. */
-export type RefuseMethod = (url: string) => void
-
-/** Answers 405 with `Allow` for each method that no operation serves on a path that some operation has. */
-export const refuseOtherMethods = (
-  routes: FastifyInstance,
-  served: readonly Operation[],
-  known: readonly Operation[],
-): RefuseMethod => {
-  const byPath = new Map<string, { template: string; allowed: Set<string> }>()
-  for (const operation of known) {
-    const path = routePath(operation.path)
-    if (!byPath.has(path)) byPath.set(path, { template: shownPath(operation), allowed: new Set() })
-  }
-  for (const operation of served) {
-    const allowed = byPath.get(routePath(operation.path))?.allowed
-    allowed?.add(operation.method)
-    if (reads(operation)) allowed?.add('HEAD')
-  }
-  const refusals: { form: RegExp; refusal: () => Failure }[] = []
-  for (const [url, { template, allowed }] of byPath) {
-    const allow = everyMethod.filter((method) => allowed.has(method)).join(', ')
-    const detail = allow === '' ? 'A read gateway changes nothing; ask the writer.' : `Allowed here: ${allow}.`
-    const refusal = (): Failure => new Failure('method_not_allowed', detail, { headers: { allow } })
-    const refuse = async (): Promise<never> => {
-      throw refusal()
-    }
-    const method = everyMethod.filter((name) => !allowed.has(name))
-    routes.route({ method, url, config: { template }, onRequest: refuse, handler: refuse })
-    refusals.push({ form: formOf(url), refusal })
-  }
-  return (url) => {
-    const path = url.split('?', 1)[0] ?? ''
-    const refused = refusals.find(({ form }) => form.test(path))
-    if (refused !== undefined) throw refused.refusal()
-  }
-}
-
-const formOf = (routePath: string): RegExp =>
-  new RegExp(
-    `^${routePath
-      .replaceAll('.', '\\.')
-      .replaceAll(/:[a-zA-Z]+/g, '[^/]+')
-      .replace('*', '.*')}$`,
-  )

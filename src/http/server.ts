@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { reads } from '../contract/operation.ts'
-import { wireAt } from '../contract/wire.ts'
 import { Failure } from '../kernel/failure.ts'
 import {
   connectionIdleMs,
@@ -31,8 +30,9 @@ import { refuseWrongHost } from './pipeline/hosts.ts'
 import { checkOrigin, preflightHeaders } from './pipeline/origins.ts'
 import { pathOf, refuseWrongTarget } from './pipeline/target.ts'
 import { createReplies } from './replies/replies.ts'
-import { rest } from './rest.ts'
-import { bindOperation, leaveBodies, type RefuseMethod, readJsonBodies, refuseOtherMethods } from './routes.ts'
+import { bindOperation, leaveBodies, readJsonBodies } from './routes.ts'
+import { type RefuseMethod, refuseOtherMethods } from './routing/methods.ts'
+import { createTargets } from './routing/targets.ts'
 
 export interface HttpServer {
   /** Resolves with the address once it answers, such as `http://127.0.0.1:8080`. */
@@ -63,6 +63,11 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     realTimers,
   )
   const isDraining = (): boolean => draining
+  const known = parts.operations.map((bound) => bound.operation)
+  const targets = createTargets(
+    parts.wires,
+    known.map(({ path }) => path),
+  )
   const connections = new WeakMap<Duplex, Connection>()
   const shared: Omit<ConnectionParts, 'serve'> = {
     crowd,
@@ -93,7 +98,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     const counted: typeof handler = (request, response) => {
       underWay += 1
       const exchange = exchangeOf({ raw: request })
-      exchange.wire = wireAt(parts.wires, pathOf(request.url ?? ''), rest)
+      exchange.wire = targets.wireOf(request.url ?? '')
       exchange.scope.own(() => {
         underWay -= 1
         lookWhetherIdle()
@@ -132,6 +137,7 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     forceCloseConnections: true,
     routerOptions: { maxParamLength: requestHeadBytesMax, querystringParser: () => ({}) },
     serverFactory: serve,
+    rewriteUrl: (request) => targets.fold(exchangeOf({ raw: request }).wire, request.url ?? ''),
     frameworkErrors: (error, request, reply) => replies.problem(request, reply, error),
     clientErrorHandler: (error, socket) => connections.get(socket)?.giveUp(malformedAnswer(error)),
   })
@@ -162,7 +168,6 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   })
 
   let refuseMethod: RefuseMethod = () => {}
-  const known = parts.operations.map((bound) => bound.operation)
   const served = parts.operations.filter((bound) => !parts.readOnly || reads(bound.operation))
   const bindAll = (scope: FastifyInstance, json: boolean): void => {
     for (const bound of served)

@@ -59,9 +59,11 @@ describe('a wire', () => {
   let url: string
   before(async () => {
     server = await createHttpServer({
-      operations: [at('/other/things/{name}', 'getOther'), at('/api/things/{name}', 'getOurs')].map((operation) =>
-        handle(operation, async ({ path }) => ({ status: 200, text: path.name, headers: {} })),
-      ),
+      operations: [
+        at('/other/things/{name}', 'getOther'),
+        at('/other/deep/{name+}/end', 'getDeep'),
+        at('/api/things/{name}', 'getOurs'),
+      ].map((operation) => handle(operation, async ({ path }) => ({ status: 200, text: path.name, headers: {} }))),
       wires: [wire],
       gate: {
         authenticate: async (credential) => {
@@ -124,6 +126,29 @@ describe('a wire', () => {
     assert.match(method.headers.get('allow') ?? '', /GET/)
     const encoding = await ask('/other/things/%ff', basic)
     assert.deepEqual([encoding.status, encoding.type], [400, 'text/plain'])
+  })
+
+  it('has wildcards in the middle of its paths', async () => {
+    for (const [path, name] of [
+      ['/other/deep/a/end', 'a'],
+      ['/other/deep/a/b%20c/end?', 'a/b c'],
+      ['/other/deep/a%2fb/end/end', 'a/b/end'],
+      ['/other/deep/things/%25/end', 'things/%'],
+    ] as const) {
+      const told = await ask(path, basic)
+      assert.deepEqual([told.status, told.text], [200, name], path)
+      const head = await ask(path, { ...basic, method: 'HEAD' })
+      assert.deepEqual([head.status, head.text, head.headers.get('content-length')], [200, '', String(name.length)])
+    }
+    assert.equal((await ask('/other/deep/a/b/end')).status, 401)
+    for (const method of ['PUT', 'PROPFIND']) {
+      const refused = await ask('/other/deep/a/b/end', { ...basic, method })
+      assert.deepEqual([refused.status, refused.text.split(' ')[0]], [405, 'METHOD_NOT_ALLOWED'], method)
+      assert.equal(refused.headers.get('allow'), 'GET, HEAD', method)
+    }
+    for (const path of ['/other/deep/end', '/other/deep/a/b/ends', '/api/deep/a/b/end'])
+      assert.equal((await ask(path, basic)).status, 404, path)
+    assert.equal((await ask('/other/deep/a/%ff/end', basic)).status, 400)
   })
 
   it('has what is below its prefix, and nothing beside it', async () => {
