@@ -102,6 +102,13 @@ export default {
       to: { path: '^src/', pathNot: '^src/(?:kernel|contract)/|/vocabulary\\.ts$' },
     },
     {
+      name: 'handlers-ask-rules',
+      severity: 'error',
+      comment: 'A handler unwraps, calls and wraps: it asks rules, and rules ask the database.',
+      from: { path: '^src/(?:features|protocols)/.*/handlers\\.ts$' },
+      to: { path: '\\.queries\\.ts$' },
+    },
+    {
       name: 'known-neighbourhood',
       severity: 'error',
       comment: `A slice stands in one of the neighbourhoods: ${neighbourhoods.join(', ')}.`,

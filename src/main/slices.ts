@@ -4,8 +4,7 @@ import { annotations } from '../features/catalog/annotations/slice.ts'
 import { artifacts } from '../features/catalog/artifacts/slice.ts'
 import { assets } from '../features/catalog/assets/slice.ts'
 import { attachments } from '../features/catalog/attachments/slice.ts'
-import { audit } from '../features/catalog/audit/slice.ts'
-import { changes } from '../features/catalog/changes/slice.ts'
+import { feeds } from '../features/catalog/feeds/slice.ts'
 import { packages } from '../features/catalog/packages/slice.ts'
 import { references } from '../features/catalog/references/slice.ts'
 import { repositories } from '../features/catalog/repositories/slice.ts'
@@ -52,8 +51,7 @@ export const resources = [
   [links],
   [assets, raw],
   [packages],
-  [audit],
-  [changes],
+  [feeds],
 ] as const
 
 type Listed = (typeof resources)[number][number]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
+import { parseVersion, versionKey } from '../../src/features/catalog/packages/version-order.ts'
 import type { RepositoryAction } from '../../src/kernel/actions.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { parseVersion, versionKey } from '../../src/kernel/version-order.ts'
 import { type Backstage, openBackstage } from './backstage.ts'
 import type { Ask, Told } from './client.ts'
 import type { TestEngine } from './engines.ts'

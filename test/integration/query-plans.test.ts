@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { claimsPastGrace } from '../../src/content/reclaim/grace.ts'
+import { versionKey } from '../../src/features/catalog/packages/version-order.ts'
 import { settleSessions } from '../../src/features/identity/accounts/jobs.ts'
 import { settleLinkKeys } from '../../src/features/identity/links/jobs.ts'
 import { watchQuotas } from '../../src/features/lifecycle/policies/quota.ts'
@@ -8,7 +9,7 @@ import { settleUploads, sweepUploads } from '../../src/features/transfers/upload
 import { forgetJobs } from '../../src/jobs/leases.ts'
 import { forgetOldLines } from '../../src/journal/forgetting.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { versionKey } from '../../src/kernel/version-order.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { openBackstage } from '../harness/backstage.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -262,7 +263,6 @@ forEachEngine((engine) => {
 
   it('so does all other upkeep, also beside what is not due yet', async () => {
     const clock = { now: () => Date.now() }
-    const hour = 3_600_000
     await inDatabase(service, async (q) => {
       // Most of what waits is in a repository that waits long.
       await q.updateTable('repositories').set({ grace_hours: 8_760 }).where('id', '=', 'releases').execute()

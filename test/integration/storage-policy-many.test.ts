@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
+import { parseVersion, versionKey } from '../../src/features/catalog/packages/version-order.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { linesRememberedGroups } from '../../src/kernel/limits/lifecycle.ts'
-import { parseVersion, versionKey } from '../../src/kernel/version-order.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { fillPackages } from '../harness/packages.ts'
@@ -16,7 +17,6 @@ after(closeConnections)
  * A catalog of more packages than a look remembers and more candidates than a run deletes, whose versions are of few packages
  * and of many by turns: what the preview shows is, one by one, what a plain count of everything says.
  */
-const hour = 3_600_000
 const packages = linesRememberedGroups + 300
 const seed = process.env['SVC_TEST_SEED'] ?? 'many'
 

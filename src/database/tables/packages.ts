@@ -9,7 +9,7 @@ export interface PackagesTable {
   name_key: string
   /** As it was written, build metadata included. */
   version: string
-  /** Sorts by the precedence of SemVer; see `kernel/version-order.ts`. */
+  /** Sorts by the precedence of SemVer; see `version-order.ts` of the packages. */
   version_key: string
   /** Whether the version is a pre-release, which its key says as well: indexes lead with it. */
   prerelease: 0 | 1

@@ -1,15 +1,15 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { actorOf } from '../../../kernel/caller.ts'
-import { type AnnotationParts, getAnnotations as get, putAnnotations as put } from './annotations.ts'
-import { getAnnotations, putAnnotations } from './operations.ts'
+import { type AnnotationParts, getAnnotations, putAnnotations } from './annotations.ts'
+import * as operations from './operations.ts'
 
 export const annotationHandlers = (parts: AnnotationParts): BoundOperation[] => [
-  handle(getAnnotations, async ({ path }) => ({
+  handle(operations.getAnnotations, async ({ path }) => ({
     status: 200,
-    json: await get(parts.database.reader, path.repository, path.id),
+    json: await getAnnotations(parts.database.reader, path.repository, path.id),
   })),
-  handle(putAnnotations, async ({ path, body, caller }) => ({
+  handle(operations.putAnnotations, async ({ path, body, caller }) => ({
     status: 200,
-    json: await put(parts, path.repository, path.id, body, actorOf(caller)),
+    json: await putAnnotations(parts, path.repository, path.id, body, actorOf(caller)),
   })),
 ]

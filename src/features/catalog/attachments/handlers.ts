@@ -3,21 +3,21 @@ import type { Database } from '../../../database/database.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { attachmentHistory, currentAttachments, replaceAttachments } from './attachments.ts'
-import { getAttachments, listAttachmentHistory, putAttachments } from './operations.ts'
+import * as operations from './operations.ts'
 
 export const attachmentHandlers = (parts: { database: Database; clock: Clock }): BoundOperation[] => {
   const { reader } = parts.database
   return [
-    handle(getAttachments, async ({ path }) => ({
+    handle(operations.getAttachments, async ({ path }) => ({
       status: 200,
       json: await currentAttachments(reader, path.repository, path.id),
     })),
-    handle(putAttachments, async ({ path, body, caller }) => {
+    handle(operations.putAttachments, async ({ path, body, caller }) => {
       const items = body.items.map((item) => ({ ...item, description: item.description ?? '' }))
       const wanted = { expectedRevision: body.expectedRevision, items }
       return { status: 200, json: await replaceAttachments(parts, path, wanted, actorOf(caller)) }
     }),
-    handle(listAttachmentHistory, async ({ path, query }) => ({
+    handle(operations.listAttachmentHistory, async ({ path, query }) => ({
       status: 200,
       json: await attachmentHistory(reader, path.repository, path.id, query.before),
     })),

@@ -3,34 +3,13 @@ import type { PackagesTable } from '../../../database/tables/packages.ts'
 import { packagePageManifestBytesMax } from '../../../kernel/limits/packages.ts'
 import { cursorOf } from './cursor.ts'
 import { listPackageRows, manifestsOf, type PackageRow, type Page } from './listing.queries.ts'
-
-/** A package version as it is shown. */
-export interface PackageVersion {
-  readonly group: string
-  readonly name: string
-  readonly version: string
-  readonly artifactId: string
-  readonly manifest: Record<string, unknown>
-}
+import { type PackageVersion, toPackageVersion } from './views.ts'
 
 export interface PackageGroup {
   readonly group: string
   /** Null where whole groups are put together. */
   readonly name: string | null
   readonly artifactIds: string[]
-}
-
-export const toPackageVersion = (row: PackageRow, manifest: string): PackageVersion => ({
-  group: row.group_name,
-  name: row.name,
-  version: row.version,
-  artifactId: row.artifact_id,
-  manifest: objectOf(manifest),
-})
-
-const objectOf = (json: string): Record<string, unknown> => {
-  const value: unknown = JSON.parse(json)
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
 /**

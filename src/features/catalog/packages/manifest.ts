@@ -5,8 +5,8 @@ import {
   packageVersionMaxCharacters,
 } from '../../../kernel/limits/packages.ts'
 import { patterns } from '../../../kernel/names.ts'
-import { parseVersion, type Version } from '../../../kernel/version-order.ts'
 import { refuseManifest } from './archive-refusal.ts'
+import { parseVersion, type Version } from './version-order.ts'
 
 /** What a manifest says, as far as it decides what the package is; the rest is kept as it is. */
 export interface Manifest {

@@ -8,10 +8,10 @@ import { migrate } from '../../../database/migrate.ts'
 import { migrations } from '../../../database/migrations/index.ts'
 import { openDatabase } from '../../../database/open.ts'
 import { newId } from '../../../kernel/ids.ts'
-import { parseVersion, versionKey } from '../../../kernel/version-order.ts'
 import { listPackageRows } from './listing.queries.ts'
 import { intervalsOf } from './ranges.ts'
 import { findHighest, findLatestPromoted } from './resolve.queries.ts'
+import { parseVersion, versionKey } from './version-order.ts'
 
 onSqlite((engine) => {
   it('lists packages in every order by an index, without sorting', async () => {

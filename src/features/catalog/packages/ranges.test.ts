@@ -3,9 +3,9 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { satisfies, validRange } from 'semver'
 import { Failure } from '../../../kernel/failure.ts'
-import { parseVersion, versionKey } from '../../../kernel/version-order.ts'
 import { intervalsOf } from './ranges.ts'
 import { someRange, someVersion } from './semver.suite.ts'
+import { parseVersion, versionKey } from './version-order.ts'
 
 const matches = (version: string, range: string, withPrereleases: boolean): boolean => {
   const parsed = parseVersion(version)

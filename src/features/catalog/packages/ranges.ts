@@ -9,7 +9,7 @@ import {
   prereleaseBounds,
   type Version,
   versionKey,
-} from '../../../kernel/version-order.ts'
+} from './version-order.ts'
 
 /** Versions of one kind whose keys lie from `from` up to, but without, `to`. */
 export interface KeyInterval {

@@ -33,7 +33,7 @@ export interface Chosen {
   readonly published_at: string
   /** When it reached the stage that was asked for. */
   readonly promoted_at: string | null
-  /** See `stagesIn`. */
+  /** Their names with commas between them, in any order. */
   readonly stages: string | null
 }
 

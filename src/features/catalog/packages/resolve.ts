@@ -1,10 +1,10 @@
 import type { Queries } from '../../../database/database.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
 import { caseless } from '../../../kernel/names.ts'
-import { parseVersion, type Version, versionKey } from '../../../kernel/version-order.ts'
 import { findSameVersion } from './packages.queries.ts'
 import { allVersions, exactly, intervalsOf, type KeyInterval } from './ranges.ts'
 import { findHighest, findLatestPromoted, type PackageKey } from './resolve.queries.ts'
+import { parseVersion, type Version, versionKey } from './version-order.ts'
 
 /** What is asked for. All that is given must fit. */
 export interface Selection {

@@ -46,9 +46,6 @@ export const stageNames = (artifactId: Expression<string>) =>
   sql<string | null>`(select string_agg(t.stage, ',') from artifact_stages as t
     where t.artifact_id = ${artifactId})`
 
-/** What {@link stageNames} answers, in the order of the bytes. */
-export const stagesIn = (names: string | null): string[] => names?.split(',').sort() ?? []
-
 /** Packages whose derived stages are not those of their artifact. */
 export const packagesBesideStages = (q: Queries, limit: number) =>
   q

@@ -5,14 +5,8 @@ import { inOrder, type RepositoryAction } from '../../../kernel/actions.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { pageOf } from '../../../kernel/page.ts'
-import {
-  createRepository,
-  deleteRepository,
-  getRepository,
-  listRepositories,
-  type RepositoryCard,
-} from './operations.ts'
-import { createRepository as create, type RepositoryParts, deleteRepository as remove } from './repositories.ts'
+import * as operations from './operations.ts'
+import { createRepository, deleteRepository, type RepositoryParts } from './repositories.ts'
 
 export interface RepositoryHandlerParts extends RepositoryParts {
   readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
@@ -24,30 +18,30 @@ export interface RepositoryHandlerParts extends RepositoryParts {
   ) => Promise<{ repository: string; actions: ReadonlySet<RepositoryAction> }[]>
 }
 
-const card = (id: string, held: ReadonlySet<RepositoryAction>): Static<typeof RepositoryCard> => ({
+const card = (id: string, held: ReadonlySet<RepositoryAction>): Static<typeof operations.RepositoryCard> => ({
   id,
   formats: ['upack', 'assets'],
   permissions: inOrder(held),
 })
 
 export const repositoryHandlers = (parts: RepositoryHandlerParts): BoundOperation[] => [
-  handle(listRepositories, async ({ caller, query }) => {
+  handle(operations.listRepositories, async ({ caller, query }) => {
     const limit = query.limit ?? pageDefault
     const found = await parts.visibleRepositories(caller, query.after ?? '', limit + 1)
     const show = ({ repository, actions }: (typeof found)[number]) => card(repository, actions)
     return { status: 200, json: pageOf(found, limit, show, ({ repository }) => repository) }
   }),
-  handle(getRepository, async ({ caller, path }) => ({
+  handle(operations.getRepository, async ({ caller, path }) => ({
     status: 200,
     json: card(path.repository, await parts.heldActions(caller, path.repository)),
   })),
-  handle(createRepository, async (input) => {
+  handle(operations.createRepository, async (input) => {
     const { caller, body } = input
-    await create(parts, body.id, doerOf(input))
+    await createRepository(parts, body.id, doerOf(input))
     return { status: 201, json: card(body.id, await parts.heldActions(caller, body.id)) }
   }),
-  handle(deleteRepository, async (input) => {
-    await remove(parts, input.path.repository, doerOf(input))
+  handle(operations.deleteRepository, async (input) => {
+    await deleteRepository(parts, input.path.repository, doerOf(input))
     return { status: 204, json: null }
   }),
 ]

@@ -1,11 +1,11 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Database } from '../../../database/database.ts'
 import { invalid } from '../../../kernel/failure.ts'
-import { searchArtifacts } from './operations.ts'
+import * as operations from './operations.ts'
 import { search } from './search.ts'
 
 export const searchHandlers = ({ database }: { readonly database: Database }): BoundOperation[] => [
-  handle(searchArtifacts, async ({ path, query }) => {
+  handle(operations.searchArtifacts, async ({ path, query }) => {
     const { q, label, collection, after } = query
     const filters = { q, label, collection, metadata: metadataOf(query) }
     return { status: 200, json: await search(database, path.repository, filters, after ?? '') }

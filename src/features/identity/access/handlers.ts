@@ -4,7 +4,7 @@ import { administrationActions, inOrder, systemActions } from '../../../kernel/a
 import type { Caller } from '../../../kernel/caller.ts'
 import { delegationsOf } from '../service-accounts/delegations.ts'
 import type { Held } from './access.ts'
-import { getPermissions } from './operations.ts'
+import * as operations from './operations.ts'
 
 export interface AccessHandlerParts {
   readonly database: Database
@@ -15,7 +15,7 @@ export interface AccessHandlerParts {
 const everyAccount = { accountId: null, actions: [...administrationActions], ceiling: null }
 
 export const accessHandlers = ({ database, heldRepositories }: AccessHandlerParts): BoundOperation[] => [
-  handle(getPermissions, async ({ caller }) => ({
+  handle(operations.getPermissions, async ({ caller }) => ({
     status: 200,
     json: {
       repositories: (await heldRepositories(caller)).map(({ repository, actions }) => ({

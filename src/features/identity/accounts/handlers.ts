@@ -8,22 +8,12 @@ import {
   changeAccount,
   changeOwnPassword,
   createAccount,
-  register as registerAccount,
+  register,
   registrationOpen,
   signIn,
   signOut,
 } from './accounts.ts'
-import {
-  changePassword,
-  createUser,
-  getAuthOptions,
-  getMe,
-  listUsers,
-  login,
-  logout,
-  register,
-  updateUser,
-} from './operations.ts'
+import * as operations from './operations.ts'
 
 export interface AccountHandlerParts extends AccountParts {
   /** All repositories in which the caller may do something, ordered by id. */
@@ -40,26 +30,30 @@ const permissions = (actions: ReadonlySet<RepositoryAction>): Access[] => {
 }
 
 export const accountHandlers = (parts: AccountHandlerParts): BoundOperation[] => [
-  handle(login, async ({ body, request }) => ({
+  handle(operations.login, async ({ body, request }) => ({
     status: 200,
     json: await signIn(parts, body, request.clientAddress),
   })),
-  handle(register, async ({ body, request }) => ({
+  handle(operations.register, async ({ body, request }) => ({
     status: 201,
-    json: await registerAccount(parts, body, request.clientAddress),
+    json: await register(parts, body, request.clientAddress),
   })),
-  handle(getAuthOptions, async () => ({ status: 200, json: { selfRegistration: await registrationOpen(parts) } })),
-  handle(logout, async ({ caller }) => {
+  handle(operations.getAuthOptions, async () => ({
+    status: 200,
+    json: { selfRegistration: await registrationOpen(parts) },
+  })),
+  handle(operations.logout, async ({ caller }) => {
     if (caller.kind === 'account' && caller.credential === 'session') await signOut(parts, caller)
     return { status: 204, json: null }
   }),
-  handle(changePassword, async (input) => {
+  handle(operations.changePassword, async (input) => {
     const { caller } = input
-    if (caller.kind !== 'account') throw new Error(`${changePassword.id}: reached by a ${caller.kind} without session`)
+    if (caller.kind !== 'account')
+      throw new Error(`${operations.changePassword.id}: reached by a ${caller.kind} without session`)
     await changeOwnPassword(parts, caller, input.body, doerOf(input))
     return { status: 204, json: null }
   }),
-  handle(getMe, async ({ caller }) => ({
+  handle(operations.getMe, async ({ caller }) => ({
     status: 200,
     json: {
       id: caller.id,
@@ -72,12 +66,12 @@ export const accountHandlers = (parts: AccountHandlerParts): BoundOperation[] =>
       })),
     },
   })),
-  handle(listUsers, async () => ({ status: 200, json: { items: await allAccounts(parts) } })),
-  handle(createUser, async (input) => ({
+  handle(operations.listUsers, async () => ({ status: 200, json: { items: await allAccounts(parts) } })),
+  handle(operations.createUser, async (input) => ({
     status: 201,
     json: await createAccount(parts, { administrator: false, ...input.body }, doerOf(input)),
   })),
-  handle(updateUser, async (input) => ({
+  handle(operations.updateUser, async (input) => ({
     status: 200,
     json: await changeAccount(parts, input.path.id, input.body, doerOf(input)),
   })),

@@ -11,43 +11,34 @@ import {
   removeMember,
   setGrant,
 } from './groups.ts'
-import {
-  addAccessGroupMember,
-  createAccessGroup,
-  deleteAccessGroup,
-  getAccessGroup,
-  listAccessGroups,
-  removeAccessGroupGrant,
-  removeAccessGroupMember,
-  setAccessGroupGrant,
-} from './operations.ts'
+import * as operations from './operations.ts'
 
 const done = { status: 204, json: null } as const
 
 export const groupHandlers = (parts: GroupParts): BoundOperation[] => [
-  handle(listAccessGroups, async () => ({ status: 200, json: { items: await allGroups(parts) } })),
-  handle(createAccessGroup, async (input) => ({
+  handle(operations.listAccessGroups, async () => ({ status: 200, json: { items: await allGroups(parts) } })),
+  handle(operations.createAccessGroup, async (input) => ({
     status: 201,
     json: await createGroup(parts, input.body.name, doerOf(input)),
   })),
-  handle(getAccessGroup, async ({ path }) => ({ status: 200, json: await groupById(parts, path.id) })),
-  handle(deleteAccessGroup, async (input) => {
+  handle(operations.getAccessGroup, async ({ path }) => ({ status: 200, json: await groupById(parts, path.id) })),
+  handle(operations.deleteAccessGroup, async (input) => {
     await deleteGroup(parts, input.path.id, doerOf(input))
     return done
   }),
-  handle(addAccessGroupMember, async (input) => {
+  handle(operations.addAccessGroupMember, async (input) => {
     await addMember(parts, input.path.id, input.path.userId, doerOf(input))
     return done
   }),
-  handle(removeAccessGroupMember, async (input) => {
+  handle(operations.removeAccessGroupMember, async (input) => {
     await removeMember(parts, input.path.id, input.path.userId, doerOf(input))
     return done
   }),
-  handle(setAccessGroupGrant, async (input) => {
+  handle(operations.setAccessGroupGrant, async (input) => {
     await setGrant(parts, input.path.id, input.path.repository, input.body.access, doerOf(input))
     return done
   }),
-  handle(removeAccessGroupGrant, async (input) => {
+  handle(operations.removeAccessGroupGrant, async (input) => {
     await removeGrant(parts, input.path.id, input.path.repository, doerOf(input))
     return done
   }),

@@ -3,14 +3,14 @@ import { shareOf } from '../../../kernel/download-class.ts'
 import { linkTtlSecondsDefault } from '../../../kernel/limits/identity.ts'
 import { publishedArtifact } from '../../catalog/artifacts/artifacts.ts'
 import type { LinkParts, LinkSigner } from './links.ts'
-import { createLink } from './operations.ts'
+import * as operations from './operations.ts'
 
 export interface LinkHandlerParts extends LinkParts {
   readonly signer: LinkSigner
 }
 
 export const linkHandlers = ({ database, signer }: LinkHandlerParts): BoundOperation[] => [
-  handle(createLink, async ({ path, body, caller, request }) => {
+  handle(operations.createLink, async ({ path, body, caller, request }) => {
     const { repository, id } = path
     await publishedArtifact(database.reader, repository, id)
     const ttlSeconds = body.ttlSeconds ?? linkTtlSecondsDefault

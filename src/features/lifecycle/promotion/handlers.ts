@@ -5,7 +5,7 @@ import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { publishedArtifact } from '../../catalog/artifacts/artifacts.ts'
-import { listArtifactPromotions, listPromotions, promoteArtifact } from './operations.ts'
+import * as operations from './operations.ts'
 import { type PromotionParts, promote } from './promotion.ts'
 
 export interface PromotionHandlerParts extends PromotionParts {
@@ -35,16 +35,16 @@ export const promotionHandlers = (parts: PromotionHandlerParts): BoundOperation[
     return { items: seen, next }
   }
   return [
-    handle(listArtifactPromotions, async ({ path, query, caller }) => {
+    handle(operations.listArtifactPromotions, async ({ path, query, caller }) => {
       const { repository, id } = path
       await publishedArtifact(database.reader, repository, id)
       return { status: 200, json: await pageFor(caller, { repository, artifactId: id }, query) }
     }),
-    handle(listPromotions, async ({ path, query, caller }) => ({
+    handle(operations.listPromotions, async ({ path, query, caller }) => ({
       status: 200,
       json: await pageFor(caller, { repository: path.repository, artifactId: null }, query),
     })),
-    handle(promoteArtifact, async ({ path, body, caller }) => {
+    handle(operations.promoteArtifact, async ({ path, body, caller }) => {
       const { target, mode = 'copy', stages = [], comment = null } = body
       if (target === path.repository) throw invalid('/target', 'must be another repository')
       await mayPromote(caller, target)

@@ -8,7 +8,7 @@ import { notFound } from '../../../kernel/failure.ts'
 import { pageDefault, pageMax } from '../../../kernel/limits/catalog.ts'
 import { partBytesMax, partBytesMin, partsMax } from '../../../kernel/limits/transfers.ts'
 import { refusal } from '../../identity/access/access.ts'
-import { getCapabilities, getOpenApi, listOperations } from './operations.ts'
+import * as operations from './operations.ts'
 
 export interface DiscoveryHandlerParts {
   readonly operations: readonly Operation[]
@@ -40,7 +40,7 @@ export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[
     return text
   }
   return [
-    handle(getCapabilities, async () => ({
+    handle(operations.getCapabilities, async () => ({
       status: 200,
       json: {
         apiVersions: ['v1'],
@@ -55,12 +55,12 @@ export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[
         },
       },
     })),
-    handle(getOpenApi, async ({ query }) => ({
+    handle(operations.getOpenApi, async ({ query }) => ({
       status: 200,
       headers: { 'content-type': 'application/json; charset=utf-8' },
       text: document(query.surface),
     })),
-    handle(listOperations, async ({ caller, query }) => {
+    handle(operations.listOperations, async ({ caller, query }) => {
       const { repository, surface, after = '', limit = pageDefault } = query
       const held = repository === undefined ? nothingHeld : await parts.heldActions(caller, repository)
       if (repository !== undefined && !held.has('repository.read')) throw notFound('repository')

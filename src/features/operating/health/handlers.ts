@@ -3,7 +3,7 @@ import type { SharedSlotsState } from '../../../content/admission/shared-slots.t
 import type { FreeSpace } from '../../../content/ingest/free-space.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { getHealthStatus, getLiveness, getMetrics, getReadiness } from './operations.ts'
+import * as operations from './operations.ts'
 import type { Readiness } from './readiness.ts'
 
 export interface HealthHandlerParts {
@@ -31,8 +31,8 @@ const transfersView = ({ transfers, downloads }: Pick<HealthHandlerParts, 'trans
 }
 
 export const healthHandlers = (parts: HealthHandlerParts): BoundOperation[] => [
-  handle(getLiveness, async () => ({ status: 200, json: { status: 'ok' as const } })),
-  handle(getHealthStatus, async () => {
+  handle(operations.getLiveness, async () => ({ status: 200, json: { status: 'ok' as const } })),
+  handle(operations.getHealthStatus, async () => {
     try {
       await parts.readiness.refuseUnlessReady()
       return { status: 200 as const, json: { status: 'ready' as const } }
@@ -46,7 +46,7 @@ export const healthHandlers = (parts: HealthHandlerParts): BoundOperation[] => [
       }
     }
   }),
-  handle(getReadiness, async () => {
+  handle(operations.getReadiness, async () => {
     await parts.readiness.refuseUnlessReady()
     return {
       status: 200,
@@ -59,7 +59,7 @@ export const healthHandlers = (parts: HealthHandlerParts): BoundOperation[] => [
       },
     }
   }),
-  handle(getMetrics, async () => ({
+  handle(operations.getMetrics, async () => ({
     status: 200,
     headers: { 'content-type': 'text/plain; version=0.0.4' },
     text: await parts.metrics(),

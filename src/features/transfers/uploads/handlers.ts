@@ -6,24 +6,12 @@ import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
-import { cancelAnyUpload as cancelAny, listOpenUploads as listOpen } from './administration.ts'
+import { cancelAnyUpload, listOpenUploads } from './administration.ts'
 import * as completion from './completion.ts'
-import {
-  cancelAnyUpload,
-  cancelUpload,
-  completeUpload,
-  completeUploadAsync,
-  createUpload,
-  getJob,
-  getUpload,
-  listOpenUploads,
-  listUploadParts,
-  putUploadContent,
-  putUploadPart,
-} from './operations.ts'
+import * as operations from './operations.ts'
 import { listParts, putPart } from './parts.ts'
 import type { UploadScope } from './session.ts'
-import { cancelUpload as cancel, createUpload as create, getUpload as read, type UploadParts } from './uploads.ts'
+import { cancelUpload, createUpload, getUpload, type UploadParts } from './uploads.ts'
 import { jobRecordOf } from './views.ts'
 import { putContent } from './whole-file.ts'
 
@@ -40,43 +28,49 @@ const askerOf = (asked: Asked): completion.Asker => ({
 })
 
 export const uploadHandlers = (parts: UploadParts): BoundOperation[] => [
-  handle(createUpload, async (input) => {
-    const { upload, created } = await create(parts, scopeOf(input), input.headers['idempotency-key'], input.body)
+  handle(operations.createUpload, async (input) => {
+    const { upload, created } = await createUpload(parts, scopeOf(input), input.headers['idempotency-key'], input.body)
     const headers = { location: `/api/v1/repositories/${upload.repository}/uploads/${upload.id}` }
     return created ? { status: 201, headers, json: upload } : { status: 200, headers, json: upload }
   }),
-  handle(getUpload, async (input) => ({ status: 200, json: await read(parts, scopeOf(input), input.path.id) })),
-  handle(cancelUpload, async (input) => ({ status: 200, json: await cancel(parts, scopeOf(input), input.path.id) })),
-  handle(putUploadContent, async (input) => ({
+  handle(operations.getUpload, async (input) => ({
+    status: 200,
+    json: await getUpload(parts, scopeOf(input), input.path.id),
+  })),
+  handle(operations.cancelUpload, async (input) => ({
+    status: 200,
+    json: await cancelUpload(parts, scopeOf(input), input.path.id),
+  })),
+  handle(operations.putUploadContent, async (input) => ({
     status: 200,
     json: await putContent(parts, scopeOf(input), input.path.id, input.body),
   })),
-  handle(listUploadParts, async (input): Promise<ByteAnswer> => {
+  handle(operations.listUploadParts, async (input): Promise<ByteAnswer> => {
     const { partBytes, items } = await listParts(parts, scopeOf(input), input.path.id)
     return jsonList({ partBytes }, items, input.request.head)
   }),
-  handle(putUploadPart, async (input) => {
+  handle(operations.putUploadPart, async (input) => {
     const digest = toSha256(input.headers['x-content-sha256'])
     await putPart(parts, scopeOf(input), input.path.id, Number(input.path.index), { ...input.body, digest })
     return { status: 204, json: null }
   }),
-  handle(completeUpload, async (input) => ({
+  handle(operations.completeUpload, async (input) => ({
     status: 200,
     json: await completion.completeUpload(parts, askerOf(input), input.path.id),
   })),
-  handle(completeUploadAsync, async (input) => {
+  handle(operations.completeUploadAsync, async (input) => {
     const job = await completion.requestCompletion(parts, askerOf(input), input.path.id)
     return { status: 202, headers: { location: `/api/v1/jobs/${job.id}` }, json: jobRecordOf(job) }
   }),
-  handle(listOpenUploads, async ({ query }) => ({
+  handle(operations.listOpenUploads, async ({ query }) => ({
     status: 200,
-    json: await listOpen(parts, { after: query.after, limit: query.limit ?? pageDefault }),
+    json: await listOpenUploads(parts, { after: query.after, limit: query.limit ?? pageDefault }),
   })),
-  handle(cancelAnyUpload, async (input) => {
-    await cancelAny(parts, doerOf(input), input.path.id)
+  handle(operations.cancelAnyUpload, async (input) => {
+    await cancelAnyUpload(parts, doerOf(input), input.path.id)
     return { status: 204, json: null }
   }),
-  handle(getJob, async (input) => {
+  handle(operations.getJob, async (input) => {
     const job = await readJob(parts.database.reader, input.path.id)
     if (job === undefined) throw notFound('job')
     return { status: 200, json: jobRecordOf(job) }

@@ -1,11 +1,13 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
+import { sequenceAfter } from '../../../kernel/sequence.ts'
+import { auditAfter } from './audit.ts'
 import { type ChangeParts, nextChanges } from './changes.ts'
-import { listCatalogChanges } from './operations.ts'
+import * as operations from './operations.ts'
 
-export const changeHandlers = (parts: ChangeParts): BoundOperation[] => [
-  handle(listCatalogChanges, async ({ path, query, caller, request }) => {
+export const feedHandlers = (parts: ChangeParts): BoundOperation[] => [
+  handle(operations.listCatalogChanges, async ({ path, query, caller, request }) => {
     const wanted = {
       after: query.after === undefined ? null : Number(query.after),
       limit: query.limit ?? pageDefault,
@@ -14,4 +16,8 @@ export const changeHandlers = (parts: ChangeParts): BoundOperation[] => [
     const asker = { caller: actorOf(caller), scope: request.scope, admitAgain: request.admitAgain }
     return { status: 200, json: await nextChanges(parts, path.repository, wanted, asker) }
   }),
+  handle(operations.listAudit, async ({ path, query }) => ({
+    status: 200,
+    json: { items: await auditAfter(parts.database, path.repository, sequenceAfter(query.after)) },
+  })),
 ]

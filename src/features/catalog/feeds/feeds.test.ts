@@ -9,7 +9,7 @@ import { openDatabase } from '../../../database/open.ts'
 import { watchGrowth } from '../../../journal/repository/growth.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
 import { OwningScope } from '../../../kernel/scope.ts'
-import { auditAfter } from '../audit/audit.ts'
+import { auditAfter } from './audit.ts'
 import { nextChanges } from './changes.ts'
 
 forEachEngine((engine) => {

@@ -1,4 +1,5 @@
-import { packageVersionMaxCharacters } from './limits/packages.ts'
+import parse from 'semver/functions/parse.js'
+import { packageVersionMaxCharacters } from '../../../kernel/limits/packages.ts'
 
 /** A version as SemVer 2.0.0 reads it. */
 export interface Version {
@@ -8,22 +9,20 @@ export interface Version {
   readonly prerelease: readonly string[]
 }
 
-const number = '(0|[1-9][0-9]*)'
-const identifier = '(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)'
-const build = '[0-9a-zA-Z-]+'
-const form = new RegExp(
-  `^${number}\\.${number}\\.${number}(?:-(${identifier}(?:\\.${identifier})*))?(?:\\+${build}(?:\\.${build})*)?$`,
-)
 const digits = /^[0-9]+$/
 
-/** The version, or null for text that is none: MAJOR.MINOR.PATCH exactly, and no number beyond 2^53 - 1. */
+/**
+ * The version, or null for text that is none: MAJOR.MINOR.PATCH exactly, and no number beyond 2^53 - 1. The library reads it; what
+ * it forgives (a `v` in front, blanks around it) shows in that it would write the version otherwise.
+ */
 export const parseVersion = (text: string): Version | null => {
   if (text.length > packageVersionMaxCharacters) return null
-  const [, major = '', minor = '', patch = '', rest] = form.exec(text) ?? []
-  const prerelease = rest === undefined ? [] : rest.split('.')
-  const numbers = [major, minor, patch, ...prerelease.filter((each) => digits.test(each))]
-  if (major === '' || !numbers.every((each) => Number.isSafeInteger(Number(each)))) return null
-  return { major: Number(major), minor: Number(minor), patch: Number(patch), prerelease }
+  const read = parse(text)
+  if (read === null) return null
+  if ([read.version, ...(read.build.length > 0 ? [read.build.join('.')] : [])].join('+') !== text) return null
+  const prerelease = read.prerelease.map(String)
+  if (!prerelease.every((each) => !digits.test(each) || Number.isSafeInteger(Number(each)))) return null
+  return { major: read.major, minor: read.minor, patch: read.patch, prerelease }
 }
 
 /**

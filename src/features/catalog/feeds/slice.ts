@@ -1,8 +1,8 @@
 import { slice } from '../../../contract/slice.ts'
-import { changeHandlers } from './handlers.ts'
+import { feedHandlers } from './handlers.ts'
 import * as operations from './operations.ts'
 
-export const changes = slice({
+export const feeds = slice({
   operations,
-  handlers: changeHandlers,
+  handlers: feedHandlers,
 })

@@ -1,0 +1,17 @@
+import type { Deletion } from '../deletion/deletion.ts'
+import type { Eligibility } from '../deletion/eligibility.ts'
+
+/** A file that may be deleted, or that something keeps. */
+export const candidate = ({ row, annotationRevision, blockers }: Eligibility) => ({
+  id: row.id,
+  name: row.name,
+  size: String(row.size),
+  publishedAt: row.published_at,
+  annotationRevision,
+  blockers,
+})
+
+/** What became of each. */
+export const outcomesOf = (told: readonly Deletion[]) => ({
+  items: told.map(({ id, outcome, blockers }) => ({ id, outcome, blockers })),
+})
