@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { MiB } from '../src/kernel/units.ts'
 import { downloadSeconds } from './load.ts'
 import { forgetPeak, peakMiB } from './processes.ts'
 import type { Bench } from './servers.ts'
@@ -11,7 +12,6 @@ import { median, type Row } from './table.ts'
  * Sixty-four clients fetch one big file at once, and somebody fetches a small one meanwhile, again and again. How long does
  * the small one take, beside what it takes on an idle server?
  */
-const MiB = 1024 * 1024
 const clients = 64
 const probesIdle = 600
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
+import { GiB } from '../src/kernel/units.ts'
 import { measurePackages } from './packages.ts'
 import { cpuSeconds, installed, makeFolder, tidyUp } from './processes.ts'
 import { measureScale } from './scale.ts'
@@ -18,7 +19,6 @@ import { meanings, type Row, table } from './table.ts'
  * `--scale <files>` and `--packages <packages>` ask another question, by themselves: whether it stays as quick with so many
  * files stored (bench/scale.ts), and whether packages are resolved and listed as quickly among so many (bench/packages.ts).
  */
-const GiB = 1024 ** 3
 
 /** Linux's names of the file systems that one is likely to meet (statfs(2)). */
 const fileSystems: Readonly<Record<number, string>> = {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { MiB } from '../src/kernel/units.ts'
 import { makeCredentials, makeLinks, randomRequests, type Said } from './credentials.ts'
 import { underLoad } from './downloads-under-load.ts'
 import { durableFilesPerSecond, durableWriteSeconds } from './floor.ts'
@@ -18,8 +19,6 @@ import type { Setting } from './setting.ts'
 import { type Stored, storedEverywhere } from './stored.ts'
 import { median, type Row } from './table.ts'
 import { memoryOnS3, parts, reclaim } from './uploads-and-space.ts'
-
-const MiB = 1024 * 1024
 
 const smallBytes = 4096
 const connections = 32

@@ -1,6 +1,5 @@
+import { MiB } from '../src/kernel/units.ts'
 import type { Bench } from './servers.ts'
-
-const MiB = 1024 * 1024
 
 export interface Sizes {
   readonly rounds: number

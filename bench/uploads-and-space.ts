@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { MiB } from '../src/kernel/units.ts'
 import { createBucket, startObjectStore } from '../test/harness/object-store.ts'
 import { makeDurableFile, makeFile, uploadSeconds } from './load.ts'
 import { readMetrics } from './metrics.ts'
@@ -18,7 +19,6 @@ import {
 } from './svc-client.ts'
 import { median, type Row } from './table.ts'
 
-const MiB = 1024 * 1024
 const partBytes = 8 * MiB
 const api = '/api/v1/repositories/releases'
 

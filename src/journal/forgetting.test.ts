@@ -6,13 +6,13 @@ import { migrate } from '../database/migrate.ts'
 import { migrations } from '../database/migrations/index.ts'
 import { openDatabase } from '../database/open.ts'
 import { retentionBatch } from '../kernel/limits/journal.ts'
+import { day } from '../kernel/units.ts'
 import { forgetOldLines } from './forgetting.ts'
 import { checkJournals } from './repository/checks.ts'
 import { closeCursor, cursorFloor, moveCursor, openCursor } from './repository/cursors.ts'
 import { appendJournal } from './repository/journal.ts'
 import { appendSecurityAudit, changeAuthority, unasked } from './security-audit/security-audit.ts'
 
-const day = 86_400_000
 const start = Date.UTC(2026, 0, 1)
 const at = (days: number): string => new Date(start + days * day).toISOString()
 const webhook = { repository: 'releases', name: 'webhook:builds' }

@@ -5,11 +5,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { readAheadBytes } from '../kernel/limits/transfers.ts'
+import { KiB, MiB } from '../kernel/units.ts'
 import { BlobMissing, type BlobStore, unplanned } from './blob-store.ts'
 import { all, get, nameOf, put, rest, same, stagedIds } from './storing.suite.ts'
 
-const KiB = 1024
-const MiB = 1024 * KiB
 const ahead = readAheadBytes
 
 /** Around everything that an adapter may do differently: nothing, its small reads, one piece, several, very many. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { partBytesMin, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
+import { minute } from '../../src/kernel/units.ts'
 import { type Backstage, openBackstage } from '../harness/backstage.ts'
 import { ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -32,7 +33,6 @@ import {
 } from './uploads.ts'
 
 /** A clock that is put forward or back while files come in: nothing that was acknowledged is lost, nothing is stuck. */
-const minuteMs = 60_000
 
 after(closeConnections)
 
@@ -76,7 +76,7 @@ forEachEngine((engine) => {
     }
 
     const jump = async (minutes: number): Promise<void> => {
-      service.clock.advance(minutes * minuteMs)
+      service.clock.advance(minutes * minute)
       await backstage.upkeep()
     }
 

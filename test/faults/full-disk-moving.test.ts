@@ -4,6 +4,7 @@ import { existsSync, globSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { MiB } from '../../src/kernel/units.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -23,7 +24,6 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 endProgramsAfterTests()
 after(closeConnections)
 
-const MiB = 1024 * 1024
 const diskBytes = 24 * MiB
 const files = 24
 const fileBytes = 200_000

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { hour } from '../../src/kernel/units.ts'
 import type { Backstage } from '../harness/backstage.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
@@ -11,7 +12,6 @@ import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
 import type { TestService } from '../harness/service.ts'
 
-const hour = 3_600_000
 const repository = 'one'
 const base = `/api/v1/repositories/${repository}`
 const descriptor = { labels: ['nightly', 'Ünïcode 🎉'], metadata: { branch: 'main', empty: '' } }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { parse } from 'content-disposition'
+import { MiB } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
@@ -526,7 +527,6 @@ forEachEngine((engine) => {
     })
 
     it('of several megabytes is exact to the bit, whole and in any range, also for many at once', async () => {
-      const MiB = 1024 * 1024
       const large = newFile('large', randomBytes(3 * MiB + 4321))
       const size = large.bytes.byteLength
       const path = `${await published(large)}/content`

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { attachmentHistoryPage, attachmentRevisionsForgotten } from '../../src/kernel/limits/catalog.ts'
 import { deletedArtifactsKeptMs } from '../../src/kernel/limits/lifecycle.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -10,8 +11,6 @@ import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
 
 after(closeConnections)
-
-const hour = 3_600_000
 
 interface Item {
   readonly name: string

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, before, it } from 'node:test'
 import { needsNothing } from '../../src/contract/operation.ts'
+import { day } from '../../src/kernel/units.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
@@ -76,7 +77,6 @@ forEachEngine((engine) => {
 
   it('times may come with an offset, and are answered in UTC', async () => {
     const { service, writer } = rich.catalog
-    const day = 86_400_000
     const end = new Date(Math.floor(service.clock.now() / 1000) * 1000 + day)
     const inIndia = new Date(end.getTime() + 5.5 * 3_600_000).toISOString().replace('.000Z', '+05:30')
     for (const expiresAt of [inIndia, end.toISOString().toLowerCase(), inIndia.replace('+05:30', '.000+05:30')]) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { type AdministrationAction, administrationActions } from '../../src/kernel/actions.ts'
+import { day, minute } from '../../src/kernel/units.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -24,8 +25,6 @@ import {
 
 after(closeConnections)
 
-const minute = 60_000
-const day = 86_400_000
 const nobody = '00000000-0000-7000-8000-000000000000'
 const small = [binding('releases', 'repository.read', 'content.read')]
 const large = [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { deletedArtifactsKeptMs } from '../../src/kernel/limits/lifecycle.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { type Backstage, chunked, digestOf, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -12,7 +13,6 @@ import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 
-const hour = 3_600_000
 const repository = 'one'
 const base = `/api/v1/repositories/${repository}`
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { smallFileBytesMax } from '../../src/kernel/limits/downloads.ts'
+import { MiB } from '../../src/kernel/units.ts'
 import { digestOf } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -12,7 +13,6 @@ import { until } from '../harness/until.ts'
 
 after(closeConnections)
 
-const MiB = 1024 * 1024
 const raw = '/api/v1/repositories/releases/raw'
 /** More than the kernel takes for a connection on one machine. */
 const big = randomBytes(24 * MiB)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
+import { day } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -8,7 +9,6 @@ import { inDatabase } from '../harness/rows.ts'
 import { startService } from '../harness/service.ts'
 import { until } from '../harness/until.ts'
 
-const day = 86_400_000
 const base = '/api/v1/repositories/releases'
 
 after(closeConnections)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { reads } from '../../src/contract/operation.ts'
+import { day, MiB } from '../../src/kernel/units.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
@@ -18,7 +19,6 @@ import { until } from '../harness/until.ts'
 
 after(closeConnections)
 
-const day = 86_400_000
 const file = newFile('tool v1 "é".zip', 'the bytes of a tool')
 const artifactPath = (id: string, repository = 'releases') => `/api/v1/repositories/${repository}/artifacts/${id}`
 
@@ -330,7 +330,6 @@ forEachEngine((engine) => {
   })
 
   it('takes its downloads from the share of who made it: an account and its links never have all slots', async () => {
-    const MiB = 1024 * 1024
     const big = newFile('big', Buffer.alloc(24 * MiB))
     const of = await publish(service, service.recoveryKey, 'releases', big)
     const other = await createPerson(service, 'other-reader')

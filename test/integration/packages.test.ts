@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { packagePageManifestBytesMax } from '../../src/kernel/limits/packages.ts'
+import { hour } from '../../src/kernel/units.ts'
 import type { Backstage } from '../harness/backstage.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
@@ -15,7 +16,6 @@ import type { TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount, freshName } from '../harness/service-keys.ts'
 import type { TestManifest } from '../harness/zip.ts'
 
-const hour = 3_600_000
 const repository = 'one'
 const base = `/api/v1/repositories/${repository}`
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { pipelinedWaitingMax } from '../../src/kernel/limits/http.ts'
+import { MiB } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -13,7 +14,6 @@ after(closeConnections)
 
 const repository = '/api/v1/repositories/releases'
 const raw = `${repository}/raw`
-const MiB = 1024 * 1024
 
 forEachEngine((engine) => {
   describe('requests that are sent ahead', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import fc from 'fast-check'
 import type { JournalTable } from '../../src/database/tables/journal.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { type Backstage, digestOf, openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine, type TestEngine } from '../harness/engines.ts'
@@ -29,7 +30,6 @@ const contents = [
     upack({ name: 'tool', version: '1.0.0' }, [{ name: 'package/content.txt', content }]),
   ),
 ]
-const hour = 3_600_000
 
 const deeds = ['delete', 'restore', 'stage', 'annotate', 'register', 'register'] as const
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { forgetOldLines } from '../../src/journal/forgetting.ts'
+import { day } from '../../src/kernel/units.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -13,7 +14,6 @@ import { activeKey, binding, createServiceAccount } from '../harness/service-key
 after(closeConnections)
 
 const targets = Array.from({ length: 16 }, (_, n) => `target-${n}`)
-const day = 86_400_000
 
 forEachEngine((engine) => {
   let catalog: Catalog

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { hour } from '../../src/kernel/units.ts'
 import { digestOf } from '../harness/backstage.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
@@ -11,8 +12,6 @@ import { inDatabase } from '../harness/rows.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 
 after(closeConnections)
-
-const hour = 3_600_000
 
 forEachEngine((engine) => {
   let catalog: Catalog

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { MiB } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { type Connection, openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -15,7 +16,6 @@ after(closeConnections)
 
 const repository = '/api/v1/repositories/releases'
 const raw = `${repository}/raw`
-const MiB = 1024 * 1024
 const python = fileURLToPath(new URL('../harness/put.py', import.meta.url))
 
 interface Refused {

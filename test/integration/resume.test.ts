@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { get } from 'node:http'
 import { after, before, describe, it } from 'node:test'
+import { MiB } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, type Person } from '../harness/people.ts'
@@ -9,7 +10,6 @@ import { startService, type TestService } from '../harness/service.ts'
 
 after(closeConnections)
 
-const MiB = 1024 * 1024
 const raw = '/api/v1/repositories/releases/raw'
 const etagOf = (bytes: Buffer): string => `"sha256:${createHash('sha256').update(bytes).digest('hex')}"`
 

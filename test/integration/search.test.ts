@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { sql } from 'kysely'
 import { idPosition } from '../../src/kernel/id-position.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { type Backstage, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -11,8 +12,6 @@ import { type NewFile, newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
-
-const hour = 3_600_000
 
 after(closeConnections)
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import fc from 'fast-check'
+import { day, hour, minute } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -16,10 +17,6 @@ import {
 } from '../harness/service-keys.ts'
 
 after(closeConnections)
-
-const minute = 60_000
-const hour = 60 * minute
-const day = 24 * hour
 
 interface Key {
   readonly id: string

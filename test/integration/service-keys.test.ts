@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, it } from 'node:test'
 import { repositoryActions } from '../../src/kernel/actions.ts'
+import { day, hour, minute } from '../../src/kernel/units.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -26,9 +27,6 @@ import {
 
 after(closeConnections)
 
-const minute = 60_000
-const hour = 60 * minute
-const day = 24 * hour
 const me = '/api/v1/auth/me'
 
 forEachEngine((engine) => {

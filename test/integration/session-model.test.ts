@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import fc from 'fast-check'
+import { day, hour } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -10,8 +11,6 @@ import { freshName } from '../harness/service-keys.ts'
 
 after(closeConnections)
 
-const hour = 3_600_000
-const day = 24 * hour
 /** How long the holder of an expired secret is told so for certain; later it may be forgotten. */
 const rememberedMs = { session: 7 * day, token: 30 * day }
 

@@ -6,6 +6,7 @@ import {
   signInFreeFailuresPerAccount,
   signInFreeFailuresPerKnownAccount,
 } from '../../src/kernel/limits/identity.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, grant, type Person } from '../harness/people.ts'
@@ -15,7 +16,6 @@ import { until } from '../harness/until.ts'
 
 const password = 'correct horse battery staple'
 const wrong = 'wrong horse battery staple'
-const hour = 3_600_000
 
 after(closeConnections)
 

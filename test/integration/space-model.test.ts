@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, it } from 'node:test'
 import fc from 'fast-check'
 import { uploadLifetimeMs } from '../../src/kernel/limits/transfers.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { type Backstage, digestOf, openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine, type TestEngine } from '../harness/engines.ts'
@@ -15,7 +16,6 @@ after(closeConnections)
 
 const repository = 'releases'
 const base = `/api/v1/repositories/${repository}`
-const hour = 3_600_000
 const graceHours = 24
 
 /** Few contents, so that the same bytes are held, given up and wanted again by many. */

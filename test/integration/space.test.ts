@@ -25,6 +25,7 @@ import {
   uploadTurnMs,
 } from '../../src/kernel/limits/transfers.ts'
 import { removalPauseFirstMs, stagingGraceMs } from '../../src/kernel/limits/upkeep.ts'
+import { minute } from '../../src/kernel/units.ts'
 import { unplanned } from '../../src/ports/blob-store.ts'
 import { type Backstage, chunked, digestOf, forgetFile, openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
@@ -38,7 +39,6 @@ const base = '/api/v1/repositories/releases'
 const nobody = '00000000-0000-7000-8000-000000000000'
 const maxObjectBytes = 100_000
 const capacityBytes = 10_000_000
-const minute = 60_000
 const graceMs = cleanupGraceHoursDefault * 60 * minute
 
 after(closeConnections)

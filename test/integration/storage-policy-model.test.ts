@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import fc from 'fast-check'
+import { hour } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { PolicyBench, type PolicyPlace } from '../harness/policies.ts'
@@ -13,7 +14,6 @@ after(closeConnections)
  * preview, the explanation of every file and a run have to be what the model says. Within a step two runs meet others who
  * publish, delete and refer; the journal then says in which order, and no line of it may break a rule at its place.
  */
-const hour = 3_600_000
 const labels = ['beta', 'stable', 'golden']
 
 type Change =

@@ -4,6 +4,7 @@ import type { Database } from '../../src/database/database.ts'
 import { runDuePolicies } from '../../src/features/lifecycle/policies/jobs.ts'
 import { runPolicy } from '../../src/features/lifecycle/policies/run.ts'
 import { Failure } from '../../src/kernel/failure.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -11,8 +12,6 @@ import { PolicyBench, type PolicyPlace } from '../harness/policies.ts'
 import { revocation } from '../harness/service-keys.ts'
 
 after(closeConnections)
-
-const hour = 3_600_000
 
 /**
  * A run looks without a lock and then deletes under one. Here something happens exactly in between, which by chance it

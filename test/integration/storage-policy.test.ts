@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { hour } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createPerson, createRepository, grant } from '../harness/people.ts'
 import { PolicyBench, type PolicyPlace } from '../harness/policies.ts'
 
 after(closeConnections)
-
-const hour = 3_600_000
 
 forEachEngine((engine) => {
   let bench: PolicyBench

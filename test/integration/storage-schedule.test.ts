@@ -4,6 +4,7 @@ import { runDuePolicies } from '../../src/features/lifecycle/policies/jobs.ts'
 import { watchQuotas } from '../../src/features/lifecycle/policies/quota.ts'
 import { forgetStorageEvents } from '../../src/journal/storage-events/storage-events.ts'
 import { storageEventsMax } from '../../src/kernel/limits/journal.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -14,8 +15,6 @@ import { binding, revocation, type TestKey } from '../harness/service-keys.ts'
 import { until } from '../harness/until.ts'
 
 after(closeConnections)
-
-const hour = 3_600_000
 
 forEachEngine((engine) => {
   let bench: PolicyBench

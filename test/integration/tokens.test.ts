@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { reads } from '../../src/contract/operation.ts'
 import { openDatabase } from '../../src/database/open.ts'
+import { day } from '../../src/kernel/units.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -12,7 +13,6 @@ import { activeKey, binding, createServiceAccount } from '../harness/service-key
 
 after(closeConnections)
 
-const day = 86_400_000
 const path = '/api/v1/auth/tokens'
 const me = '/api/v1/auth/me'
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { uploadLifetimeMs, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { digestOf, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { type Connection, openConnection } from '../harness/connection.ts'
@@ -17,7 +18,6 @@ import { until } from '../harness/until.ts'
 const maxObjectBytes = 1_000_000
 const capacityBytes = 50_000_000
 const nobody = '00000000-0000-7000-8000-000000000000'
-const hour = 3_600_000
 
 after(closeConnections)
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
+import { KiB } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { addPackage } from '../harness/packages.ts'
@@ -17,7 +18,6 @@ after(closeConnections)
 
 const repository = '/api/v1/repositories/releases'
 const raw = `${repository}/raw`
-const KiB = 1024
 /** Around what leaves in one piece, what is read ahead, and what the buffers between hold. */
 const sizes = [9, 40 * KiB, 100 * KiB, 300 * KiB, 3000 * KiB]
 /** Clients that go away on each engine, and at once. More are for a night: SVC_TEST_VANISHING=20000. */

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { describe, it, type TestContext } from 'node:test'
+import { MiB } from '../../kernel/units.ts'
 import { AssemblyLost, BlobStoreUnavailable } from '../../ports/blob-store.ts'
 import { openBlobDirectory } from './blob-directory.ts'
 import { layoutOf } from './layout.ts'
 import { openAlone } from './lone-writer.ts'
 import { newestFile } from './numbered-files.ts'
 import { nameInShard, scratch } from './scratch.suite.ts'
-
-const MiB = 1024 * 1024
 
 describe('writing alone to the file of an assembly', () => {
   const begin = (t: TestContext, bytes: Buffer) => {

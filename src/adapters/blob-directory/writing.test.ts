@@ -3,12 +3,11 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import { describe, it } from 'node:test'
 import { receiveSyncEveryBytes } from '../../kernel/limits/transfers.ts'
+import { MiB } from '../../kernel/units.ts'
 import { BlobStoreFull, BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
 import { get, nameOf, put } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
 import { failure, nameInShard, scratch, until } from './scratch.suite.ts'
-
-const MiB = 1024 * 1024
 
 describe('writing', () => {
   it('gathers without copying, half of the bound a call, and holds the sender back beyond it', async (t) => {

@@ -11,11 +11,11 @@ import {
 import { createBucket, type TestBucket } from '../../../test/harness/object-store.ts'
 import { objectStoreUrl, stopOwnObjectStore } from '../../../test/harness/shared-object-store.ts'
 import { objectStoreTriesMax } from '../../kernel/limits/engines.ts'
+import { MiB } from '../../kernel/units.ts'
 import { AssemblyLost, type BlobStore, BlobStoreUnavailable } from '../../ports/blob-store.ts'
 import { get, nameOf, put, rest, same, stagedIds } from '../../ports/storing.suite.ts'
 import { openBlobS3 } from './blob-s3.ts'
 
-const MiB = 1024 * 1024
 /** For faults that are answered: pauses are short, and a machine that is busy may take its time. */
 const calm = { pauseFirstMs: 10 }
 /** For a store that says nothing. */

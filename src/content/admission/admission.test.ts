@@ -11,13 +11,13 @@ import {
   smallDownloadBytes,
 } from '../../kernel/limits/downloads.ts'
 import { OwningScope } from '../../kernel/scope.ts'
+import { MiB } from '../../kernel/units.ts'
 import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { type Admission, createAdmission } from './admission.ts'
 import type { Download, Turn } from './download.ts'
 import { createDownloadMeter } from './meter.ts'
 import { createTickets } from './tickets.ts'
 
-const MiB = 1024 * 1024
 const waitMs = 30_000
 
 /** An admission on a clock that stands still. `again` is what a restart makes: it knows nothing but the secret. */

@@ -8,6 +8,7 @@ import { closeConnections } from '../../../test/harness/client.ts'
 import { forEachEngine } from '../../../test/harness/engines.ts'
 import { startService, type TestService } from '../../../test/harness/service.ts'
 import type { Transaction } from '../../database/database.ts'
+import { day } from '../../kernel/units.ts'
 import { reclaim } from '../reclaim/reclaim.ts'
 import { giveUpQuarantined, inQuarantine, watchQuarantine } from './quarantine.ts'
 
@@ -291,7 +292,6 @@ forEachEngine((engine) => {
       })
     }
     const now = (aheadMs = 0): string => new Date(service.clock.now() + aheadMs).toISOString()
-    const day = 86_400_000
     const nobody = '00000000-0000-7000-8000-000000000001'
 
     mends('the counters of a repository', /counter of \w+ bytes/, () =>

@@ -1,9 +1,8 @@
 import type { Queries } from '../../database/database.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { repositoriesPage } from '../../kernel/limits/engines.ts'
+import { hour } from '../../kernel/units.ts'
 import { oldestRetired, retiredUntil } from './grace.queries.ts'
-
-const hourMs = 3_600_000
 
 /**
  * Claims that were retired so long ago that the grace period of their repository is over: the ids of at most `limit`. Each
@@ -20,7 +19,7 @@ export const claimsPastGrace = async (
   for (let after = ''; ; ) {
     const page = await oldestRetired(q, after, repositoriesPage)
     for (const { id, grace_hours, oldest } of page) {
-      const until = timestamp(nowMs - (grace_hours === null ? serverGraceMs : grace_hours * hourMs))
+      const until = timestamp(nowMs - (grace_hours === null ? serverGraceMs : grace_hours * hour))
       if (oldest === null || oldest > until) continue
       due.push(...(await retiredUntil(q, id, until, limit - due.length)))
       if (due.length >= limit) return due
@@ -33,4 +32,4 @@ export const claimsPastGrace = async (
 
 /** When what was retired at a moment can no longer be brought back, in milliseconds. */
 export const graceEndMs = (retiredAt: string, graceHours: number | null, serverGraceMs: number): number =>
-  Date.parse(retiredAt) + (graceHours === null ? serverGraceMs : graceHours * hourMs)
+  Date.parse(retiredAt) + (graceHours === null ? serverGraceMs : graceHours * hour)

@@ -5,6 +5,7 @@ import { after, describe, it } from 'node:test'
 import { type Connection as Client, openConnection } from '../../../test/harness/connection.ts'
 import { until } from '../../../test/harness/until.ts'
 import { connectionIdleMs, takingLooks } from '../../kernel/limits/http.ts'
+import { MiB } from '../../kernel/units.ts'
 import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { exchangeOf } from '../pipeline/exchange.ts'
 import { Connection } from './connection.ts'
@@ -12,7 +13,6 @@ import { Crowd } from './crowd.ts'
 import { Lingering } from './lingering.ts'
 import { Proxied } from './proxied.ts'
 
-const MiB = 1024 * 1024
 const lookMs = connectionIdleMs / takingLooks
 const question = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 

@@ -1,7 +1,6 @@
 import { scrub as scrubBlobs, tellOfRot } from '../../content/checks/scrub.ts'
+import { MiB } from '../../kernel/units.ts'
 import { withParts } from './offline.ts'
-
-const MiB = 1024 * 1024
 
 /**
  * Reads every stored blob again at a bounded rate and names those whose content has changed, in the storage events of the

@@ -1,11 +1,10 @@
 import type { Queries } from '../../../database/database.ts'
 import { timestamp } from '../../../kernel/clock.ts'
+import { hour } from '../../../kernel/units.ts'
 import { type Eligibility, eligibilityOf } from '../deletion/eligibility.ts'
 import { type Circle, circlesAround, isOlder, type Lines } from './lines.ts'
 import { findVersions } from './versions.queries.ts'
 import type { KeepRules } from './vocabulary.ts'
-
-const hourMs = 3_600_000
 
 /** What a policy makes of a package version. It may go when nothing here keeps it. */
 export interface Judgement {
@@ -19,11 +18,11 @@ export interface Judgement {
 
 /** A file has to be older than the hours that a policy names, and was published at the full millisecond. */
 const oldEnoughAt = (publishedAt: string, { minAgeHours }: KeepRules): string =>
-  timestamp(Date.parse(publishedAt) + minAgeHours * hourMs + 1)
+  timestamp(Date.parse(publishedAt) + minAgeHours * hour + 1)
 
 /** What a policy asks of each file by itself, as the deletion checks it. */
 export const criteriaOf = ({ minAgeHours, protectedLabels }: KeepRules, nowMs: number) => ({
-  publishedBefore: timestamp(nowMs - minAgeHours * hourMs),
+  publishedBefore: timestamp(nowMs - minAgeHours * hour),
   protectedLabels,
 })
 

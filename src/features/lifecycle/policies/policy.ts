@@ -6,6 +6,7 @@ import type { Caller } from '../../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, type FailureDetail, invalid, notFound } from '../../../kernel/failure.ts'
 import { revisionMax } from '../../../kernel/limits/catalog.ts'
+import { minute } from '../../../kernel/units.ts'
 import {
   findPolicyRow,
   findQuotaRow,
@@ -16,8 +17,6 @@ import {
 } from './policy.queries.ts'
 import { tellOfUsage } from './quota.ts'
 import type { Policy } from './vocabulary.ts'
-
-const minuteMs = 60_000
 
 export interface PolicyParts {
   readonly database: Database
@@ -165,7 +164,7 @@ export const savePolicy = async (
   })
 }
 
-export const nextRun = (intervalMinutes: number, nowMs: number): string => timestamp(nowMs + intervalMinutes * minuteMs)
+export const nextRun = (intervalMinutes: number, nowMs: number): string => timestamp(nowMs + intervalMinutes * minute)
 
 /** Sets the quota in the policy, for the operator: less than is reserved now refuses growth and takes nothing away. */
 export const setQuota = (

@@ -2,6 +2,7 @@ import { graceEndMs } from '../../../content/reclaim/grace.ts'
 import type { Database } from '../../../database/database.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
+import { hour } from '../../../kernel/units.ts'
 import { usageState } from '../../../kernel/usage-state.ts'
 import { findSpace, firstRetiredAt, replaceGrace } from './storage.queries.ts'
 
@@ -10,8 +11,6 @@ export interface StorageParts {
   /** The server's grace period. */
   readonly cleanupGraceMs: number
 }
-
-const hourMs = 3_600_000
 
 /** What a repository reserves: exact at all times, since every change of a claim moves it in the same transaction. */
 export const storageUsage = async ({ database, cleanupGraceMs }: StorageParts, repository: string) => {
@@ -30,7 +29,7 @@ export const storageUsage = async ({ database, cleanupGraceMs }: StorageParts, r
       warningPercent: space.warning_percent,
       criticalPercent: space.critical_percent,
     }),
-    graceHours: space.grace_hours ?? cleanupGraceMs / hourMs,
+    graceHours: space.grace_hours ?? cleanupGraceMs / hour,
     nextReleaseAt: releaseAtMs === null ? null : timestamp(releaseAtMs),
   }
 }
@@ -42,7 +41,7 @@ export const cleanupSetting = async ({ database, cleanupGraceMs }: StorageParts,
   return {
     revision: space.cleanup_revision,
     graceHours: space.grace_hours,
-    serverGraceHours: cleanupGraceMs / hourMs,
+    serverGraceHours: cleanupGraceMs / hour,
   }
 }
 
