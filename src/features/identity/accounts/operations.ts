@@ -12,7 +12,7 @@ const Password = Type.String({
   description: 'text without control characters',
 })
 
-export const AccountView = fields({
+const AccountView = fields({
   id: Uuid,
   name: AccountName,
   administrator: Type.Boolean(),
