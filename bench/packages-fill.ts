@@ -53,7 +53,7 @@ export const fillPackages = async (
 const publishFile = async (tx: Transaction, { digest, bytes }: Shared): Promise<void> => {
   const id = newId(Date.now())
   const now = timestamp(Date.now())
-  await reserve(tx, { id, repository, digest, bytes }, Number.MAX_SAFE_INTEGER)
+  await reserve(tx, { id, repository, holder: 'artifact', digest, bytes }, Number.MAX_SAFE_INTEGER)
   await publish(tx, id, { name: blobName(digest, ''), bytes }, now)
   const row = { id, repository, name: 'shared', labels: '[]', metadata: '{}', created_at: now, expires_at: now }
   await publishArtifact(tx, { ...row, size: bytes, sha256: digest }, actor, now)

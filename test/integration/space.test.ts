@@ -149,7 +149,7 @@ forEachEngine((engine) => {
   const plantTransfer = async (bytes: number): Promise<RawTransfer> => {
     const scope = { repository: 'releases', owner: `account:${owner.id}` }
     const digest = toSha256(digestOf(fresh('planted')))
-    const transfer = await openRawTransfer(uploadParts(), scope, { name: 'planted', bytes, digest })
+    const transfer = await openRawTransfer(uploadParts(), scope, { kind: 'artifact', name: 'planted', bytes, digest })
     await plantPlace(transfer.holder)
     return transfer
   }
@@ -259,7 +259,12 @@ forEachEngine((engine) => {
       const scope = { repository: 'releases', owner: 'test' }
       const room = 50_000
       const bytes = capacityBytes - live - pending - retired - room
-      const transfer = await openRawTransfer(uploadParts(), scope, { name: filler, bytes, digest: null })
+      const transfer = await openRawTransfer(uploadParts(), scope, {
+        kind: 'artifact',
+        name: filler,
+        bytes,
+        digest: null,
+      })
       try {
         const tooMuch = Buffer.alloc(room + 1)
         for (const told of [

@@ -61,7 +61,13 @@ forEachEngine((engine) => {
     }
     let process: AssemblyParts = { ...parts, hashes: freshHashes() }
     const blob = { ...planParts(bytes.byteLength), claimId: newId(clock.now()), digest: digestOf(bytes) }
-    const claim = { id: blob.claimId, repository: 'releases', digest: blob.digest, bytes: blob.bytes }
+    const claim = {
+      id: blob.claimId,
+      repository: 'releases',
+      holder: 'artifact',
+      digest: blob.digest,
+      bytes: blob.bytes,
+    } as const
     await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
     const sliceOf = (index: number): Uint8Array => bytes.subarray(index * partBytesMin, (index + 1) * partBytesMin)
     return {
@@ -114,7 +120,13 @@ forEachEngine((engine) => {
     }
     const bytes = randomBytes(1000)
     const blob = { ...planParts(bytes.byteLength), claimId: newId(clock.now()), digest: digestOf(bytes) }
-    const claim = { id: blob.claimId, repository: 'releases', digest: blob.digest, bytes: blob.bytes }
+    const claim = {
+      id: blob.claimId,
+      repository: 'releases',
+      holder: 'artifact',
+      digest: blob.digest,
+      bytes: blob.bytes,
+    } as const
     await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
     let held = true
     const turn = {
@@ -233,7 +245,13 @@ forEachEngine((engine) => {
       }
       const common = { database, clock, store: denying, freeSpace, reach, hashing, capacityBytes: capacityBytesDefault }
       const blob = { ...planParts(1000), claimId: newId(clock.now()), digest: digestOf(declared) }
-      const claim = { id: blob.claimId, repository: 'releases', digest: blob.digest, bytes: blob.bytes }
+      const claim = {
+        id: blob.claimId,
+        repository: 'releases',
+        holder: 'artifact',
+        digest: blob.digest,
+        bytes: blob.bytes,
+      } as const
       await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
       const pieces = async function* () {
         yield Uint8Array.from(sent)
@@ -310,7 +328,7 @@ forEachEngine((engine) => {
     const bytes = Buffer.alloc(2 * roomLookEveryBytes + 1, 'part')
     const [claimId, digest] = [newId(clock.now()), digestOf(bytes)]
     const blob = { bytes: bytes.byteLength, partBytes: 4 * roomLookEveryBytes, claimId, digest }
-    const claim = { id: claimId, repository: 'releases', digest, bytes: blob.bytes }
+    const claim = { id: claimId, repository: 'releases', holder: 'artifact', digest, bytes: blob.bytes } as const
     await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
     const send = (): Promise<void> => {
       const pieces = async function* () {

@@ -1,6 +1,6 @@
 import { moveCounter } from '../../database/counters.queries.ts'
 import type { Queries, Transaction } from '../../database/database.ts'
-import type { ClaimsTable } from '../../database/tables/claims.ts'
+import type { ClaimsTable, HolderKind } from '../../database/tables/claims.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { type BlobName, blobName, digestOfName, generationOf } from '../../ports/blob-name.ts'
@@ -19,7 +19,8 @@ import {
 } from './claims.queries.ts'
 
 /**
- * Who holds which bytes, whatever the format: artifacts today, image layers, packages and LFS objects alike.
+ * Who holds which bytes, whatever the format. What kind of thing a holder is, a claim keeps for those who ask; nothing here
+ * depends on it.
  *
  * A claim begins as a reservation (`pending`), becomes `live` when its bytes are durable, `retired` when its holder is
  * deleted or cancelled, and goes when the grace period is over. Every step moves the counters of the repository and of
@@ -81,6 +82,7 @@ const count = async (
 export interface Reservation {
   readonly id: string
   readonly repository: string
+  readonly holder: HolderKind
   /** Null until the bytes are known. */
   readonly digest: Sha256 | null
   readonly bytes: number
@@ -88,12 +90,12 @@ export interface Reservation {
 
 /** Sets room aside before a byte arrives. 507 `storage_quota` when there is none, 404 when there is no repository. */
 export const reserve = async (tx: Transaction, wanted: Reservation, capacityBytes: number): Promise<void> => {
-  const { id, repository, digest, bytes } = wanted
+  const { id, repository, holder, digest, bytes } = wanted
   await count(tx, repository, deltas(null, 'pending', 0, bytes), capacityBytes)
   await insertClaim(tx, {
     id,
     repository,
-    holder: 'artifact',
+    holder,
     sha256: digest,
     size: bytes,
     state: 'pending',
@@ -163,12 +165,12 @@ export const share = async (
   wanted: Reservation & { digest: Sha256 },
   capacityBytes: number,
 ): Promise<void> => {
-  const { id, repository, digest, bytes } = wanted
+  const { id, repository, holder, digest, bytes } = wanted
   await count(tx, repository, deltas(null, 'live', 0, bytes), capacityBytes)
   await insertClaim(tx, {
     id,
     repository,
-    holder: 'artifact',
+    holder,
     sha256: digest,
     size: bytes,
     state: 'live',
@@ -200,17 +202,17 @@ export const revive = async (tx: Transaction, id: string): Promise<boolean> => {
 }
 
 /**
- * Gives the room back, and the bytes to reclaim unless others hold them. Harmless when that was done already: then it
- * answers false. What is published is retired first: releasing a live claim would take the bytes from under its holder.
+ * Gives the room back, and the bytes to reclaim unless others hold them. Answers what kind of thing held them, and null when that
+ * was done already. What is published is retired first: releasing a live claim would take the bytes from under its holder.
  */
-export const release = async (tx: Transaction, id: string, now: string): Promise<boolean> => {
+export const release = async (tx: Transaction, id: string, now: string): Promise<HolderKind | null> => {
   const claim = await lockClaim(tx, id)
-  if (claim === undefined) return false
+  if (claim === undefined) return null
   if (claim.state === 'live') throw new Error(`claim ${id} is live and must be retired before it is released`)
   await count(tx, claim.repository, deltas(claim.state, null, claim.size, 0), Number.POSITIVE_INFINITY)
   await deleteClaim(tx, { id })
   if (claim.sha256 !== null) await insertCandidate(tx, claim.sha256, now)
-  return true
+  return claim.holder
 }
 
 /** Sets the counters of a repository to what its claims add up to. Every change of a claim takes the same lock first. */

@@ -70,7 +70,13 @@ forEachEngine((engine) => {
   const reserved = async ({ database }: Parts, bytes: Buffer, declared: boolean): Promise<Transfer> => {
     const id = newId(Date.now())
     const digest = declared ? digestOf(bytes) : null
-    const claim = { id, repository: 'releases', digest, bytes: declared ? bytes.byteLength : 0 }
+    const claim = {
+      id,
+      repository: 'releases',
+      holder: 'artifact',
+      digest,
+      bytes: declared ? bytes.byteLength : 0,
+    } as const
     await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
     return {
       claimId: id,

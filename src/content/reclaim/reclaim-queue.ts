@@ -19,6 +19,13 @@ export const giveUpBytes = async (tx: Transaction, name: BlobName, bytes: number
 export const queueForgotten = (tx: Transaction, digest: string, now: string): Promise<void> =>
   insertCandidate(tx, digest, now)
 
-/** When the bytes of this digest go, the journal of the repository tells so of this file. */
-export const noteHolder = (tx: Transaction, digest: string, repository: string, artifactId: string): Promise<void> =>
-  insertNote(tx, { sha256: digest, repository, artifact_id: artifactId })
+/** A line to come in the journal of a repository, and what it will be about. */
+interface Note {
+  readonly repository: string
+  /** What the line names, whatever kind of thing it is. */
+  readonly subject: string
+}
+
+/** When the bytes of this digest go, the journal of the repository tells so. */
+export const tellWhenGone = (tx: Transaction, digest: string, { repository, subject }: Note): Promise<void> =>
+  insertNote(tx, { sha256: digest, repository, artifact_id: subject })

@@ -24,10 +24,11 @@ export interface ReclaimCandidatesTable {
   since: string
 }
 
-/** What is to be told in which journal when the bytes of a digest go: the files that were the last to hold them. */
+/** What is to be told in which journal when the bytes of a digest go: of those who were the last to hold them. */
 export interface ReclaimNotesTable {
   sha256: string
   repository: string
+  /** What the line will name, in the column of the journal that has this name. */
   artifact_id: string
 }
 

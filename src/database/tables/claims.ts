@@ -1,4 +1,10 @@
 /**
+ * What kind of thing holds bytes. Its id is that of its claim. Whatever floor looks at claims passes the kind on; what it means that
+ * a holder is gone for good, says `features/lifecycle/deletion/giving-up.ts`.
+ */
+export type HolderKind = 'artifact'
+
+/**
  * Who holds which bytes in a repository, whatever the format. Counters, quota, reclaim and doctor read only this.
  *
  * `pending` reserves size for bytes that are not published; `live` holds a published blob; `retired` is deleted or
@@ -8,7 +14,7 @@ export interface ClaimsTable {
   /** The id of the holder. */
   id: string
   repository: string
-  holder: 'artifact'
+  holder: HolderKind
   /** Known from the start where the client declares it, otherwise set before the bytes get their final name. */
   sha256: string | null
   size: number

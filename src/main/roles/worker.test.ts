@@ -95,7 +95,7 @@ forEachEngine((engine) => {
       for (const repository of [poison, 'releases']) {
         const sha256 = digestOf(repository)
         await createUpload(uploads, scope(repository), 'key', { name: 'some', size: '5', sha256 })
-        await openRawTransfer(uploads, scope(repository), { name: 'raw', bytes: 7, digest: null })
+        await openRawTransfer(uploads, scope(repository), { kind: 'artifact', name: 'raw', bytes: 7, digest: null })
       }
       await endPoison(parts)
       turn(uploadLifetimeMs)
@@ -115,7 +115,7 @@ forEachEngine((engine) => {
       for (const repository of [poison, 'releases'])
         await parts.database.transaction(async (tx) => {
           const id = `claim-${repository}`
-          await reserve(tx, { id, repository, digest: null, bytes: 3 }, Number.MAX_SAFE_INTEGER)
+          await reserve(tx, { id, repository, holder: 'artifact', digest: null, bytes: 3 }, Number.MAX_SAFE_INTEGER)
           await tx.updateTable('claims').set({ state: 'retired', retired_at: now }).where('id', '=', id).execute()
           await tx
             .updateTable('repositories')

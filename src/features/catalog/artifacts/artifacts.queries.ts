@@ -47,7 +47,10 @@ export const artifactsWithoutClaim = (q: Queries, limit: number) =>
     .limit(limit)
     .execute()
 
-/** What is live is held by an artifact; what is not yet or no longer, by a deleted one or the upload it came by. */
+/**
+ * Claims for artifacts that nothing holds: what is live is held by an artifact; what is not yet or no longer, by a deleted one or
+ * the upload it came by.
+ */
 export const claimsWithoutHolder = (q: Queries, limit: number) =>
   q
     .selectFrom('claims')
@@ -55,6 +58,7 @@ export const claimsWithoutHolder = (q: Queries, limit: number) =>
     .leftJoin('uploads', 'uploads.id', 'claims.id')
     .leftJoin('deleted_artifacts', 'deleted_artifacts.id', 'claims.id')
     .select(['claims.id', 'claims.repository', 'claims.state'])
+    .where('claims.holder', '=', 'artifact')
     .where('artifacts.id', 'is', null)
     .where((eb) =>
       eb.or([

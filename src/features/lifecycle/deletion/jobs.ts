@@ -1,14 +1,11 @@
-import { lockLive, release } from '../../../content/claims/claims.ts'
 import { claimsPastGrace } from '../../../content/reclaim/grace.ts'
-import { noteHolder } from '../../../content/reclaim/reclaim-queue.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { deletedArtifactsKeptMs } from '../../../kernel/limits/lifecycle.ts'
 import { upkeepRun } from '../../../kernel/one-by-one.ts'
-import { forgetAnnotations } from '../../catalog/annotations/annotations.ts'
 import { forgetAttachments } from '../../catalog/attachments/attachments.ts'
-import { forgetVersion } from '../../catalog/packages/versions.ts'
-import { forgetCopies, forgetReleased, markReleased, releasedBefore } from './deletion.queries.ts'
+import { forgetCopies, forgetReleased, releasedBefore } from './deletion.queries.ts'
 import type { DeletionParts } from './deletion.ts'
+import { giveUp } from './giving-up.ts'
 
 export interface DeletionUpkeepParts extends DeletionParts {
   readonly report: (message: string, error: unknown) => void
@@ -26,7 +23,9 @@ export const settleDeletions = async (parts: DeletionUpkeepParts): Promise<void>
     find: (limit) => claimsPastGrace(database.reader, clock.now(), parts.cleanupGraceMs, limit),
     what: (id) => `giving back what ${id} holds`,
     key: (id) => id,
-    work: (id) => giveUp(parts, id),
+    // What a power cut takes back is done again, and the mark of reclaim, which waits for the disk, takes this there as well
+    // before any bytes go.
+    work: (id) => database.transaction((tx) => giveUp(tx, id, timestamp(clock.now())), { durability: 'relaxed' }),
   })
   const before = timestamp(clock.now() - deletedArtifactsKeptMs)
   await run.each('forgetting files that were deleted long ago', {
@@ -49,21 +48,3 @@ const forget = async ({ database }: DeletionParts, id: string): Promise<void> =>
     { durability: 'relaxed' },
   )
 }
-
-/**
- * Looks again under the claim's lock: it may have been brought back meanwhile. What a power cut takes back is done again,
- * and the mark of reclaim, which waits for the disk, takes this there as well before any bytes go.
- */
-const giveUp = ({ database, clock }: DeletionParts, id: string): Promise<void> =>
-  database.transaction(
-    async (tx) => {
-      const now = timestamp(clock.now())
-      if ((await lockLive(tx, id)) || !(await release(tx, id, now))) return
-      await forgetVersion(tx, id)
-      const deleted = await markReleased(tx, id, now)
-      if (deleted === undefined) return
-      await forgetAnnotations(tx, id)
-      await noteHolder(tx, deleted.sha256, deleted.repository, id)
-    },
-    { durability: 'relaxed' },
-  )

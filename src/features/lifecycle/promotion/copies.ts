@@ -64,7 +64,7 @@ export const makeCopy = async (
 ): Promise<Copy> => {
   const id = newId(nowMs)
   const { size, sha256 } = source
-  await share(tx, { id, repository: target, digest: toSha256(sha256), bytes: size }, capacityBytes)
+  await share(tx, { id, repository: target, holder: 'artifact', digest: toSha256(sha256), bytes: size }, capacityBytes)
   const now = timestamp(nowMs)
   const times = { created_at: now, expires_at: timestamp(nowMs + uploadLifetimeMs), published_at: now }
   const row = { ...source, ...times, id, repository: target }

@@ -12,7 +12,7 @@ import type { UploadScope } from '../uploads/session.ts'
 import type { TransferParts } from '../uploads/uploads.ts'
 import { receiveWhole, type WholeFile } from '../whole/whole.ts'
 
-export interface RawFile extends Omit<WholeFile, 'name'> {
+export interface RawFile extends Omit<WholeFile, 'name' | 'kind'> {
   readonly path: string
   /** `If-None-Match: *`: only a path that has nothing yet. */
   readonly onlyNew: boolean
@@ -51,7 +51,7 @@ export const putRaw = async (parts: TransferParts, scope: UploadScope, file: Raw
     return await receiveWhole(
       parts,
       scope,
-      { ...file, name },
+      { ...file, name, kind: 'artifact' },
       {
         early: async (content) => {
           const now = await contentAt(reader, scope.repository, file.path)

@@ -1,5 +1,6 @@
 import { release, reserve } from '../../../content/claims/claims.ts'
 import type { Transaction } from '../../../database/database.ts'
+import type { HolderKind } from '../../../database/tables/claims.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
@@ -26,7 +27,7 @@ const small: Allow = async () => {}
 export const openRawTransfer = async (
   parts: TransferParts,
   scope: UploadScope,
-  file: { name: string; bytes: number | null; digest: Sha256 | null },
+  file: { name: string; kind: HolderKind; bytes: number | null; digest: Sha256 | null },
 ): Promise<RawTransfer> => {
   const nowMs = parts.clock.now()
   const holder = newId(nowMs)
@@ -47,7 +48,8 @@ export const openRawTransfer = async (
     turn_holder: holder,
     turn_until: turnEnd(nowMs),
   }
-  const claim = { id: row.id, repository: scope.repository, digest: file.digest, bytes: file.bytes ?? 0 }
+  const { kind, digest, bytes } = file
+  const claim = { id: row.id, repository: scope.repository, holder: kind, digest, bytes: bytes ?? 0 }
   await parts.freeSpace.refuseUnlessRoomFor(claim.bytes)
   const allow = claim.bytes > undeclaredReservationBytes ? await allowanceFor(parts, scope.owner) : small
   await parts.database.transaction(

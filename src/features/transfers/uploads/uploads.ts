@@ -54,7 +54,8 @@ export const createUpload = async (
       if (known !== undefined) return replay(tx, known, wanted)
       const row = sessionRow(scope, idempotencyKey, wanted, parts.clock.now())
       const digest = toSha256(wanted.sha256)
-      await reserve(tx, { id: row.id, repository: scope.repository, digest, bytes }, parts.capacityBytes)
+      const claim = { id: row.id, repository: scope.repository, holder: 'artifact', digest, bytes } as const
+      await reserve(tx, claim, parts.capacityBytes)
       // The lock of the repository's row, which reserve took, may have waited for a request with the same key.
       const meanwhile = await findByIdempotencyKey(tx, scope.repository, scope.owner, idempotencyKey)
       if (meanwhile !== undefined) throw new SessionAppeared()

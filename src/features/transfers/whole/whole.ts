@@ -1,6 +1,7 @@
 import { ingest } from '../../../content/ingest/ingest.ts'
 import type { Content } from '../../../content/ingest/publishing.ts'
 import type { Transaction } from '../../../database/database.ts'
+import type { HolderKind } from '../../../database/tables/claims.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
 import { Failure } from '../../../kernel/failure.ts'
@@ -13,6 +14,8 @@ import type { TransferParts } from '../uploads/uploads.ts'
 /** A file that comes in one request. */
 export interface WholeFile {
   readonly name: string
+  /** What kind of thing it becomes. */
+  readonly kind: HolderKind
   /** From Content-Length; null when the body comes in chunks. */
   readonly declaredBytes: number | null
   /** What the bytes must turn out to be, where that is said. */
@@ -46,6 +49,7 @@ export const receiveWhole = async <T>(
     throw new Failure('body_too_large', `A file may have at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
   const transfer = await openRawTransfer(parts, scope, {
     name: file.name,
+    kind: file.kind,
     bytes: file.declaredBytes,
     digest: file.digest,
   })
