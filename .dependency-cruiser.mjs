@@ -25,8 +25,11 @@ const floors = {
   http: ['kernel', 'contract'],
 }
 
+/** What several adapters do with files. */
+const sharedFiles = '^src/adapters/files/'
+
 const slices = {
-  adapters: ['ports', 'kernel'],
+  adapters: ['ports', 'kernel', sharedFiles],
   protocols: slice,
 }
 
@@ -38,7 +41,11 @@ const inWords = (names) =>
   names
     .map(
       (name) =>
-        ({ [enqueue]: 'jobs/enqueue.ts', [rulesOfFeatures]: 'the rules (<noun>.ts) of features' })[name] ?? name,
+        ({
+          [enqueue]: 'jobs/enqueue.ts',
+          [rulesOfFeatures]: 'the rules (<noun>.ts) of features',
+          [sharedFiles]: 'adapters/files',
+        })[name] ?? name,
     )
     .join(', ') || 'nothing'
 
@@ -85,7 +92,8 @@ export default {
     ...Object.entries(slices).flatMap(([floor, allowed]) =>
       row(floor, `^src/${floor}/([^/]+)/`, `^src/${floor}/$1/`, allowed),
     ),
-    ...row('features', '^src/features/([^/]+)/([^/]+)/', '^src/features/$1/$2/', slice),
+    ...row('features', '^src/features/((?!operating/)[^/]+)/([^/]+)/', '^src/features/$1/$2/', slice),
+    ...row('operating', '^src/features/operating/([^/]+)/', '^src/features/operating/$1/', [...slice, 'ports']),
     ...neighbourhoods.slice(0, -1).map((name, index) => ({
       name: `neighbourhood-${name}`,
       severity: 'error',

@@ -4,12 +4,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import { makeFolder, writeOnce } from '../adapters/files/durable-file.ts'
 import { fields, oneOf, RepositoryId, Sha256Text } from '../contract/schemas.ts'
 import type { FileKey } from '../features/identity/access/file-keys.ts'
 import { recoveryKeyId } from '../kernel/caller.ts'
 import { toSha256 } from '../kernel/digest.ts'
 import { fileKeysMax, keysFileBytesMax } from '../kernel/limits/identity.ts'
-import { makeFolder, writeOnce } from './durable-file.ts'
 import { type Settings, SettingsInvalid } from './settings/rules.ts'
 
 const KeysFile = fields({

@@ -1,9 +1,10 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Captured, CaptureWish } from '../../src/features/operating/moving/capture.ts'
+import type { Restored } from '../../src/features/operating/moving/restore.ts'
 import { createLog } from '../../src/main/log.ts'
-import { type Exported, type ExportWish, exportCatalog } from '../../src/main/moving/export.ts'
-import { type Imported, importCatalog } from '../../src/main/moving/import.ts'
+import { exportTo, importFrom } from '../../src/main/moving.ts'
 import { openParts, type Parts, type Stage } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { TestEngine } from './engines.ts'
@@ -37,17 +38,13 @@ const silent = { tell: (words: () => string) => void words() }
 export const exportFrom = (
   place: Place,
   path: string,
-  wish: Partial<ExportWish> = {},
+  wish: Partial<CaptureWish> = {},
   reach?: Stage['reach'],
-): Promise<Exported> =>
-  withPartsOf(
-    place,
-    (parts) => exportCatalog(parts, { path, withoutBytes: false, refresh: false, ...wish }, silent),
-    reach,
-  )
+): Promise<Captured> =>
+  withPartsOf(place, (parts) => exportTo(parts, path, { withoutBytes: false, refresh: false, ...wish }, silent), reach)
 
-export const importTo = (place: Place, path: string, reach?: Stage['reach']): Promise<Imported> =>
-  withPartsOf(place, (parts) => importCatalog(parts, path, silent), reach)
+export const importTo = (place: Place, path: string, reach?: Stage['reach']): Promise<Restored> =>
+  withPartsOf(place, (parts) => importFrom(parts, path, silent), reach)
 
 export const freshFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'svc-export-'))
 

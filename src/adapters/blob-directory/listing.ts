@@ -1,7 +1,8 @@
 import fs from 'node:fs'
 import { isBlobName } from '../../ports/blob-name.ts'
 import type { StagedRemains, StoredBlob } from '../../ports/blob-store.ts'
-import { errorCode, guarded } from './failures.ts'
+import { errorCode } from '../files/errors.ts'
+import { guarded } from './failures.ts'
 import { type Layout, shardNames } from './layout.ts'
 
 /** Names read from a directory at a time, and files looked at together: some kilobytes, and the pool stays shared. */

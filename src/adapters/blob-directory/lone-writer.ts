@@ -1,7 +1,7 @@
 import fs, { constants } from 'node:fs'
 import { readAheadBytes } from '../../kernel/limits/transfers.ts'
 import { BlobStoreUnavailable } from '../../ports/blob-store.ts'
-import { errorCode } from './failures.ts'
+import { errorCode } from '../files/errors.ts'
 import {
   amongLarge,
   close,

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { errorCode } from './failures.ts'
+import { errorCode } from '../files/errors.ts'
 import { stateOf } from './files.ts'
 import type { Layout } from './layout.ts'
 import { unlinkIfThere } from './staged-file.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import { errorCode } from './failures.ts'
+import { errorCode } from '../files/errors.ts'
 import { close, create, fsync, fsyncDirectory, rename, writeFully } from './files.ts'
 import type { Layout } from './layout.ts'
 

@@ -1,7 +1,9 @@
+import { SourceDamaged } from '../../features/operating/moving/capture-blobs.ts'
+import { progressTo } from '../../features/operating/moving/progress.ts'
+import { BytesMissing } from '../../features/operating/moving/restore-checks.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { exportCatalog, SourceDamaged } from '../moving/export.ts'
-import { BytesMissing, importCatalog } from '../moving/import.ts'
-import { progressTo } from '../moving/progress.ts'
+import { VaultFailure } from '../../ports/vault.ts'
+import { exportTo, importFrom } from '../moving.ts'
 import type { Stage } from '../parts.ts'
 import { translate } from '../translate.ts'
 import { withParts } from './offline.ts'
@@ -23,12 +25,9 @@ const naming = async (work: () => Promise<void>): Promise<void> => {
   }
 }
 
-/** Whether a folder, the store or the database has no room left. */
+/** Whether a folder, the store or the database has no room left. Whoever refused on purpose has said so, and how much is missing. */
 const isFull = (error: unknown): boolean =>
-  error instanceof Failure
-    ? false // It has said so, and how much is missing.
-    : translate(error)?.code === 'insufficient_space' ||
-      (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
+  (error instanceof VaultFailure && error.trouble === 'full') || translate(error)?.code === 'insufficient_space'
 
 /** Writes the whole catalog, with or without the stored bytes, to a folder, beside a running service. */
 export const exportCommand = (
@@ -39,7 +38,7 @@ export const exportCommand = (
   withParts(
     (parts) =>
       naming(async () => {
-        const done = await exportCatalog(parts, { path, withoutBytes, refresh }, progress())
+        const done = await exportTo(parts, path, { withoutBytes, refresh }, progress())
         const files = withoutBytes
           ? `no bytes of its ${done.blobs} files`
           : `${done.blobs} files with ${done.bytes} bytes (${done.kept} were there already)`
@@ -53,7 +52,7 @@ export const importCommand = (path: string, stage?: Stage): Promise<void> =>
   withParts(
     (parts) =>
       naming(async () => {
-        const { rows, blobs, bytes, findings } = await importCatalog(parts, path, progress())
+        const { rows, blobs, bytes, findings } = await importFrom(parts, path, progress())
         for (const { kind, text } of findings) console.log(`${kind}: ${text}`)
         const damaged = findings.filter(({ kind }) => kind === 'damage').length
         if (damaged === 0)

@@ -1,5 +1,5 @@
+import { refuseUnfinishedImport } from '../../features/operating/moving/unfinished.ts'
 import { createLog } from '../log.ts'
-import { refuseUnfinishedImport } from '../moving/unfinished.ts'
 import { makeDataDir, openParts, type Parts, realStage, type Stage } from '../parts.ts'
 import { readSettings } from '../settings/rules.ts'
 

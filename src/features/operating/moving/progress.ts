@@ -1,4 +1,4 @@
-import { progressEveryMs } from '../../kernel/limits/engines.ts'
+import { progressEveryMs } from '../../../kernel/limits/engines.ts'
 
 /** Tells now and then how far something is. */
 export interface Progress {

@@ -1,14 +1,11 @@
 import { hash } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import { fields, oneOf, Sha256Text, Timestamp, Uuid } from '../../contract/schemas.ts'
-
-/** What names a folder as that of an export, from its first moment on. */
-export const Marker = fields({
-  format: Type.Literal('svc-export'),
-  /** The database that the export is of. */
-  source: Uuid,
-})
+import { fields, oneOf, Sha256Text, Timestamp, Uuid } from '../../../contract/schemas.ts'
+import { invalid } from '../../../kernel/failure.ts'
+import { exportManifestBytesMax } from '../../../kernel/limits/engines.ts'
+import { type Vault, VaultFailure } from '../../../ports/vault.ts'
+import { manifestName, markerName } from './layout.ts'
 
 const Piece = fields({
   file: Type.String({ pattern: '^tables/[a-z_]{1,64}-[0-9]{6,9}\\.ndjson\\.zst$' }),
@@ -50,7 +47,7 @@ export interface Manifest extends ManifestContent {
 }
 
 /** Why a text is no manifest. */
-export class NoManifest extends Error {
+class NoManifest extends Error {
   override readonly name = 'NoManifest'
 }
 
@@ -81,4 +78,19 @@ const parsed = (text: string): unknown => {
   } catch {
     throw new NoManifest('it is damaged')
   }
+}
+
+/** What a finished export in a vault consists of. 400 with the reason where there is none. */
+export const manifestIn = async (vault: Vault): Promise<Manifest> => {
+  try {
+    const bytes = await vault.read(manifestName, exportManifestBytesMax)
+    if (bytes !== null) return manifestOf(Buffer.from(bytes).toString())
+  } catch (error) {
+    if (error instanceof NoManifest) throw invalid(vault.place(manifestName), `is damaged: ${error.message}`)
+    if (error instanceof VaultFailure && error.trouble === 'damaged')
+      throw invalid(vault.place(manifestName), `is damaged: ${error.why}`)
+    throw error
+  }
+  const begun = (await vault.size(markerName)) !== null
+  throw invalid(vault.where, begun ? 'holds an export that is not finished; run svc export again' : 'holds no export')
 }

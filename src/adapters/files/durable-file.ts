@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { errorCode } from './errors.ts'
 
 /** What was created, renamed and removed in a folder survives a power cut. */
 export const syncDirectory = async (path: string): Promise<void> => {
@@ -25,47 +26,57 @@ export const makeFolder = async (path: string): Promise<void> => {
     await syncDirectory(top)
   } catch (error) {
     // A folder that others made may let us pass and not look; then its names are theirs to keep.
-    if (firstMade !== undefined || !(error instanceof Error && 'code' in error && error.code === 'EACCES')) throw error
+    if (firstMade !== undefined || errorCode(error) !== 'EACCES') throw error
   }
 }
 
 /**
- * Writes a new file that only the owner may read, whole and durable or not at all. When the file is there already, also
- * because another process was faster, its text is returned instead.
+ * Writes a new file that only the owner may read, whole and durable or not at all, and says whether it did: not when the file is
+ * there already, also because another process was faster. What is there is durable when this resolves, whoever wrote it.
  */
-export const writeOnce = async (path: string, text: string): Promise<string> => {
+export const createNamed = async (path: string, content: string | Uint8Array): Promise<boolean> => {
   await makeFolder(dirname(path))
-  // Not the process id: in a container a start after a crash has the same one.
-  const temporary = `${path}.${randomUUID()}.new`
+  const temporary = unfinished(path)
   const handle = await open(temporary, 'wx', 0o600)
   try {
     try {
-      await handle.writeFile(text)
+      await handle.writeFile(content)
       await handle.sync()
     } finally {
       await handle.close()
     }
-    await link(temporary, path)
+    const made = await link(temporary, path).then(
+      () => true,
+      (error: unknown) => {
+        if (errorCode(error) !== 'EEXIST') throw error
+        return false
+      },
+    )
     await syncDirectory(dirname(path))
-    return text
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    await syncDirectory(dirname(path))
-    return await readFile(path, 'utf8')
+    return made
   } finally {
     await unlink(temporary)
   }
 }
 
+/** The same of a text. When the file is there already, its text is returned instead. */
+export const writeOnce = async (path: string, text: string): Promise<string> =>
+  (await createNamed(path, text)) ? text : await readFile(path, 'utf8')
+
+/** Not the process id: in a container a start after a crash has the same one. */
+const unfinished = (path: string): string => `${path}.${randomUUID()}.new`
+
+const unfinishedForm = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.new$/
+
 /** What files under way are called until they have their final name: whoever finds one may remove it. */
-export const isUnfinished = (name: string): boolean => name.endsWith('.new')
+export const isUnfinished = (name: string): boolean => unfinishedForm.test(name)
 
 /**
  * Writes a file that only the owner may read, in the place of another of this name if there is one. It gets its name when
  * `write` has ended and its bytes are durable; a crash leaves it without. The name itself is durable once its folder is synced.
  */
 export const writeNamed = async (path: string, write: (handle: FileHandle) => Promise<void>): Promise<void> => {
-  const temporary = `${path}.${randomUUID()}.new`
+  const temporary = unfinished(path)
   const handle = await open(temporary, 'wx', 0o600)
   try {
     await write(handle)

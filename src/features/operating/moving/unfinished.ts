@@ -1,6 +1,6 @@
-import type { Database } from '../../database/database.ts'
-import { installation } from '../../database/moving/installation.queries.ts'
-import { Failure } from '../../kernel/failure.ts'
+import type { Database } from '../../../database/database.ts'
+import { installation } from '../../../database/moving/installation.queries.ts'
+import { Failure } from '../../../kernel/failure.ts'
 
 /** Throws unless the database can be used: while something is being imported, only the import may go on. */
 export const refuseUnfinishedImport = async (database: Database): Promise<void> => {

@@ -1,0 +1,35 @@
+import type { Dirent } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isVaultName, type VaultName } from '../../ports/vault-name.ts'
+import { errorCode } from '../files/errors.ts'
+
+/** A file that has a name in the vault, or something that has none. */
+interface Found {
+  readonly path: string
+  readonly name: VaultName | null
+}
+
+/** Everything below a name, or in the whole vault. Folders that are missing are empty. */
+export async function* walk(root: string, within: VaultName | null): AsyncGenerator<Found> {
+  const folder = within === null ? root : join(root, within)
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(noneIfMissing)) {
+    const path = join(folder, entry.name)
+    const name = within === null ? entry.name : `${within}/${entry.name}`
+    if (!isVaultName(name)) yield { path, name: null }
+    // Names have a bounded number of words, so that a circle of links ends as well.
+    else if (await isFolder(entry, path)) yield* walk(root, name)
+    else yield { path, name }
+  }
+}
+
+/** Where a link leads is what counts: blobs may lie on another disk. */
+const isFolder = async (entry: Dirent, path: string): Promise<boolean> =>
+  entry.isSymbolicLink() ? (await stat(path).catch(nullIfMissing))?.isDirectory() === true : entry.isDirectory()
+
+export const nullIfMissing = (error: unknown): null => {
+  if (errorCode(error) === 'ENOENT') return null
+  throw error
+}
+
+const noneIfMissing = (error: unknown): Dirent[] => nullIfMissing(error) ?? []

@@ -1,0 +1,26 @@
+import type { Sha256 } from '../../../kernel/digest.ts'
+import { toVaultName, type VaultName } from '../../../ports/vault-name.ts'
+
+/*
+ * An export in a vault:
+ *
+ *     export.json                  written first: whose export it is
+ *     tables/<table>-000001.ndjson.zst
+ *     blobs/<ab>/<sha256>
+ *     manifest.json                sealed last: what the export consists of
+ *
+ * So a vault without a manifest holds no export, and a blob that has its name already needs no copying again.
+ */
+
+export const markerName = toVaultName('export.json')
+export const manifestName = toVaultName('manifest.json')
+export const tablesName = toVaultName('tables')
+
+/** The blobs lie in 256 parts, by the first two characters of their digests: `00` … `ff`. */
+export const blobParts: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'))
+
+export const blobPartOf = (digest: Sha256): string => digest.slice(0, 2)
+
+export const blobsName = (part: string): VaultName => toVaultName(`blobs/${part}`)
+
+export const blobInVault = (digest: Sha256): VaultName => toVaultName(`blobs/${blobPartOf(digest)}/${digest}`)

@@ -1,0 +1,71 @@
+import { createHash, hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { zstdCompress, zstdDecompress } from 'node:zlib'
+import type { Row } from '../../../database/moving/rows.queries.ts'
+import { rowOf, rowText } from '../../../database/moving/rows.ts'
+import { exportPieceBytesMax, exportPieceCharacters, exportPieceRows } from '../../../kernel/limits/engines.ts'
+import { type Vault, VaultFailure } from '../../../ports/vault.ts'
+import { toVaultName } from '../../../ports/vault-name.ts'
+import type { ExportedTable, Piece } from './manifest.ts'
+
+const compress = promisify(zstdCompress)
+const decompress = promisify(zstdDecompress)
+
+/** A file of an export is not what the manifest says. */
+export class ExportDamaged extends Error {
+  override readonly name = 'ExportDamaged'
+  constructor(file: string, why: string) {
+    super(`${file} is damaged: ${why}. Copy it again, or export again.`)
+  }
+}
+
+/** Writes rows as files of bounded length: one row a line, compressed. */
+export const writePieces = async (
+  vault: Vault,
+  table: string,
+  rows: AsyncIterable<Row>,
+  written: (rows: number) => void,
+): Promise<ExportedTable> => {
+  const pieces: Piece[] = []
+  let lines: string[] = []
+  let characters = 0
+  const flush = async (): Promise<void> => {
+    const file = `tables/${table}-${String(pieces.length + 1).padStart(6, '0')}.ndjson.zst`
+    const bytes = await compress(lines.join(''))
+    await vault.write(toVaultName(file), (take) => take(bytes))
+    pieces.push({ file, rows: lines.length, sha256: createHash('sha256').update(bytes).digest('hex') })
+    written(lines.length)
+    lines = []
+    characters = 0
+  }
+  for await (const row of rows) {
+    const line = `${rowText(row)}\n`
+    lines.push(line)
+    characters += line.length
+    if (lines.length >= exportPieceRows || characters >= exportPieceCharacters) await flush()
+  }
+  if (lines.length > 0) await flush()
+  return { name: table, rows: pieces.reduce((sum, piece) => sum + piece.rows, 0), pieces }
+}
+
+/** The rows of a file. Throws {@link ExportDamaged}. */
+export const readPiece = async (vault: Vault, piece: Piece, columns: readonly string[]): Promise<Row[]> => {
+  const name = toVaultName(piece.file)
+  const place = vault.place(name)
+  try {
+    const bytes = await vault.read(name, exportPieceBytesMax)
+    if (bytes === null) throw new ExportDamaged(place, 'it is missing')
+    if (hash('sha256', bytes) !== piece.sha256) throw new ExportDamaged(place, 'its digest is not that in the manifest')
+    const text = (await decompress(bytes, { maxOutputLength: exportPieceBytesMax })).toString()
+    const rows = text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => rowOf(line, columns))
+    if (rows.length === piece.rows) return rows
+  } catch (error) {
+    if (error instanceof ExportDamaged) throw error
+    if (error instanceof VaultFailure) throw error.trouble === 'damaged' ? new ExportDamaged(place, error.why) : error
+    throw new ExportDamaged(place, error instanceof Error ? error.message : String(error))
+  }
+  throw new ExportDamaged(place, `the manifest says that it has ${piece.rows} rows`)
+}

@@ -1,0 +1,101 @@
+import { adoptStore, foreignOwner } from '../../../content/claims/ownership.ts'
+import type { Database } from '../../../database/database.ts'
+import { installation, lockInstallation, updateInstallation } from '../../../database/moving/installation.queries.ts'
+import { emptyTables, firstFilledTable, rebuildDerived } from '../../../database/moving/rows.queries.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import type { Finding } from '../../../kernel/finding.ts'
+import type { Vault } from '../../../ports/vault.ts'
+import { makeAllKnown } from '../../catalog/search/entries.ts'
+import { claimToRestore } from './claiming.ts'
+import type { Manifest } from './manifest.ts'
+import { type OpenedExport, openExport } from './opened.ts'
+import type { Progress } from './progress.ts'
+import { restoreBlobs, type StoringParts } from './restore-blobs.ts'
+import { checkExport } from './restore-checks.ts'
+import { restoreRows } from './restore-rows.ts'
+
+export interface RestoreParts extends StoringParts {
+  readonly vault: Vault
+  /** Everything that the doctor finds. */
+  readonly findings: () => AsyncIterable<Finding>
+}
+
+export interface Restored {
+  readonly rows: number
+  readonly blobs: number
+  readonly bytes: number
+  /** What the doctor found. With damage the import is not finished. */
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * Puts an export into an empty database, and its bytes into the store.
+ *
+ * Order: everything that can be known without writing is checked -> the database says that it is being imported into, and
+ * no service runs on it -> bytes (I1) -> rows, each file in one transaction with the row that counts it -> the doctor ->
+ * the database says so no more. A crash leaves how far it was; the same command goes on from there.
+ */
+export const restore = async (parts: RestoreParts, progress: Progress): Promise<Restored> => {
+  const claim = await claimToRestore(parts.vault)
+  try {
+    return await restoreFrom(await openExport(parts.vault, parts.database), parts, progress)
+  } finally {
+    await claim[Symbol.asyncDispose]()
+  }
+}
+
+const restoreFrom = async (opened: OpenedExport, parts: RestoreParts, progress: Progress): Promise<Restored> => {
+  const { database, reach } = parts
+  const { manifest, withBytes } = opened
+  const begun = await refuseUnlessOurs(database, manifest)
+  const strange = withBytes ? await foreignOwner(parts) : null
+  if (strange !== null)
+    throw new Failure('already_exists', `${strange} An export with its bytes goes into a store of its own.`)
+  if (!begun) await checkExport(opened, parts, progress)
+  await begin(database, manifest)
+  reach('import.begun')
+  if (withBytes) await restoreBlobs(opened, parts, progress)
+  await restoreRows(opened, parts, progress)
+  await makeAllKnown(database)
+  await database.transaction((tx) => rebuildDerived(tx, database.engine))
+  reach('import.rows')
+  // Bytes that were left out may be those of the source: from now on the store belongs to this database.
+  await adoptStore(parts)
+  const findings = await Array.fromAsync(parts.findings())
+  if (!findings.some(({ kind }) => kind === 'damage'))
+    await database.transaction((tx) => updateInstallation(tx, { importing: null }))
+  const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
+  return { rows, blobs: manifest.blobs.count, bytes: manifest.blobs.bytes, findings }
+}
+
+/** Whether this very import was begun before. Throws when the database has something else in it. */
+const refuseUnlessOurs = async (database: Database, manifest: Manifest): Promise<boolean> => {
+  const { importing } = await installation(database.reader)
+  if (importing === manifest.digest) return true
+  await database.snapshot((q) => refuseUnlessEmpty(importing, () => firstFilledTable(q)))
+  return false
+}
+
+const refuseUnlessEmpty = async (importing: string | null, filled: () => Promise<string | null>): Promise<void> => {
+  if (importing !== null)
+    throw new Failure(
+      'already_exists',
+      'The import of another export into this database is not finished. Go on with that one, or begin with a new database.',
+    )
+  const table = await filled()
+  if (table !== null)
+    throw new Failure(
+      'already_exists',
+      `The database is not empty: there is something in ${table}. An export goes only into a new database; set SVC_DATABASE_URL to one.`,
+    )
+}
+
+/** Says in the database that it is being imported into, and takes out what a first start made. */
+const begin = (database: Database, manifest: Manifest): Promise<void> =>
+  database.transaction(async (tx) => {
+    const { importing } = await lockInstallation(tx)
+    if (importing === manifest.digest) return
+    await refuseUnlessEmpty(importing, () => firstFilledTable(tx))
+    await emptyTables(tx)
+    await updateInstallation(tx, { importing: manifest.digest, imported_through: '', imported_pieces: 0 })
+  })
