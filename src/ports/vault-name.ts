@@ -11,9 +11,6 @@ export type VaultName = string & { readonly [vaultNameBrand]: true }
 const form = /^[a-z0-9_][a-z0-9._-]{0,127}(?:\/[a-z0-9_][a-z0-9._-]{0,127}){0,3}$/
 const ofTheVault = /\.(?:new|lock)(?:\/|$)/
 
-/** How many words a name has at most. */
-export const vaultNameWordsMax = 4
-
 export const isVaultName = (text: string): text is VaultName => form.test(text) && !ofTheVault.test(text)
 
 /** Throws a RangeError for what is no name. */

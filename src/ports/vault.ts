@@ -67,7 +67,7 @@ export interface Vault {
 }
 
 /** Takes a piece, and gives its memory back when it resolves: then it can take more. */
-export type Take = (piece: Uint8Array) => Promise<void>
+type Take = (piece: Uint8Array) => Promise<void>
 
 export interface Kept {
   readonly name: VaultName
