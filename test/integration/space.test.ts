@@ -8,12 +8,12 @@ import { createHashing } from '../../src/content/hashing/hashing.ts'
 import { reclaim } from '../../src/content/reclaim/reclaim.ts'
 import type { Transaction } from '../../src/database/database.ts'
 import { createLeftTurns } from '../../src/features/transfers/uploads/left-turns.ts'
+import type { TransferParts } from '../../src/features/transfers/uploads/uploads.ts'
 import {
   abandonRawTransfer,
   openRawTransfer,
   type RawTransfer,
-} from '../../src/features/transfers/uploads/raw-transfer.ts'
-import type { TransferParts } from '../../src/features/transfers/uploads/uploads.ts'
+} from '../../src/features/transfers/whole/raw-transfer.ts'
 import { timestamp } from '../../src/kernel/clock.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'
@@ -281,7 +281,7 @@ forEachEngine((engine) => {
         assert.equal((await backstage.sums()).pending, pending + bytes)
         assert.equal((await put(fresh('f'), Buffer.alloc(room))).status, 201)
       } finally {
-        await abandonRawTransfer(uploadParts(), transfer)
+        await abandonRawTransfer(transfer)
       }
     })
 
@@ -394,7 +394,7 @@ forEachEngine((engine) => {
       })
       await backstage.upkeep()
       assert.deepEqual([await placesOf(dead.holder), await placesOf(living.holder)], [0, 1])
-      await abandonRawTransfer(uploadParts(), living)
+      await abandonRawTransfer(living)
       assert.equal((await backstage.sums()).pending, pending)
       await backstage.upkeep()
       assert.equal(await placesOf(living.holder), 0)

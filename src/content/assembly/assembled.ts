@@ -5,7 +5,7 @@ import { Failure } from '../../kernel/failure.ts'
 import { generationOf } from '../../ports/blob-name.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan, BlobMissing } from '../../ports/blob-store.ts'
 import { isStoredAs } from '../claims/claims.queries.ts'
-import { type Content, publishContent } from '../ingest/publishing.ts'
+import { type Content, roomOf } from '../claims/room.ts'
 import { deleteAssembly, findAssembly, markVerified } from './assembly.queries.ts'
 import {
   type AssemblyParts,
@@ -53,10 +53,9 @@ export const publishAssembly = async <T>(
     await parts.database.transaction((tx) => markVerified(tx, blob.claimId), { durability: 'relaxed' })
   parts.reach('publish.staged')
   turn.assertHeld()
-  const result = await publishContent(
-    parts,
-    blob.claimId,
-    { digest: blob.digest, bytes: blob.bytes, name: plan.name },
+  const room = await roomOf(parts, blob.claimId)
+  const result = await room.publish(
+    { digest: blob.digest, bytes: blob.bytes },
     async () => {
       const lost = digest instanceof AssemblyLost ? digest : await putTogether(parts, blob, assembly)
       if (lost === null) return

@@ -6,6 +6,7 @@ import { newId } from '../../kernel/ids.ts'
 import { partsPage, roomLookEveryBytes } from '../../kernel/limits/transfers.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan, type FinishedPart } from '../../ports/blob-store.ts'
 import { announcedName } from '../claims/claims.ts'
+import type { RoomParts } from '../claims/room.ts'
 import type { ThreadHash, TransferHash } from '../hashing/hashing.ts'
 import type { RunningHashes } from '../hashing/running-hash.ts'
 import type { IngestParts } from '../ingest/ingest.ts'
@@ -27,7 +28,7 @@ import { type Plan, partCount, partLength } from './part-plan.ts'
  *
  * Order for a part: write it in place while hashing -> verify and make durable, side by side -> one transaction with its row
  * (I1). Order for the whole: all parts have rows -> the running hash, or reading what it has not seen -> verify -> final name
- * (I3) -> the transaction of `publishContent`.
+ * (I3) -> the transaction of `Room.publish`.
  *
  * A crash in a part leaves bytes in place that no row counts: the next try writes over them. One between the final name
  * and the transaction leaves a complete blob and the rows of its parts: completing again reads it, and finds that it is
@@ -36,7 +37,7 @@ import { type Plan, partCount, partLength } from './part-plan.ts'
  * Whoever calls holds the upload's turn, so that one works on it at a time; `turn` throws once it is lost, and is asked
  * before every write: two must not write to one place.
  */
-export interface AssemblyParts extends IngestParts {
+export interface AssemblyParts extends IngestParts, RoomParts {
   readonly hashes: RunningHashes
 }
 

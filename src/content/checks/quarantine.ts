@@ -3,7 +3,7 @@ import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { checkPage, listedAtOnce } from '../../kernel/limits/upkeep.ts'
 import { type BlobName, digestOfName, generationOf, toBlobName } from '../../ports/blob-name.ts'
 import type { BlobStore, StoredBlob } from '../../ports/blob-store.ts'
-import { giveUpBytes } from '../reclaim/reclaim-queue.ts'
+import { giveUpBytes } from '../claims/unheld-bytes.ts'
 import {
   blobsAmong,
   deleteStranger,

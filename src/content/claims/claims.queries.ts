@@ -1,6 +1,6 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../database/prepared.ts'
-import type { BlobsTable } from '../../database/tables/blobs.ts'
+import type { BlobsTable, RemovalsTable } from '../../database/tables/blobs.ts'
 import type { ClaimsTable } from '../../database/tables/claims.ts'
 import type { Sha256 } from '../../kernel/digest.ts'
 import { newGeneration } from '../../ports/blob-name.ts'
@@ -138,6 +138,22 @@ export const findClaimedBlob = async (
   id: string,
 ): Promise<Pick<BlobsTable, 'sha256' | 'generation'> | undefined> => (await claimedBlob(q, { id }))[0]
 
+const pendingClaim = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q
+    .selectFrom('claims')
+    .leftJoin('blobs', 'blobs.sha256', 'claims.sha256')
+    .select(['claims.size', 'blobs.sha256', 'blobs.generation'])
+    .where('claims.id', '=', p('id'))
+    .where('claims.state', '=', 'pending'),
+)
+
+/** What a pending claim reserves, and the blob that it announced, if it did. */
+export const findPendingClaim = async (
+  q: Queries,
+  id: string,
+): Promise<{ size: number; sha256: string | null; generation: string | null } | undefined> =>
+  (await pendingClaim(q, { id }))[0]
+
 const storedNow = prepareQuery((q, p: Parameters<{ digest: string; generation: string; size: number; now: string }>) =>
   q
     .updateTable('blobs')
@@ -170,6 +186,15 @@ const insertIntoQueue = prepareQuery((q, p: Parameters<{ digest: string; now: st
 export const insertCandidate = async (tx: Transaction, digest: string, now: string): Promise<void> => {
   await lockBlob(tx, digest)
   await insertIntoQueue(tx, { digest, now })
+}
+
+/** Bytes of this name are to be removed. Harmless where it is there already. */
+export const insertRemoval = async (tx: Transaction, row: RemovalsTable): Promise<void> => {
+  await tx
+    .insertInto('removals')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute()
 }
 
 /** Whether a row says of the bytes of this generation that they are stored. */

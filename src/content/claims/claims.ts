@@ -38,7 +38,8 @@ type ClaimState = ClaimsTable['state']
 const announce = async (tx: Transaction, digest: Sha256, bytes: number): Promise<BlobName> =>
   blobName(digest, (await expectBlob(tx, digest, bytes)).generation)
 
-const ended = (): Failure => new Failure('upload_state', 'The reservation of this upload has ended.')
+/** What whoever comes with bytes hears once their claim is no longer pending. */
+export const ended = (): Failure => new Failure('upload_state', 'The reservation of this upload has ended.')
 
 /** What the bytes of a pending claim will be called, once their digest is announced. */
 export const announcedName = async (q: Queries, id: string): Promise<BlobName> => {
@@ -88,8 +89,15 @@ export interface Reservation {
   readonly bytes: number
 }
 
-/** Sets room aside before a byte arrives. 507 `storage_quota` when there is none, 404 when there is no repository. */
-export const reserve = async (tx: Transaction, wanted: Reservation, capacityBytes: number): Promise<void> => {
+/**
+ * Sets room aside before a byte arrives. 507 `storage_quota` when there is none, 404 when there is no repository. Answers what the
+ * bytes will be called, where their digest is known.
+ */
+export const reserve = async (
+  tx: Transaction,
+  wanted: Reservation,
+  capacityBytes: number,
+): Promise<BlobName | null> => {
   const { id, repository, holder, digest, bytes } = wanted
   await count(tx, repository, deltas(null, 'pending', 0, bytes), capacityBytes)
   await insertClaim(tx, {
@@ -101,7 +109,7 @@ export const reserve = async (tx: Transaction, wanted: Reservation, capacityByte
     state: 'pending',
     retired_at: null,
   })
-  if (digest !== null) await announce(tx, digest, bytes)
+  return digest === null ? null : announce(tx, digest, bytes)
 }
 
 const pending = async (tx: Transaction, id: string): Promise<ClaimsTable> => {

@@ -19,6 +19,7 @@ import { digestOfName } from '../../ports/blob-name.ts'
 import { type BlobStore, type StagedBlob, unplanned } from '../../ports/blob-store.ts'
 import { checkContent } from '../checks/checks.ts'
 import { release, reserve } from '../claims/claims.ts'
+import { type RoomParts, roomOf } from '../claims/room.ts'
 import { reclaim } from '../reclaim/reclaim.ts'
 import { type IngestParts, ingest, type Transfer } from './ingest.ts'
 
@@ -57,17 +58,27 @@ const watchDatabase = (database: Database, events: string[]): Database => ({
   [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
 })
 
+type TakingParts = IngestParts & RoomParts
+type Reserved = Omit<Transfer, 'room'> & { readonly claimId: string }
+
+/** Takes in what was reserved for. */
+const take = async (
+  parts: TakingParts,
+  { claimId, ...transfer }: Reserved,
+  finish: Parameters<typeof ingest<void>>[2],
+): Promise<void> => ingest(parts, { ...transfer, room: await roomOf(parts, claimId) }, finish)
+
 forEachEngine((engine) => {
   const open = (): Promise<Parts> => openOwnParts(engine)
 
-  const ingestParts = (parts: Parts, more: Partial<IngestParts> = {}): IngestParts => ({
+  const ingestParts = (parts: Parts, more: Partial<TakingParts> = {}): TakingParts => ({
     ...parts,
     capacityBytes: capacityBytesDefault,
     ...more,
   })
 
   /** Reserves for the bytes as a door does, and describes their transfer. */
-  const reserved = async ({ database }: Parts, bytes: Buffer, declared: boolean): Promise<Transfer> => {
+  const reserved = async ({ database }: Parts, bytes: Buffer, declared: boolean): Promise<Reserved> => {
     const id = newId(Date.now())
     const digest = declared ? digestOf(bytes) : null
     const claim = {
@@ -86,7 +97,6 @@ forEachEngine((engine) => {
         yield bytes.subarray(10)
       })(),
       expected: { bytes: declared ? bytes.byteLength : null, digest },
-      reservedBytes: claim.bytes,
       maxBytes: objectBytesMax,
     }
   }
@@ -121,7 +131,7 @@ forEachEngine((engine) => {
           database: watchDatabase(parts.database, events),
           reach: (point) => events.push(point),
         })
-        await ingest(watched, transfer, { commit: async () => {} })
+        await take(watched, transfer, { commit: async () => {} })
         assert.deepEqual(events, [
           'stage',
           // Room for a body of unknown length, before a byte of it is taken.
@@ -167,7 +177,7 @@ forEachEngine((engine) => {
           }
         },
       }
-      await ingest(ingestParts(parts, { store }), transfer, { commit: async () => {} })
+      await take(ingestParts(parts, { store }), transfer, { commit: async () => {} })
       await look()
       assert.deepEqual(seen, ['expected pending', 'expected pending', 'stored live'])
     })
@@ -177,7 +187,7 @@ forEachEngine((engine) => {
         const parts = await open()
         const transfer = await reserved(parts, randomBytes(1000), step !== 'write')
         const failing = ingestParts(parts, { store: watchStore(parts.store, [], step) })
-        await assert.rejects(ingest(failing, transfer, { commit: async () => {} }), { message: `no ${step}` })
+        await assert.rejects(take(failing, transfer, { commit: async () => {} }), { message: `no ${step}` })
         await leavesNothing(parts, transfer.claimId)
       })
     }
@@ -192,14 +202,14 @@ forEachEngine((engine) => {
           throw new Error('cut')
         })()
         const commit = async (): Promise<void> => {}
-        await assert.rejects(ingest(ingestParts(parts), { ...cut, pieces: broken }, { commit }), { message: 'cut' })
+        await assert.rejects(take(ingestParts(parts), { ...cut, pieces: broken }, { commit }), { message: 'cut' })
         await leavesNothing(parts, cut.claimId)
 
         const wrong = await reserved(parts, bytes, true)
         const others = (async function* () {
           yield randomBytes(size)
         })()
-        await assert.rejects(ingest(ingestParts(parts), { ...wrong, pieces: others }, { commit }), {
+        await assert.rejects(take(ingestParts(parts), { ...wrong, pieces: others }, { commit }), {
           code: 'checksum_mismatch',
         })
         await leavesNothing(parts, wrong.claimId)
@@ -208,7 +218,7 @@ forEachEngine((engine) => {
         const refusing = async (): Promise<never> => {
           throw new Failure('revision_mismatch', 'somebody was faster')
         }
-        await assert.rejects(ingest(ingestParts(parts), refused, { commit: refusing }), { code: 'revision_mismatch' })
+        await assert.rejects(take(ingestParts(parts), refused, { commit: refusing }), { code: 'revision_mismatch' })
         await leavesNothing(parts, refused.claimId)
       })
 
@@ -232,7 +242,7 @@ forEachEngine((engine) => {
             }
           },
         }
-        await assert.rejects(ingest(ingestParts(parts, { store }), transfer, { commit: async () => {} }), {
+        await assert.rejects(take(ingestParts(parts, { store }), transfer, { commit: async () => {} }), {
           code: 'upload_state',
         })
         await leavesNothing(parts, transfer.claimId)
@@ -249,9 +259,9 @@ forEachEngine((engine) => {
         yield bytes.subarray(10)
       })()
       const commit = async (): Promise<void> => {}
-      await assert.rejects(ingest(ingestParts(parts), { ...lost, pieces }, { commit }), { name: 'HashLost' })
+      await assert.rejects(take(ingestParts(parts), { ...lost, pieces }, { commit }), { name: 'HashLost' })
       await leavesNothing(parts, lost.claimId)
-      await ingest(ingestParts(parts), await reserved(parts, bytes, true), { commit })
+      await take(ingestParts(parts), await reserved(parts, bytes, true), { commit })
       assert.deepEqual(await stored(parts), [digestOf(bytes)])
     })
 
@@ -269,7 +279,7 @@ forEachEngine((engine) => {
       const bytes = Buffer.alloc(roomLookEveryBytes + 10)
       const transfer = await reserved(parts, bytes, true)
       const commit = async (): Promise<void> => {}
-      await assert.rejects(ingest(ingestParts(parts, { freeSpace }), transfer, { commit }), {
+      await assert.rejects(take(ingestParts(parts, { freeSpace }), transfer, { commit }), {
         code: 'insufficient_space',
       })
       assert.equal(looks, 1)
@@ -281,7 +291,7 @@ forEachEngine((engine) => {
     it('is never released before it is retired: its bytes would go from under their holder', async () => {
       const parts = await open()
       const transfer = await reserved(parts, randomBytes(1000), true)
-      await ingest(ingestParts(parts), transfer, { commit: async () => {} })
+      await take(ingestParts(parts), transfer, { commit: async () => {} })
       await assert.rejects(
         parts.database.transaction((tx) => release(tx, transfer.claimId, now())),
         { message: /must be retired/ },

@@ -1,43 +1,41 @@
-import type { Transaction } from '../../database/database.ts'
+import type { Database, Transaction } from '../../database/database.ts'
 import type { Sha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
+import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
 import { roomLookEveryBytes, undeclaredReservationBytes } from '../../kernel/limits/transfers.ts'
-import type { BlobName } from '../../ports/blob-name.ts'
 import type { BlobStore, StagedBlob } from '../../ports/blob-store.ts'
-import { adjust, announcedName, identify } from '../claims/claims.ts'
+import type { Content, Room } from '../claims/room.ts'
 import type { Hashing, TransferHash } from '../hashing/hashing.ts'
 import type { FreeSpace } from './free-space.ts'
-import { type Content, type PublishingParts, publishContent } from './publishing.ts'
 
 /**
  * The one door for bytes into the store, whatever the protocol.
  *
- * Order: reserve (the caller, in its transaction) -> stage while hashing -> verify -> announce the digest -> make durable
- * under the final name -> one transaction: blob, claim, counters and the caller's rows with their journal.
+ * Order: set room aside (the caller) -> stage while hashing -> verify -> and what the room does: announce the digest, make durable
+ * under the final name, one transaction with blob, claim, counters and the caller's rows with their journal.
  *
  * A crash leaves either nothing visible or all of it: before the last transaction there is a pending claim (which lapses
  * and is released), perhaps a staging place (found and removed by its id) and perhaps bytes that no row calls stored
  * (reclaimed, because their claim was released or they were queued when publishing failed). After it, everything the
  * answer promises is durable (I1, I3, I4).
  */
-export interface IngestParts extends PublishingParts {
+export interface IngestParts {
+  readonly database: Database
+  readonly reach: ReachFaultPoint
   readonly store: BlobStore
   readonly freeSpace: FreeSpace
   readonly hashing: Hashing
-  readonly capacityBytes: number
 }
 
 export interface Transfer {
-  /** Id of the reservation made with `claims.reserve`; also names the staging place. */
-  readonly claimId: string
+  /** Set aside for it; grows for bodies of unknown length. */
+  readonly room: Room
   /** Differs between attempts at the same reservation, so that a dead attempt's place is never written again. */
   readonly stagingId: string
   readonly pieces: AsyncIterable<Uint8Array>
   /** What the bytes must turn out to be, as far as it was said beforehand. */
   readonly expected: { readonly bytes: number | null; readonly digest: Sha256 | null }
-  /** What was reserved; grows for bodies of unknown length. */
-  readonly reservedBytes: number
-  /** Runs after each growth of the reservation, in its transaction; throws 507 where it may not be promised. */
+  /** Runs after each growth of the room, in its transaction; throws 507 where it may not be promised. */
   readonly allowGrowth?: () => Promise<(tx: Transaction) => Promise<void>>
   readonly maxBytes: number
 }
@@ -51,29 +49,21 @@ interface Finish<T> {
 
 /**
  * Takes a body in. Resolves when everything is durable. Throws 422 `size_mismatch` or `checksum_mismatch`, 413
- * `body_too_large`, 507 `storage_quota` or `insufficient_space`, or what the body throws; then nothing is left but the claim, which is the
- * caller's to release or to keep for another try.
+ * `body_too_large`, 507 `storage_quota` or `insufficient_space`, or what the body throws; then nothing is left but the room, which is the
+ * caller's to abandon or to keep for another try.
  */
 export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: Finish<T>): Promise<T> => {
-  const { bytes, digest } = transfer.expected
-  const known = digest === null ? null : await announcedName(parts.database.reader, transfer.claimId)
+  const { room, expected } = transfer
   // Publishing waits until the claim is durable; where it has the digest already, that goes on while the body comes.
-  if (known !== null) parts.database.settled().catch(() => {})
-  const staged = await parts.store.stage(transfer.stagingId, { name: known, bytes })
+  if (room.name !== null) parts.database.settled().catch(() => {})
+  const staged = await parts.store.stage(transfer.stagingId, { name: room.name, bytes: expected.bytes })
   try {
     const content = await receive(parts, transfer, staged)
-    verify(content, transfer.expected)
+    verify(content, expected)
     parts.reach('publish.staged')
     const early = await finish.early?.(content)
     if (early !== null && early !== undefined) return early
-    const name = known ?? (await announce(parts, transfer.claimId, content))
-    return await publishContent(
-      parts,
-      transfer.claimId,
-      { ...content, name },
-      () => staged.publish(name),
-      finish.commit,
-    )
+    return await room.publish(content, (name) => staged.publish(name), finish.commit)
   } finally {
     await staged.discard()
   }
@@ -95,7 +85,6 @@ const hashed = async (
   hash: TransferHash,
 ): Promise<Content> => {
   const limit = transfer.expected.bytes ?? transfer.maxBytes
-  let { reservedBytes } = transfer
   let bytes = 0
   let roomSeenAtBytes = 0
   for await (const piece of transfer.pieces) {
@@ -106,38 +95,27 @@ const hashed = async (
       await parts.freeSpace.refuseUnlessRoomFor(0)
       roomSeenAtBytes = bytes
     }
-    if (bytes > reservedBytes) reservedBytes = await reserveMore(parts, transfer, bytes, reservedBytes)
+    if (bytes > transfer.room.bytes) await reserveMore(parts, transfer, bytes)
     await hash.update(piece)
     await staged.write(piece)
   }
   return { digest: await hash.digest(), bytes }
 }
 
-/** Reserves ahead of a body of unknown length, and near the quota no more than it takes. What is reserved now. */
+/** Reserves ahead of a body of unknown length, and near the quota no more than it takes. */
 const reserveMore = async (
-  parts: IngestParts,
-  transfer: Transfer,
+  { freeSpace }: IngestParts,
+  { room, maxBytes, allowGrowth }: Transfer,
   bytes: number,
-  reservedBytes: number,
-): Promise<number> => {
-  const ahead = Math.min(Math.max(reservedBytes * 2, bytes, undeclaredReservationBytes), transfer.maxBytes)
-  await parts.freeSpace.refuseUnlessRoomFor(ahead - bytes)
-  const allow = await transfer.allowGrowth?.()
-  const reserve = (wanted: number): Promise<void> =>
-    parts.database.transaction(
-      async (tx) => {
-        await adjust(tx, transfer.claimId, wanted, parts.capacityBytes)
-        if (allow !== undefined) await allow(tx)
-      },
-      { durability: 'relaxed' },
-    )
+): Promise<void> => {
+  const ahead = Math.min(Math.max(room.bytes * 2, bytes, undeclaredReservationBytes), maxBytes)
+  await freeSpace.refuseUnlessRoomFor(ahead - bytes)
+  const allow = await allowGrowth?.()
   try {
-    await reserve(ahead)
-    return ahead
+    await room.grow(ahead, allow)
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'storage_quota') throw error
-    await reserve(bytes)
-    return bytes
+    await room.grow(bytes, allow)
   }
 }
 
@@ -152,10 +130,3 @@ const verify = (content: Content, expected: Transfer['expected']): void => {
   if (expected.digest !== null && content.digest !== expected.digest)
     throw new Failure('checksum_mismatch', `The body's SHA-256 is ${content.digest}; ${expected.digest} was declared.`)
 }
-
-const announce = (parts: IngestParts, claimId: string, { digest, bytes }: Content): Promise<BlobName> =>
-  parts.database.transaction(
-    (tx) => identify(tx, claimId, digest, bytes, parts.capacityBytes),
-    // Publishing waits for it.
-    { durability: 'relaxed' },
-  )

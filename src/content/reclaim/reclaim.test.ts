@@ -19,9 +19,9 @@ import { blobName, newGeneration } from '../../ports/blob-name.ts'
 import { type BlobStore, unplanned } from '../../ports/blob-store.ts'
 import { release, retire } from '../claims/claims.ts'
 import { type OpeningParts, openStored } from '../claims/stored-names.ts'
+import { giveUpBytes } from '../claims/unheld-bytes.ts'
 import { type ReclaimParts, reclaim } from './reclaim.ts'
 import { createReclaimMeter } from './reclaim-meter.ts'
-import { giveUpBytes } from './reclaim-queue.ts'
 
 after(closeConnections)
 

@@ -5,10 +5,10 @@ import { toSha256 } from '../../kernel/digest.ts'
 import { reclaimBatch } from '../../kernel/limits/upkeep.ts'
 import { upkeepRun } from '../../kernel/one-by-one.ts'
 import { blobName } from '../../ports/blob-name.ts'
-import { lockBlob } from '../claims/claims.queries.ts'
+import { insertRemoval, lockBlob } from '../claims/claims.queries.ts'
 import { heldBack, seemsHeldBack } from './holds.ts'
 import { deleteBlob, deleteCandidate, isClaimed, nextCandidates } from './reclaim.queries.ts'
-import { insertRemoval, moveNotes, type Removal } from './removal.queries.ts'
+import { moveNotes, type Removal } from './removal.queries.ts'
 import { nextTry, type RemovalParts, type Removed, remove, removeDue } from './removal.ts'
 
 export type ReclaimParts = RemovalParts

@@ -4,15 +4,6 @@ import type { RemovalNotesTable, RemovalsTable } from '../../database/tables/blo
 
 export type Removal = Pick<RemovalsTable, 'name' | 'size' | 'tries'>
 
-/** Harmless where it is there already. */
-export const insertRemoval = async (tx: Transaction, row: RemovalsTable): Promise<void> => {
-  await tx
-    .insertInto('removals')
-    .values(row)
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .execute()
-}
-
 /** What was to be told of a digest is told when this removal is done. */
 export const moveNotes = async (tx: Transaction, digest: string, name: string): Promise<void> => {
   await tx

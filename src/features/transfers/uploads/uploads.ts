@@ -1,5 +1,6 @@
 import { type AssemblyParts, isBegun } from '../../../content/assembly/assembly.ts'
 import { release, reserve, retire } from '../../../content/claims/claims.ts'
+import type { RoomParts } from '../../../content/claims/room.ts'
 import type { IngestParts } from '../../../content/ingest/ingest.ts'
 import type { Transaction } from '../../../database/database.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
@@ -17,7 +18,7 @@ import type { TurnParts } from './turn.ts'
 import { findByIdempotencyKey, findUpload, forgetCancelled, insertUpload, updateUpload } from './uploads.queries.ts'
 
 /** What it takes to receive a file in one request. */
-export interface TransferParts extends IngestParts, TurnParts, AllowanceParts {
+export interface TransferParts extends IngestParts, RoomParts, TurnParts, AllowanceParts {
   readonly maxObjectBytes: number
 }
 

@@ -1,4 +1,5 @@
 import { hasParts } from '../../../content/assembly/assembly.ts'
+import { roomOf } from '../../../content/claims/room.ts'
 import { ingest } from '../../../content/ingest/ingest.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { Failure } from '../../../kernel/failure.ts'
@@ -33,7 +34,7 @@ export const putContent = (
   })
 
 /** Takes bytes in from one stream and publishes them as the session's artifact. */
-export const publishWhole = (
+export const publishWhole = async (
   parts: UploadParts,
   session: Session,
   turn: Turn,
@@ -42,11 +43,10 @@ export const publishWhole = (
   ingest(
     parts,
     {
-      claimId: session.id,
+      room: await roomOf(parts, session.id),
       stagingId: turn.holder,
       pieces,
       expected: { bytes: session.size, digest: toSha256(session.sha256) },
-      reservedBytes: session.size,
       maxBytes: parts.maxObjectBytes,
     },
     { commit: (tx, _content, now) => publishSession(tx, session, turn, now) },

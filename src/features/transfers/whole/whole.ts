@@ -1,15 +1,15 @@
+import type { Content } from '../../../content/claims/room.ts'
 import { ingest } from '../../../content/ingest/ingest.ts'
-import type { Content } from '../../../content/ingest/publishing.ts'
 import type { Transaction } from '../../../database/database.ts'
 import type { HolderKind } from '../../../database/tables/claims.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { allowanceFor } from '../uploads/allowance.ts'
-import { abandonRawTransfer, closeRawTransfer, openRawTransfer, type RawTransfer } from '../uploads/raw-transfer.ts'
 import type { UploadScope } from '../uploads/session.ts'
 import { whileRenewing } from '../uploads/turn.ts'
 import type { TransferParts } from '../uploads/uploads.ts'
+import { abandonRawTransfer, closeRawTransfer, openRawTransfer, type RawTransfer } from './raw-transfer.ts'
 
 /** A file that comes in one request. */
 export interface WholeFile {
@@ -53,7 +53,7 @@ export const receiveWhole = async <T>(
     bytes: file.declaredBytes,
     digest: file.digest,
   })
-  const { row, holder } = transfer
+  const { room, row, holder } = transfer
   let isKept = false
   const commit = async (tx: Transaction, content: Content, now: string): Promise<T> => {
     const told = await arrival.commit(tx, row, content, now)
@@ -66,18 +66,17 @@ export const receiveWhole = async <T>(
       ingest(
         parts,
         {
-          claimId: row.id,
+          room,
           stagingId: holder,
           pieces: file.pieces,
           expected: { bytes: file.declaredBytes, digest: file.digest },
-          reservedBytes: file.declaredBytes ?? 0,
           maxBytes: parts.maxObjectBytes,
           allowGrowth: () => allowanceFor(parts, row.owner),
         },
         { early: arrival.early, commit },
       ),
     )
-    if (!isKept) await abandonRawTransfer(parts, transfer)
+    if (!isKept) await abandonRawTransfer(transfer)
     return told
   } catch (error) {
     await giveBack(parts, transfer)
@@ -86,7 +85,7 @@ export const receiveWhole = async <T>(
 }
 
 const giveBack = (parts: TransferParts, transfer: RawTransfer): Promise<void> =>
-  abandonRawTransfer(parts, transfer).catch((error: unknown) =>
+  abandonRawTransfer(transfer).catch((error: unknown) =>
     parts.report('a reservation could not be given back; it lapses by itself', error),
   )
 

@@ -1,4 +1,4 @@
-import { release, reserve } from '../../../content/claims/claims.ts'
+import { type Room, setAside } from '../../../content/claims/room.ts'
 import type { Transaction } from '../../../database/database.ts'
 import type { HolderKind } from '../../../database/tables/claims.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
@@ -6,14 +6,15 @@ import { timestamp } from '../../../kernel/clock.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { undeclaredReservationBytes, uploadLifetimeMs } from '../../../kernel/limits/transfers.ts'
-import { type Allow, allowanceFor } from './allowance.ts'
-import type { UploadScope } from './session.ts'
-import { turnEnd } from './turn.ts'
-import { deleteUpload, insertUpload, lockUpload } from './uploads.queries.ts'
-import type { TransferParts } from './uploads.ts'
+import { type Allow, allowanceFor } from '../uploads/allowance.ts'
+import type { UploadScope } from '../uploads/session.ts'
+import { turnEnd } from '../uploads/turn.ts'
+import type { TransferParts } from '../uploads/uploads.ts'
+import { deleteTransfer, insertTransfer } from './whole.queries.ts'
 
 /** A file that comes in one request without a session: reserved like one, gone when the request is. */
 export interface RawTransfer {
+  readonly room: Room
   readonly row: UploadsTable
   readonly holder: string
 }
@@ -52,33 +53,19 @@ export const openRawTransfer = async (
   const claim = { id: row.id, repository: scope.repository, holder: kind, digest, bytes: bytes ?? 0 }
   await parts.freeSpace.refuseUnlessRoomFor(claim.bytes)
   const allow = claim.bytes > undeclaredReservationBytes ? await allowanceFor(parts, scope.owner) : small
-  await parts.database.transaction(
-    async (tx) => {
-      await reserve(tx, claim, parts.capacityBytes)
-      await insertUpload(tx, row)
-      await allow(tx)
-    },
-    // Lost in a crash it is as good as given back.
-    { durability: 'relaxed' },
-  )
+  const room = await setAside(parts, claim, async (tx) => {
+    await insertTransfer(tx, row)
+    await allow(tx)
+  })
   parts.reach('publish.reserved')
-  return { row, holder }
+  return { room, row, holder }
 }
 
-/** Ends a transfer that published: what it reserved is held by its artifact now. */
-export const closeRawTransfer = (tx: Transaction, transfer: RawTransfer): Promise<void> =>
-  deleteUpload(tx, transfer.row.id)
+/** Ends a transfer that published: what it reserved is held by what came to be. */
+export const closeRawTransfer = async (tx: Transaction, { row }: RawTransfer): Promise<void> => {
+  await deleteTransfer(tx, row.id)
+}
 
-/**
- * Gives the reservation of a transfer back that published nothing. Looks first: when the news of a commit was lost, the
- * transfer has published and its reservation is held by its artifact.
- */
-export const abandonRawTransfer = (parts: TransferParts, transfer: RawTransfer): Promise<void> =>
-  parts.database.transaction(
-    async (tx) => {
-      if ((await lockUpload(tx, transfer.row.id)) === undefined) return
-      await release(tx, transfer.row.id, timestamp(parts.clock.now()))
-      await deleteUpload(tx, transfer.row.id)
-    },
-    { durability: 'relaxed' },
-  )
+/** Gives the room of a transfer back that published nothing. Of one that did, unknown to us, there is no row any more. */
+export const abandonRawTransfer = ({ room, row }: Pick<RawTransfer, 'room' | 'row'>): Promise<void> =>
+  room.abandon((tx) => deleteTransfer(tx, row.id))

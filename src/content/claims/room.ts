@@ -1,0 +1,149 @@
+import type { Database, Transaction } from '../../database/database.ts'
+import { type Clock, timestamp } from '../../kernel/clock.ts'
+import { type Sha256, toSha256 } from '../../kernel/digest.ts'
+import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
+import { type BlobName, blobName } from '../../ports/blob-name.ts'
+import { findPendingClaim } from './claims.queries.ts'
+import { adjust, ended, identify, publish, type Reservation, release, reserve } from './claims.ts'
+import { giveUpBytes } from './unheld-bytes.ts'
+
+export interface RoomParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly reach: ReachFaultPoint
+  readonly capacityBytes: number
+}
+
+/** Bytes that were verified. */
+export interface Content {
+  readonly digest: Sha256
+  readonly bytes: number
+}
+
+/** Rows that a caller writes in a transaction of ours. SQL and nothing else (I5). */
+type Alongside<T> = (tx: Transaction) => Promise<T>
+
+/**
+ * Room for bytes on their way in: a pending claim in the hands of whoever brings them. It goes one of two ways: `publish` makes it
+ * the holder of what came, `abandon` gives it back. Whoever does neither, because the process died, leaves a pending claim,
+ * which its upload or its lease ends. 409 `upload_state` from all of them once it has ended.
+ */
+export interface Room {
+  /** The claim's, and of what will hold the bytes. */
+  readonly id: string
+  /** How much is set aside. */
+  readonly bytes: number
+  /** What the bytes will be called: known where their digest was declared. */
+  readonly name: BlobName | null
+  /** Sets so much aside from now on; 507 `storage_quota`. `allow` is asked in the same transaction. */
+  grow(bytes: number, allow?: Alongside<void>): Promise<void>
+  /**
+   * How verified bytes become visible, whatever the door they came through. Order: announce what the digest is, unless it was declared
+   * -> `place` makes them durable under the name that it is told -> one transaction with blob, claim, counters and the caller's
+   * rows (I1, I4). The announcement is durable before they have their name: whatever a power cut leaves of this, the claim lapses,
+   * is released, and takes the bytes along.
+   */
+  publish<T>(
+    content: Content,
+    place: (name: BlobName) => Promise<void>,
+    commit: (tx: Transaction, content: Content, now: string) => Promise<T>,
+  ): Promise<T>
+  /** Gives it back, unless `isOurs` says in the same transaction that it is not, since the news of a commit was lost. */
+  abandon(isOurs: Alongside<boolean>): Promise<void>
+}
+
+/**
+ * Sets room aside before a byte arrives, with the rows of whoever asks. 507 `storage_quota` when there is none, 404 when there is no
+ * repository. Lost in a crash it is as good as given back, so nobody waits for the disk.
+ */
+export const setAside = async (parts: RoomParts, wanted: Reservation, alongside: Alongside<void>): Promise<Room> => {
+  const name = await parts.database.transaction(
+    async (tx) => {
+      const announced = await reserve(tx, wanted, parts.capacityBytes)
+      await alongside(tx)
+      return announced
+    },
+    { durability: 'relaxed' },
+  )
+  return roomWith(parts, { id: wanted.id, bytes: wanted.bytes, name })
+}
+
+/** The room that was set aside under an id, by whatever process. */
+export const roomOf = async (parts: RoomParts, id: string): Promise<Room> => {
+  const claim = await findPendingClaim(parts.database.reader, id)
+  if (claim === undefined) throw ended()
+  const { size, sha256, generation } = claim
+  const name = sha256 === null || generation === null ? null : blobName(toSha256(sha256), generation)
+  return roomWith(parts, { id, bytes: size, name })
+}
+
+const roomWith = (parts: RoomParts, begun: Pick<Room, 'id' | 'bytes' | 'name'>): Room => {
+  const { database, clock, reach, capacityBytes } = parts
+  const { id, name } = begun
+  let { bytes } = begun
+
+  /** Publishing waits until it is durable. */
+  const announce = ({ digest, bytes: found }: Content): Promise<BlobName> =>
+    database.transaction((tx) => identify(tx, id, digest, found, capacityBytes), { durability: 'relaxed' })
+
+  return {
+    id,
+    name,
+    get bytes() {
+      return bytes
+    },
+
+    async grow(wanted, allow) {
+      await database.transaction(
+        async (tx) => {
+          await adjust(tx, id, wanted, capacityBytes)
+          await allow?.(tx)
+        },
+        { durability: 'relaxed' },
+      )
+      bytes = wanted
+    },
+
+    async publish(content, place, commit) {
+      const named = { ...content, name: name ?? (await announce(content)) }
+      reach('publish.announced')
+      // A name may reach the disk before any commit does. Without a durable claim nobody would know whose bytes these are.
+      await database.settled()
+      await place(named.name)
+      reach('publish.placed')
+      const now = timestamp(clock.now())
+      const publishing = database.transaction(async (tx) => {
+        await publish(tx, id, named, now)
+        return commit(tx, content, now)
+      })
+      const result = await publishing.catch(async (error: unknown) => {
+        await leaveToReclaim(parts, named, now)
+        throw error
+      })
+      reach('publish.committed')
+      return result
+    },
+
+    async abandon(isOurs) {
+      await database.transaction(
+        async (tx) => {
+          if (await isOurs(tx)) await release(tx, id, timestamp(clock.now()))
+        },
+        { durability: 'relaxed' },
+      )
+    },
+  }
+}
+
+/**
+ * The bytes have their final name and nobody holds them. While the claim lives, its end will queue them; but it may have
+ * ended before they got their name (its lease lapsed while the database was away), and their row with it.
+ */
+const leaveToReclaim = async (
+  { database }: RoomParts,
+  { name, bytes }: { readonly name: BlobName; readonly bytes: number },
+  now: string,
+): Promise<void> => {
+  // What failed before is the answer. If this fails as well, the claim is most likely still there and does it.
+  await database.transaction((tx) => giveUpBytes(tx, name, bytes, now), { durability: 'relaxed' }).catch(() => {})
+}
