@@ -1,5 +1,5 @@
 import Type, { type TObject, type TSchema } from 'typebox'
-import { jsonBodyBytesMax } from '../kernel/limits/http.ts'
+import { bytesBodyMax, jsonBodyBytesMax } from '../kernel/limits/http.ts'
 import type { AccessRule, BodyKind, Operation, ResponseTable } from './operation.ts'
 
 type NoFields = TObject<Record<never, never>>
@@ -76,6 +76,10 @@ export const defineOperation = <
 /** A JSON body of at most `maxBytes`. */
 export const jsonBody = <S extends TSchema>(schema: S, maxBytes: number = jsonBodyBytesMax) =>
   ({ kind: 'json', schema, maxBytes }) as const
+
+/** A small body that is kept as it is sent: at most `maxBytes` of these media types; null takes any, also none. */
+export const bytesBody = (mediaTypes: readonly string[] | null, maxBytes: number = bytesBodyMax) =>
+  ({ kind: 'bytes', mediaTypes, maxBytes }) as const
 
 /** A JSON answer. */
 export const answers = <S extends TSchema>(

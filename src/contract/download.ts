@@ -42,11 +42,13 @@ export const downloadAsked = ({
   admitAgain: request.admitAgain,
 })
 
-const bytes = { schema: null, mediaType: 'application/octet-stream' } as const
+/** What a download answers, of a media type; the star where each file has its own. */
+export const downloadResponsesOf = <const M extends string>(mediaType: M) =>
+  ({
+    200: { schema: null, mediaType, description: 'The whole file' },
+    206: { schema: null, mediaType, description: 'The range that was asked for' },
+    304: { schema: null, description: 'The file is the one that the client has' },
+    307: { schema: null, description: 'The object store sends the file, where the operator allows that' },
+  }) as const
 
-export const downloadResponses = {
-  200: { ...bytes, description: 'The whole file' },
-  206: { ...bytes, description: 'The range that was asked for' },
-  304: { schema: null, description: 'The file is the one that the client has' },
-  307: { schema: null, description: 'The object store sends the file, where the operator allows that' },
-} as const
+export const downloadResponses = downloadResponsesOf('application/octet-stream')

@@ -62,10 +62,11 @@ export interface ByteAnswer {
   readonly bytes: AsyncIterableIterator<Uint8Array> | null
 }
 
+/** A body that is whole in memory, of the media type that `headers` say. Bytes are sent as they are, with what guards a browser. */
 interface TextAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly text: string
+  readonly text: string | Uint8Array
 }
 
 type JsonAnswer<R extends ResponseTable> = {

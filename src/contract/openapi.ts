@@ -119,8 +119,12 @@ export const failureCodes = (operation: Operation): FailureCode[] => {
   const hidden = operation.access.kind === 'own-job' || operation.pathParameters.properties['repository'] !== undefined
   if (hidden) codes.add('not_found')
   if (operation.body.kind === 'json') codes.add('body_too_large').add('unsupported_media_type').add('upload_deadline')
-  if (operation.body.kind === 'stream')
+  if (operation.body.kind === 'stream' || operation.body.kind === 'bytes')
     codes.add('body_too_large').add('upload_deadline').add('checksum_mismatch').add('precondition_failed')
+  if (operation.body.kind === 'bytes') {
+    codes.add('busy')
+    if (operation.body.mediaTypes !== null) codes.add('unsupported_media_type')
+  }
   if (operation.download) for (const code of downloadFailures) codes.add(code)
   // On a read gateway.
   if (!reads(operation)) codes.add('method_not_allowed')
@@ -157,7 +161,7 @@ const body = (operation: Operation): { [name: string]: Json } => {
         content: { 'application/json': { schema: plain(operation.body.schema) } },
       },
     }
-  if (operation.body.kind === 'stream') {
+  if (operation.body.kind === 'stream' || operation.body.kind === 'bytes') {
     const type = operation.body.mediaTypes?.[0] ?? '*/*'
     return { requestBody: { required: true, content: { [type]: { schema: { type: 'string', format: 'binary' } } } } }
   }

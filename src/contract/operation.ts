@@ -117,6 +117,15 @@ export type BodyKind =
   | { readonly kind: 'json'; readonly schema: TSchema; readonly maxBytes: number }
   /** `mediaTypes` null takes any, also none. The size is the handler's business: it knows what was declared. */
   | { readonly kind: 'stream'; readonly mediaTypes: readonly string[] | null }
+  /** Small, and whole before its handler is called, byte by byte as it was sent. `mediaTypes` as above. */
+  | { readonly kind: 'bytes'; readonly mediaTypes: readonly string[] | null; readonly maxBytes: number }
+
+/** A body of the kind `bytes`. */
+export interface SentBytes {
+  /** As the header says it, with its parameters; empty where it says nothing. */
+  readonly mediaType: string
+  readonly bytes: Uint8Array
+}
 
 export interface ResponseKind {
   readonly description: string
@@ -130,7 +139,9 @@ export type ResponseTable = Readonly<Record<number, ResponseKind>>
 
 export type BodyOf<B extends BodyKind> = B extends { kind: 'json'; schema: infer S extends TSchema }
   ? Static<S>
-  : undefined
+  : B extends { kind: 'bytes' }
+    ? SentBytes
+    : undefined
 
 /** Actions that the caller must hold, here or on what the body names, for the operations list. */
 export const listedActions = ({ access, actionsElsewhere }: Operation): Action[] => [

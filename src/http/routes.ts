@@ -4,6 +4,7 @@ import { reads, shownPath } from '../contract/operation.ts'
 import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits/http.ts'
 import { continueBody } from './body/request-body.ts'
+import { isSent } from './body/sent-files.ts'
 import type { HttpParts } from './parts.ts'
 import { spenderOf } from './pipeline/budget.ts'
 import { clientFacts, isForwardedByStranger } from './pipeline/client-address.ts'
@@ -81,7 +82,7 @@ export const bindOperation = (
         parameters: params,
       })
       exchange.arrival = { caller, requestId: exchange.requestId, ...facts, admission, admitAgain }
-      exchange.receivesFile = operation.body.kind === 'stream'
+      exchange.receivesFile = isSent(operation.body)
       if (operation.body.kind !== 'json') return
       continueBody(request.raw, reply.raw)
       const timer = setTimeout(() => replies.problem(request, reply, bodyTooSlow()), jsonBodyDeadlineMs)

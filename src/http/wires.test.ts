@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import Type from 'typebox'
+import { bareHttpParts, knownSecret } from '../../test/harness/bare-http.ts'
 import { bearerOrBasicCredential } from '../contract/credential.ts'
 import { defineOperation } from '../contract/define.ts'
 import { handle } from '../contract/handler.ts'
 import { fields } from '../contract/schemas.ts'
 import type { Wire } from '../contract/wire.ts'
-import type { Caller } from '../kernel/caller.ts'
-import { Failure } from '../kernel/failure.ts'
-import { realTimers } from '../kernel/timers.ts'
-import { createUploadLine } from './body/upload-line.ts'
-import { createMetrics } from './metrics.ts'
-import { createBudget } from './pipeline/budget.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
 
 /** A protocol of others: it signs in by Basic, and tells of failures in a form of its own. */
@@ -30,15 +25,6 @@ const wire: Wire = {
   }),
 }
 
-const keyOfFile: Caller = {
-  kind: 'file-key',
-  credential: 'file-key',
-  id: 'some',
-  administrator: false,
-  serviceAdministrator: false,
-  repositories: new Map(),
-}
-
 const at = (path: string, id: string) =>
   defineOperation({
     id,
@@ -54,43 +40,15 @@ const at = (path: string, id: string) =>
   })
 
 describe('a wire', () => {
-  const secret = 's'.repeat(40)
   let server: HttpServer
   let url: string
   before(async () => {
-    server = await createHttpServer({
-      operations: [
-        at('/other/things/{name}', 'getOther'),
-        at('/other/deep/{name+}/end', 'getDeep'),
-        at('/api/things/{name}', 'getOurs'),
-      ].map((operation) => handle(operation, async ({ path }) => ({ status: 200, text: path.name, headers: {} }))),
-      wires: [wire],
-      gate: {
-        authenticate: async (credential) => {
-          if (credential !== secret) throw new Failure('credential_invalid', 'No.')
-          return keyOfFile
-        },
-        authenticateLink: () => Promise.reject(new Error('no links here')),
-        admission: () => ({}),
-        authorize: async (caller) => {
-          if (caller === null) throw new Failure('credential_missing', 'Sign in.')
-        },
-      },
-      metrics: createMetrics(0),
-      uploads: createUploadLine(realTimers, () => {}),
-      forwardedByStranger: () => {},
-      budget: createBudget(1_000, () => 0),
-      readOnly: false,
-      trustedProxies: [],
-      baseUrl: 'https://files.example.com',
-      onLoopback: false,
-      corsOrigins: new Set(),
-      uploadDeadlineSeconds: 600,
-      reportBug: (error) => assert.ifError(error),
-      translate: () => null,
-      settled: async () => {},
-      logAnswer: () => {},
-    })
+    const operations = [
+      at('/other/things/{name}', 'getOther'),
+      at('/other/deep/{name+}/end', 'getDeep'),
+      at('/api/things/{name}', 'getOurs'),
+    ].map((operation) => handle(operation, async ({ path }) => ({ status: 200, text: path.name, headers: {} })))
+    server = await createHttpServer(bareHttpParts({ operations, wires: [wire] }))
     url = await server.listen('127.0.0.1', 0)
   })
   after(() => server.close())
@@ -104,13 +62,13 @@ describe('a wire', () => {
       text: await response.text(),
     }
   }
-  const basic = { headers: { authorization: `Basic ${Buffer.from(`any:${secret}`).toString('base64')}` } }
+  const basic = { headers: { authorization: `Basic ${Buffer.from(`any:${knownSecret}`).toString('base64')}` } }
 
   it('takes the credentials that its clients have, which elsewhere are none', async () => {
     const mine = await ask('/other/things/a', basic)
     assert.deepEqual([mine.status, mine.text], [200, 'a'])
     assert.equal((await ask('/api/things/a', basic)).status, 401)
-    const bearer = { headers: { authorization: `Bearer ${secret}` } }
+    const bearer = { headers: { authorization: `Bearer ${knownSecret}` } }
     for (const path of ['/other/things/a', '/api/things/a']) assert.equal((await ask(path, bearer)).status, 200)
   })
 

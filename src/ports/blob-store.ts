@@ -47,10 +47,10 @@ export interface BlobStore {
   open(name: BlobName, range: ByteRange, blobBytes?: number): Promise<AsyncIterableIterator<Uint8Array>>
 
   /**
-   * An address under which anyone may fetch the blob for so many seconds, as an attachment of that name; ranges work there.
+   * An address under which anyone may fetch the blob for so many seconds, as an attachment of that name and type; ranges work there.
    * Null where the store has no addresses. Asks nobody: whether the blob is there, the caller knows.
    */
-  address(name: BlobName, as: { readonly name: string; readonly seconds: number }): Promise<string | null>
+  address(name: BlobName, as: AddressedAs): Promise<string | null>
 
   /** Bytes of the stored blob, or null. */
   size(name: BlobName): Promise<number | null>
@@ -172,6 +172,13 @@ export interface StagedPart {
 export interface FinishedPart {
   readonly index: number
   readonly receipt: string
+}
+
+/** What is said of a blob that is fetched at an address of the store's own, and for how long. */
+export interface AddressedAs {
+  readonly name: string
+  readonly mediaType: string
+  readonly seconds: number
 }
 
 export interface StoredBlob {

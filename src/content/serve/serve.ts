@@ -1,4 +1,5 @@
 import { create } from 'content-disposition'
+import { contentGuards } from '../../kernel/content-guards.ts'
 import type { Sha256 } from '../../kernel/digest.ts'
 import type { DownloadClass } from '../../kernel/download-class.ts'
 import { entityTagsWanted, parseEntityTags } from '../../kernel/entity-tags.ts'
@@ -28,7 +29,11 @@ export interface Served {
   readonly bytes: number
   /** Offered as the name to save under. */
   readonly name: string
+  /** Where a protocol tells it; otherwise a file is bytes. It is an attachment, and guarded, whatever it is. */
+  readonly mediaType?: string
 }
+
+const anyBytes = 'application/octet-stream'
 
 /** What the client asked, as far as it decides what is sent. */
 export interface ServeRequest {
@@ -57,17 +62,6 @@ export interface ServedAnswer {
   readonly bytes: AsyncIterableIterator<Uint8Array> | null
 }
 
-/**
- * Stored files are shown to nobody's browser as pages: `nosniff` keeps it from guessing a type, the policy takes scripts,
- * forms and the origin away from whatever is opened in spite of `attachment`, and `no-referrer` keeps addresses private.
- */
-const guards: Readonly<Record<string, string>> = {
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'cross-origin-resource-policy': 'same-origin',
-}
-
 /** If-Match compares strongly, If-None-Match weakly (RFC 9110, section 13.1). Throws 400 for one that is none. */
 const matches = (header: 'if-match' | 'if-none-match', value: string, etag: string): boolean => {
   const tags = parseEntityTags(value)
@@ -89,7 +83,7 @@ export const serve = async (
 ): Promise<ServedAnswer> => {
   const etag = `"sha256:${served.digest}"`
   const common = {
-    ...guards,
+    ...contentGuards,
     etag,
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
@@ -105,7 +99,7 @@ export const serve = async (
     return { status: 304, headers: common, bytes: null }
   const full = {
     ...common,
-    'content-type': 'application/octet-stream',
+    'content-type': served.mediaType ?? anyBytes,
     'content-disposition': create(fileNameOf(served.name), { type: 'attachment' }),
   }
   // HEAD ignores Range; If-Range asks for the exact strong tag, anything else means the whole file.
@@ -132,13 +126,17 @@ export const serve = async (
 /** Where the store itself sends the body. What leaves in one piece is sooner sent than asked for a second time. */
 const addressOf = async (
   parts: ServeParts,
-  { digest, name }: Served,
+  { digest, name, mediaType = anyBytes }: Served,
   { head }: ServeRequest,
   bytes: number,
 ): Promise<string | null> =>
   !parts.redirects || head || bytes <= smallDownloadBytes
     ? null
-    : await parts.store.address(await storedName(parts, digest), { name, seconds: storeAddressSeconds })
+    : await parts.store.address(await storedName(parts, digest), {
+        name,
+        mediaType,
+        seconds: storeAddressSeconds,
+      })
 
 /**
  * Nothing is opened before its turn: who waits costs no file and no memory. Whoever may not have the file any more when

@@ -1,16 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { linkCredential } from '../../contract/credential.ts'
-import type { AnyAnswer, BoundOperation, ByteAnswer, IncomingBody, Input } from '../../contract/handler.ts'
+import type { AnyAnswer, BoundOperation, ByteAnswer, Input } from '../../contract/handler.ts'
 import { type AccessRule, changes, needsNothing, type Operation } from '../../contract/operation.ts'
 import type { Wire } from '../../contract/wire.ts'
 import { actorOf, type Caller, readsOnly } from '../../kernel/caller.ts'
-import { Failure, invalid } from '../../kernel/failure.ts'
+import { Failure } from '../../kernel/failure.ts'
 import { networkOf } from '../../kernel/networks.ts'
-import type { Scope } from '../../kernel/scope.ts'
-import { bodyDigests } from '../body/body-digests.ts'
-import { incomingBody } from '../body/request-body.ts'
-import type { UploadLine } from '../body/upload-line.ts'
-import type { HttpMetrics } from '../metrics.ts'
+import { isSent, type Receiving, sentBody } from '../body/sent-files.ts'
 import { type LowerCase, lowerCaseIds } from './lower-case.ts'
 import { decodeQuery } from './query.ts'
 import { compileValidator, type Validator } from './validation.ts'
@@ -134,49 +130,6 @@ const pickHeaders = (names: readonly string[], request: IncomingMessage): Record
   return picked
 }
 
-const mediaType = (request: IncomingMessage): string =>
-  (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
-
-/** The line that a body waits in, and how long its place is kept. */
-interface Line {
-  readonly uploads: UploadLine
-  readonly scope: Scope
-}
-
-const streamOf = (
-  operation: Operation,
-  headerNames: readonly string[],
-  request: IncomingMessage,
-  response: ServerResponse,
-  { deadlineSeconds, metrics, scope, uploads }: { deadlineSeconds: number; metrics: HttpMetrics } & Line,
-  caller: string,
-  whenWhole: () => Promise<unknown>,
-): IncomingBody | undefined => {
-  if (operation.body.kind !== 'stream') return undefined
-  const allowed = operation.body.mediaTypes
-  if (allowed !== null && !allowed.includes(mediaType(request)))
-    throw new Failure('unsupported_media_type', `Send the bytes with Content-Type: ${allowed.join(' or ')}.`)
-  const { headers } = request
-  if (headers['content-range'] !== undefined)
-    throw invalid(
-      '/headers/content-range',
-      'a part of a file cannot be sent here: send the whole, or open an upload in parts',
-    )
-  if (headers['if-match'] !== undefined && !headerNames.includes('if-match'))
-    throw new Failure('precondition_failed', 'If-Match asks for what is stored here already, and nothing can be.')
-  return incomingBody(request, response, {
-    scope,
-    deadlineSeconds,
-    beginTransfer: () => metrics.begin('in'),
-    digests: bodyDigests(
-      headers,
-      headerNames.filter((name) => name === 'x-checksum-sha256'),
-    ),
-    whenWhole,
-    place: (cut) => uploads.enter(scope, caller, cut),
-  })
-}
-
 /**
  * Validate (400, 415), then call the handler. However long a body takes to come, nothing is done with it for whom a request
  * that begins now would be refused: that is asked again when it is whole (401, 403, 404), for JSON before it is looked at and
@@ -188,49 +141,67 @@ export const perform = async (
   arrival: Arrival,
   request: IncomingMessage,
   response: ServerResponse,
-  parts: {
-    params: Params
-    queryText: string
-    body: unknown
-    deadlineSeconds: number
-    metrics: HttpMetrics
-  } & Line,
+  given: Given,
 ): Promise<AnyAnswer> => {
   const { operation } = bound
-  const caller = checked.body === null ? arrival.caller : await arrival.admitAgain()
-  checked.path(parts.params)
-  const query = decodeQuery(parts.queryText, operation.query)
-  checked.lowerQuery?.(query)
-  checked.query(query)
+  let caller = checked.body === null ? arrival.caller : await arrival.admitAgain()
+  checked.path(given.params)
+  const query = checkedQuery(operation, checked, given.queryText)
   const headers = pickHeaders(checked.headerNames, request)
   checked.headers(headers)
-  const body = parts.body === undefined ? checked.absentBody : parts.body
-  if (checked.body !== null) {
-    if (body === undefined)
-      throw new Failure('invalid_request', 'A JSON body is needed (Content-Type: application/json).', {
-        details: [{ pointer: '', message: 'is required' }],
+  const json = checkedJson(checked, given.body)
+  const body = isSent(operation.body)
+    ? await sentBody(operation.body, checked.headerNames, request, response, {
+        ...given,
+        sender: arrival.caller === null ? networkOf(arrival.clientAddress) : actorOf(arrival.caller),
+        whenWhole: async () => {
+          caller = await arrival.admitAgain()
+        },
       })
-    checked.lowerBody?.(body)
-    checked.body(body)
-  }
-  const sender = arrival.caller === null ? networkOf(arrival.clientAddress) : actorOf(arrival.caller)
-  const stream = streamOf(operation, checked.headerNames, request, response, parts, sender, arrival.admitAgain)
+    : json
   const input: Record<keyof Input<Operation>, unknown> = {
-    path: parts.params,
+    path: given.params,
     query,
     headers,
-    body: stream ?? body,
+    body,
     caller,
     request: {
       ...arrival,
       caller,
       head: request.method === 'HEAD',
-      scope: parts.scope,
+      scope: given.scope,
       hangUp: () => response.destroy(),
     },
   }
   // Validated against this operation's own schemas just above.
   return bound.handler(input as Input<Operation>)
+}
+
+/** What a request brings beside its head, and what receiving its body takes. */
+interface Given extends Omit<Receiving, 'sender' | 'whenWhole'> {
+  readonly params: Params
+  readonly queryText: string
+  /** A JSON body as it was read. */
+  readonly body: unknown
+}
+
+const checkedQuery = (operation: Operation, checked: Checked, text: string): object => {
+  const query = decodeQuery(text, operation.query)
+  checked.lowerQuery?.(query)
+  checked.query(query)
+  return query
+}
+
+const checkedJson = (checked: Checked, sent: unknown): unknown => {
+  const body = sent === undefined ? checked.absentBody : sent
+  if (checked.body === null) return body
+  if (body === undefined)
+    throw new Failure('invalid_request', 'A JSON body is needed (Content-Type: application/json).', {
+      details: [{ pointer: '', message: 'is required' }],
+    })
+  checked.lowerBody?.(body)
+  checked.body(body)
+  return body
 }
 
 export const isByteAnswer = (answer: AnyAnswer): answer is ByteAnswer => 'bytes' in answer

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnyAnswer } from '../../contract/handler.ts'
+import { contentGuards } from '../../kernel/content-guards.ts'
 import { textAnswerMs, unreadBytesMax } from '../../kernel/limits/http.ts'
 import { leavesMuchUnread } from '../body/request-body.ts'
 import type { HttpParts } from '../parts.ts'
@@ -22,13 +23,13 @@ export interface Replies {
   answer(request: FastifyRequest, reply: FastifyReply, answer: AnyAnswer): Promise<void>
   /** Sends what was thrown, as a problem. A bug is reported once. */
   problem(request: FastifyRequest, reply: FastifyReply, error: unknown): void
-  /** Sends a short text with its headers. */
+  /** Sends a short text, or bytes, with its headers. */
   text(
     request: FastifyRequest,
     reply: FastifyReply,
     status: number,
     headers: Record<string, string>,
-    text: string,
+    text: string | Uint8Array,
   ): void
 }
 
@@ -87,7 +88,7 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
     answered(request, reply)
     if (unread) {
       // Ending it would close the connection.
-      if (request.method === 'HEAD' || bodiless || body === '') raw.flushHeaders()
+      if (request.method === 'HEAD' || bodiless || body.length === 0) raw.flushHeaders()
       else raw.write(body)
       exchange.lingerThenClose()
     } else {
@@ -127,7 +128,8 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
       const body = isJson ? (given.json === null ? '' : JSON.stringify(given.json)) : given.text
       const type: Record<string, string> =
         isJson && body !== '' ? { 'content-type': 'application/json; charset=utf-8' } : {}
-      text(request, reply, given.status, { 'cache-control': 'no-store', ...type, ...given.headers }, body)
+      const guards = typeof body === 'string' ? {} : contentGuards
+      text(request, reply, given.status, { ...guards, 'cache-control': 'no-store', ...type, ...given.headers }, body)
       return
     }
     reply.hijack()

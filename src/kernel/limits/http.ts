@@ -46,6 +46,8 @@ export const requestHeadBytesMax = 32 * KiB
 
 /** JSON bodies: the largest legal one (a full descriptor of four-byte characters, escaped) is under 512 KiB. */
 export const jsonBodyBytesMax = 512 * KiB
+/** Small bodies that are kept as they are sent: an image's manifest may have as much. One in each place of the upload line. */
+export const bytesBodyMax = 4 * MiB
 /** Invalid fields named in one answer. */
 export const problemDetailsMax = 20
 

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { hash, randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { after, before, describe, it } from 'node:test'
+import { bareHttpParts, knownSecret } from '../../../test/harness/bare-http.ts'
+import { ask, closeConnections } from '../../../test/harness/client.ts'
+import { bytesBody, defineOperation } from '../../contract/define.ts'
+import { handle } from '../../contract/handler.ts'
+import { createHttpServer, type HttpServer } from '../server.ts'
+
+const keep = (id: string, body: ReturnType<typeof bytesBody>) =>
+  defineOperation({
+    id,
+    method: 'PUT',
+    path: `/${id}`,
+    summary: 'Keep a small document',
+    surface: 'transfers',
+    visibility: 'authenticated',
+    access: { kind: 'credential' },
+    retry: 'idempotent',
+    body,
+    responses: { 201: { description: 'What was sent', schema: null, mediaType: '*/*' } },
+  })
+
+describe('a small body', () => {
+  let server: HttpServer
+  let url: string
+  let performed = 0
+  before(async () => {
+    const operations = [
+      keep('any', bytesBody(null, 100_000)),
+      keep('documents', bytesBody(['application/vnd.example.document'])),
+    ].map((operation) =>
+      handle(operation, async ({ body }) => {
+        performed += 1
+        return { status: 201, text: body.bytes, headers: { 'content-type': body.mediaType || 'none' } }
+      }),
+    )
+    server = await createHttpServer(bareHttpParts({ operations }))
+    url = await server.listen('127.0.0.1', 0)
+  })
+  after(async () => {
+    closeConnections()
+    await server.close()
+  })
+
+  const put = (path: string, body: Uint8Array | Readable, headers: Readonly<Record<string, string>> = {}) =>
+    ask(url, { method: 'PUT', path, credential: knownSecret, headers, body })
+
+  it('reaches its handler byte by byte, whatever it is called, and comes back so', async () => {
+    for (const bytes of [Buffer.alloc(0), Buffer.from([0xff, 0xfe, 0, 10, 13]), randomBytes(100_000)])
+      for (const type of ['application/json', 'Text/HTML; charset="x"', 'application/vnd.example+json', ''])
+        for (const body of [bytes, Readable.from([bytes.subarray(0, 3), bytes.subarray(3)])]) {
+          const told = await put('/any', body, type === '' ? {} : { 'content-type': type })
+          assert.deepEqual([told.status, told.headers['content-type']], [201, type || 'none'])
+          assert.ok(told.bytes.equals(bytes))
+        }
+  })
+
+  it('is shown to no browser as a page', async () => {
+    const told = await put('/any', Buffer.from('<script>'), { 'content-type': 'text/html' })
+    assert.equal(told.headers['x-content-type-options'], 'nosniff')
+    assert.equal(told.headers['content-security-policy'], "sandbox; default-src 'none'; frame-ancestors 'none'")
+  })
+
+  it('is refused when it is too long, of another type, a part, or not what its headers say, before it is looked at', async () => {
+    const before = performed
+    const much = randomBytes(100_001)
+    const little = Buffer.from('little')
+    const wrong = hash('sha256', 'other', 'base64')
+    for (const [path, body, headers, status, code] of [
+      ['/any', much, {}, 413, 'body_too_large'],
+      ['/any', Readable.from([much]), {}, 413, 'body_too_large'],
+      ['/documents', little, { 'content-type': 'application/json' }, 415, 'unsupported_media_type'],
+      ['/documents', little, {}, 415, 'unsupported_media_type'],
+      ['/any', little, { 'content-range': 'bytes 0-5/10' }, 400, 'invalid_request'],
+      ['/any', little, { 'if-match': '"a"' }, 412, 'precondition_failed'],
+      ['/any', little, { 'content-digest': `sha-256=:${wrong}:` }, 422, 'checksum_mismatch'],
+    ] as const) {
+      const told = await put(path, body, headers)
+      assert.deepEqual([told.status, told.json.code], [status, code])
+    }
+    assert.equal(performed, before)
+    const type = { 'content-type': 'Application/Vnd.Example.Document; a=b' }
+    assert.equal((await put('/documents', little, type)).status, 201)
+  })
+})

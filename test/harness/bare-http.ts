@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { createUploadLine } from '../../src/http/body/upload-line.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import type { HttpParts } from '../../src/http/parts.ts'
+import { createBudget } from '../../src/http/pipeline/budget.ts'
+import type { Caller } from '../../src/kernel/caller.ts'
+import { Failure } from '../../src/kernel/failure.ts'
+import { realTimers } from '../../src/kernel/timers.ts'
+
+/** The one credential that a gate below takes. */
+export const knownSecret = 's'.repeat(40)
+
+const keyOfFile: Caller = {
+  kind: 'file-key',
+  credential: 'file-key',
+  id: 'some',
+  administrator: false,
+  serviceAdministrator: false,
+  repositories: new Map(),
+}
+
+/** What the HTTP floor is given, without a service behind it: whoever has the credential may do anything. */
+export const bareHttpParts = (given: Pick<HttpParts, 'operations'> & Partial<HttpParts>): HttpParts => ({
+  wires: [],
+  gate: {
+    authenticate: async (credential) => {
+      if (credential !== knownSecret) throw new Failure('credential_invalid', 'No.')
+      return keyOfFile
+    },
+    authenticateLink: () => Promise.reject(new Error('no links here')),
+    admission: () => ({}),
+    authorize: async (caller, rule) => {
+      if (caller === null && rule.kind !== 'anyone') throw new Failure('credential_missing', 'Sign in.')
+    },
+  },
+  metrics: createMetrics(0),
+  uploads: createUploadLine(realTimers, () => {}),
+  forwardedByStranger: () => {},
+  budget: createBudget(1_000, () => 0),
+  readOnly: false,
+  trustedProxies: [],
+  baseUrl: 'https://files.example.com',
+  onLoopback: false,
+  corsOrigins: new Set(),
+  uploadDeadlineSeconds: 600,
+  reportBug: (error) => assert.ifError(error),
+  translate: () => null,
+  settled: async () => {},
+  logAnswer: () => {},
+  ...given,
+})
