@@ -1,6 +1,6 @@
 import Type, { type TObject, type TSchema } from 'typebox'
 import { bytesBodyMax, jsonBodyBytesMax } from '../kernel/limits/http.ts'
-import type { AccessRule, BodyKind, Operation, ResponseTable } from './operation.ts'
+import { type AccessRule, type BodyKind, type Operation, type ResponseTable, secondOf } from './operation.ts'
 
 type NoFields = TObject<Record<never, never>>
 
@@ -12,7 +12,6 @@ type Optional =
   | 'headers'
   | 'body'
   | 'conditions'
-  | 'actionsElsewhere'
   | 'failures'
   | 'download'
   | 'linkable'
@@ -30,6 +29,17 @@ type Declaration<
   Partial<Pick<Operation<Path, Query, Headers, Body, Responses, Rule>, Optional>>
 
 const names = (path: string): string[] => [...path.matchAll(/\{([a-zA-Z]+)[*+]?\}/g)].map((match) => match[1] ?? '')
+
+/** Whether a pointer to a text of the request leads to something that is declared. */
+const isDeclared = (
+  at: string,
+  { query, headers, body }: Partial<Pick<Operation, 'query' | 'headers' | 'body'>>,
+): boolean => {
+  const [, place = '', name = ''] = /^\/(?:(query|headers)\/)?([^/]+)$/.exec(at) ?? []
+  const json: Record<string, unknown> = { ...(body?.kind === 'json' ? body.schema : {}) }
+  const among = place === 'query' ? query?.properties : place === 'headers' ? headers?.properties : json['properties']
+  return typeof among === 'object' && among !== null && name in among
+}
 
 /**
  * Declares an operation. What is left out defaults to nothing: no parameters, no body, no conditions. Throws when the
@@ -52,6 +62,9 @@ export const defineOperation = <
     throw new Error(`${id}: the path ${path} and its declared parameters ${declared.join(', ')} differ`)
   if (access.kind === 'repository' && !inPath.includes('repository'))
     throw new Error(`${id}: access by repository needs {repository} in the path ${path}`)
+  const second = secondOf(access)
+  if (second !== null && !isDeclared(second.at, declaration))
+    throw new Error(`${id}: nothing is declared at ${second.at}, where a repository should stand`)
   if (method === 'GET' && declaration.body !== undefined && declaration.body.kind !== 'none')
     throw new Error(`${id}: a GET has no body`)
   if (declaration.linkable === true && !('token' in (declaration.query?.properties ?? {}) && inPath.includes('id')))
@@ -63,7 +76,6 @@ export const defineOperation = <
   return {
     ...defaults,
     conditions: [],
-    actionsElsewhere: [],
     failures: [],
     download: false,
     linkable: false,

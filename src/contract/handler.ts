@@ -51,6 +51,8 @@ export interface Input<O extends Operation> {
   readonly headers: Static<O['headers']>
   readonly body: O['body'] extends { kind: 'stream' } ? IncomingBody : BodyOf<O['body']>
   readonly caller: CallerOf<O['access']>
+  /** The rule asks about a second repository, the request names it, and the caller may. */
+  readonly mayAlso: boolean
   readonly request: RequestFacts
 }
 

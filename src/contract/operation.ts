@@ -26,8 +26,6 @@ export interface Operation<
   readonly surface: Surface
   readonly visibility: Visibility
   readonly access: Rule
-  /** Actions that are asked for besides, on what the body names. */
-  readonly actionsElsewhere: readonly RepositoryAction[]
   readonly retry: Retry
   readonly conditions: readonly Condition[]
   readonly pathParameters: Path
@@ -98,8 +96,12 @@ export type AccessRule =
   | { readonly kind: 'service-administrator' }
   /** The calling service key itself, also before its activation. */
   | { readonly kind: 'own-key' }
-  /** All actions on the repository that the path names. */
-  | { readonly kind: 'repository'; readonly actions: readonly RepositoryAction[] }
+  /** All actions on the repository that the path names, and on a second one where the request names it. */
+  | {
+      readonly kind: 'repository'
+      readonly actions: readonly RepositoryAction[]
+      readonly also?: SecondRepository
+    }
   /** A list that shows only what its actions allow to see: empty for who holds nothing. */
   | { readonly kind: 'visible'; readonly actions: readonly Action[] }
   /** An action on the service account that the path's `id` names, itself or by one of its keys. */
@@ -111,6 +113,18 @@ export type AccessRule =
   /** An action in the repository of the job that the path's `id` names, for who asked for the job. */
   | { readonly kind: 'own-job'; readonly action: RepositoryAction }
   | { readonly kind: 'system'; readonly action: SystemAction }
+
+/** Another repository than that of the path. It is asked about when the input is valid, and where it stands at all. */
+export interface SecondRepository {
+  /**
+   * Where it stands, as failures point at it: `/target` of a JSON body, `/query/from`, `/headers/from`. Of a text with slashes,
+   * which names something in a repository, the first segment counts.
+   */
+  readonly at: string
+  readonly actions: readonly RepositoryAction[]
+  /** By default who may not is refused, as for the first. Where it is `told`, the handler goes another way: `Input.mayAlso`. */
+  readonly refusal?: 'told'
+}
 
 export type BodyKind =
   | { readonly kind: 'none' }
@@ -143,10 +157,14 @@ export type BodyOf<B extends BodyKind> = B extends { kind: 'json'; schema: infer
     ? SentBytes
     : undefined
 
-/** Actions that the caller must hold, here or on what the body names, for the operations list. */
-export const listedActions = ({ access, actionsElsewhere }: Operation): Action[] => [
-  ...new Set([...requiredActions(access), ...actionsElsewhere]),
+/** Actions that the caller must hold, here or on a second repository, for the operations list. */
+export const listedActions = ({ access }: Operation): Action[] => [
+  ...new Set([...requiredActions(access), ...(secondOf(access)?.actions ?? [])]),
 ]
+
+/** The second repository that a rule asks about. */
+export const secondOf = (access: AccessRule): SecondRepository | null =>
+  access.kind === 'repository' ? (access.also ?? null) : null
 
 /** Actions that the caller must hold on what the path names. */
 export const requiredActions = (access: AccessRule): readonly Action[] => {

@@ -5,7 +5,7 @@ import type { UploadLine } from './body/upload-line.ts'
 import type { HttpMetrics } from './metrics.ts'
 import type { Budget } from './pipeline/budget.ts'
 import type { TrustedProxies } from './pipeline/client-address.ts'
-import type { Gate } from './pipeline/pipeline.ts'
+import type { Gate } from './pipeline/gate.ts'
 
 /** Everything that the HTTP floor is given; it fetches nothing for itself. */
 export interface HttpParts {

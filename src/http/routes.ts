@@ -9,8 +9,9 @@ import type { HttpParts } from './parts.ts'
 import { spenderOf } from './pipeline/budget.ts'
 import { clientFacts, isForwardedByStranger } from './pipeline/client-address.ts'
 import { exchangeOf } from './pipeline/exchange.ts'
+import type { Params } from './pipeline/gate.ts'
 import { type LowerCase, lowerCaseIds } from './pipeline/lower-case.ts'
-import { admit, type Checked, compileOperation, type Params, perform } from './pipeline/pipeline.ts'
+import { admit, type Checked, compileOperation, perform } from './pipeline/pipeline.ts'
 import { parseJson } from './pipeline/thrown.ts'
 import type { Replies } from './replies/replies.ts'
 import { restName, routePath } from './routing/route-path.ts'
@@ -95,6 +96,7 @@ export const bindOperation = (
       // At the first request: to compile all of them takes a good part of the time that a start takes.
       checked ??= compileOperation(operation)
       const answer = await perform(bound, checked, arrival, request.raw, reply.raw, {
+        gate: parts.gate,
         params: paramsOf(request, rest, lower),
         queryText: queryTextOf(request),
         body: request.body,

@@ -122,6 +122,7 @@ describe('the server', () => {
       gate: {
         authenticate: () => Promise.reject(new Error('nobody signs in here')),
         authenticateLink: () => Promise.reject(new Error('nobody signs in here')),
+        authorizeAlso: async () => {},
         admission: () => ({}),
         authorize: async () => setImmediate(() => admit()) && undefined,
       },

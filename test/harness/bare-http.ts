@@ -28,6 +28,7 @@ export const bareHttpParts = (given: Pick<HttpParts, 'operations'> & Partial<Htt
       return keyOfFile
     },
     authenticateLink: () => Promise.reject(new Error('no links here')),
+    authorizeAlso: async () => {},
     admission: () => ({}),
     authorize: async (caller, rule) => {
       if (caller === null && rule.kind !== 'anyone') throw new Failure('credential_missing', 'Sign in.')

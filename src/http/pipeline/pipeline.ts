@@ -1,37 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { linkCredential } from '../../contract/credential.ts'
 import type { AnyAnswer, BoundOperation, ByteAnswer, Input } from '../../contract/handler.ts'
-import { type AccessRule, changes, needsNothing, type Operation } from '../../contract/operation.ts'
+import { changes, needsNothing, type Operation } from '../../contract/operation.ts'
 import type { Wire } from '../../contract/wire.ts'
 import { actorOf, type Caller, readsOnly } from '../../kernel/caller.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { networkOf } from '../../kernel/networks.ts'
 import { isSent, type Receiving, sentBody } from '../body/sent-files.ts'
+import type { Gate, Params } from './gate.ts'
 import { type LowerCase, lowerCaseIds } from './lower-case.ts'
 import { decodeQuery } from './query.ts'
+import { maySecond } from './second-repository.ts'
 import { compileValidator, type Validator } from './validation.ts'
-
-/** Who is it, and may they? The only two questions that the pipeline asks before it looks at the input. */
-export interface Gate {
-  /** The caller of a credential. Throws the 401 that fits. */
-  authenticate(credential: string): Promise<Caller>
-  /** The caller of a download link to what the parameters of the path name. Throws the 401 that fits. */
-  authenticateLink(token: string, parameters: Params): Promise<Caller>
-  /**
-   * Returns when the rule lets the caller pass, on what the parameters of the path name. Throws 401, 403 or, for what the
-   * caller may not see, 404.
-   */
-  authorize(caller: Caller | null, rule: AccessRule, parameters: Params): Promise<void>
-  /** What the features ask again by, inside a transaction. */
-  admission(caller: Caller | null, question: Question): object
-}
-
-interface Question {
-  /** What stood in the header, if anything did. */
-  readonly credential: string | null
-  readonly rule: AccessRule
-  readonly parameters: Params
-}
 
 /** What is known of a request before its body is read. */
 export interface Arrival {
@@ -47,8 +27,6 @@ export interface Arrival {
    */
   readonly admitAgain: () => Promise<Caller | null>
 }
-
-export type Params = Readonly<Record<string, string>>
 
 /** Where a request may carry a credential. */
 export interface Sent {
@@ -150,12 +128,15 @@ export const perform = async (
   const headers = pickHeaders(checked.headerNames, request)
   checked.headers(headers)
   const json = checkedJson(checked, given.body)
+  const maySecondNow = () => maySecond(given.gate, caller, operation.access, { query, headers, body: json })
+  let mayAlso = await maySecondNow()
   const body = isSent(operation.body)
     ? await sentBody(operation.body, checked.headerNames, request, response, {
         ...given,
         sender: arrival.caller === null ? networkOf(arrival.clientAddress) : actorOf(arrival.caller),
         whenWhole: async () => {
           caller = await arrival.admitAgain()
+          mayAlso = await maySecondNow()
         },
       })
     : json
@@ -165,6 +146,7 @@ export const perform = async (
     headers,
     body,
     caller,
+    mayAlso,
     request: {
       ...arrival,
       caller,
@@ -179,6 +161,7 @@ export const perform = async (
 
 /** What a request brings beside its head, and what receiving its body takes. */
 interface Given extends Omit<Receiving, 'sender' | 'whenWhole'> {
+  readonly gate: Gate
   readonly params: Params
   readonly queryText: string
   /** A JSON body as it was read. */

@@ -5,6 +5,7 @@ import {
   authenticate,
   authenticateLink,
   authorize,
+  authorizeAlso,
   heldActions,
   heldRepositories,
 } from '../../features/identity/access/access.ts'
@@ -140,6 +141,7 @@ export const startGateway = async (
       authenticate: (credential) => authenticate(access, credential),
       authenticateLink: (token, parameters) => authenticateLink(access, token, parameters),
       authorize: (caller, rule, parameters) => authorize(database.reader, caller, rule, parameters),
+      authorizeAlso: (caller, second, repository) => authorizeAlso(database.reader, caller, second, repository),
       admission: (caller, question) => new Admission(access, caller, question),
     },
     metrics,

@@ -1,4 +1,4 @@
-import type { AccessRule } from '../../../contract/operation.ts'
+import type { AccessRule, SecondRepository } from '../../../contract/operation.ts'
 import type { Database, Queries } from '../../../database/database.ts'
 import { readJob } from '../../../jobs/enqueue.ts'
 import {
@@ -146,12 +146,14 @@ const isServiceAdministrator = (caller: Caller): boolean => caller.kind === 'fil
  * The one decision: why may this caller not do what the rule protects? Null if it may. `held` is what the caller may do
  * in the repository at hand, empty where there is none. A refusal is 401 without a caller, 404 for a repository that the
  * caller may not see, 403 for anything else that is missing. Rules about one service account are decided by
- * `administrationRefusal`, which this cannot know: here they pass for whoever may administrate any.
+ * `administrationRefusal`, which this cannot know: here they pass for whoever may administrate any. `where` is how the refusal calls
+ * the repository.
  */
 export const refusal = (
   caller: Caller | null,
   rule: AccessRule,
   held: ReadonlySet<RepositoryAction>,
+  where = 'this repository',
 ): Failure | null => {
   if (rule.kind === 'anyone') return null
   if (caller === null)
@@ -172,9 +174,9 @@ export const refusal = (
     case 'service-administrator':
       return isServiceAdministrator(caller) ? null : missing('the recovery key')
     case 'repository':
-      return repositoryRefusal(rule.actions, held)
+      return repositoryRefusal(rule.actions, held, where)
     case 'own-job':
-      return held.size === 0 ? notFound('job') : repositoryRefusal([rule.action], held)
+      return held.size === 0 ? notFound('job') : repositoryRefusal([rule.action], held, where)
     case 'administration':
       return isServiceAdministrator(caller) || caller.kind === 'service-key' ? null : notFound('service account')
     case 'system':
@@ -187,12 +189,13 @@ export const refusal = (
 const repositoryRefusal = (
   actions: readonly RepositoryAction[],
   held: ReadonlySet<RepositoryAction>,
+  where: string,
 ): Failure | null => {
   if (held.size === 0) return notFound('repository')
   // Reading the card is seeing the repository: who may not is told what a stranger is told.
   if (actions.includes('repository.read') && !held.has('repository.read')) return notFound('repository')
   const lacking = actions.filter((action) => !held.has(action))
-  return lacking.length === 0 ? null : missing(`${lacking.join(', ')} on this repository`)
+  return lacking.length === 0 ? null : missing(`${lacking.join(', ')} on ${where}`)
 }
 
 /** Lets the caller pass or throws the refusal, by what `q` knows. `parameters` are those of the path. */
@@ -212,6 +215,18 @@ export const authorize = async (
   if (accountId === null || !isUuid(id)) throw notFound('service account')
   const notHere = await administrationRefusal(q, caller, rule.action, accountId)
   if (notHere !== null) throw notHere
+}
+
+/** The same for the second repository of a rule that let the caller pass. */
+export const authorizeAlso = async (
+  q: Queries,
+  caller: Caller | null,
+  { actions }: SecondRepository,
+  repository: string,
+): Promise<void> => {
+  const held = caller === null ? none : await heldActions(q, caller, repository)
+  const refused = refusal(caller, { kind: 'repository', actions }, held, `the repository ${repository}`)
+  if (refused !== null) throw refused
 }
 
 /** The repository that a rule is about: the one in the path, or that of the caller's own job. Others' jobs do not exist. */

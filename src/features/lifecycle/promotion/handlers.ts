@@ -14,8 +14,8 @@ export interface PromotionHandlerParts extends PromotionParts {
 
 export const promotionHandlers = (parts: PromotionHandlerParts): BoundOperation[] => {
   const { database } = parts
-  /** What the pipeline cannot know: the target stands in the body. A repository that the caller may not see is no target. */
-  const mayPromote = async (caller: Caller, repository: string): Promise<void> => {
+  /** What the rule cannot know: that a move takes something away here stands in the body. */
+  const mayMove = async (caller: Caller, repository: string): Promise<void> => {
     const held = await parts.heldActions(caller, repository)
     if (held.size === 0) throw notFound('repository')
     if (!held.has('artifact.promote'))
@@ -47,8 +47,7 @@ export const promotionHandlers = (parts: PromotionHandlerParts): BoundOperation[
     handle(operations.promoteArtifact, async ({ path, body, caller }) => {
       const { target, mode = 'copy', stages = [], comment = null } = body
       if (target === path.repository) throw invalid('/target', 'must be another repository')
-      await mayPromote(caller, target)
-      if (mode === 'move') await mayPromote(caller, path.repository)
+      if (mode === 'move') await mayMove(caller, path.repository)
       const source = { repository: path.repository, artifactId: path.id }
       const promoted = await promote(parts, source, { target, mode, stages, comment }, actorOf(caller))
       return promoted.created ? { status: 201, json: promoted } : { status: 200, json: promoted }

@@ -83,9 +83,12 @@ export const promoteArtifact = defineOperation({
   summary: 'Copy or move a file into another repository',
   surface: 'catalog',
   visibility: 'repository',
-  access: { kind: 'repository', actions: ['artifact.read', 'content.read'] },
-  // In the target, and to move here as well.
-  actionsElsewhere: ['artifact.promote'],
+  access: {
+    kind: 'repository',
+    actions: ['artifact.read', 'content.read'],
+    // To move, here as well, which the handler asks.
+    also: { at: '/target', actions: ['artifact.promote'] },
+  },
   retry: 'idempotent',
   conditions: ['resource-state'],
   pathParameters: fields({ repository: Type.String(), id: Uuid }),
