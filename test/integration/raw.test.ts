@@ -1,77 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import { createHashing } from '../../src/content/hashing/hashing.ts'
-import type { Database } from '../../src/database/database.ts'
-import { putRaw } from '../../src/features/transfers/raw/raw.ts'
-import { createLeftTurns } from '../../src/features/transfers/uploads/left-turns.ts'
-import type { TransferParts } from '../../src/features/transfers/uploads/uploads.ts'
-import { toSha256 } from '../../src/kernel/digest.ts'
-import { noFaults } from '../../src/kernel/fault-points.ts'
+import { after, describe, it } from 'node:test'
 import { revisionMax } from '../../src/kernel/limits/catalog.ts'
-import { capacityBytesDefault } from '../../src/kernel/limits/transfers.ts'
-import { type Backstage, chunked, digestOf, openBackstage } from '../harness/backstage.ts'
-import { type Ask, closeConnections, type Told } from '../harness/client.ts'
-import { openConnection } from '../harness/connection.ts'
+import { chunked, digestOf } from '../harness/backstage.ts'
+import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import { createOwner, type Person } from '../harness/people.ts'
-import { startService, type TestService } from '../harness/service.ts'
-import { until } from '../harness/until.ts'
-
-const raw = '/api/v1/repositories/releases/raw'
-const maxObjectBytes = 65_536
-/** Each character percent-encoded, the slash as itself. */
-const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+import { encoded, maxObjectBytes, rawPaths } from '../harness/raw-paths.ts'
 
 after(closeConnections)
 
 forEachEngine((engine) => {
-  let service: TestService
-  let backstage: Backstage
-  let owner: Person
-
-  before(async () => {
-    service = await startService(engine, {
-      roles: { gateway: 'api', worker: false },
-      settings: { SVC_MAX_OBJECT_BYTES: String(maxObjectBytes) },
-    })
-    owner = await createOwner(service)
-    backstage = await openBackstage(service)
-  })
-  after(async () => {
-    await backstage.close()
-    await service.stop()
-  })
-
-  let count = 0
-  const freshPath = (): string => `fresh/${++count}.bin`
-  const put = (path: string, body: Ask['body'], headers: Readonly<Record<string, string>> = {}): Promise<Told> =>
-    service.ask({ method: 'PUT', path: `${raw}/${path}`, credential: owner.token, body: body ?? '', headers })
-  const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Told> =>
-    service.ask({ method, path: `${raw}/${path}`, credential: owner.token, headers })
-
-  /** Everything that a request could leave behind. */
-  const traces = async () => {
-    const rows = await backstage.database.snapshot(async (q) => ({
-      artifacts: await q.selectFrom('artifacts').select('id').orderBy('id').execute(),
-      claims: await q.selectFrom('claims').selectAll().orderBy('id').execute(),
-      uploads: await q.selectFrom('uploads').select('id').execute(),
-      revisions: await q.selectFrom('asset_revisions').select(['path', 'revision']).orderBy('path').execute(),
-      journal: await q.selectFrom('journal').select('sequence').execute(),
-    }))
-    return { rows, sums: await backstage.sums(), staged: await backstage.staged(), stored: await backstage.stored() }
-  }
-  const leavesNoTrace = async (work: () => Promise<void>): Promise<void> => {
-    const before = await traces()
-    await work()
-    const now = await traces()
-    assert.deepEqual(now, before)
-    await backstage.inOrder()
-  }
-  const refused = async (told: Promise<Told>, status: number, code: string): Promise<Told> => {
-    const answer = await told
-    assert.deepEqual([answer.status, answer.json.code], [status, code], answer.text)
-    return answer
-  }
+  const site = rawPaths(engine)
+  const { freshPath, put, get, leavesNoTrace, refused } = site
 
   describe('PUT by path', () => {
     for (const checksum of ['none', 'lower', 'UPPER'] as const)
@@ -106,7 +45,7 @@ forEachEngine((engine) => {
           const got = await get(path)
           assert.equal(got.text, 'the first bytes')
           assert.equal(got.headers['x-svc-artifact-id'], back.json.artifact.id)
-          assert.deepEqual(await backstage.staged(), [])
+          assert.deepEqual(await site.backstage.staged(), [])
         })
 
     it('takes any media type, none, and an empty file with or without a length', async () => {
@@ -168,7 +107,7 @@ forEachEngine((engine) => {
       const path = freshPath()
       await put(path, 'last')
       const count = (revision: number) =>
-        backstage.database.transaction(async (tx) => {
+        site.backstage.database.transaction(async (tx) => {
           for (const table of ['assets', 'asset_revisions'] as const)
             await tx.updateTable(table).set({ revision }).where('path', '=', path).execute()
         })
@@ -181,7 +120,11 @@ forEachEngine((engine) => {
 
     it('knows no missing repository', async () => {
       const path = '/api/v1/repositories/missing/raw/a'
-      await refused(service.ask({ method: 'PUT', path, credential: owner.token, body: 'x' }), 404, 'not_found')
+      await refused(
+        site.service.ask({ method: 'PUT', path, credential: site.owner.token, body: 'x' }),
+        404,
+        'not_found',
+      )
     })
 
     it('names the artifact after the last segment, its last 240 characters if it is longer', async () => {
@@ -198,9 +141,9 @@ forEachEngine((engine) => {
         const told = await put(encoded(path), 'named')
         assert.equal(told.status, 201, told.text)
         const { id } = told.json.artifact
-        const record = await service.ask({
+        const record = await site.service.ask({
           path: `/api/v1/repositories/releases/artifacts/${id}`,
-          credential: owner.token,
+          credential: site.owner.token,
         })
         assert.equal(record.json.descriptor.name, name)
       }
@@ -320,157 +263,6 @@ forEachEngine((engine) => {
       }
       for (const path of paths) assert.equal((await get(`uni/${encoded(path)}`)).text, path)
     })
-  })
-
-  describe('writers at once', () => {
-    const sixteen = Array.from({ length: 16 }, (_, index) => index)
-
-    for (const how of ['a checksum', 'no checksum', 'no length'] as const)
-      it(`with the same bytes and ${how} all succeed, and there is one revision`, async () => {
-        for (let round = 0; round < 3; round++) {
-          const path = freshPath()
-          const body = `same ${path}`
-          const told = await Promise.all(
-            sixteen.map(() =>
-              put(
-                path,
-                how === 'no length' ? chunked(body) : body,
-                how === 'a checksum' ? { 'x-checksum-sha256': digestOf(body) } : {},
-              ),
-            ),
-          )
-          assert.deepEqual(told.map(({ status }) => status).sort(), [...sixteen.slice(1).map(() => 200), 201])
-          const ids = new Set(told.map(({ json }) => `${json.artifact.id} ${json.revision}`))
-          assert.equal(ids.size, 1)
-          assert.equal((await get(path)).text, body)
-          assert.equal((await history(path)).length, 1)
-        }
-        assert.deepEqual((await backstage.sums()).pending, 0)
-        await backstage.inOrder()
-      })
-
-    const history = (path: string) =>
-      backstage.database.reader
-        .selectFrom('asset_revisions')
-        .select(['revision', 'artifact_id'])
-        .where('path', '=', path)
-        .orderBy('revision')
-        .execute()
-
-    it('with different bytes make a chain of revisions; who was too late gets 409 revision_mismatch', async () => {
-      for (let round = 0; round < 5; round++) {
-        const path = freshPath()
-        // Some send the same: whoever is told 200 or 201 is told about its own bytes.
-        const bodies = sixteen.map((index) => `${path} ${round % 2 === 0 ? index : index % 3}`)
-        const told = await Promise.all(bodies.map((body, index) => put(path, index % 2 === 0 ? body : chunked(body))))
-        const won: { revision: number; artifact_id: string }[] = []
-        for (const [index, { status, json, text }] of told.entries()) {
-          if (status === 409) {
-            assert.equal(json.code, 'revision_mismatch')
-            continue
-          }
-          assert.ok(status === 200 || status === 201, text)
-          assert.equal(json.artifact.sha256, digestOf(bodies[index] ?? ''))
-          if (status === 201) won.push({ revision: json.revision, artifact_id: json.artifact.id })
-        }
-        won.sort((a, b) => a.revision - b.revision)
-        assert.deepEqual(
-          won.map(({ revision }) => revision),
-          won.map((_, index) => index + 1),
-        )
-        assert.deepEqual(await history(path), won)
-        assert.equal((await get(path)).headers['x-svc-artifact-id'], won.at(-1)?.artifact_id)
-      }
-      assert.equal((await backstage.sums()).pending, 0)
-      assert.deepEqual(await backstage.staged(), [])
-      await backstage.inOrder()
-    })
-
-    it('are told about their own bytes, also when others replace those before the answer is out', async () => {
-      const path = freshPath()
-      const { database, store } = backstage
-      let transactions = 0
-      // Another writer stores the same bytes before ours commits, and a third one other bytes right after that failed.
-      const interrupted: Database = {
-        get patient() {
-          return this
-        },
-        engine: database.engine,
-        reader: database.reader,
-        snapshot: (work) => database.snapshot(work),
-        listen: (listener) => database.listen(listener),
-        settled: () => database.settled(),
-        probe: () => database.probe(),
-        async transaction(work, options) {
-          const commits = ++transactions === 2
-          if (commits) assert.equal((await put(path, 'same')).status, 201)
-          try {
-            return await database.transaction(work, options)
-          } finally {
-            if (commits) assert.equal((await put(path, 'other')).status, 201)
-          }
-        },
-        [Symbol.asyncDispose]: async () => {},
-      }
-      const parts: TransferParts = {
-        database: interrupted,
-        store,
-        clock: service.clock,
-        freeSpace: { writable: async () => true, roomBytes: async () => null, refuseUnlessRoomFor: async () => {} },
-        uploadSharePercent: 100,
-        hashing: createHashing({ saveable: false, report: assert.fail }),
-        capacityBytes: capacityBytesDefault,
-        maxObjectBytes,
-        reach: noFaults,
-        leftTurns: createLeftTurns(),
-        report: (message, error) => assert.fail(new Error(message, { cause: error })),
-      }
-      const expects = { ifMatch: undefined, ifUnmodifiedSince: undefined }
-      const file = { path, declaredBytes: 4, digest: toSha256(digestOf('same')), onlyNew: false, expects }
-      const scope = { repository: 'releases', owner: `account:${owner.id}` }
-      const told = await putRaw(parts, scope, { ...file, pieces: chunked('same') })
-      assert.deepEqual([told.created, told.revision, told.artifact.sha256], [false, 1, digestOf('same')])
-      assert.equal((await get(path)).text, 'other')
-      await backstage.inOrder()
-    })
-
-    it('with If-None-Match: * have one winner, whatever their bytes', async () => {
-      for (const body of [(_: number) => 'same', (index: number) => String(index)]) {
-        const path = freshPath()
-        const told = await Promise.all(sixteen.map((index) => put(path, body(index), { 'if-none-match': '*' })))
-        const lost = told.filter(({ status }) => status === 409)
-        assert.equal(told.filter(({ status }) => status === 201).length, 1)
-        assert.equal(lost.length, 15)
-        for (const { json } of lost) assert.equal(json.code, 'already_exists')
-      }
-      await backstage.inOrder()
-    })
-  })
-
-  describe('a connection that is cut', () => {
-    for (const [how, head, reserved] of [
-      ['with a length', 'content-length: 50000', 50_000],
-      ['in chunks', 'transfer-encoding: chunked', maxObjectBytes],
-    ] as const)
-      it(`frees its reservation and its place at once (${how})`, async () => {
-        const path = freshPath()
-        const { pending } = await backstage.sums()
-        await leavesNoTrace(async () => {
-          const connection = await openConnection(service.url)
-          connection.send(
-            `PUT ${raw}/${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${owner.token}\r\n${head}\r\n\r\n`,
-          )
-          connection.send(how === 'in chunks' ? '5\r\nhello\r\n' : 'hello')
-          await until('the room is reserved', async () => (await backstage.sums()).pending === pending + reserved)
-          // An object store is sent nothing before there is enough of it.
-          const inMemory = service.blobStoreUrl !== ''
-          await until('its place is there', async () => inMemory || (await backstage.staged()).length === 1)
-          connection.socket.destroy()
-          await until('the room is free', async () => (await backstage.sums()).pending === pending)
-          await until('its place is gone', async () => (await backstage.staged()).length === 0)
-        })
-        assert.equal((await get(path)).status, 404)
-      })
   })
 
   describe('GET by path', () => {

@@ -1,138 +1,20 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
-import { after, afterEach, before, describe, it } from 'node:test'
-import { uploadLifetimeMs, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
-import { hour } from '../../src/kernel/units.ts'
-import { digestOf, openBackstage } from '../harness/backstage.ts'
+import { after, describe, it } from 'node:test'
+import { uploadLifetimeMs } from '../../src/kernel/limits/transfers.ts'
+import { digestOf } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
-import { type Connection, openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import { sendPart } from '../harness/parts.ts'
-import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, openUpload, sendContent, uploadsOf } from '../harness/publishing.ts'
-import { inDatabase } from '../harness/rows.ts'
-import { startService, type TestService } from '../harness/service.ts'
-import { until } from '../harness/until.ts'
+import { maxObjectBytes, uploadSessions } from '../harness/upload-sessions.ts'
 
-const maxObjectBytes = 1_000_000
-const capacityBytes = 50_000_000
 const nobody = '00000000-0000-7000-8000-000000000000'
 
 after(closeConnections)
 
 forEachEngine((engine) => {
-  let service: TestService
-  let writer: Person
-  let other: Person
-  let reader: Person
-  let stranger: Person
-
-  before(async () => {
-    service = await startService(engine, {
-      settings: { SVC_MAX_OBJECT_BYTES: String(maxObjectBytes), SVC_CAPACITY_BYTES: String(capacityBytes) },
-    })
-    await createOwner(service)
-    for (const id of ['one', 'two']) await createRepository(service, id)
-    writer = await createPerson(service, 'writer')
-    other = await createPerson(service, 'other')
-    reader = await createPerson(service, 'reader')
-    stranger = await createPerson(service, 'stranger')
-    for (const repository of ['one', 'two'])
-      for (const person of [writer, other]) await grant(service, person, repository, 'write')
-    await grant(service, reader, 'one', 'read')
-  })
-  after(() => service.stop())
-
-  /** The clock went on by more than a session of a person lasts. */
-  const signInAgain = async (): Promise<void> => {
-    const { name, password } = writer
-    const told = await service.ask({ method: 'POST', path: '/api/v1/auth/login', json: { name, password } })
-    assert.equal(told.status, 200, told.text)
-    writer = { ...writer, token: told.json.token }
-  }
-
-  const open = (json: unknown, key?: string): Promise<Told> => openUpload(service, writer.token, 'one', json, key)
-
-  /** A new session; its path. */
-  const opened = async (file: { descriptor: unknown }): Promise<string> => {
-    const told = await open(file.descriptor)
-    assert.equal(told.status, 201, told.text)
-    return String(told.headers.location)
-  }
-  const send = (upload: string, bytes: Uint8Array | string): Promise<Told> =>
-    sendContent(service, writer.token, upload, bytes)
-  const read = (upload: string, credential = writer.token): Promise<Told> => service.ask({ path: upload, credential })
-  const cancel = (upload: string, credential = writer.token): Promise<Told> =>
-    service.ask({ method: 'DELETE', path: upload, credential })
-  const refused = (told: Told, status: number, code: string): void => {
-    assert.equal(told.status, status, told.text)
-    assert.equal(told.json.code, code, told.text)
-  }
-  const idOf = (upload: string): string => upload.slice(upload.lastIndexOf('/') + 1)
-
-  const rowOf = (upload: string) =>
-    inDatabase(service, (q) =>
-      q.selectFrom('uploads').selectAll().where('id', '=', idOf(upload)).executeTakeFirstOrThrow(),
-    )
-
-  /** Everything that an upload may leave behind. */
-  const left = () =>
-    inDatabase(service, async (q) => {
-      const count = async (table: 'uploads' | 'claims' | 'artifacts' | 'blobs' | 'journal'): Promise<number> =>
-        (await q.selectFrom(table).selectAll().execute()).length
-      const repository = await q
-        .selectFrom('repositories')
-        .select(['published_bytes', 'pending_bytes', 'retired_bytes'])
-        .where('id', '=', 'one')
-        .executeTakeFirstOrThrow()
-      const { value } = await q
-        .selectFrom('counters')
-        .select('value')
-        .where('name', '=', 'reserved_bytes')
-        .executeTakeFirstOrThrow()
-      return {
-        uploads: await count('uploads'),
-        claims: await count('claims'),
-        artifacts: await count('artifacts'),
-        blobs: await count('blobs'),
-        journal: await count('journal'),
-        reserved: value,
-        published: repository.published_bytes,
-        pending: repository.pending_bytes,
-        retired: repository.retired_bytes,
-      }
-    })
-
-  const staged = async (): Promise<string[]> => {
-    const backstage = await openBackstage(service)
-    const places = await backstage.staged()
-    await backstage.close()
-    return places
-  }
-
-  const connections: Connection[] = []
-  afterEach(() => {
-    for (const { socket } of connections.splice(0)) socket.destroy()
-  })
-
-  /** A request by hand, which begins with `first` and may end in any way. */
-  const byHand = async (upload: string, headers: readonly string[], first: string): Promise<Connection> => {
-    const connection = await openConnection(service.url)
-    connections.push(connection)
-    const type = 'Content-Type: application/octet-stream'
-    const credential = `Authorization: Bearer ${writer.token}`
-    const head = [`PUT ${upload}/content HTTP/1.1`, 'Host: localhost', credential, type, ...headers]
-    connection.send(`${head.join('\r\n')}\r\n\r\n${first}`)
-    return connection
-  }
-
-  /** A request that has begun to send and has the turn; what comes next is for the test to say. */
-  const begin = async (upload: string, length: number, first: string): Promise<Connection> => {
-    const connection = await byHand(upload, [`Content-Length: ${length}`, 'Connection: close'], first)
-    await until('the request has its turn', async () => (await rowOf(upload)).turn_holder)
-    return connection
-  }
+  const site = uploadSessions(engine)
+  const { inOrder, open, opened, send, read, cancel, refused, idOf, left } = site
 
   describe('opening a session', () => {
     it('answers 201 with the whole record and its place, and 200 with the same when it is repeated', async () => {
@@ -220,9 +102,9 @@ forEachEngine((engine) => {
       const key = 'scoped'
       const told = [
         await open(descriptor, key),
-        await openUpload(service, other.token, 'one', { ...descriptor, name: 'another' }, key),
-        await openUpload(service, writer.token, 'two', { ...descriptor, name: 'a third' }, key),
-        await openUpload(service, other.token, 'two', descriptor, key),
+        await openUpload(site.service, site.other.token, 'one', { ...descriptor, name: 'another' }, key),
+        await openUpload(site.service, site.writer.token, 'two', { ...descriptor, name: 'a third' }, key),
+        await openUpload(site.service, site.other.token, 'two', descriptor, key),
         await open(descriptor, 'SCOPED'),
       ]
       for (const { status, text } of told) assert.equal(status, 201, text)
@@ -239,7 +121,11 @@ forEachEngine((engine) => {
         refused(told, 400, 'invalid_request')
         assert.equal(told.json.details[0].pointer, '/headers/idempotency-key', key)
       }
-      const missing = await service.ask({ path: uploadsOf('one'), credential: writer.token, json: descriptor })
+      const missing = await site.service.ask({
+        path: uploadsOf('one'),
+        credential: site.writer.token,
+        json: descriptor,
+      })
       refused(missing, 400, 'invalid_request')
       assert.equal(missing.json.details[0].pointer, '/headers/idempotency-key')
       assert.deepEqual(await left(), earlier)
@@ -275,11 +161,11 @@ forEachEngine((engine) => {
     it('needs the right to write: 401, 403 for readers, 404 for those who do not see the repository', async () => {
       const { descriptor } = newFile('mine', 'mine')
       const earlier = await left()
-      refused(await openUpload(service, 'x'.repeat(40), 'one', descriptor), 401, 'credential_invalid')
-      refused(await openUpload(service, reader.token, 'one', descriptor), 403, 'permission_missing')
-      refused(await openUpload(service, stranger.token, 'one', descriptor), 404, 'not_found')
-      refused(await openUpload(service, service.recoveryKey, 'one', descriptor), 404, 'not_found')
-      refused(await openUpload(service, writer.token, 'missing', descriptor), 404, 'not_found')
+      refused(await openUpload(site.service, 'x'.repeat(40), 'one', descriptor), 401, 'credential_invalid')
+      refused(await openUpload(site.service, site.reader.token, 'one', descriptor), 403, 'permission_missing')
+      refused(await openUpload(site.service, site.stranger.token, 'one', descriptor), 404, 'not_found')
+      refused(await openUpload(site.service, site.service.recoveryKey, 'one', descriptor), 404, 'not_found')
+      refused(await openUpload(site.service, site.writer.token, 'missing', descriptor), 404, 'not_found')
       assert.deepEqual(await left(), earlier)
     })
   })
@@ -385,9 +271,9 @@ forEachEngine((engine) => {
       const earlier = await left()
       for (const json of [null, [], 'x', 7, true]) refused(await open(json), 400, 'invalid_request')
       const raw = (body: string | Uint8Array, type = 'application/json'): Promise<Told> =>
-        service.ask({
+        site.service.ask({
           path: uploadsOf('one'),
-          credential: writer.token,
+          credential: site.writer.token,
           headers: { 'idempotency-key': randomUUID(), 'content-type': type },
           body,
         })
@@ -413,23 +299,23 @@ forEachEngine((engine) => {
       const elsewhere = upload.replace('/one/', '/two/')
       const earlier = await left()
       for (const [path, credential] of [
-        [upload, other.token],
-        [elsewhere, writer.token],
-        [upload.replace(idOf(upload), nobody), writer.token],
+        [upload, site.other.token],
+        [elsewhere, site.writer.token],
+        [upload.replace(idOf(upload), nobody), site.writer.token],
       ] as const) {
         refused(await read(path, credential), 404, 'not_found')
         refused(await cancel(path, credential), 404, 'not_found')
-        refused(await sendContent(service, credential, path, file.bytes), 404, 'not_found')
+        refused(await sendContent(site.service, credential, path, file.bytes), 404, 'not_found')
       }
       for (const [credential, status] of [
-        [reader.token, 403],
-        [stranger.token, 404],
-        [service.recoveryKey, 404],
+        [site.reader.token, 403],
+        [site.stranger.token, 404],
+        [site.service.recoveryKey, 404],
       ] as const)
         for (const told of [
           await read(upload, credential),
           await cancel(upload, credential),
-          await sendContent(service, credential, upload, file.bytes),
+          await sendContent(site.service, credential, upload, file.bytes),
         ])
           assert.equal(told.status, status, told.text)
       assert.deepEqual(await left(), earlier)
@@ -491,422 +377,5 @@ forEachEngine((engine) => {
     })
   })
 
-  describe('the whole content', () => {
-    const octets = { 'content-type': 'application/octet-stream' }
-
-    it('is published under the id of the session, with one line in the journal, and counted as such', async () => {
-      const file = newFile('published', randomUUID(), { labels: ['l'], metadata: { k: 'v' } })
-      const bytes = file.bytes.byteLength
-      const upload = await opened(file)
-      const pending = (await read(upload)).json
-      const earlier = await left()
-      const told = await send(upload, file.bytes)
-      assert.equal(told.status, 200)
-      assert.deepEqual(told.json, { ...pending, status: 'available' })
-      assert.deepEqual(await left(), {
-        ...earlier,
-        artifacts: earlier.artifacts + 1,
-        journal: earlier.journal + 1,
-        pending: earlier.pending - bytes,
-        published: earlier.published + bytes,
-      })
-      const content = await read(`${upload.replace('/uploads/', '/artifacts/')}/content`)
-      assert.deepEqual(content.bytes, file.bytes)
-      assert.deepEqual(await staged(), [])
-    })
-
-    it('that is neither counted nor chunked is empty', async () => {
-      const empty = await opened(newFile('none', ''))
-      assert.match(await (await byHand(empty, ['Connection: close'], '')).ended(), /^HTTP\/1\.1 200 /)
-      const some = await opened(newFile('some', 'some'))
-      assert.match(await (await byHand(some, ['Connection: close'], '')).ended(), /^HTTP\/1\.1 422 /)
-      assert.equal((await read(some)).json.status, 'pending')
-    })
-
-    it('may be empty', async () => {
-      const file = newFile('empty', '')
-      const upload = await opened(file)
-      const told = await send(upload, '')
-      assert.equal(told.status, 200, told.text)
-      const content = await read(`${upload.replace('/uploads/', '/artifacts/')}/content`)
-      assert.equal(content.status, 200)
-      assert.equal(content.headers['content-length'], '0')
-      const chunked = await opened(file)
-      const again = await service.ask({
-        method: 'PUT',
-        path: `${chunked}/content`,
-        credential: writer.token,
-        headers: octets,
-        body: Readable.from([]),
-      })
-      assert.equal(again.status, 200, again.text)
-      refused(await send(await opened(file), 'x'), 422, 'size_mismatch')
-    })
-
-    it('may come in chunks, and from several sessions with the same bytes', async () => {
-      const file = newFile('chunks', Buffer.alloc(700_001, randomUUID()))
-      const uploads = await Promise.all([opened(file), opened(file), opened(file)])
-      const told = await Promise.all(
-        uploads.map((upload) =>
-          service.ask({
-            method: 'PUT',
-            path: `${upload}/content`,
-            credential: writer.token,
-            headers: octets,
-            body: Readable.from([
-              file.bytes.subarray(0, 1),
-              file.bytes.subarray(1, 300_000),
-              file.bytes.subarray(300_000),
-            ]),
-          }),
-        ),
-      )
-      for (const { status, text } of told) assert.equal(status, 200, text)
-      for (const upload of uploads)
-        assert.deepEqual((await read(`${upload.replace('/uploads/', '/artifacts/')}/content`)).bytes, file.bytes)
-    })
-
-    it('of another size or digest is refused, leaves nothing, and a second try works', async () => {
-      const file = newFile('mismatch', `mismatch ${randomUUID()}`)
-      const { bytes } = file
-      const upload = await opened(file)
-      const earlier = await left()
-      const put = (body: Uint8Array | Readable, headers = {}): Promise<Told> =>
-        service.ask({
-          method: 'PUT',
-          path: `${upload}/content`,
-          credential: writer.token,
-          headers: { ...octets, ...headers },
-          body,
-        })
-      const wrong = Buffer.from(bytes)
-      wrong[3] = 0xff
-      for (const [told, code] of [
-        [await put(wrong), 'checksum_mismatch'],
-        [await put(Readable.from([wrong])), 'checksum_mismatch'],
-        [await put(bytes.subarray(1)), 'size_mismatch'],
-        [await put(Buffer.concat([bytes, bytes.subarray(0, 1)])), 'size_mismatch'],
-        [await put(Buffer.alloc(0)), 'size_mismatch'],
-        [await put(Readable.from([bytes.subarray(1)])), 'size_mismatch'],
-        [await put(Readable.from([bytes, Buffer.from('x')])), 'size_mismatch'],
-        [await put(Readable.from([])), 'size_mismatch'],
-      ] as const) {
-        refused(told, 422, code)
-        assert.deepEqual(await left(), earlier)
-        assert.equal((await rowOf(upload)).turn_holder, null)
-        assert.deepEqual(await staged(), [])
-      }
-      const told = await put(bytes)
-      assert.equal(told.status, 200, told.text)
-    })
-
-    it('that is much longer than declared is refused without being read to its end', async () => {
-      const upload = await opened(newFile('long', 'long'))
-      const connection = await byHand(upload, ['Transfer-Encoding: chunked'], `3e8\r\n${'x'.repeat(1000)}\r\n`)
-      // It never ends, and is answered all the same.
-      assert.match(await connection.until(/size_mismatch/), /^HTTP\/1\.1 422 /)
-      assert.equal((await send(upload, 'long')).status, 200)
-    })
-
-    it('may be refused while much of it is still to come, and the client sees why', async () => {
-      const upload = await opened(newFile('short', 'short'))
-      for (const length of [100_000, 300_000, 5_000_000])
-        for (const body of [Buffer.alloc(length), Readable.from([Buffer.alloc(length), Buffer.alloc(length)])]) {
-          const told = await service.ask({
-            method: 'PUT',
-            path: `${upload}/content`,
-            credential: writer.token,
-            headers: octets,
-            body,
-          })
-          refused(told, 422, 'size_mismatch')
-          assert.equal((await read(upload)).json.status, 'pending')
-        }
-      assert.equal((await send(upload, 'short')).status, 200)
-    })
-
-    it('is asked for only when its length is the declared one', async () => {
-      const upload = await opened(newFile('expected', 'expected'))
-      const expecting = (length: number): Promise<Connection> =>
-        byHand(upload, [`Content-Length: ${length}`, 'Expect: 100-continue', 'Connection: close'], '')
-      for (const length of [0, 7, 9, 1_000_000_000_000])
-        assert.match(await (await expecting(length)).until(/size_mismatch/), /^HTTP\/1\.1 422 /, String(length))
-      assert.equal((await read(upload)).json.status, 'pending')
-      const right = await expecting(8)
-      await right.until(/^HTTP\/1\.1 100 /)
-      right.send('expected')
-      assert.match(await right.ended(), /HTTP\/1\.1 200 [\s\S]*"status":"available"/)
-    })
-
-    it('is application/octet-stream, else 415', async () => {
-      const file = newFile('typed', 'typed')
-      const upload = await opened(file)
-      const put = (headers: Record<string, string>): Promise<Told> =>
-        service.ask({ method: 'PUT', path: `${upload}/content`, credential: writer.token, headers, body: file.bytes })
-      refused(await put({}), 415, 'unsupported_media_type')
-      for (const type of [
-        'application/json',
-        'text/plain',
-        'multipart/form-data; boundary=x',
-        'application/octet-streams',
-      ])
-        refused(await put({ 'content-type': type }), 415, 'unsupported_media_type')
-      assert.equal((await read(upload)).json.status, 'pending')
-      const told = await put({ 'content-type': 'Application/Octet-Stream; charset=binary' })
-      assert.equal(told.status, 200, told.text)
-    })
-
-    it('is sent by one request at a time: another gets 503 busy, and the first goes on', async () => {
-      const file = newFile('turns', 'twelve bytes')
-      const upload = await opened(file)
-      const connection = await begin(upload, 12, 'twelve')
-      const busy = await send(upload, file.bytes)
-      refused(busy, 503, 'busy')
-      assert.equal(busy.headers['retry-after'], '5')
-      assert.equal((await read(upload)).json.status, 'pending')
-      connection.send(' bytes')
-      assert.match(await connection.ended(), /^HTTP\/1\.1 200 [\s\S]*"status":"available"/)
-      assert.equal((await read(upload)).json.status, 'available')
-    })
-
-    it('is published once when many send at once', async () => {
-      for (let round = 0; round < 3; round++) {
-        const file = newFile('rush', `rush ${randomUUID()}`)
-        const upload = await opened(file)
-        const earlier = await left()
-        const told = await Promise.all(Array.from({ length: 6 }, () => send(upload, file.bytes)))
-        assert.equal(told.filter(({ status }) => status === 200).length, 1)
-        for (const one of told)
-          if (one.status === 503) refused(one, 503, 'busy')
-          else if (one.status !== 200) refused(one, 409, 'upload_state')
-        const after = await left()
-        assert.deepEqual([after.artifacts, after.journal], [earlier.artifacts + 1, earlier.journal + 1])
-      }
-    })
-
-    it('that is being sent is not published any more when the session is cancelled meanwhile', async () => {
-      const file = newFile('abandoned', `abandoned ${randomUUID()}`)
-      const text = Buffer.from(file.bytes).toString()
-      const upload = await opened(file)
-      const connection = await begin(upload, text.length, text.slice(0, 10))
-      const earlier = await left()
-      assert.equal((await cancel(upload)).status, 200)
-      connection.send(text.slice(10))
-      assert.match(await connection.ended(), /^HTTP\/1\.1 409 [\s\S]*"code":"upload_state"/)
-      assert.equal((await read(upload)).json.status, 'cancelled')
-      refused(await read(upload.replace('/uploads/', '/artifacts/')), 404, 'not_found')
-      const after = await left()
-      assert.deepEqual(
-        [after.artifacts, after.journal, after.published, after.reserved],
-        [earlier.artifacts, earlier.journal, earlier.published, earlier.reserved],
-      )
-      assert.deepEqual(await staged(), [])
-    })
-
-    it('and a cancellation that race leave one of both, with nothing half', async () => {
-      for (let round = 0; round < 6; round++) {
-        const file = newFile('race', `race ${randomUUID()}`)
-        const upload = await opened(file)
-        const [sent, cancelled] = await Promise.all([send(upload, file.bytes), cancel(upload)])
-        const { status } = (await read(upload)).json
-        const artifact = await read(upload.replace('/uploads/', '/artifacts/'))
-        if (status === 'available') {
-          assert.equal(sent.status, 200)
-          refused(cancelled, 409, 'upload_state')
-          assert.equal(artifact.status, 200)
-        } else {
-          refused(sent, 409, 'upload_state')
-          assert.equal(cancelled.status, 200)
-          assert.equal(artifact.status, 404)
-        }
-      }
-    })
-
-    it('whose connection is cut leaves the session as it was, for another try', async () => {
-      const file = newFile('cut', 'to be cut')
-      const upload = await opened(file)
-      const earlier = await left()
-      for (const end of ['destroy', 'end', 'resetAndDestroy'] as const) {
-        const connection = await begin(upload, 9, 'to be')
-        connection.socket[end]()
-        await until('the turn is given back', async () => (await rowOf(upload)).turn_holder === null)
-        assert.deepEqual(await left(), earlier)
-        assert.deepEqual(await staged(), [])
-        assert.equal((await read(upload)).json.status, 'pending')
-      }
-      assert.equal((await send(upload, file.bytes)).status, 200)
-    })
-  })
-  describe('time and room', () => {
-    /** Goes on by so much, in which sessions of people end. */
-    const later = async (milliseconds: number): Promise<void> => {
-      service.clock.advance(milliseconds)
-      await signInAgain()
-    }
-    const has = (table: 'claims' | 'uploads', upload: string): Promise<boolean> =>
-      inDatabase(
-        service,
-        async (q) => (await q.selectFrom(table).select('id').where('id', '=', idOf(upload)).execute()).length > 0,
-      )
-    /** Upkeep begins with a run when the service starts. */
-    const gone = async (table: 'claims' | 'uploads', upload: string): Promise<void> => {
-      await service.restart()
-      await until(`${upload} is gone from ${table}`, async () => !(await has(table, upload)))
-    }
-
-    it('a request that falls silent loses its turn to another, and the file is published once', async () => {
-      const file = newFile('silent', 'silent bytes')
-      const upload = await opened(file)
-      const connection = await begin(upload, 12, 'silent')
-      refused(await send(upload, file.bytes), 503, 'busy')
-      service.clock.advance(uploadTurnMs)
-      assert.equal((await send(upload, file.bytes)).status, 200)
-      const earlier = await left()
-      connection.send(' bytes')
-      assert.match(await connection.ended(), /^HTTP\/1\.1 409 [\s\S]*"code":"upload_state"/)
-      assert.deepEqual(await left(), earlier)
-      assert.deepEqual(await staged(), [])
-    })
-
-    it('reserves within the capacity, 507 beyond it, and gives room back when the grace period is over', async () => {
-      const { reserved } = await left()
-      await service.restart({ SVC_CAPACITY_BYTES: String(reserved + 1000) })
-      // What sessions before this one named is forgotten by the run that begins with the service, and counted below.
-      await until('no digest waits to be looked at', () =>
-        inDatabase(
-          service,
-          async (q) => (await q.selectFrom('reclaim_candidates').select('sha256').execute()).length === 0,
-        ),
-      )
-      const sized = (size: number) => ({ ...newFile(`sized ${size}`, randomUUID()).descriptor, size: String(size) })
-      const full = async (size: number): Promise<void> => {
-        const earlier = await left()
-        refused(await open(sized(size)), 507, 'storage_quota')
-        assert.deepEqual(await left(), earlier)
-      }
-      await full(1001)
-      const race = await Promise.all([600, 600, 600, 600].map((size) => open(sized(size))))
-      assert.deepEqual(race.map(({ status }) => status).sort(), [201, 507, 507, 507])
-      const first = String(race.find(({ status }) => status === 201)?.headers.location)
-      await full(401)
-      const description = sized(400)
-      const key = randomUUID()
-      const last = await open(description, key)
-      assert.equal(last.status, 201)
-      const second = String(last.headers.location)
-      await full(1)
-      // What takes no room is still welcome, and so is a repetition.
-      assert.equal((await open(sized(0))).status, 201)
-      assert.equal((await open(description, key)).status, 200)
-
-      // Something of each came, which stays until the grace period is over.
-      for (const [upload, size] of [
-        [first, 600],
-        [second, 400],
-      ] as const) {
-        const part = await sendPart(service, writer.token, upload, 0, Buffer.alloc(size))
-        assert.equal(part.status, 204, part.text)
-      }
-      assert.equal((await cancel(first)).status, 200)
-      await full(1)
-      await later(hour)
-      assert.equal((await cancel(second)).status, 200)
-      await full(1)
-      await later(23 * hour)
-      await service.restart({ SVC_CAPACITY_BYTES: String(reserved + 1000) })
-      await until('the first is released', async () => !(await has('claims', first)))
-      // The run that released the first saw the second, whose hour is not over.
-      assert.equal(await has('claims', second), true)
-      assert.equal((await read(first)).json.status, 'cancelled')
-      await later(hour)
-      await gone('claims', second)
-      const { sha256 } = description
-      await until('the digest that nobody claims is forgotten', () =>
-        inDatabase(
-          service,
-          async (q) => (await q.selectFrom('blobs').selectAll().where('sha256', '=', sha256).execute()).length === 0,
-        ),
-      )
-      assert.equal((await cancel(second)).status, 200)
-      const again = await open(sized(1000))
-      assert.equal(again.status, 201, again.text)
-    })
-
-    it('takes nothing while the disk is nearly full, and the session waits; an object store has no such end', async () => {
-      const file = newFile('no disk', 'no disk')
-      const upload = await opened(file)
-      await service.restart({ SVC_FREE_SPACE_RESERVE_BYTES: '9000000000000000' })
-      if (service.blobStoreUrl === '') {
-        const earlier = await left()
-        refused(await open(newFile('neither', 'neither').descriptor), 507, 'insufficient_space')
-        refused(await send(upload, file.bytes), 507, 'insufficient_space')
-        assert.deepEqual(await left(), earlier)
-        await service.restart()
-      }
-      assert.equal((await send(upload, file.bytes)).status, 200)
-      await service.restart()
-    })
-
-    it('gives a request up that does not end within the deadline, and takes another', async () => {
-      const file = newFile('slow', 'slow')
-      const upload = await opened(file)
-      await service.restart({ SVC_UPLOAD_DEADLINE_SECONDS: '1' })
-      const connection = await byHand(upload, ['Content-Length: 4', 'Connection: close'], 'sl')
-      assert.match(await connection.ended(), /^HTTP\/1\.1 408 [\s\S]*"code":"upload_deadline"/)
-      assert.equal((await rowOf(upload)).turn_holder, null)
-      assert.deepEqual(await staged(), [])
-      assert.equal((await send(upload, file.bytes)).status, 200)
-      await service.restart()
-    })
-
-    it('a session that expired takes nothing, is cancelled, and is forgotten after seven more days', async () => {
-      const file = newFile('expires', `expires ${randomUUID()}`)
-      const key = randomUUID()
-      const first = await open(file.descriptor, key)
-      const upload = String(first.headers.location)
-      const published = await opened(file)
-      assert.equal((await send(published, file.bytes)).status, 200)
-      await later(uploadLifetimeMs - 60_000)
-      assert.equal((await read(upload)).json.status, 'pending')
-      await later(60_000)
-      refused(await send(upload, file.bytes), 409, 'upload_state')
-      await service.restart()
-      await until('it is cancelled', async () => (await read(upload)).json.status === 'cancelled')
-      refused(await send(upload, file.bytes), 409, 'upload_state')
-      const replayed = await open(file.descriptor, key)
-      assert.equal(replayed.status, 200)
-      assert.deepEqual(replayed.json, { ...first.json, status: 'cancelled' })
-      assert.equal((await cancel(upload)).status, 200)
-
-      await later(uploadLifetimeMs)
-      await gone('uploads', upload)
-      refused(await read(upload), 404, 'not_found')
-      const anew = await open(file.descriptor, key)
-      assert.equal(anew.status, 201)
-      assert.notEqual(anew.json.id, first.json.id)
-      // The session of what was published is forgotten, too; the file is not.
-      await until('it is forgotten', async () => !(await has('uploads', published)))
-      const content = await read(`${published.replace('/uploads/', '/artifacts/')}/content`)
-      assert.deepEqual(content.bytes, file.bytes)
-    })
-
-    it('a request that began in time may end after the session would have expired', async () => {
-      const file = newFile('in time', 'just in time')
-      const upload = await opened(file)
-      await later(uploadLifetimeMs - 5000)
-      const connection = await begin(upload, 12, 'just ')
-      service.clock.advance(6000)
-      connection.send('in time')
-      assert.match(await connection.ended(), /^HTTP\/1\.1 200 [\s\S]*"status":"available"/)
-    })
-  })
-
-  it('all of this left every counter and every claim as the checks want them', async () => {
-    const backstage = await openBackstage(service)
-    try {
-      await backstage.inOrder()
-    } finally {
-      await backstage.close()
-    }
-  })
+  it('all of this left every counter and every claim as the checks want them', () => inOrder())
 })
