@@ -3,14 +3,17 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { describe, test } from 'node:test'
+import { handlersWithOtherNames, longerThan, missingPaths, type Page } from '../../scripts/check/house.ts'
 
 /** Style is a test: what the house promises about its files, and no tool at hand checks. */
 
 const settingNames = 'src/main/settings/names.ts'
 const longestFileLines = 400
 const longestMedianLines = 100
+const longestIntegrationTestLines = 500
 
 const read = (path: string): string => readFileSync(path, 'utf8')
+const pageAt = (path: string): Page => ({ path, text: read(path) })
 const lineCount = (path: string): number => read(path).split('\n').length - 1
 
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
@@ -36,14 +39,20 @@ const none = (found: string[], rule: string): void => {
 
 describe('files', () => {
   test('are short: none in src above 400 lines, half of them below 100', () => {
-    const long = sources.filter((path) => lineCount(path) > longestFileLines)
-    none(
-      long.map((path) => `${path} (${lineCount(path)} lines)`),
-      'Split these:',
-    )
+    none(longerThan(longestFileLines, sources.map(pageAt)), 'Split these:')
     const counts = sources.map(lineCount).sort((one, other) => one - other)
     const median = counts[Math.floor(counts.length / 2)] ?? 0
     assert.ok(median < longestMedianLines, `The median file in src has ${median} lines.`)
+  })
+
+  test('of integration tests prove one thing each, in 500 lines at most', () => {
+    const integration = code.filter((path) => path.startsWith('test/integration/'))
+    none(longerThan(longestIntegrationTestLines, integration.map(pageAt)), 'Divide these by what they prove:')
+  })
+
+  test('with handlers bind operations by their ids', () => {
+    const handlers = sources.filter((path) => basename(path) === 'handlers.ts')
+    none(handlersWithOtherNames(handlers.map(pageAt)), 'Say operations.<id>, with no other name for it:')
   })
 
   test('of a slice are reached by the one list of slices', () => {
@@ -135,6 +144,13 @@ describe('documents', () => {
       }),
     )
     none(dead, 'Dead links:')
+  })
+
+  test('of the house name only files and folders that are there', () => {
+    const missing = ['ARCHITECTURE.md', 'CONTRIBUTING.md'].flatMap((page) =>
+      missingPaths(read(page), tracked).map((path) => `${page}: ${path}`),
+    )
+    none(missing, 'Not there:')
   })
 
   test('every decision has its number, its context, its choice and its consequence', () => {

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { handlersWithOtherNames, longerThan, missingPaths, pathsNamedIn } from './house.ts'
+
+describe('the house', () => {
+  test('refuses a file that is longer than it may be', () => {
+    const files = [
+      { path: 'short.test.ts', text: 'line\n'.repeat(500) },
+      { path: 'long.test.ts', text: 'line\n'.repeat(501) },
+    ]
+    assert.deepEqual(longerThan(500, files), ['long.test.ts (501 lines)'])
+  })
+
+  test('refuses handlers that give operations other names', () => {
+    const imported = "import * as operations from './operations.ts'\n"
+    const files = [
+      { path: 'good/handlers.ts', text: `${imported}handle(operations.getThing, get)\n` },
+      { path: 'bare/handlers.ts', text: "import { getThing } from './operations.ts'\nhandle(getThing, get)\n" },
+      { path: 'mixed/handlers.ts', text: `${imported}handle(operations.getThing, get)\nhandle(other, get)\n` },
+      { path: 'renamed/handlers.ts', text: "import * as all from './operations.ts'\nhandle(all.getThing, get)\n" },
+    ]
+    assert.deepEqual(handlersWithOtherNames(files), ['bare/handlers.ts', 'mixed/handlers.ts', 'renamed/handlers.ts'])
+  })
+
+  test('refuses a document that names paths which are not there', () => {
+    const files = ['src/kernel/page.ts', 'src/http/pipeline/pipeline.ts', 'test/harness/until.ts']
+    const document = [
+      'A page (`kernel/page.ts`), the pipeline (`src/http/pipeline/`, `pipeline.ts`) and `test/harness`.',
+      'Words in `code`, `<noun>.ts`, `*.queries.ts`, `npm test` and `Content-Type: text/plain` are no paths.',
+      'Gone: `kernel/pages.ts`, `http/pipelines/`, `test/harness/till.ts`, `gone.ts`.',
+    ].join('\n')
+    assert.deepEqual(pathsNamedIn(document).slice(0, 4), [
+      'kernel/page.ts',
+      'src/http/pipeline/',
+      'pipeline.ts',
+      'test/harness',
+    ])
+    assert.deepEqual(missingPaths(document, files), [
+      'kernel/pages.ts',
+      'http/pipelines/',
+      'test/harness/till.ts',
+      'gone.ts',
+    ])
+  })
+})
