@@ -44,7 +44,10 @@ export const uploadSeconds = async (
   return (performance.now() - began) / 1000
 }
 
-/** One small file fetched again and again over 32 connections: how many answers in how many seconds. All must be 200. */
+/**
+ * One small file fetched again and again over 32 connections: how many answers in how many seconds. All must be 200. `wrk` asks,
+ * which needs a fraction of a core: a client in JavaScript takes as much as the server does, and would be what is measured.
+ */
 export const smallGets = async (
   server: Bench,
   name: string,
@@ -59,7 +62,10 @@ export const smallGets = async (
   return { count, seconds: count / perSecond }
 }
 
-/** Seconds until distinct small files are stored, `connections` at a time. The client is the same for every server. */
+/**
+ * Seconds until distinct small files are stored, `connections` at a time. The client is the same for every server. A tool for load
+ * would not do: some servers are asked for an address before each file is sent, and every file is another one.
+ */
 export const smallPuts = async (
   server: Bench,
   bytes: number,
