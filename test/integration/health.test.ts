@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rename } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { PassThrough } from 'node:stream'
@@ -52,6 +52,33 @@ forEachEngine((engine) => {
     it('says to anyone that the process lives and whether requests can be served', async () => {
       assert.deepEqual((await service.ask({ path: '/health/live' })).json, { status: 'ok' })
       assert.deepEqual((await service.ask({ path: '/health/status' })).json, { status: 'ready' })
+    })
+
+    it('measures what the page of metrics names, and nothing else but the figures of the Node process', async () => {
+      const { text } = await service.ask({ path: '/health/metrics', credential: service.healthKey })
+      const ofNode = /^svc_(?:process_(?!start_time)|nodejs_)/
+      const measured = [...text.matchAll(/^# TYPE (\S+)/gm)]
+        .map(([, name = '']) => name)
+        .filter((name) => !ofNode.test(name))
+      const named = [...(await readFile('docs/operating/health.md', 'utf8')).matchAll(/`(svc_[a-z_<>]+[a-z])`/g)].map(
+        ([, name = '']) => name,
+      )
+      const isNamed = (name: string): boolean =>
+        named.some((each) => new RegExp(`^${each.replace(/<[a-z]+>/, '[a-z_]+')}$`).test(name))
+      assert.ok(measured.length > 30, text)
+      assert.deepEqual(
+        measured.filter((name) => !isNamed(name)),
+        [],
+        'measured and not named',
+      )
+      const isMeasured = (name: string): boolean =>
+        measured.some((each) => new RegExp(`^${name.replace(/<[a-z]+>/, '[a-z_]+')}$`).test(each))
+      const here = named.filter((name) => engine.name === 'sqlite' || !name.startsWith('svc_database_log_'))
+      assert.deepEqual(
+        here.filter((name) => !isMeasured(name)),
+        [],
+        'named and not measured',
+      )
     })
 
     it('tells details to any valid credential', async () => {

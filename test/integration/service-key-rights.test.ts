@@ -182,7 +182,7 @@ forEachEngine((engine) => {
       (
         await expectAnswer(
           site.service,
-          { path: `/api/v1/site.service-accounts/${account.id}/audit?after=${after}`, credential },
+          { path: `/api/v1/service-accounts/${account.id}/audit?after=${after}`, credential },
           200,
         )
       ).json
@@ -204,9 +204,9 @@ forEachEngine((engine) => {
     )
     assert.deepEqual(
       new Set(page.items.map((item: { actor: string }) => item.actor)),
-      new Set(['key:bootstrap-owner', `site.service-account:${account.id}`]),
+      new Set(['key:bootstrap-owner', `service-account:${account.id}`]),
     )
-    assert.equal(page.items[3].subject, `site.service-account:${account.id} key:${next.id}`)
+    assert.equal(page.items[3].subject, `service-account:${account.id} key:${next.id}`)
     assert.deepEqual((await audit(page.items[6].sequence)).items, page.items.slice(7))
     const ids = [first.id, next.id]
     for (let i = 0; i < 52; i++) {
@@ -214,7 +214,7 @@ forEachEngine((engine) => {
       ids.push(id)
       await revoke(id)
     }
-    const path = `/api/v1/site.service-accounts/${account.id}/keys`
+    const path = `/api/v1/service-accounts/${account.id}/keys`
     const one = (await expectAnswer(site.service, { path, credential }, 200)).json
     assert.deepEqual(
       one.items.map((item: { id: string }) => item.id),

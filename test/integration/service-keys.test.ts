@@ -44,7 +44,7 @@ forEachEngine((engine) => {
     assert.equal(Date.parse(expiresAt) - Date.parse(createdAt), 90 * day)
     assert.equal(Date.parse(activationExpiresAt) - Date.parse(createdAt), 15 * minute)
     assert.deepEqual(await readKey(site.service, id), key)
-    const path = `/api/v1/site.service-accounts/${account.id}/keys`
+    const path = `/api/v1/service-accounts/${account.id}/keys`
     const listed = await expectAnswer(site.service, { path, credential: site.service.recoveryKey }, 200)
     assert.deepEqual(listed.json, { items: [key], next: null })
   })
@@ -308,7 +308,7 @@ forEachEngine((engine) => {
     }
     const there = issueRequest(site.service, account.id, { ...wish, idempotencyKey: 'only-once' })
     await revoke((await readKey(site.service, old.id)).id)
-    const listed = { path: `/api/v1/site.service-accounts/${account.id}/keys`, credential: site.service.recoveryKey }
+    const listed = { path: `/api/v1/service-accounts/${account.id}/keys`, credential: site.service.recoveryKey }
     for (const { id } of (await expectAnswer(site.service, listed, 200)).json.items) await revoke(id)
     const issued = await expectAnswer(site.service, there, 201)
     await revoke(issued.json.id)
