@@ -7,10 +7,10 @@ import { after, afterEach, before, describe, it } from 'node:test'
 import { MiB } from '../../src/kernel/units.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
+import { examine } from '../harness/doctor.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { freshFolder, type Place, placeLike } from '../harness/moving.ts'
 import {
-  askDoctor,
   type End,
   type Environment,
   endProgramsAfterTests,
@@ -70,7 +70,7 @@ forEachEngine((engine) => {
     }
     /** Everything is there, and each byte of each file. */
     const holdsEverything = async (place: Place): Promise<void> => {
-      assert.deepEqual((await askDoctor(settingsOf(place))).damage, [])
+      assert.deepEqual((await examine(settingsOf(place))).damage, [])
       const { code, stdout, stderr } = await runSvc(['scrub'], settingsOf(place))
       assert.equal(code, 0, stdout + stderr)
       assert.match(stdout, new RegExp(`^${files} files .* 0 have changed`))

@@ -6,16 +6,10 @@ import { after, before, describe, it } from 'node:test'
 import { faultPoints } from '../../src/kernel/fault-points.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
+import { examine } from '../harness/doctor.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { freshFolder, type Place, placeLike } from '../harness/moving.ts'
-import {
-  askDoctor,
-  type Environment,
-  endProgramsAfterTests,
-  runProgram,
-  runSvc,
-  settingsFor,
-} from '../harness/processes.ts'
+import { type Environment, endProgramsAfterTests, runProgram, runSvc, settingsFor } from '../harness/processes.ts'
 
 /** Sudden death while a catalog moves: nothing looks finished that is not, and the same command goes on. */
 endProgramsAfterTests()
@@ -93,7 +87,7 @@ forEachEngine((engine) => {
           assert.match(stderr, /An import into this database is not finished/)
         }
         await done('import', place)
-        assert.deepEqual((await askDoctor(settingsOf(place))).damage, [])
+        assert.deepEqual((await examine(settingsOf(place))).damage, [])
         const again = await runSvc(['import', folder], settingsOf(place))
         assert.match(again.stderr, /The database is not empty/)
       })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { closeConnections, type Told } from '../harness/client.ts'
+import { examine } from '../harness/doctor.ts'
 import { onSqlite, type TestEngine } from '../harness/engines.ts'
 import { type PostgresServer, startPostgres } from '../harness/postgres.ts'
-import { askDoctor, endProgramsAfterTests, runSvc, settingsFor, untilInOrder } from '../harness/processes.ts'
+import { endProgramsAfterTests, runSvc, settingsFor, untilInOrder } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { until } from '../harness/until.ts'
@@ -103,7 +104,7 @@ describe('postgres', () => {
           return raw === undefined
         }),
       )
-      await untilInOrder(() => askDoctor(settings))
+      await untilInOrder(() => examine(settings))
       for (const [place, bytes] of acknowledged) assert.ok((await fetchBytes(to, place))?.equals(bytes), place)
       const names = new Set((await published(to)).map(({ sha256 }) => sha256))
       for (const { door, file } of unknown) {
@@ -115,7 +116,7 @@ describe('postgres', () => {
         assert.ok(again.status === 200 || again.status === 201, again.text)
         assert.ok((await fetchBytes(to, door.place(file, again)))?.equals(file.bytes))
       }
-      await untilInOrder(() => askDoctor(settings))
+      await untilInOrder(() => examine(settings))
     })
   })
 
@@ -157,7 +158,7 @@ describe('postgres', () => {
         service.clock.advance(3_600_000)
         const worker = await startService(engine, { on: service, roles: { gateway: null, worker: true } })
         try {
-          await untilInOrder(() => askDoctor(settingsFor(service)))
+          await untilInOrder(() => examine(settingsFor(service)))
         } finally {
           await worker.stop()
         }
@@ -166,7 +167,7 @@ describe('postgres', () => {
         const again = await door.send(to, file)
         assert.equal(again.status, 200, again.text)
         assert.ok((await fetchBytes(to, door.place(file, again)))?.equals(file.bytes))
-        assert.deepEqual((await askDoctor(settingsFor(service))).damage, [])
+        assert.deepEqual((await examine(settingsFor(service))).damage, [])
       })
     }
   })
@@ -229,7 +230,7 @@ onSqlite((engine) => {
         json: { id: 'one' },
       })
       assert.deepEqual([made.status, made.json.code], [409, 'already_exists'])
-      await untilInOrder(() => askDoctor(settings))
+      await untilInOrder(() => examine(settings))
     })
   })
 })

@@ -6,9 +6,10 @@ import { readSettings } from '../../src/main/settings/rules.ts'
 import { digestOfName } from '../../src/ports/blob-name.ts'
 import type { BlobStore } from '../../src/ports/blob-store.ts'
 import { type Ask, ask, type Told } from '../harness/client.ts'
+import { examine } from '../harness/doctor.ts'
 import {
-  askDoctor,
   type Environment,
+  type Findings,
   keyIn,
   listening,
   type Program,
@@ -107,10 +108,9 @@ export class Site implements Target, Answering {
     await armed
   }
 
-  /** What `svc doctor` says by the clock of the latest life. */
-  doctor(): ReturnType<typeof askDoctor> {
-    const ahead = { SVC_TEST_CLOCK_AHEAD_MS: String(Math.max(0, this.#clock.aheadMs - betweenLivesMs)) }
-    return askDoctor({ ...this.settings, ...ahead }, program)
+  /** What `svc doctor` finds by the clock of the latest life. */
+  doctor(): Promise<Findings> {
+    return examine(this.settings, Math.max(0, this.#clock.aheadMs - betweenLivesMs))
   }
 
   /** Another process on the same data, whose life begins an hour after the latest one. */

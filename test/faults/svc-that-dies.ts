@@ -1,11 +1,9 @@
 /**
  * `svc up` as it is, but for a stage on which it can die: a message names a fault point, and reaching it is the end, as
  * sudden as a power cut is for a process. Its clock may be ahead (SVC_TEST_CLOCK_AHEAD_MS), so that what a dead process
- * held has lapsed when the next one starts. As `svc-that-dies doctor` it looks at the store by that clock.
+ * held has lapsed when the next one starts.
  */
-import { doctor } from '../../src/main/commands/doctor.ts'
 import { serve } from '../../src/main/commands/serve.ts'
-import { realStage } from '../../src/main/parts.ts'
 
 const aheadMs = Number(process.env['SVC_TEST_CLOCK_AHEAD_MS'] ?? 0)
 const clock = { now: () => Date.now() + aheadMs }
@@ -18,14 +16,12 @@ process.on('message', (point) => {
 // Whoever started it is gone: it must not stay.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
-if (process.argv[2] === 'doctor') await doctor({}, { ...realStage, clock })
-else
-  await serve(
-    { gateway: 'api', worker: true },
-    {
-      clock,
-      reach: (point) => {
-        if (point === dieAt) process.kill(process.pid, 'SIGKILL')
-      },
+await serve(
+  { gateway: 'api', worker: true },
+  {
+    clock,
+    reach: (point) => {
+      if (point === dieAt) process.kill(process.pid, 'SIGKILL')
     },
-  )
+  },
+)

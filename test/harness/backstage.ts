@@ -12,11 +12,12 @@ import { toSha256 } from '../../src/kernel/digest.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'
 import { cleanupGraceHoursDefault } from '../../src/kernel/limits/transfers.ts'
 import { realTimers } from '../../src/kernel/timers.ts'
-import { everyCheck } from '../../src/main/every-check.ts'
 import { mendAll } from '../../src/main/mending.ts'
 import { openBlobStore } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import { type BlobName, blobName, digestOfName } from '../../src/ports/blob-name.ts'
+import { findingsIn } from './doctor.ts'
+import type { Findings } from './processes.ts'
 import type { TestService } from './service.ts'
 
 export const digestOf = (bytes: string | Uint8Array): string => hash('sha256', bytes)
@@ -37,8 +38,8 @@ export interface Backstage extends ReclaimParts {
   stored(): Promise<string[]>
   /** What the store calls the bytes that the row of a digest is about. */
   nameOf(digest: string): Promise<BlobName>
-  /** What `svc doctor` would say; what is in quarantine should not be there, and counts as damage here. */
-  findings(): Promise<{ damage: string[]; waiting: string[] }>
+  /** What `svc doctor` finds. */
+  findings(): Promise<Findings>
   /** What `svc doctor --repair` does: puts right what can be, and answers what it mended. */
   mend(): Promise<string[]>
   /** Fails unless every counter is the sum of its claims, each of which has its holder. Returns the sums. */
@@ -100,12 +101,7 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
     meter: createReclaimMeter(),
     report: assert.fail,
   }
-  const findings = async () => {
-    const found = { damage: [] as string[], waiting: [] as string[] }
-    for await (const { kind, text } of everyCheck({ database, store, clock }))
-      found[kind === 'waiting' ? 'waiting' : 'damage'].push(text)
-    return found
-  }
+  const findings = (): Promise<Findings> => findingsIn({ database, store, clock })
   const sums = () => database.snapshot(sumsOf)
   return {
     ...reclaiming,

@@ -159,12 +159,14 @@ export const blobFile = (dataDir: string, digest: string): string => {
   return path
 }
 
-/** What `svc doctor` says, or another program that runs it. */
-export const askDoctor = async (
-  environment: Environment,
-  program = svcFile,
-): Promise<{ damage: string[]; waiting: string[] }> => {
-  const { code, stdout, stderr } = await runProgram(process.execPath, [program, 'doctor'], environment)
+export interface Findings {
+  readonly damage: string[]
+  readonly waiting: string[]
+}
+
+/** What `svc doctor` says. */
+export const askDoctor = async (environment: Environment): Promise<Findings> => {
+  const { code, stdout, stderr } = await runSvc(['doctor'], environment)
   const lines = (...kinds: string[]): string[] =>
     stdout.split('\n').filter((line) => kinds.some((kind) => line.startsWith(`${kind}: `)))
   const found = { damage: lines('damage', 'quarantine'), waiting: lines('waiting') }
@@ -174,7 +176,7 @@ export const askDoctor = async (
 }
 
 /** Resolves when doctor finds nothing at all. What waits for upkeep may take a moment; damage is never forgiven. */
-export const untilInOrder = (doctor: () => ReturnType<typeof askDoctor>): Promise<unknown> =>
+export const untilInOrder = (doctor: () => Promise<Findings>): Promise<unknown> =>
   until('doctor finds nothing damaged and nothing waiting', async () => {
     const { damage, waiting } = await doctor()
     if (damage.length > 0) throw new Error(damage.join('\n'))

@@ -1,13 +1,12 @@
 import { everyCheck } from '../every-check.ts'
 import { mendAll } from '../mending.ts'
-import type { Stage } from '../parts.ts'
 import { withParts } from './offline.ts'
 
 /**
  * Checks every invariant of a live or stopped store and says in words what it found. `repair` puts right what can be put
  * right without losing anything, and looks again before it says so. Ends with 1 when something is damaged and stays so.
  */
-export const doctor = ({ repair = false }: { readonly repair?: boolean }, stage?: Stage): Promise<void> =>
+export const doctor = ({ repair = false }: { readonly repair?: boolean }): Promise<void> =>
   withParts(
     async (parts) => {
       let damaged = 0
@@ -27,5 +26,5 @@ export const doctor = ({ repair = false }: { readonly repair?: boolean }, stage?
       console.log(damaged === 0 ? 'Everything is in order.' : `${damaged} things are damaged.`)
       if (damaged > 0) process.exitCode = 1
     },
-    { stage, duringImport: true },
+    { duringImport: true },
   )

@@ -1,0 +1,31 @@
+import { openDatabase } from '../../src/database/open.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { everyCheck } from '../../src/main/every-check.ts'
+import { openBlobStore } from '../../src/main/parts.ts'
+import { readSettings } from '../../src/main/settings/rules.ts'
+import type { Environment, Findings } from './processes.ts'
+
+type Examined = Parameters<typeof everyCheck>[0]
+
+/** What `svc doctor` finds; what is in quarantine should not be there, and counts as damage here. */
+export const findingsIn = async (parts: Examined): Promise<Findings> => {
+  const found: Findings = { damage: [], waiting: [] }
+  for await (const { kind, text } of everyCheck(parts)) found[kind === 'waiting' ? 'waiting' : 'damage'].push(text)
+  return found
+}
+
+/**
+ * The same of what a service with these settings keeps, whether or not it runs. It is looked for from here: the command in a
+ * process of its own would take longer to start than to look.
+ */
+export const examine = async (settings: Environment, aheadMs = 0): Promise<Findings> => {
+  const read = readSettings({ ...settings })
+  const stack = new AsyncDisposableStack()
+  try {
+    const database = stack.use(await openDatabase({ url: read.databaseUrl, report: () => {} }))
+    const clock = { now: () => systemClock.now() + aheadMs }
+    return await findingsIn({ database: database.patient, store: await openBlobStore(read), clock })
+  } finally {
+    await stack.disposeAsync()
+  }
+}
