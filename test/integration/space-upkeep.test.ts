@@ -33,7 +33,6 @@ forEachEngine((engine) => {
     drop,
     reclaimOnce,
     digestsHeld,
-    uploadParts,
     plantTransfer,
     plantPlace,
     placesOf,
