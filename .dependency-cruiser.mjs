@@ -132,6 +132,8 @@ export default {
       from: { path: '^src/kernel/', pathNot: tests },
       to: { pathNot: ['^(?:src|test|bench|scripts)/', '^(?:node:)?crypto$'] },
     },
+    // Slices that tests add stand where a protocol of others stands.
+    ...row('added-slices', '^test/fixtures/([^/]+)/', '^test/fixtures/$1/', slice).slice(0, 1),
     {
       name: 'main-is-the-top',
       severity: 'error',

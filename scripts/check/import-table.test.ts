@@ -105,6 +105,7 @@ const forbidden: [from: string, to: string, rule: string][] = [
   ['src/features/catalog/artifacts/artifacts.ts', '../references/jobs.ts', 'floor-features'],
   ['src/features/catalog/artifacts/artifacts.ts', '../references/references.queries.ts', 'floor-features'],
   ['src/features/catalog/artifacts/handlers.ts', './artifacts.queries.ts', 'handlers-ask-rules'],
+  ['test/fixtures/parcels/handlers.ts', '../../../src/http/server.ts', 'floor-added-slices'],
   ['src/features/catalog/artifacts/artifacts.ts', '../../identity/access/access.ts', 'neighbourhood-catalog'],
   ['src/features/identity/groups/groups.ts', '../../lifecycle/space/space.ts', 'neighbourhood-identity'],
   ['src/features/lifecycle/space/space.ts', '../../transfers/raw/raw.ts', 'neighbourhood-lifecycle'],

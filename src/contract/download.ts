@@ -43,7 +43,7 @@ export const downloadAsked = ({
 })
 
 /** What a download answers, of a media type; the star where each file has its own. */
-const downloadResponsesOf = <const M extends string>(mediaType: M) =>
+export const downloadResponsesOf = <const M extends string>(mediaType: M) =>
   ({
     200: { schema: null, mediaType, description: 'The whole file' },
     206: { schema: null, mediaType, description: 'The range that was asked for' },

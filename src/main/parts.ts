@@ -21,11 +21,13 @@ import { endSuspect } from './ending.ts'
 import type { Logger } from './log.ts'
 import { narrowFiles } from './private-files.ts'
 import type { Settings } from './settings/rules.ts'
+import type { ProductSlice } from './slices.ts'
 
-/** What tests may put in place of the real thing: the hands of the clock, and a crash at a named point. */
+/** What tests may put in place of the real thing: the hands of the clock, a crash at a named point; and slices beside those there are. */
 export interface Stage {
   readonly clock: Clock
   readonly reach: ReachFaultPoint
+  readonly more?: readonly ProductSlice[]
 }
 
 export const realStage: Stage = { clock: systemClock, reach: noFaults }

@@ -68,7 +68,10 @@ export type ApiNeeds = Together<Api<Listed>>
 /** What the upkeep of all slices needs, and their jobs. */
 export type WorkerNeeds = Together<Work<Listed>> & Together<Jobs<Listed>>
 
-export const slices: readonly Slice<ApiNeeds, CheckedParts, WorkerNeeds, JobKind<WorkerNeeds>>[] = resources.flat()
+/** A slice that the parts of the service suffice for. */
+export type ProductSlice = Slice<ApiNeeds, CheckedParts, WorkerNeeds, JobKind<WorkerNeeds>>
+
+export const slices: readonly ProductSlice[] = resources.flat()
 
 export const checksOfSlices: readonly Check<CheckedParts>[] = slices.flatMap(({ checks }) => checks)
 export const upkeepOfSlices: readonly Upkeep<WorkerNeeds>[] = slices.flatMap(({ upkeep }) => upkeep)

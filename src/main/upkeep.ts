@@ -17,7 +17,7 @@ import { translate } from './translate.ts'
 export type UpkeepParts = Parts & Settings & WorkerNeeds
 
 const runJobs = async (parts: UpkeepParts, stopping: () => boolean): Promise<void> => {
-  for (const job of jobsOfSlices)
+  for (const job of [...jobsOfSlices, ...(parts.more ?? []).flatMap(({ jobs }) => jobs)])
     await runDueJobs(parts, { ...job, judge: (error) => job.judge(translate(error) ?? error) }, stopping)
 }
 

@@ -7,6 +7,7 @@ import type { Clock } from '../../src/kernel/clock.ts'
 import { noFaults, type ReachFaultPoint } from '../../src/kernel/fault-points.ts'
 import { type Roles, type Running, run } from '../../src/main/run.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
+import type { ProductSlice } from '../../src/main/slices.ts'
 import { type Ask, ask, type Told } from './client.ts'
 import type { TestEngine } from './engines.ts'
 import { holdsItsPromises } from './promises.ts'
@@ -41,6 +42,8 @@ export interface ServiceOptions {
   readonly onDisk?: boolean
   /** Starts on the data of another service, such as a reader beside its writer. */
   readonly on?: Pick<TestService, 'dataDir' | 'databaseUrl' | 'blobStoreUrl' | 'clock'>
+  /** Beside those of the product. */
+  readonly slices?: readonly ProductSlice[]
   /** Instead of one that goes on by itself. */
   readonly clock?: ManualClock
 }
@@ -70,7 +73,7 @@ const everything: Roles = { gateway: 'api', worker: true }
 
 /** Boots the real service on a fresh data directory and database. One line in a test; call `stop` when done. */
 export const startService = async (engine: TestEngine, options: ServiceOptions = {}): Promise<TestService> => {
-  const { roles = everything, reach = noFaults } = options
+  const { roles = everything, reach = noFaults, slices = [] } = options
   const dataDir = options.on?.dataDir ?? (await mkdtemp(join(tmpdir(), 'svc-data-')))
   const databaseUrl = options.on?.databaseUrl ?? (await engine.readyDatabaseUrl())
   const fresh = async (): Promise<string> => (options.onDisk === true ? '' : ((await engine.freshBlobStoreUrl()) ?? ''))
@@ -98,7 +101,7 @@ export const startService = async (engine: TestEngine, options: ServiceOptions =
       }),
       logger,
       roles,
-      { clock, reach },
+      { clock, reach, more: slices },
     )
   let running = await start(options.settings ?? {})
   const key = async (name: string): Promise<string> => (await readFile(join(dataDir, 'config', name), 'utf8')).trim()
@@ -117,7 +120,7 @@ export const startService = async (engine: TestEngine, options: ServiceOptions =
     log,
     async ask(request) {
       const told = await ask(running.address ?? '', request)
-      holdsItsPromises(request, told)
+      holdsItsPromises(request, told, slices)
       return told
     },
     async restart(settings) {

@@ -62,8 +62,9 @@ export const startGateway = async (
   keys: readonly FileKey[],
   role: 'api' | 'reader',
 ): Promise<Gateway> => {
-  const { database, clock, settings, log } = parts
-  const operations = catalogue()
+  const { database, clock, settings, log, more = [] } = parts
+  const operations = catalogue(more)
+  const served = [...slices, ...more]
   const metrics = createMetrics(Math.floor(clock.now() / 1000))
   offerMetrics(metrics.registry)
   metrics.show(reclaimMeasures(database, clock, parts.meter))
@@ -135,8 +136,8 @@ export const startGateway = async (
     growth,
   }
   const server = await createHttpServer({
-    operations: slices.flatMap((slice) => bound(slice, needs)),
-    wires: slices.flatMap(({ wire }) => wire ?? []),
+    operations: served.flatMap((slice) => bound(slice, needs)),
+    wires: served.flatMap(({ wire }) => wire ?? []),
     gate: {
       authenticate: (credential) => authenticate(access, credential),
       authenticateLink: (token, parameters) => authenticateLink(access, token, parameters),

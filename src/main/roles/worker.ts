@@ -4,7 +4,10 @@ import type { Parts } from '../parts.ts'
 import { everyUpkeep, type UpkeepParts } from '../upkeep.ts'
 
 /** Upkeep. Any number of workers may run on one database. */
-export const startWorker = (given: Parts, all = everyUpkeep): { stop(): Promise<void> } => {
+export const startWorker = (
+  given: Parts,
+  all = [...everyUpkeep, ...(given.more ?? []).flatMap(({ upkeep }) => upkeep)],
+): { stop(): Promise<void> } => {
   const parts: UpkeepParts = { ...given.settings, ...given, database: given.database.patient }
   let stopping = false
   const running = new Map<string, Reconciler>()
