@@ -26,7 +26,8 @@ import {
   withChecksum,
 } from './uploads.ts'
 
-/** Sudden death at each named point of publishing: acknowledged is kept, the rest all or nothing. */
+/* Sudden death at each named point of publishing: acknowledged is kept, the rest all or nothing. */
+
 /** Where a death leaves the parts of a session in their place, to be gone on with. */
 const partsAreStaged: ReadonlySet<string> = new Set([
   'part.received',
@@ -73,6 +74,10 @@ export const deathsAtPoints = (
     site.acknowledged.set(door.place(file, told), file.bytes)
   }
 
+  /** What this life and the one before were told is there; that all of it is in the end, the last test sees. */
+  const keepsTheLatest = (): Promise<void> =>
+    site.keepsWhatItAcknowledged({ latest: Math.min(6, site.acknowledged.size) })
+
   /** Nothing is reserved and nothing is stored but what can be seen. */
   const nothingElse = (): Promise<void> => site.holdsOnlyWhatIsPublished({ bytes: 0, digests: [] })
 
@@ -90,7 +95,7 @@ export const deathsAtPoints = (
 
           await site.live()
           await site.inOrder()
-          await site.keepsWhatItAcknowledged()
+          await keepsTheLatest()
           const committed = point === 'publish.committed'
           const listed = (await published(site)).filter(({ sha256 }) => sha256 === file.sha256)
           assert.equal(listed.length, committed ? 1 : 0)
@@ -107,7 +112,7 @@ export const deathsAtPoints = (
           }
 
           await store(door, file)
-          await site.keepsWhatItAcknowledged()
+          await keepsTheLatest()
           await nothingElse()
         })
       }
@@ -130,7 +135,7 @@ export const deathsAtPoints = (
         if (told !== null) assert.equal(told.json.uploadId, session.id)
         site.acknowledged.set(`/api/v1/repositories/releases/artifacts/${session.id}/content`, file.bytes)
         await site.inOrder()
-        await site.keepsWhatItAcknowledged()
+        await keepsTheLatest()
         await nothingElse()
       })
     }
@@ -147,10 +152,15 @@ export const deathsAtPoints = (
 
         await site.live()
         await site.inOrder()
-        await site.keepsWhatItAcknowledged()
+        await keepsTheLatest()
         await nothingElse()
         await store(inChunks, second)
       })
     }
+
+    it('and after all of these deaths everything that was ever acknowledged is there, bit by bit', async () => {
+      await site.live()
+      await site.keepsWhatItAcknowledged()
+    })
   })
 }
