@@ -22,6 +22,7 @@ import type { Logger } from './log.ts'
 import { narrowFiles } from './private-files.ts'
 import type { Settings } from './settings/rules.ts'
 import type { ProductSlice } from './slices.ts'
+import { blaming } from './start-errors.ts'
 
 /** What tests may put in place of the real thing: the hands of the clock, a crash at a named point; and slices beside those there are. */
 export interface Stage {
@@ -56,7 +57,8 @@ export interface Parts extends Stage {
  * a mistyped folder for an empty store.
  */
 export const makeDataDir = async ({ databaseUrl, dataDir }: Settings): Promise<void> => {
-  if (databaseUrl.startsWith(`sqlite:${join(dataDir, '/')}`)) await makeFolder(dataDir)
+  if (databaseUrl.startsWith(`sqlite:${join(dataDir, '/')}`))
+    await blaming('SVC_DATA_DIR', dataDir, () => makeFolder(dataDir))
 }
 
 /**
@@ -72,7 +74,11 @@ export const openParts = async (
 ): Promise<Parts> => {
   const report = (message: string, error: unknown): void => log.error({ err: error }, message)
   if (!readOnly) await narrowFiles(settings, log)
-  const database = stack.use(await openDatabase({ url: settings.databaseUrl, report, lost: endSuspect }))
+  const database = stack.use(
+    await blaming('SVC_DATABASE_URL', settings.databaseUrl, () =>
+      openDatabase({ url: settings.databaseUrl, report, lost: endSuspect }),
+    ),
+  )
   await (readOnly ? requireSchema : migrate)(database, migrations)
   const store = guardBlobStore(await openBlobStore(settings, readOnly), insideTransaction)
   const freeSpace = watchFreeSpace(store, stage.clock, settings.freeSpaceReserveBytes)
@@ -103,7 +109,8 @@ export const openBlobStore = async (
   { blobStore }: Pick<Settings, 'blobStore'>,
   readOnly = false,
 ): Promise<BlobStore> => {
-  if (blobStore.kind === 'directory') return openBlobDirectory({ ...blobStore, readOnly })
+  if (blobStore.kind === 'directory')
+    return blaming('SVC_BLOB_STORE', `file:${blobStore.root}`, () => openBlobDirectory({ ...blobStore, readOnly }))
   const { openBlobS3 } = await import('../adapters/blob-s3/blob-s3.ts')
   return openBlobS3(blobStore)
 }

@@ -7,6 +7,7 @@ import { makeDataDir, openParts, type Stage } from './parts.ts'
 import { startGateway } from './roles/api.ts'
 import { startWorker } from './roles/worker.ts'
 import type { Settings } from './settings/rules.ts'
+import { blaming } from './start-errors.ts'
 
 /** Which parts of the service run in this process. */
 export interface Roles {
@@ -28,7 +29,10 @@ export const run = async (settings: Settings, log: Logger, roles: Roles, stage: 
   const stack = new AsyncDisposableStack()
   try {
     const readOnly = roles.gateway === 'reader' && !roles.worker
-    const keys = roles.gateway === null ? [] : await openKeys(settings, { readOnly })
+    const keys =
+      roles.gateway === null
+        ? []
+        : await blaming('SVC_DATA_DIR', settings.dataDir, () => openKeys(settings, { readOnly }))
     if (!readOnly) await makeDataDir(settings)
     const parts = await openParts(settings, log, stage, stack, { readOnly })
     await refuseUnfinishedImport(parts.database)

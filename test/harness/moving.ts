@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Captured, CaptureWish } from '../../src/features/operating/moving/capture.ts'
 import type { Restored } from '../../src/features/operating/moving/restore.ts'
-import { createLog } from '../../src/main/log.ts'
+import { openLog } from '../../src/main/log.ts'
 import { exportTo, importFrom } from '../../src/main/moving.ts'
 import { openParts, type Parts, type Stage } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
@@ -27,7 +27,7 @@ export const withPartsOf = async <T>(
   })
   const stack = new AsyncDisposableStack()
   try {
-    return await work(await openParts(settings, createLog('error'), { clock: place.clock, reach }, stack))
+    return await work(await openParts(settings, await openLog('error'), { clock: place.clock, reach }, stack))
   } finally {
     await stack.disposeAsync()
   }

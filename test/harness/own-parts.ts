@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLog } from '../../src/main/log.ts'
+import { openLog } from '../../src/main/log.ts'
 import { openParts, type Parts, realStage } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { TestEngine } from './engines.ts'
@@ -16,5 +16,5 @@ export const openOwnParts = async (engine: TestEngine): Promise<Parts> => {
     SVC_DATABASE_URL: await engine.readyDatabaseUrl(),
     SVC_FREE_SPACE_RESERVE_BYTES: '0',
   })
-  return openParts(settings, createLog('error'), realStage, stack)
+  return openParts(settings, await openLog('error'), realStage, stack)
 }

@@ -1,10 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
-import pino from 'pino'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { noFaults, type ReachFaultPoint } from '../../src/kernel/fault-points.ts'
+import { logTo } from '../../src/main/log.ts'
 import { type Roles, type Running, run } from '../../src/main/run.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { ProductSlice } from '../../src/main/slices.ts'
@@ -79,15 +78,7 @@ export const startService = async (engine: TestEngine, options: ServiceOptions =
   const fresh = async (): Promise<string> => (options.onDisk === true ? '' : ((await engine.freshBlobStoreUrl()) ?? ''))
   const blobStoreUrl = options.on?.blobStoreUrl ?? (await fresh())
   const log: string[] = []
-  const logger = pino(
-    { level: 'debug', base: null },
-    new Writable({
-      write(chunk, _, done) {
-        log.push(String(chunk).trimEnd())
-        done()
-      },
-    }),
-  )
+  const logger = logTo({ write: (line) => void log.push(line.trimEnd()) }, 'debug')
   const clock = options.clock ?? options.on?.clock ?? clockFrom(Date.now)
   const start = (settings: Readonly<Record<string, string>>): Promise<Running> =>
     run(

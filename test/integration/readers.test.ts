@@ -29,7 +29,7 @@ const newToken = async (service: TestService, who: Person): Promise<{ id: string
   return told.json
 }
 
-const faultsIn = ({ log }: TestService): string[] => log.filter((line) => line.includes('"level":50'))
+const faultsIn = ({ log }: TestService): string[] => log.filter((line) => line.includes('"level":"error"'))
 
 forEachEngine((engine) => {
   describe('a read gateway', () => {

@@ -3,6 +3,7 @@ import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { BlobStoreFull } from '../../ports/blob-store.ts'
 import { errorCode } from '../files/errors.ts'
+import { makeFolders } from '../files/make-folders.ts'
 import { storeFailure } from './failures.ts'
 import { fsyncDirectory, rename, unlink } from './files.ts'
 import { type Layout, shardNames } from './layout.ts'
@@ -13,8 +14,8 @@ import { unlinkIfThere } from './staged-file.ts'
  * Throws where both directories do not lie on one device, or cannot be written to.
  */
 export const prepare = async (layout: Layout): Promise<void> => {
-  await mkdir(layout.staging, { recursive: true, mode: 0o700 })
-  const firstMade = await mkdir(layout.root, { recursive: true, mode: 0o700 })
+  await makeFolders(layout.staging)
+  const firstMade = await makeFolders(layout.root)
   const [root, staging] = await Promise.all([stat(layout.root), stat(layout.staging)])
   if (root.dev !== staging.dev) throw new Error(otherDevices(layout))
   await Promise.all(shardNames.map((shard) => makeShard(`${layout.root}/${shard}`)))

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
+import { type FileHandle, link, open, readFile, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errorCode } from './errors.ts'
+import { makeFolders } from './make-folders.ts'
 
 /** What was created, renamed and removed in a folder survives a power cut. */
 export const syncDirectory = async (path: string): Promise<void> => {
@@ -18,7 +19,7 @@ export const syncDirectory = async (path: string): Promise<void> => {
  * durable also when it is there already: whoever made it may have died before.
  */
 export const makeFolder = async (path: string): Promise<void> => {
-  const firstMade = await mkdir(path, { recursive: true, mode: 0o700 })
+  const firstMade = await makeFolders(path)
   const top = dirname(firstMade ?? path)
   let at = path
   for (; at !== top; at = dirname(at)) await syncDirectory(at)

@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, stat, statfs, unlink } from 'node:fs/promises'
+import { open, readdir, stat, statfs, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { readAheadBytes } from '../../kernel/limits/transfers.ts'
 import { type Kept, type Vault, VaultFailure } from '../../ports/vault.ts'
 import { toVaultName, type VaultName } from '../../ports/vault-name.ts'
 import { createNamed, isUnfinished, makeFolder, syncDirectory, writeNamed } from '../files/durable-file.ts'
 import { fileTrouble } from '../files/errors.ts'
+import { makeFolders } from '../files/make-folders.ts'
 import { guarded, guardedPieces } from './failures.ts'
 import { nullIfMissing, walk } from './walk.ts'
 
@@ -105,7 +106,7 @@ export const openVaultDirectory = (folder: string, lockFile: LockFile): Vault =>
       const path = pathOf(name)
       const theirs: unknown[] = []
       await guarded(root, async () => {
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+        await makeFolders(dirname(path))
         note(dirname(path))
         await writeNamed(path, async (handle) => {
           await from((piece) => guarded(root, () => handle.writeFile(piece))).catch((error: unknown) => {

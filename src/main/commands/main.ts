@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { Failure } from '../../kernel/failure.ts'
 import { scrubMiBPerSecondDefault } from '../../kernel/limits/upkeep.ts'
 import { keepFilesPrivate } from '../private-files.ts'
-import { SettingsInvalid } from '../settings/rules.ts'
+import { SettingsInvalid, unknownSettings } from '../settings/rules.ts'
 import { programVersion } from '../version.ts'
 import { serve } from './serve.ts'
 
@@ -11,6 +11,8 @@ const wholeNumber = (text: string): number => {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1 to 999999.')
   return Number(text)
 }
+
+const services = new Set(['up', 'serve', 'worker'])
 
 /**
  * The command line. Everything it does is a function of settings and arguments; it ends with a sentence, not a trace. A
@@ -22,6 +24,11 @@ export const main = async (argv: readonly string[]): Promise<void> => {
     .description('A self-hosted artifact repository. Settings come from the environment; see `svc settings`.')
     .version(programVersion())
     .showHelpAfterError()
+    // A service says so in its log.
+    .hook('preAction', (_, command) => {
+      if (!services.has(command.name()))
+        for (const warning of unknownSettings(process.env)) console.error(`svc: ${warning}`)
+    })
   program
     .command('up')
     .description('run everything on one machine: gateway and worker')
@@ -40,9 +47,13 @@ export const main = async (argv: readonly string[]): Promise<void> => {
     .description('run the upkeep only')
     .action(() => serve({ gateway: null, worker: true }))
   program
-    .command('settings')
-    .description('print every setting, its value and where it comes from')
-    .action(async () => (await import('./settings.ts')).showSettings())
+    .command('settings [name]')
+    .description('print every setting, its value and where it comes from, or what one of them means')
+    .option('--changed', 'only those that the environment sets')
+    .option('--json', 'for programs')
+    .action(async (name: string | undefined, options: { changed?: boolean; json?: boolean }) =>
+      (await import('./settings.ts')).showSettings(name, options),
+    )
   program
     .command('doctor')
     .description('check every invariant of the store and say what is wrong')

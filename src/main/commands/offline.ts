@@ -1,5 +1,5 @@
 import { refuseUnfinishedImport } from '../../features/operating/moving/unfinished.ts'
-import { createLog } from '../log.ts'
+import { openLog } from '../log.ts'
 import { makeDataDir, openParts, type Parts, realStage, type Stage } from '../parts.ts'
 import { readSettings } from '../settings/rules.ts'
 
@@ -20,7 +20,7 @@ export const withParts = async (
   const stack = new AsyncDisposableStack()
   try {
     if (begins) await makeDataDir(settings)
-    const parts = await openParts(settings, createLog(settings.logLevel), stage, stack)
+    const parts = await openParts(settings, await openLog(settings.logLevel), stage, stack)
     if (!duringImport) await refuseUnfinishedImport(parts.database)
     await work({ ...parts, database: parts.database.patient })
   } finally {

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { isLoopback } from '../../http/pipeline/hosts.ts'
 import { type Listens, startGateways } from '../gateways.ts'
-import { createLog, type Logger } from '../log.ts'
+import { type Logger, openLog } from '../log.ts'
 import { realStage, type Stage } from '../parts.ts'
 import { type Roles, type Running, run } from '../run.ts'
 import { readSettings, type Settings, unknownSettings } from '../settings/rules.ts'
@@ -11,9 +11,8 @@ import { welcome } from './welcome.ts'
 /** Runs roles until SIGTERM or SIGINT, then drains and stops. A second signal, seconds later, ends the process at once. */
 export const serve = async (roles: Roles, stage: Stage = realStage): Promise<void> => {
   const settings = readSettings(process.env)
-  const log = createLog(settings.logLevel)
-  if (cluster.isPrimary)
-    for (const name of unknownSettings(process.env)) log.warn(`${name} is no setting of svc; see svc settings`)
+  const log = await openLog(settings.logLevel)
+  if (cluster.isPrimary) for (const warning of unknownSettings(process.env)) log.warn(warning)
   if (cluster.isPrimary && roles.gateway !== null && takesAnyHost(settings))
     log.warn(
       'SVC_BASE_URL is not set: addresses in answers are made from the Host that each client sends; set it to the one that clients use',

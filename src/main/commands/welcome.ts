@@ -18,7 +18,9 @@ export const welcome = async (settings: Settings, running: Running, writable: bo
   if (await running.hasOwner()) return lines.join('\n')
   const auth = `-H "Authorization: Bearer $(cat ${quoted(recoveryKey)})"`
   const api = `${running.address}/api/v1`
-  const account = JSON.stringify({ name: 'owner', password: randomBytes(12).toString('base64url') })
+  // On a terminal it is gone with the window; elsewhere it would stay in whatever keeps what is printed.
+  const password = process.stdout.isTTY ? randomBytes(12).toString('base64url') : 'choose-twelve-letters-or-more'
+  const account = JSON.stringify({ name: 'owner', password })
   const file = `${api}/repositories/releases/raw/hello/world.txt`
   return [
     ...lines,

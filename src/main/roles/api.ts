@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import { createSmallFiles } from '../../content/serve/small-files.ts'
 import { bound } from '../../contract/slice.ts'
 import { createArchiveTurns } from '../../features/catalog/packages/archive-turns.ts'
@@ -32,6 +33,7 @@ import { metricsOfAll, offerMetrics } from '../process-metrics.ts'
 import { quarantineMeasures } from '../quarantine-measures.ts'
 import { reclaimMeasures } from '../reclaim-measures.ts'
 import { type ApiNeeds, slices } from '../slices.ts'
+import { blaming } from '../start-errors.ts'
 import { translate } from '../translate.ts'
 import { upkeepMeasures } from '../upkeep-measures.ts'
 import { programVersion } from '../version.ts'
@@ -165,7 +167,10 @@ export const startGateway = async (
     reportBug: (error, context) => log.error({ err: error, ...context }, 'a request failed because of a fault of ours'),
     logAnswer: (facts) => log.debug(facts, 'answered'),
   })
-  const address = await server.listen(settings.listen.host, settings.listen.port)
+  const { host, port } = settings.listen
+  const address = await blaming('SVC_LISTEN', `${isIPv6(host) ? `[${host}]` : host}:${port}`, () =>
+    server.listen(host, port),
+  )
   return {
     address,
     async close() {

@@ -4,7 +4,7 @@ export const settingNames = [
   {
     name: 'SVC_LISTEN',
     fallback: '127.0.0.1:8080',
-    meaning: 'Address and port to listen on; port 0 picks a free one.',
+    meaning: 'Address and port to listen on; 8080 is this machine alone, :8080 all its addresses, port 0 a free one.',
   },
   {
     name: 'SVC_BASE_URL',
@@ -34,18 +34,19 @@ export const settingNames = [
   },
   {
     name: 'SVC_MAX_OBJECT_BYTES',
-    fallback: '10737418240000',
-    meaning: 'Largest file in bytes; can only be lowered.',
+    fallback: '10000GiB',
+    meaning: 'Largest file; can only be lowered. Sizes are bytes, or bear a unit: 500MB, 10GiB.',
   },
   {
     name: 'SVC_CAPACITY_BYTES',
-    fallback: '10995116277760',
-    meaning: 'Bytes that may be reserved on the whole server (10 TiB).',
+    fallback: '10TiB',
+    meaning: 'What may be reserved on the whole server.',
   },
   {
     name: 'SVC_CLEANUP_GRACE_HOURS',
     fallback: '24',
-    meaning: 'How long deleted and cancelled bytes are kept before they are removed.',
+    meaning:
+      'How long deleted and cancelled bytes are kept before they are removed. Times may bear a unit: 90min, 36h, 2d.',
   },
   {
     name: 'SVC_JOURNAL_RETENTION_DAYS',
@@ -59,7 +60,7 @@ export const settingNames = [
   },
   {
     name: 'SVC_FREE_SPACE_RESERVE_BYTES',
-    fallback: '1073741824',
+    fallback: '1GiB',
     meaning: 'Room that must stay free on the disk; below it nothing is written.',
   },
   {

@@ -32,10 +32,12 @@ const cases: Record<
       ['0.0.0.0:80', (s) => s.listen, { host: '0.0.0.0', port: 80 }],
       ['[::1]:0', (s) => s.listen, { host: '::1', port: 0 }],
       ['localhost:65535', (s) => s.listen, { host: 'localhost', port: 65_535 }],
+      ['8080', (s) => s.listen, { host: '127.0.0.1', port: 8080 }],
+      [':8080', (s) => s.listen, { host: '::', port: 8080 }],
     ],
     bad: [
-      '8080',
-      ':8080',
+      '65536',
+      ':65536',
       '127.0.0.1',
       '127.0.0.1:',
       '127.0.0.1:65536',
@@ -70,7 +72,7 @@ const cases: Record<
       ['0', (s) => s.downloadWaitMs, 0],
       ['45', (s) => s.downloadWaitMs, 45_000],
     ],
-    bad: ['-1', '601', '1.5'],
+    bad: ['-1', '601', '1.5', '11min'],
   },
   SVC_BASE_URL: {
     good: [['https://files.example.org/', (s) => s.baseUrl, 'https://files.example.org']],
@@ -141,23 +143,33 @@ const cases: Record<
     good: [
       ['1', (s) => s.maxObjectBytes, 1],
       ['10737418240000', (s) => s.maxObjectBytes, 10_737_418_240_000],
+      ['5 GiB', (s) => s.maxObjectBytes, 5 * 1024 ** 3],
+      ['5gb', (s) => s.maxObjectBytes, 5e9],
     ],
-    bad: ['0', '10737418240001', '1e3', '1.5', '-1', '5 GiB', '0x10'],
+    bad: ['0', '10737418240001', '1e3', '1.5', '-1', '1.5GB', '0x10', '10001GiB', '5G'],
   },
-  SVC_CAPACITY_BYTES: { good: [['0', (s) => s.capacityBytes, 0]], bad: ['-1', 'x', '9007199254740992'] },
+  SVC_CAPACITY_BYTES: {
+    good: [
+      ['0', (s) => s.capacityBytes, 0],
+      ['10TB', (s) => s.capacityBytes, 1e13],
+    ],
+    bad: ['-1', 'x', '9007199254740992', '9999999TiB'],
+  },
   SVC_CLEANUP_GRACE_HOURS: {
     good: [
       ['2', (s) => s.cleanupGraceMs, 7_200_000],
       ['0', (s) => s.cleanupGraceMs, 0],
+      ['2d', (s) => s.cleanupGraceMs, 2 * 86_400_000],
+      ['90min', (s) => s.cleanupGraceMs, 5_400_000],
     ],
-    bad: ['8761', '0.5'],
+    bad: ['8761', '0.5', '366d', '1y'],
   },
   SVC_JOURNAL_RETENTION_DAYS: {
     good: [
       ['1', (s) => s.journalRetentionMs, 86_400_000],
       ['36500', (s) => s.journalRetentionMs, 36_500 * 86_400_000],
     ],
-    bad: ['0', '36501', '1.5', '30d'],
+    bad: ['0', '36501', '1.5', '12h'],
   },
   SVC_SECURITY_AUDIT_RETENTION_DAYS: {
     good: [['2', (s) => s.securityAuditRetentionMs, 2 * 86_400_000]],
@@ -240,6 +252,9 @@ describe('readSettings', () => {
 describe('unknownSettings', () => {
   it('names variables that look like settings and are none', () => {
     const environment = { SVC_DATADIR: '1', SVC_DATA_DIR: '1', SVC_TEST_X: '1', PATH: '1', XSVC_A: '1' }
-    assert.deepEqual(unknownSettings(environment), ['SVC_DATADIR'])
+    assert.deepEqual(unknownSettings(environment), ['SVC_DATADIR is no setting of svc; did you mean SVC_DATA_DIR?'])
+    assert.deepEqual(unknownSettings({ SVC_SOMETHING_ELSE: '1' }), [
+      'SVC_SOMETHING_ELSE is no setting of svc; see svc settings',
+    ])
   })
 })

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { closest, distance } from 'fastest-levenshtein'
 import { parseTrustedProxies, type TrustedProxies } from '../../http/pipeline/client-address.ts'
 import { downloadSlotsDefault, downloadSlotsMax, downloadWaitSecondsDefault } from '../../kernel/limits/downloads.ts'
 import { requestsPerSecondDefault } from '../../kernel/limits/http.ts'
@@ -9,6 +10,7 @@ import {
   retentionDaysMin,
   securityAuditRetentionDaysDefault,
 } from '../../kernel/limits/journal.ts'
+import { graceHoursMax } from '../../kernel/limits/lifecycle.ts'
 import { gatewayProcessesMax } from '../../kernel/limits/process.ts'
 import {
   capacityBytesDefault,
@@ -18,8 +20,9 @@ import {
   uploadDeadlineSecondsDefault,
   uploadSharePercentDefault,
 } from '../../kernel/limits/transfers.ts'
-import { day } from '../../kernel/units.ts'
+import { day, hour, second } from '../../kernel/units.ts'
 import { type BlobStoreSetting, blobStoreSetting } from './blob-store.ts'
+import { size, time } from './measures.ts'
 import { type SettingName, settingNames } from './names.ts'
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
@@ -100,24 +103,28 @@ export const readSettings = (environment: Environment): Settings => {
     ),
     allowRegistration: read<boolean>('SVC_ALLOW_REGISTRATION', false, flag),
     corsOrigins: read<ReadonlySet<string>>('SVC_CORS_ORIGINS', new Set(), (text) => new Set(list(text).map(originUrl))),
-    maxObjectBytes: read('SVC_MAX_OBJECT_BYTES', objectBytesMax, wholeNumber(1, objectBytesMax)),
-    capacityBytes: read('SVC_CAPACITY_BYTES', capacityBytesDefault, wholeNumber(0, Number.MAX_SAFE_INTEGER)),
-    cleanupGraceMs: read('SVC_CLEANUP_GRACE_HOURS', cleanupGraceHoursDefault, wholeNumber(0, 8760)) * 3_600_000,
-    journalRetentionMs: read('SVC_JOURNAL_RETENTION_DAYS', journalRetentionDaysDefault, retentionDays) * day,
-    securityAuditRetentionMs:
-      read('SVC_SECURITY_AUDIT_RETENTION_DAYS', securityAuditRetentionDaysDefault, retentionDays) * day,
+    maxObjectBytes: read('SVC_MAX_OBJECT_BYTES', objectBytesMax, size(1, objectBytesMax)),
+    capacityBytes: read('SVC_CAPACITY_BYTES', capacityBytesDefault, size(0, Number.MAX_SAFE_INTEGER)),
+    cleanupGraceMs: read('SVC_CLEANUP_GRACE_HOURS', cleanupGraceHoursDefault * hour, time(hour, 0, graceHoursMax)),
+    journalRetentionMs: read('SVC_JOURNAL_RETENTION_DAYS', journalRetentionDaysDefault * day, retentionDays),
+    securityAuditRetentionMs: read(
+      'SVC_SECURITY_AUDIT_RETENTION_DAYS',
+      securityAuditRetentionDaysDefault * day,
+      retentionDays,
+    ),
     freeSpaceReserveBytes: read(
       'SVC_FREE_SPACE_RESERVE_BYTES',
       freeSpaceReserveBytesDefault,
-      wholeNumber(0, Number.MAX_SAFE_INTEGER),
+      size(0, Number.MAX_SAFE_INTEGER),
     ),
-    uploadDeadlineSeconds: read('SVC_UPLOAD_DEADLINE_SECONDS', uploadDeadlineSecondsDefault, wholeNumber(1, 2_000_000)),
+    uploadDeadlineSeconds:
+      read('SVC_UPLOAD_DEADLINE_SECONDS', uploadDeadlineSecondsDefault * second, time(second, 1, 2_000_000)) / second,
     uploadSharePercent: read('SVC_UPLOAD_SHARE_PERCENT', uploadSharePercentDefault, wholeNumber(1, 100)),
     downloadSlots: read('SVC_DOWNLOAD_SLOTS', downloadSlotsDefault, wholeNumber(1, downloadSlotsMax)),
     sharedDownloadSlots: read<number | null>('SVC_SHARED_DOWNLOAD_SLOTS', null, (text) =>
       text === 'off' ? null : wholeNumber(1, downloadSlotsMax)(text),
     ),
-    downloadWaitMs: read('SVC_DOWNLOAD_WAIT_SECONDS', downloadWaitSecondsDefault, wholeNumber(0, 600)) * 1000,
+    downloadWaitMs: read('SVC_DOWNLOAD_WAIT_SECONDS', downloadWaitSecondsDefault * second, time(second, 0, 600)),
     processes: read('SVC_PROCESSES', 1, wholeNumber(1, gatewayProcessesMax)),
     redirectDownloads: read<boolean>('SVC_REDIRECT_DOWNLOADS', false, flag),
     requestsPerSecond: read('SVC_REQUESTS_PER_SECOND', requestsPerSecondDefault, wholeNumber(1, 1_000_000)),
@@ -130,13 +137,28 @@ export const readSettings = (environment: Environment): Settings => {
   return Object.freeze(settings)
 }
 
-/** Variables that look like settings and are none: probably misspelt. */
+/** The setting that was probably meant by a name that is none; null where nothing comes near. */
+export const closestSetting = (name: string): SettingName | null => {
+  const meant = closest(
+    name,
+    settingNames.map((setting) => setting.name),
+  )
+  return settingNames.find((setting) => setting.name === meant && distance(name, meant) <= misspeltMax)?.name ?? null
+}
+
+/** A sentence for each variable that looks like a setting and is none. */
 export const unknownSettings = (environment: Environment): string[] => {
   const known = new Set<string>(settingNames.map(({ name }) => name))
-  return Object.keys(environment).filter(
-    (name) => name.startsWith('SVC_') && !name.startsWith('SVC_TEST_') && !known.has(name),
-  )
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('SVC_') && !name.startsWith('SVC_TEST_') && !known.has(name))
+    .map((name) => {
+      const meant = closestSetting(name)
+      return `${name} is no setting of svc${meant === null ? '; see svc settings' : `; did you mean ${meant}?`}`
+    })
 }
+
+/** Letters that differ at most where one name was meant and another was typed. */
+const misspeltMax = 4
 
 const list = (text: string): string[] =>
   text
@@ -153,7 +175,7 @@ const wholeNumber =
     return number
   }
 
-const retentionDays = wholeNumber(retentionDaysMin, retentionDaysMax)
+const retentionDays = time(day, retentionDaysMin, retentionDaysMax)
 
 const flag = (text: string): boolean => {
   if (text !== 'true' && text !== 'false') throw new RangeError(`${JSON.stringify(text)} is neither true nor false`)
@@ -166,12 +188,18 @@ const logLevel = (text: string): Settings['logLevel'] => {
   return level
 }
 
+/** `8080` is a port of this machine alone, `:8080` one of all its addresses. */
 const listenAddress = (text: string): Settings['listen'] => {
+  const [, colon, alone] = /^(:?)(\d{1,5})$/.exec(text) ?? []
+  if (alone !== undefined && Number(alone) <= 65_535)
+    return { host: colon === ':' ? '::' : '127.0.0.1', port: Number(alone) }
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text)
   const host = match?.[1] ?? match?.[2] ?? ''
   const port = Number(match?.[3])
   if (match === null || port > 65_535 || (match[1] !== undefined && isIP(host) !== 6))
-    throw new RangeError(`${JSON.stringify(text)} is no address; write it like 0.0.0.0:8080 or [::]:8080`)
+    throw new RangeError(
+      `${JSON.stringify(text)} is no address; write it like 127.0.0.1:8080, 8080 (this machine alone) or :8080 (all addresses)`,
+    )
   return { host, port }
 }
 
