@@ -14,6 +14,14 @@ export const oneOf = <const T extends string[]>(values: readonly [...T]) => Type
 
 export const Uuid = Type.String({ pattern: patterns.uuid, description: 'a UUID' })
 
+/** What an actor beside it is called now; null where nobody knows. */
+export const ActorName = nullable(Type.String())
+
+/** Whom and what a line of a security audit is about, each with what it is called now. */
+export const NamedSubjects = Type.Array(
+  fields({ kind: Type.String(), id: Type.String(), name: nullable(Type.String()) }),
+)
+
 export const Timestamp = Type.String({ description: 'an RFC 3339 date-time', format: 'date-time' })
 
 export const ByteCount = Type.String({

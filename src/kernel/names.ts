@@ -21,6 +21,8 @@ export const patterns = {
   groupName: '^[A-Za-z0-9_.-]{2,64}$',
   /** Of packages. Dots alone are no name; `packageNameFault` says so. */
   packageName: '^[A-Za-z0-9_.-]{1,128}$',
+  /** Somebody by name or id, with the kind before it where the name alone is not enough. */
+  somebody: '^((account|service-account|key):)?[A-Za-z0-9_.-]{1,64}$',
   uuid: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
   sha256: '^[0-9a-f]{64}$',
   idempotencyKey: '^[A-Za-z0-9_.:-]{1,128}$',

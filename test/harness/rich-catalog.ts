@@ -149,6 +149,11 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
     getAccessGroup: groups.map(({ id }: { id: string }) => asOwner(`/access-groups/${id}`)),
     listAccessGroups: [asOwner('/access-groups')],
     listSecurityAudit: [asOwner('/security-audit')],
+    explainAccess: ['artifact.delete', 'content.read'].map((action) =>
+      asOwner(`/access/explain?caller=${writer.name}&repository=one&action=${action}`),
+    ),
+    listWhoMay: [asOwner('/access/who?repository=one'), asOwner('/access/who?repository=one&action=artifact.delete')],
+    listAllRepositories: [asOwner('/access/repositories')],
     getRepository: [here(''), asWriter('/api/v1/repositories/two')],
     listRepositories: [asWriter('/api/v1/repositories'), asOwner('/repositories')],
     getJob: [asWriter(`/api/v1/jobs/${job}`)],

@@ -73,7 +73,11 @@ forEachEngine((engine) => {
       const none = await attached(build, 2, [])
       assert.deepEqual([none.revision, none.items], [3, []])
       assert.deepEqual(await catalog.get(path), none)
-      assert.deepEqual((await catalog.get(`${path}/history`)).items, [none, short, told])
+      const actorName = catalog.writer.name
+      assert.deepEqual(
+        (await catalog.get(`${path}/history`)).items,
+        [none, short, told].map((each) => ({ ...each, actorName })),
+      )
       const journal = (await catalog.journal(build)).map(({ action, detail }) => [action, detail])
       assert.deepEqual(journal.slice(1), new Array(3).fill(['attachment.replace', null]))
     })
@@ -151,7 +155,7 @@ forEachEngine((engine) => {
 
     it('have a history, twenty revisions a page', async () => {
       const [build, target] = [await catalog.published(), await catalog.published()]
-      const told: unknown[] = []
+      const told: object[] = []
       const count = 2 * attachmentHistoryPage + 1
       for (let n = 0; n < count; n++) told.unshift(await attached(build, n, n % 3 === 0 ? [] : [item(target, `${n}`)]))
       const path = `/artifacts/${build}/attachments/history`
@@ -166,7 +170,8 @@ forEachEngine((engine) => {
         query = `?before=${page.next}`
       }
       assert.deepEqual(sizes, [20, 20, 1])
-      assert.deepEqual(read, told)
+      const named = told.map((each) => ({ ...each, actorName: catalog.writer.name }))
+      assert.deepEqual(read, named)
       assert.deepEqual(await catalog.get(`${path}?before=1`), { items: [], next: null })
       assert.equal((await catalog.get(`${path}?before=21`)).next, null)
       for (const before of ['0', '-1', '2147483648', 'x', ''])

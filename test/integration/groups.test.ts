@@ -85,7 +85,7 @@ forEachEngine((engine) => {
       const told = await asAdministrator('POST', groups, { name: 'Zebra' })
       assert.equal(told.status, 201)
       const { id, ...rest } = told.json
-      assert.deepEqual(rest, { name: 'Zebra', members: [], grants: [] })
+      assert.deepEqual(rest, { name: 'Zebra', members: [], accounts: [], grants: [] })
       assert.deepEqual((await asAdministrator('GET', `${groups}/${id}`)).json, told.json)
       await newGroup('ant')
       await newGroup('Yak')

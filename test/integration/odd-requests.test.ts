@@ -36,6 +36,8 @@ forEachEngine((engine) => {
       getPackageContent: 'name=thing',
       listAssetHistory: 'path=folder/file.bin',
       getAssetRevision: 'path=folder/file.bin&revision=1',
+      explainAccess: 'caller=owner&repository=releases&action=asset.read',
+      listWhoMay: 'repository=releases',
     }
     for (const operation of operations.filter(reads)) {
       const query = queries[operation.id]

@@ -71,7 +71,10 @@ forEachEngine((engine) => {
       }
       assert.equal((await add(id, '0.rc_x-1')).comment, null)
       assert.deepEqual(await stagesOf(id), ['0.rc_x-1', 'tested'])
-      assert.deepEqual((await catalog.get(`/artifacts/${id}/stages`)).items[1], first)
+      assert.deepEqual((await catalog.get(`/artifacts/${id}/stages`)).items[1], {
+        ...first,
+        actorName: catalog.writer.name,
+      })
       for (let n = 0; n < 2; n++) await remove(id, 'tested')
       await remove(id, 'never')
       const again = await add(id, 'tested')
@@ -229,6 +232,7 @@ forEachEngine((engine) => {
         peerRepository: null,
         peerArtifactId: null,
         actor: `account:${catalog.writer.id}`,
+        actorName: catalog.writer.name,
         comment: 'fine',
         occurredAt: one.promotedAt,
       })

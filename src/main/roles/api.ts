@@ -116,6 +116,7 @@ export const startGateway = async (
     ...parts,
     ...settings,
     ...accountParts,
+    fileKeys: keys,
     smallFiles: createSmallFiles(),
     admission: downloads.admission,
     redirects: settings.redirectDownloads,

@@ -1,6 +1,7 @@
 import type { ServeParts } from '../../../content/serve/serve.ts'
 import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { pageWithActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { type AssetParts, assetPage, assetsUnder, currentAsset, parsePath, setAsset } from './assets.ts'
@@ -29,7 +30,10 @@ export const assetHandlers = (parts: AssetParts & ServeParts): BoundOperation[] 
     })),
     handle(operations.listAssetHistory, async ({ path, query }) => ({
       status: 200,
-      json: await assetHistory(reader, path.repository, parsePath(query.path, '/query/path'), query.before),
+      json: await pageWithActorNames(
+        reader,
+        await assetHistory(reader, path.repository, parsePath(query.path, '/query/path'), query.before),
+      ),
     })),
     handle(operations.getAssetRevision, async ({ path, query }) => ({
       status: 200,

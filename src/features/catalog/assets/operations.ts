@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { DownloadHeaders, downloadResponses } from '../../../contract/download.ts'
 import {
+  ActorName,
   AssetPath,
   fields,
   inRepository,
@@ -25,14 +26,16 @@ const Prefix = Type.Optional(text(0, assetPathMaxCharacters))
 const Revision = Type.Integer({ minimum: 1, maximum: revisionMax })
 
 const AssetView = fields({ path: AssetPath, revision: Revision, artifactId: Uuid })
-const RevisionView = fields({
+const revision = {
   path: AssetPath,
   revision: Revision,
   artifactId: Uuid,
   actor: nullable(Type.String()),
   createdAt: nullable(Timestamp),
   sourceRevision: nullable(Revision),
-})
+}
+const RevisionView = fields(revision)
+const ListedRevision = fields({ ...revision, actorName: ActorName })
 
 export const listAssets = defineOperation({
   ...read,
@@ -115,7 +118,7 @@ export const listAssetHistory = defineOperation({
   responses: {
     200: answers(
       'A page; `next` is the `before` of the next one',
-      fields({ items: Type.Array(RevisionView, { maxItems: assetHistoryPage }), next: nullable(Revision) }),
+      fields({ items: Type.Array(ListedRevision, { maxItems: assetHistoryPage }), next: nullable(Revision) }),
     ),
   },
 })

@@ -1,5 +1,6 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Database } from '../../../database/database.ts'
+import { pageWithActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { attachmentHistory, currentAttachments, replaceAttachments } from './attachments.ts'
@@ -19,7 +20,7 @@ export const attachmentHandlers = (parts: { database: Database; clock: Clock }):
     }),
     handle(operations.listAttachmentHistory, async ({ path, query }) => ({
       status: 200,
-      json: await attachmentHistory(reader, path.repository, path.id, query.before),
+      json: await pageWithActorNames(reader, await attachmentHistory(reader, path.repository, path.id, query.before)),
     })),
   ]
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
-import { fields, nullable, oneOf, Timestamp, text, Uuid } from '../../../contract/schemas.ts'
+import { ActorName, fields, nullable, oneOf, Timestamp, text, Uuid } from '../../../contract/schemas.ts'
 import {
   attachmentDescriptionMaxCharacters,
   attachmentHistoryPage,
@@ -25,12 +25,14 @@ const item = {
 }
 const Description = text(0, attachmentDescriptionMaxCharacters)
 
-const AttachmentsView = fields({
+const attachments = {
   revision: Type.Integer({ minimum: 0, maximum: revisionMax }),
   items: Type.Array(fields({ ...item, description: Description }), { maxItems: attachmentsMax }),
   actor: nullable(Type.String()),
   createdAt: nullable(Timestamp),
-})
+}
+const AttachmentsView = fields(attachments)
+const ListedAttachments = fields({ ...attachments, actorName: ActorName })
 
 export const getAttachments = defineOperation({
   ...shared,
@@ -75,7 +77,7 @@ export const listAttachmentHistory = defineOperation({
     200: answers(
       'Up to 20 revisions; `next` is the `before` of the next page',
       fields({
-        items: Type.Array(AttachmentsView, { maxItems: attachmentHistoryPage }),
+        items: Type.Array(ListedAttachments, { maxItems: attachmentHistoryPage }),
         next: nullable(Revision),
       }),
     ),

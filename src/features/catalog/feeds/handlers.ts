@@ -1,4 +1,5 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { withActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { sequenceAfter } from '../../../kernel/sequence.ts'
@@ -18,6 +19,11 @@ export const feedHandlers = (parts: ChangeParts): BoundOperation[] => [
   }),
   handle(operations.listAudit, async ({ path, query }) => ({
     status: 200,
-    json: { items: await auditAfter(parts.database, path.repository, sequenceAfter(query.after)) },
+    json: {
+      items: await withActorNames(
+        parts.database.reader,
+        await auditAfter(parts.database, path.repository, sequenceAfter(query.after)),
+      ),
+    },
   })),
 ]

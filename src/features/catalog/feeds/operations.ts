@@ -1,6 +1,15 @@
 import Type from 'typebox'
 import { answers, defineOperation } from '../../../contract/define.ts'
-import { fields, inRepository, nullable, pageLimit, Sequence, Timestamp, Uuid } from '../../../contract/schemas.ts'
+import {
+  ActorName,
+  fields,
+  inRepository,
+  nullable,
+  pageLimit,
+  Sequence,
+  Timestamp,
+  Uuid,
+} from '../../../contract/schemas.ts'
 import { changesWaitMaxSeconds, pageMax } from '../../../kernel/limits/catalog.ts'
 
 const Change = fields({
@@ -39,6 +48,7 @@ export const listCatalogChanges = defineOperation({
 const AuditEntry = fields({
   sequence: Sequence,
   actor: Type.String(),
+  actorName: ActorName,
   action: Type.String(),
   artifactId: Uuid,
   occurredAt: Timestamp,

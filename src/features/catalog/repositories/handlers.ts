@@ -6,7 +6,7 @@ import type { Caller } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { pageOf } from '../../../kernel/page.ts'
 import * as operations from './operations.ts'
-import { createRepository, deleteRepository, type RepositoryParts } from './repositories.ts'
+import { createRepository, deleteRepository, listRepositories, type RepositoryParts } from './repositories.ts'
 
 export interface RepositoryHandlerParts extends RepositoryParts {
   readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
@@ -35,6 +35,12 @@ export const repositoryHandlers = (parts: RepositoryHandlerParts): BoundOperatio
     status: 200,
     json: card(path.repository, await parts.heldActions(caller, path.repository)),
   })),
+  handle(operations.listAllRepositories, async ({ query }) => {
+    const limit = query.limit ?? pageDefault
+    const found = await listRepositories(parts, query.after ?? '', limit + 1)
+    const show = ({ id, createdAt }: (typeof found)[number]) => ({ id, createdAt })
+    return { status: 200, json: pageOf(found, limit, show, ({ id }) => id) }
+  }),
   handle(operations.createRepository, async (input) => {
     const { caller, body } = input
     await createRepository(parts, body.id, doerOf(input))

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
-import { fields, inRepository, nullable, oneOf, pageLimit, RepositoryId } from '../../../contract/schemas.ts'
+import { fields, inRepository, nullable, oneOf, pageLimit, RepositoryId, Timestamp } from '../../../contract/schemas.ts'
 import { repositoryActions } from '../../../kernel/actions.ts'
 
 export const RepositoryCard = fields({
@@ -38,6 +38,27 @@ export const getRepository = defineOperation({
   retry: 'read',
   pathParameters: inRepository,
   responses: { 200: answers('The card', RepositoryCard) },
+})
+
+export const listAllRepositories = defineOperation({
+  id: 'listAllRepositories',
+  method: 'GET',
+  path: '/api/v1/access/repositories',
+  summary: 'List every repository, without what is in it',
+  surface: 'administration',
+  visibility: 'administrator',
+  access: { kind: 'administrator' },
+  retry: 'read',
+  query: fields({ after: Type.Optional(RepositoryId), limit: pageLimit }),
+  responses: {
+    200: answers(
+      'A page ordered by name. To see one from inside, a group must grant it',
+      fields({
+        items: Type.Array(fields({ id: RepositoryId, createdAt: Timestamp }), { maxItems: 100 }),
+        next: nullable(RepositoryId),
+      }),
+    ),
+  },
 })
 
 export const createRepository = defineOperation({

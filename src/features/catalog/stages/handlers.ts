@@ -1,4 +1,5 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { pageWithActorNames, withActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
 import * as operations from './operations.ts'
@@ -9,7 +10,7 @@ export const stageHandlers = (parts: StageParts): BoundOperation[] => {
   return [
     handle(operations.listArtifactStages, async ({ path }) => ({
       status: 200,
-      json: { items: await stagesOf(reader, path.repository, path.id) },
+      json: { items: await withActorNames(reader, await stagesOf(reader, path.repository, path.id)) },
     })),
     handle(operations.addStage, async ({ path, body, caller }) => ({
       status: 200,
@@ -23,7 +24,10 @@ export const stageHandlers = (parts: StageParts): BoundOperation[] => {
       const { stage, ids, after, limit = pageMax } = query
       return {
         status: 200,
-        json: await stagePage(reader, path.repository, { stage, ids: ids?.split(','), after, limit }),
+        json: await pageWithActorNames(
+          reader,
+          await stagePage(reader, path.repository, { stage, ids: ids?.split(','), after, limit }),
+        ),
       }
     }),
   ]

@@ -1,6 +1,15 @@
 import Type from 'typebox'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
-import { fields, inRepository, nullable, StageName, Timestamp, text, Uuid } from '../../../contract/schemas.ts'
+import {
+  ActorName,
+  fields,
+  inRepository,
+  nullable,
+  StageName,
+  Timestamp,
+  text,
+  Uuid,
+} from '../../../contract/schemas.ts'
 import {
   pageMax,
   stageCommentMaxCharacters,
@@ -13,13 +22,15 @@ const base = '/api/v1/repositories/{repository}'
 const one = { repository: Type.String(), id: Uuid }
 
 const Comment = nullable(text(0, stageCommentMaxCharacters))
-const StageEntry = fields({
+const stageEntry = {
   artifactId: Uuid,
   stage: StageName,
   promotedAt: Timestamp,
   actor: Type.String(),
   comment: Comment,
-})
+}
+const StageEntry = fields(stageEntry)
+const ListedStage = fields({ ...stageEntry, actorName: ActorName })
 
 const read = { method: 'GET', surface: 'catalog', visibility: 'repository', retry: 'read' } as const
 
@@ -33,7 +44,7 @@ export const listArtifactStages = defineOperation({
   responses: {
     200: answers(
       'All of them, in byte order',
-      fields({ items: Type.Array(StageEntry, { maxItems: stagesPerArtifactMax }) }),
+      fields({ items: Type.Array(ListedStage, { maxItems: stagesPerArtifactMax }) }),
     ),
   },
 })
@@ -90,7 +101,7 @@ export const listStages = defineOperation({
   responses: {
     200: answers(
       'A page ordered by file and stage',
-      fields({ items: Type.Array(StageEntry, { maxItems: pageMax }), next: nullable(Type.String()) }),
+      fields({ items: Type.Array(ListedStage, { maxItems: pageMax }), next: nullable(Type.String()) }),
     ),
   },
 })

@@ -14,20 +14,27 @@ export interface FileKey {
 
 export type FindFileKey = (digest: Sha256) => FileKeyCaller | null
 
+/** Whoever calls with this key. */
+export const callerOfFileKey = ({
+  id,
+  administrator,
+  serviceAdministrator,
+  repositories,
+}: Omit<FileKey, 'sha256'>): FileKeyCaller => ({
+  kind: 'file-key',
+  credential: 'file-key',
+  id,
+  administrator,
+  serviceAdministrator,
+  repositories,
+})
+
 /**
  * The keys of the file, read at start, found by the digest of their secret. Looking up a digest is safe where comparing a
  * secret would not be: nobody can choose a guess by the first digits of its SHA-256.
  */
 export const fileKeyFinder = (keys: readonly FileKey[]): FindFileKey => {
   const byDigest = new Map<string, FileKeyCaller>()
-  for (const { id, sha256, administrator, serviceAdministrator, repositories } of keys)
-    byDigest.set(sha256, {
-      kind: 'file-key',
-      credential: 'file-key',
-      id,
-      administrator,
-      serviceAdministrator,
-      repositories,
-    })
+  for (const key of keys) byDigest.set(key.sha256, callerOfFileKey(key))
   return (digest) => byDigest.get(digest) ?? null
 }

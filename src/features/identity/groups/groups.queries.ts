@@ -18,7 +18,8 @@ export const findGroupByNameKey = (tx: Transaction, nameKey: string) =>
 export const membersOf = (q: Queries, groupIds: string[]) =>
   q
     .selectFrom('group_members')
-    .select(['group_id', 'account_id'])
+    .innerJoin('accounts', 'accounts.id', 'group_members.account_id')
+    .select(['group_id', 'account_id', 'accounts.name'])
     .where('group_id', 'in', groupIds)
     .orderBy('account_id')
     .execute()
@@ -121,5 +122,35 @@ export const accessByRepository = (q: Queries, accountId: string, after: string,
     .where('group_grants.repository', '>', after)
     .groupBy('group_grants.repository')
     .orderBy('group_grants.repository')
+    .limit(limit)
+    .execute()
+
+/** The groups through which an account has access to one repository, ordered by name. */
+export const groupsGiving = (q: Queries, accountId: string, repository: string) =>
+  q
+    .selectFrom('group_grants')
+    .innerJoin('group_members', 'group_members.group_id', 'group_grants.group_id')
+    .innerJoin('access_groups', 'access_groups.id', 'group_grants.group_id')
+    .select(['access_groups.id', 'access_groups.name', 'group_grants.access'])
+    .where('group_grants.repository', '=', repository)
+    .where('group_members.account_id', '=', accountId)
+    .orderBy('access_groups.name_key')
+    .execute()
+
+/** Enabled accounts that a group gives something in a repository, after an id and ordered by id. */
+export const accountsWithAccess = (q: Queries, repository: string, after: string, limit: number) =>
+  q
+    .selectFrom('accounts')
+    .select(['accounts.id', 'accounts.name', 'accounts.administrator', 'accounts.enabled'])
+    .where('accounts.id', '>', after)
+    .where('accounts.enabled', '=', 1)
+    .where('accounts.id', 'in', (eb) =>
+      eb
+        .selectFrom('group_grants')
+        .innerJoin('group_members', 'group_members.group_id', 'group_grants.group_id')
+        .select('group_members.account_id')
+        .where('group_grants.repository', '=', repository),
+    )
+    .orderBy('accounts.id')
     .limit(limit)
     .execute()

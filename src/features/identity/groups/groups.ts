@@ -12,6 +12,7 @@ import { requireAccount } from '../sessions/sessions.ts'
 import {
   accessByRepository,
   accessRows,
+  accountsWithAccess,
   deleteGrant,
   deleteGroupRows,
   deleteMember,
@@ -19,6 +20,7 @@ import {
   findGroupByNameKey,
   findGroupRow,
   grantsOfGroups,
+  groupsGiving,
   insertGroup,
   insertMember,
   listGroupRows,
@@ -37,6 +39,8 @@ export interface Group {
   readonly id: string
   readonly name: string
   readonly members: string[]
+  /** The members with their names. */
+  readonly accounts: { id: string; name: string }[]
   readonly grants: { repository: string; access: Access }[]
 }
 
@@ -46,8 +50,11 @@ const owners = { name: 'svc-owners', repository: 'releases' } as const
 const withContents = async (q: Queries, rows: { id: string; name: string }[]): Promise<Group[]> => {
   const ids = rows.map((row) => row.id)
   if (ids.length === 0) return []
-  const groups = new Map<string, Group>(rows.map((row) => [row.id, { ...row, members: [], grants: [] }]))
-  for (const row of await membersOf(q, ids)) groups.get(row.group_id)?.members.push(row.account_id)
+  const groups = new Map<string, Group>(rows.map((row) => [row.id, { ...row, members: [], accounts: [], grants: [] }]))
+  for (const { group_id, account_id, name } of await membersOf(q, ids)) {
+    groups.get(group_id)?.members.push(account_id)
+    groups.get(group_id)?.accounts.push({ id: account_id, name })
+  }
   for (const { group_id, repository, access } of await grantsOfGroups(q, ids))
     groups.get(group_id)?.grants.push({ repository, access })
   return [...groups.values()]
@@ -69,7 +76,7 @@ export const createGroup = ({ database, clock }: GroupParts, name: string, doer:
   changeAuthority(database, doer, async (tx) => {
     const id = await newGroup(tx, name, doer, clock.now())
     if (id === null) throw new Failure('already_exists', `A group named ${JSON.stringify(name)} exists.`)
-    return { id, name, members: [], grants: [] }
+    return { id, name, members: [], accounts: [], grants: [] }
   })
 
 const newGroup = async (tx: Transaction, name: string, doer: Doer, nowMs: number): Promise<string | null> => {
@@ -195,3 +202,9 @@ export const accountGrants = (
   after: string,
   limit: number,
 ): Promise<{ repository: string; access: Access }[]> => accessByRepository(q, accountId, after, limit)
+
+/** The groups through which an account has access to a repository, with what each gives, ordered by name. */
+export const accessThroughGroups = groupsGiving
+
+/** Enabled accounts with access to a repository after an id, ordered by id. */
+export const accountsThatReach = accountsWithAccess

@@ -10,6 +10,8 @@ const GroupView = fields({
   id: Uuid,
   name: GroupName,
   members: Type.Array(Uuid),
+  /** The same with their names. */
+  accounts: Type.Array(fields({ id: Uuid, name: Type.String() })),
   grants: Type.Array(fields({ repository: RepositoryId, access: Access })),
 })
 

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { answers, defineOperation } from '../../../contract/define.ts'
-import { fields, nullable, Sequence, Timestamp } from '../../../contract/schemas.ts'
+import { ActorName, fields, NamedSubjects, nullable, Sequence, Timestamp } from '../../../contract/schemas.ts'
 
 export const listSecurityAudit = defineOperation({
   id: 'listSecurityAudit',
@@ -21,8 +21,10 @@ export const listSecurityAudit = defineOperation({
             sequence: Sequence,
             occurredAt: Timestamp,
             actor: Type.String(),
+            actorName: ActorName,
             action: Type.String(),
             subject: Type.String(),
+            subjects: NamedSubjects,
             clientAddress: Type.String(),
           }),
           { maxItems: 100 },

@@ -1,5 +1,6 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { doerOf } from '../../../journal/doer.ts'
+import { namesOf } from '../../../journal/names.ts'
 import { serviceAccountPageMax } from '../../../kernel/limits/identity.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
 import { sequenceAfter } from '../../../kernel/sequence.ts'
@@ -95,7 +96,10 @@ export const serviceAccountHandlers = (parts: ServiceAccountParts): BoundOperati
     }),
     handle(operations.listDelegations, async ({ path }) => {
       await serviceKeyById(reader, path.id)
-      return { status: 200, json: { items: await delegationsOf(reader, path.id) } }
+      const items = await delegationsOf(reader, path.id)
+      const called = ({ accountId }: { readonly accountId: string }): string => `service-account:${accountId}`
+      const nameOf = await namesOf(reader, items.map(called))
+      return { status: 200, json: { items: items.map((each) => ({ ...each, accountName: nameOf(called(each)) })) } }
     }),
     handle(operations.putDelegation, async (input) => ({
       status: 200,

@@ -1,3 +1,4 @@
+import { withAllNames } from '../../../journal/names.ts'
 import type { Telling } from '../../../journal/telling.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { pageOf } from '../../../kernel/page.ts'
@@ -16,5 +17,6 @@ const toChange = (row: Row) => ({
 /** What was done to an account and its keys, oldest first, beyond a sequence. */
 export const historyOf = async (database: Telling, accountId: string, after: number) => {
   const rows = await serviceAuditAfter(database, accountId, after, pageMax + 1)
-  return pageOf(rows, pageMax, toChange, ({ sequence }) => String(sequence))
+  const { items, next } = pageOf(rows, pageMax, toChange, ({ sequence }) => String(sequence))
+  return { items: await withAllNames(database.reader, items), next }
 }

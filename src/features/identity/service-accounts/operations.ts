@@ -1,6 +1,16 @@
 import Type from 'typebox'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
-import { fields, IdempotencyKey, nullable, oneOf, Sequence, Timestamp, Uuid } from '../../../contract/schemas.ts'
+import {
+  ActorName,
+  fields,
+  IdempotencyKey,
+  NamedSubjects,
+  nullable,
+  oneOf,
+  Sequence,
+  Timestamp,
+  Uuid,
+} from '../../../contract/schemas.ts'
 import { type AdministrationAction, administrationActions } from '../../../kernel/actions.ts'
 import { expectedRevisionMax } from '../../../kernel/limits/catalog.ts'
 import { serviceAccountPageMax } from '../../../kernel/limits/identity.ts'
@@ -161,8 +171,10 @@ export const getServiceAudit = defineOperation({
             sequence: Sequence,
             occurredAt: Timestamp,
             actor: Type.String(),
+            actorName: ActorName,
             action: Type.String(),
             subject: Type.String(),
+            subjects: NamedSubjects,
           }),
           { maxItems: 100 },
         ),
@@ -222,11 +234,13 @@ export const activateServiceKey = defineOperation({
   failures: ['key_limit'],
 })
 
-const Delegation = fields({
+const oneDelegation = {
   accountId: Uuid,
   actions: Type.Array(oneOf(administrationActions)),
   ceiling: BindingList,
-})
+}
+const Delegation = fields(oneDelegation)
+const ListedDelegation = fields({ ...oneDelegation, accountName: nullable(Type.String()) })
 
 const delegation = fields({ id: Uuid, accountId: Uuid })
 
@@ -238,7 +252,7 @@ export const listDelegations = defineOperation({
   summary: 'List what an operator key may administrate',
   retry: 'read',
   pathParameters: one,
-  responses: { 200: answers('Up to 64 delegations', fields({ items: Type.Array(Delegation) })) },
+  responses: { 200: answers('Up to 64 delegations', fields({ items: Type.Array(ListedDelegation) })) },
   failures: ['not_found'],
 })
 

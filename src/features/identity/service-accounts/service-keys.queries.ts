@@ -116,3 +116,14 @@ export const replacedKeys = (tx: Transaction, accountId: string, now: string) =>
     .orderBy('superseded_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
+
+/** Active keys of an account that have not expired, ordered by id. */
+export const usableKeyRows = (q: Queries, accountId: string, now: string): Promise<ServiceKeysTable[]> =>
+  q
+    .selectFrom('service_keys')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('state', '=', 'active')
+    .where('expires_at', '>', now)
+    .orderBy('id')
+    .execute()

@@ -1,4 +1,5 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { pageWithActorNames } from '../../../journal/names.ts'
 import { promotionsAfter, seenBy } from '../../../journal/repository/promotions.ts'
 import type { RepositoryAction } from '../../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../../kernel/caller.ts'
@@ -32,7 +33,7 @@ export const promotionHandlers = (parts: PromotionHandlerParts): BoundOperation[
       const held = await parts.heldActions(caller, peer)
       return { repository: held.size > 0, artifact: held.has('artifact.read') }
     })
-    return { items: seen, next }
+    return pageWithActorNames(database.reader, { items: seen, next })
   }
   return [
     handle(operations.listArtifactPromotions, async ({ path, query, caller }) => {

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
 import {
+  ActorName,
   fields,
   inRepository,
   nullable,
@@ -32,6 +33,7 @@ const PromotionEvent = fields({
   peerRepository: nullable(RepositoryId),
   peerArtifactId: nullable(Uuid),
   actor: Type.String(),
+  actorName: ActorName,
   comment: nullable(Type.String()),
   occurredAt: Timestamp,
 })
