@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Sha256 } from '../../kernel/digest.ts'
 import { smallFilesBytesMax } from '../../kernel/limits/downloads.ts'
 
@@ -18,30 +19,15 @@ export interface SmallFiles {
   ): Promise<Uint8Array>
 }
 
-/** Two generations instead of a list in order of use: what was not asked for while the recent one filled up is forgotten. */
 export const createSmallFiles = (): SmallFiles => {
-  let recent = new Map<Sha256, Uint8Array>()
-  let older = new Map<Sha256, Uint8Array>()
-  let recentBytes = 0
-  const keep = (digest: Sha256, bytes: Uint8Array): void => {
-    if (recentBytes + bytes.byteLength > smallFilesBytesMax / 2) {
-      older = recent
-      recent = new Map()
-      recentBytes = 0
-    }
-    recent.set(digest, bytes)
-    recentBytes += bytes.byteLength
-  }
+  const kept = new LRUCache<Sha256, Uint8Array>({
+    maxSize: smallFilesBytesMax,
+    // An empty file has a place as well.
+    sizeCalculation: (bytes) => Math.max(1, bytes.byteLength),
+  })
   return {
-    find(digest) {
-      const found = recent.get(digest)
-      if (found !== undefined) return found
-      const aged = older.get(digest)
-      if (aged === undefined) return undefined
-      older.delete(digest)
-      keep(digest, aged)
-      return aged
-    },
+    find: (digest) => kept.get(digest),
+
     async read({ digest, bytes }, pieces) {
       const whole = Buffer.allocUnsafeSlow(bytes)
       let filled = 0
@@ -50,7 +36,7 @@ export const createSmallFiles = (): SmallFiles => {
         filled += piece.byteLength
       }
       // What is damaged is sent as it is and shall be seen, but for no longer than the damage lasts.
-      if (hash('sha256', whole) === digest && !recent.has(digest)) keep(digest, whole)
+      if (hash('sha256', whole) === digest) kept.set(digest, whole)
       return whole
     },
   }

@@ -1,28 +1,21 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
 import { sqliteStatementsKept } from '../../kernel/limits/engines.ts'
 
-/**
- * Compiled statements by their text, the least recently used forgotten. Two generations instead of a list in order of use:
- * a hit among the recent ones costs one look-up, and at most twice `sqliteStatementsKept` statements live.
- */
+/** Compiled statements by their text, the least recently used forgotten. */
 export class Statements {
   readonly #database: DatabaseSync
-  #recent = new Map<string, Statement>()
-  #older = new Map<string, Statement>()
+  readonly #kept = new LRUCache<string, Statement>({ max: sqliteStatementsKept })
 
   constructor(database: DatabaseSync) {
     this.#database = database
   }
 
   get(sql: string): Statement {
-    const recent = this.#recent.get(sql)
-    if (recent !== undefined) return recent
-    const statement = this.#older.get(sql) ?? new Statement(this.#database.prepare(sql))
-    if (this.#recent.size >= sqliteStatementsKept) {
-      this.#older = this.#recent
-      this.#recent = new Map()
-    }
-    this.#recent.set(sql, statement)
+    const known = this.#kept.get(sql)
+    if (known !== undefined) return known
+    const statement = new Statement(this.#database.prepare(sql))
+    this.#kept.set(sql, statement)
     return statement
   }
 }

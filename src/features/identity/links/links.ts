@@ -1,4 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign, verify } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Database, Queries } from '../../../database/database.ts'
 import type { LinkCaller } from '../../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
@@ -107,15 +108,14 @@ const noLink = (): Failure =>
  * Signatures that were found good, so that a download in ranges does not pay for each piece (80 µs). That a signature fits
  * never changes; whether its key still counts is read from the row each time. At best it forgets.
  */
-const foundGood = new Set<string>()
+const foundGood = new LRUCache<string, true>({ max: linkSignaturesKeptMax })
 
 const isSignedBy = (publicKey: string, token: string, head: Uint8Array, signature: Uint8Array, target: LinkTarget) => {
   const fact = [publicKey, token, target.repository, target.artifactId].join('\0')
-  if (foundGood.has(fact)) return true
+  if (foundGood.get(fact) === true) return true
   const key = createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x: publicKey } })
   if (!verify(null, signedPart(head, target), key, signature)) return false
-  if (foundGood.size >= linkSignaturesKeptMax) foundGood.clear()
-  foundGood.add(fact)
+  foundGood.set(fact, true)
   return true
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Queries } from '../../../database/database.ts'
 import type { RepositoryAction } from '../../../kernel/actions.ts'
 import { isRepositoryAction } from '../../../kernel/actions.ts'
@@ -80,8 +81,10 @@ export const parseBindings = (json: string): StoredBinding[] => {
 }
 
 /** What came of pairs of texts, which are read from their rows each time. At best it forgets. */
-const remembered = new Map<string, RepositoryPermissions>()
-let rememberedCharacters = 0
+const remembered = new LRUCache<string, RepositoryPermissions>({
+  maxSize: bindingsRememberedCharacters,
+  sizeCalculation: (_permissions, pair) => pair.length,
+})
 
 /**
  * What a key may do at this moment: what its account's policy and its own bindings both allow, as both are stored. The
@@ -92,11 +95,6 @@ export const effectivePermissions = (policy: string, bindings: string): Reposito
   const known = remembered.get(pair)
   if (known !== undefined) return known
   const made = intersection(permissionsOf(parseBindings(policy)), permissionsOf(parseBindings(bindings)))
-  rememberedCharacters += pair.length
-  if (rememberedCharacters > bindingsRememberedCharacters) {
-    remembered.clear()
-    rememberedCharacters = pair.length
-  }
   remembered.set(pair, made)
   return made
 }

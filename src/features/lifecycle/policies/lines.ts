@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { Queries } from '../../../database/database.ts'
 import { linesRememberedGroups } from '../../../kernel/limits/lifecycle.ts'
 import { checkPage } from '../../../kernel/limits/upkeep.ts'
@@ -47,7 +48,7 @@ export class Lines {
   readonly #q: Queries
   readonly #repository: string
   readonly #rules: KeepRules
-  readonly #groups = new Map<string, Map<string, Position | null>>()
+  readonly #groups = new LRUCache<string, Map<string, Position | null>>({ max: linesRememberedGroups })
 
   constructor(q: Queries, repository: string, rules: KeepRules) {
     this.#q = q
@@ -58,7 +59,6 @@ export class Lines {
   /** The lines of these circles, in their order. */
   async of(group: Group, circles: readonly Circle[]): Promise<(Position | null)[]> {
     const key = group === 'repository' ? group : JSON.stringify([group.group_key, group.name_key])
-    if (this.#groups.size >= linesRememberedGroups && !this.#groups.has(key)) this.#groups.clear()
     const known = this.#groups.get(key) ?? new Map<string, Position | null>()
     this.#groups.set(key, known)
     const unknown = circles.filter((circle) => !known.has(keyOf(circle)))
