@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { toSha256 } from '../kernel/digest.ts'
 import { blobName } from '../ports/blob-name.ts'
-import type { BlobStore, FinishedPart } from '../ports/blob-store.ts'
+import type { BlobStore, FinishedPart, GrowingBlob } from '../ports/blob-store.ts'
 import { guardBlobStore } from './blob-guarded.ts'
 
 const name = blobName(toSha256('a'.repeat(64)), 'b'.repeat(32))
@@ -42,6 +42,19 @@ const noting = (calls: string[]): BlobStore => {
       readPart: ({ index, receipt }) => note(`readPart ${index} ${receipt}`, onePiece()),
       publish: () => note(`publish ${place}`, undefined),
       settleName: () => note(`settleName of ${place}`, undefined),
+    }),
+    growing: (id) => ({
+      begin: () => note(`begin ${id}`, undefined),
+      writeSegment: (index) =>
+        note(`writeSegment ${index} of ${id}`, {
+          write: (piece) => note(`write ${piece.byteLength}`, undefined),
+          finish: () => note('finish', 'receipt'),
+          discard: () => note('discard', undefined),
+        }),
+      readSegment: ({ index, receipt }) => note(`readSegment ${index} ${receipt}`, onePiece()),
+      dropSegment: ({ index, receipt }) => note(`dropSegment ${index} ${receipt}`, undefined),
+      publish: (name) => note(`publish ${id} as ${name}`, undefined),
+      settleName: (name) => note(`settleName ${name}`, undefined),
     }),
     open: (name, range, blobBytes) =>
       note(
@@ -127,7 +140,28 @@ describe('guardBlobStore', () => {
     ])
   })
 
-  type Call = Exclude<keyof BlobStore, 'readsParts' | 'assembly'>
+  it('lets a growing blob through outside a transaction, and nothing of it inside', async () => {
+    const { store, calls, transaction } = guarded()
+    const growing = store.growing('g')
+    const segment = { index: 0, bytes: 1, receipt: 'receipt' }
+    const noSegments = async function* (): AsyncGenerator<typeof segment> {}
+    const steps: Readonly<Record<keyof GrowingBlob, () => Promise<unknown>>> = {
+      begin: () => growing.begin(),
+      writeSegment: () => growing.writeSegment(0, {}),
+      readSegment: () => growing.readSegment(segment),
+      dropSegment: () => growing.dropSegment(segment),
+      publish: () => growing.publish(name, 1, noSegments()),
+      settleName: () => growing.settleName(name),
+    }
+    for (const step of Object.values(steps)) await step()
+    const through = ['begin g', 'writeSegment 0 of g', 'readSegment 0 receipt', 'dropSegment 0 receipt']
+    assert.deepEqual(calls, [...through, `publish g as ${name}`, `settleName ${name}`])
+    transaction.open = true
+    for (const [call, step] of Object.entries(steps)) await assert.rejects(step(), refusal(call))
+    assert.equal(calls.length, 6)
+  })
+
+  type Call = Exclude<keyof BlobStore, 'readsParts' | 'assembly' | 'growing'>
   const calls: Readonly<Record<Call, (store: BlobStore) => Promise<unknown>>> = {
     beginAssembly: (store) => store.beginAssembly('a', inParts),
     stage: (store) => store.stage('a', plan),

@@ -1,4 +1,4 @@
-import type { Assembly, BlobStore, StagedBlob, StagedPart } from '../ports/blob-store.ts'
+import type { Assembly, BlobStore, GrowingBlob, StagedBlob, StagedPart } from '../ports/blob-store.ts'
 
 /**
  * The same store, for whoever must not wait for it inside a database transaction (I5): while `forbidden()` is true, every
@@ -20,6 +20,7 @@ export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): Blob
       return store.beginAssembly(id, plan)
     },
     assembly: (place, plan) => guardAssembly(store.assembly(place, plan), allow),
+    growing: (id) => guardGrowing(store.growing(id), allow),
     open: async (name, range, blobBytes) => {
       allow('open')
       return guardPieces(await store.open(name, range, blobBytes), allow)
@@ -100,6 +101,33 @@ const guardAssembly = (assembly: Assembly, allow: Allow): Assembly => ({
   settleName: async () => {
     allow('settleName')
     return assembly.settleName()
+  },
+})
+
+const guardGrowing = (growing: GrowingBlob, allow: Allow): GrowingBlob => ({
+  begin: async () => {
+    allow('begin')
+    return growing.begin()
+  },
+  writeSegment: async (index, options) => {
+    allow('writeSegment')
+    return guardPart(await growing.writeSegment(index, options), allow)
+  },
+  readSegment: async (segment) => {
+    allow('readSegment')
+    return guardPieces(await growing.readSegment(segment), allow)
+  },
+  dropSegment: async (segment) => {
+    allow('dropSegment')
+    return growing.dropSegment(segment)
+  },
+  publish: async (name, bytes, segments) => {
+    allow('publish')
+    return growing.publish(name, bytes, segments)
+  },
+  settleName: async (name) => {
+    allow('settleName')
+    return growing.settleName(name)
   },
 })
 

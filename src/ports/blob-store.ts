@@ -35,6 +35,9 @@ export interface BlobStore {
   /** The place of an assembly that was begun. Asks nobody. */
   assembly(place: string, plan: AssemblyPlan): Assembly
 
+  /** A place for a blob that grows at its end. Ids as for {@link stage}; the id is its name. Asks nobody. */
+  growing(id: string): GrowingBlob
+
   /**
    * The stored bytes of a range, in pieces of at most `limits.readAheadBytes`, read ahead of the consumer by one piece at most.
    * A piece is valid only until the next one is asked for: its memory is then used again. It must not be written to.
@@ -141,6 +144,34 @@ export interface Assembly {
   publish(parts: AsyncIterable<FinishedPart>): Promise<void>
   /** Whatever bears the final name by now keeps it through a power cut when this resolves. */
   settleName(): Promise<void>
+}
+
+/**
+ * A blob of which neither name nor length is known before its last byte has come. It is stored in segments, all of
+ * `appendedSegmentBytes` but for the last one; what is appended to a segment that is not full is written with it,
+ * again. Whoever uses it keeps others from doing so at the same time, through whatever process, and remembers the
+ * receipts.
+ */
+export interface GrowingBlob {
+  /** Makes the place, before anything is written to it. */
+  begin(): Promise<void>
+  /** Opens a segment to be written from its beginning, again if it is there. It may be finished before it is full. */
+  writeSegment(index: number, options: Pick<PartOptions, 'mayWrite'>): Promise<StagedPart>
+  /** The bytes of a finished segment, as `open` gives those of a blob. {@link AssemblyLost} once they are gone. */
+  readSegment(segment: Segment): Promise<AsyncIterableIterator<Uint8Array>>
+  /** A segment that another try has taken the place of: nobody asks for it any more. */
+  dropSegment(segment: Segment): Promise<void>
+  /**
+   * Makes the whole durable and gives it its final name, as {@link Assembly.publish} does. The segments come in order
+   * and are `bytes` together, not nothing. What broken tries left behind them is no part of it.
+   */
+  publish(name: BlobName, bytes: number, segments: AsyncIterable<Segment>): Promise<void>
+  /** As {@link Assembly.settleName}. */
+  settleName(name: BlobName): Promise<void>
+}
+
+export interface Segment extends FinishedPart {
+  readonly bytes: number
 }
 
 interface PartOptions {

@@ -6,12 +6,14 @@ import { readAheadBytes } from '../../kernel/limits/transfers.ts'
 import { assemblySuite } from '../../ports/assembly.suite.ts'
 import { blobStoreSuite } from '../../ports/blob-store.suite.ts'
 import { BlobMissing, BlobStoreFull, BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
+import { growingSuite } from '../../ports/growing.suite.ts'
 import { get, put, rest } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
 import { mayMount, mount, nameInShard, openFilesUnder, scratch, smallDisk, until } from './scratch.suite.ts'
 
 blobStoreSuite('a directory', async (t) => openBlobDirectory(scratch(t)))
 assemblySuite('a directory', async (t) => openBlobDirectory(scratch(t)))
+growingSuite('a directory', async (t) => openBlobDirectory(scratch(t)))
 
 const skip = mayMount ? false : 'mounting needs CAP_SYS_ADMIN'
 

@@ -7,6 +7,7 @@ import { assembledFile, beginAssembledFile } from './assembled-file.ts'
 import { shareDirectorySyncs } from './directory-syncs.ts'
 import { guarded, storeFailure } from './failures.ts'
 import { fileBytes } from './files.ts'
+import { growingFile } from './growing-file.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { stagedRemains, storedBlobs } from './listing.ts'
 import { namesOf } from './numbered-files.ts'
@@ -52,6 +53,7 @@ const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
       }),
 
     assembly: (place, plan) => assembledFile(publishing, place, plan),
+    growing: (id) => growingFile(publishing, id),
 
     open: async (name, range, blobBytes) => {
       try {

@@ -40,6 +40,8 @@ import { isSurelyGone, writerName } from './writer-names.ts'
  */
 
 export interface LoneWriter {
+  /** The number that the file had when it was opened. */
+  readonly number: number
   readonly descriptor: number
   /** To be called when no write is under way any more. Throws unless what was written is there for good: ENOENT where nothing is. */
   assertAlone(): Promise<void>
@@ -79,7 +81,7 @@ export const openAlone = async (layout: Layout, id: string, mayWrite: () => void
           await newestFile(layout, id)
           throw new BlobStoreUnavailable(takenOver)
         }
-        return { descriptor, assertAlone, settled }
+        return { number, descriptor, assertAlone, settled }
       }
       mayWrite()
       await renew(layout, id, own)

@@ -1,20 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { atOnce } from '../../kernel/at-once.ts'
 import { objectPartBytes, objectPartsMax, objectRequestsAtOnce } from '../../kernel/limits/engines.ts'
-import {
-  type Assembly,
-  AssemblyLost,
-  type AssemblyPlan,
-  BlobMissing,
-  type FinishedPart,
-  type StagedPart,
-} from '../../ports/blob-store.ts'
+import { type Assembly, AssemblyLost, type AssemblyPlan, type FinishedPart } from '../../ports/blob-store.ts'
 import type { Bucket } from './bucket.ts'
 import { emptyPlace } from './emptying.ts'
 import { guarded } from './failures.ts'
 import { parsePlace, uploadPlace } from './keys.ts'
-import { deleteObject, putObject, streamObject } from './objects.ts'
+import { putObject, streamObject } from './objects.ts'
 import { GatheredPart, type PartBody, StreamedPart } from './part-bodies.ts'
+import { lostIfMissing, PartOfObject, parseReceipt } from './part-of-object.ts'
 import { openRange } from './reading.ts'
 import { completeUpload, copyPart, createUpload, streamPart, type Upload, uploadPart } from './uploads.ts'
 
@@ -40,27 +34,6 @@ export const beginAssembledObject = async (bucket: Bucket, plan: AssemblyPlan): 
     throw new RangeError(`an object has at most ${objectPartsMax} parts`)
   const { uploadId } = await createUpload(bucket, bucket.keys.blob(plan.name))
   return uploadPlace(plan.name, uploadId)
-}
-
-interface Receipt {
-  /** A part of the upload itself is null. A loose one has its try, unless it is from before each try had its own key. */
-  readonly loose: { readonly attempt: string | null } | null
-  readonly etag: string
-}
-
-const receiptForm = /^(part|loose)(?: ([0-9a-z-]{36}))? (\S{1,180})$/
-
-const writeReceipt = (attempt: string | null, etag: string): string => {
-  if (!/^\S{1,150}$/.test(etag))
-    throw new Error(`the object store gives a part an ETag of ${etag.length} characters, or one with spaces`)
-  return attempt === null ? `part ${etag}` : `loose ${attempt} ${etag}`
-}
-
-/** What cannot be read names a part that nobody finds. */
-const parseReceipt = (receipt: string): Receipt => {
-  const [, kind, attempt = null, etag] = receiptForm.exec(receipt) ?? []
-  if (etag === undefined) throw new AssemblyLost(`not a receipt of this object store: ${receipt.slice(0, 80)}`)
-  return { loose: kind === 'loose' ? { attempt } : null, etag }
 }
 
 export const assembledObject = (bucket: Bucket, place: string, plan: AssemblyPlan): Assembly => {
@@ -137,67 +110,4 @@ interface LoosePart {
   readonly index: number
   readonly key: string
   readonly etag: string
-}
-
-/** A loose part goes when its assembly is published, or is discarded. */
-const lostIfMissing = async <T>(run: () => Promise<T>): Promise<T> => {
-  try {
-    return await run()
-  } catch (error) {
-    throw error instanceof BlobMissing ? new AssemblyLost('a part of this assembly is gone', { cause: error }) : error
-  }
-}
-
-class PartOfObject implements StagedPart {
-  readonly #bucket: Bucket
-  readonly #body: PartBody
-  readonly #bytes: number
-  readonly #attempt: string | null
-  /** Of a loose part. */
-  readonly #key: string | null
-  #state: 'writing' | 'stored' | 'ended' = 'writing'
-
-  constructor(
-    bucket: Bucket,
-    body: PartBody,
-    of: { readonly bytes: number; readonly attempt: string | null; readonly key: string | null },
-  ) {
-    this.#bucket = bucket
-    this.#body = body
-    this.#bytes = of.bytes
-    this.#attempt = of.attempt
-    this.#key = of.key
-  }
-
-  write(piece: Uint8Array): Promise<void> {
-    return guarded(async () => {
-      this.#mustBeWriting()
-      if (this.#body.bytes + piece.byteLength > this.#bytes)
-        throw new RangeError(`a part of ${this.#bytes} bytes takes no more`)
-      await this.#body.write(piece)
-    })
-  }
-
-  finish(): Promise<string> {
-    return guarded(async () => {
-      this.#mustBeWriting()
-      if (this.#body.bytes !== this.#bytes) throw new RangeError(`a part of ${this.#bytes} bytes is not complete`)
-      this.#state = 'ended'
-      const etag = await this.#body.finish()
-      this.#state = 'stored'
-      return writeReceipt(this.#attempt, etag)
-    })
-  }
-
-  async discard(): Promise<void> {
-    const was = this.#state
-    this.#state = 'ended'
-    if (was === 'writing') this.#body.drop()
-    // What stays, also where an answer was lost, is found by the sweep.
-    if (was === 'stored' && this.#key !== null) await deleteObject(this.#bucket, this.#key).catch(() => {})
-  }
-
-  #mustBeWriting(): void {
-    if (this.#state !== 'writing') throw new Error('this part is finished or given back')
-  }
 }

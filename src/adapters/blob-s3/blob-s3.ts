@@ -4,6 +4,7 @@ import { assembledObject, beginAssembledObject } from './assembled-object.ts'
 import { type Bucket, bucketAt, lookAt, type ObjectPlace, type Patience, patience } from './bucket.ts'
 import { emptyPlace } from './emptying.ts'
 import { guarded } from './failures.ts'
+import { growingObject } from './growing-object.ts'
 import { mustBeStagedId, parsePlace } from './keys.ts'
 import { stagedRemains, storedBlobs, uploadsBelow } from './listing.ts'
 import { deleteObject, objectBytes } from './objects.ts'
@@ -49,6 +50,7 @@ const storeIn = (bucket: Bucket): BlobStore => {
       }),
 
     assembly: (place, plan) => assembledObject(bucket, place, plan),
+    growing: (id) => growingObject(bucket, id),
 
     open: (name, range, blobBytes) =>
       guarded(() => openRange(bucket, { key: keys.blob(name), etag: null }, range, blobBytes)),

@@ -59,7 +59,7 @@ export const publishAssembly = async <T>(
     async () => {
       const lost = digest instanceof AssemblyLost ? digest : await putTogether(parts, blob, assembly)
       if (lost === null) return
-      if (!(await isThereAlready(parts, plan, blob.digest, assembly, turn))) throw partsLost(lost)
+      if (!(await isThereAlready(parts, plan, blob.digest, turn, () => assembly.settleName()))) throw partsLost(lost)
       // Others were sooner with the same bytes, which are durable and announced: whatever breaks off now finds them there again.
       await parts.store.discardStaged(row.place)
     },
@@ -91,12 +91,12 @@ const putTogether = async (
  * Parts are gone where somebody gave the blob its final name and died. But they may be gone for other reasons, and others
  * write to that name: it counts once what bears it was read and has the digest.
  */
-const isThereAlready = async (
+export const isThereAlready = async (
   parts: AssemblyParts,
-  { name, bytes }: AssemblyPlan,
+  { name, bytes }: Pick<AssemblyPlan, 'name' | 'bytes'>,
   expected: Sha256,
-  assembly: Assembly,
   turn: Turn,
+  settleName: () => Promise<void>,
 ): Promise<boolean> => {
   // Whoever published it had verified it, and its name was durable before any row said so (I1, I3).
   if (await isStoredAs(parts.database.reader, expected, generationOf(name))) return true
@@ -108,7 +108,7 @@ const isThereAlready = async (
       await hash.update(piece)
     }
     if ((await hash.digest()) !== expected) return false
-    await assembly.settleName()
+    await settleName()
     return true
   } catch (error) {
     if (error instanceof BlobMissing) return false

@@ -46,6 +46,31 @@ export const countStored = prepareQuery((q, p: Parameters<{ claimId: string; byt
     .where('claim_id', '=', p('claimId')),
 )
 
+const grownTo = prepareQuery((q, p: Parameters<{ claimId: string; from: number; to: number; state: string | null }>) =>
+  q
+    .updateTable('assemblies')
+    .set({ stored_bytes: p('to'), hash_state: p('state') })
+    .where('claim_id', '=', p('claimId'))
+    .where('stored_bytes', '=', p('from'))
+    .returning('claim_id'),
+)
+
+/** What is appended is stored so far. False where it did not end where we believed: somebody else appends. */
+export const growTo = async (
+  tx: Transaction,
+  step: { claimId: string; from: number; to: number; state: string | null },
+): Promise<boolean> => (await grownTo(tx, step)).length > 0
+
+/** A segment, in place of the shorter one under its index. */
+export const putSegment = prepareQuery((q, p: Parameters<AssemblyPartsTable>) =>
+  q
+    .insertInto('assembly_parts')
+    .values({ claim_id: p('claim_id'), part_index: p('part_index'), sha256: p('sha256'), receipt: p('receipt') })
+    .onConflict((conflict) =>
+      conflict.columns(['claim_id', 'part_index']).doUpdateSet((eb) => ({ receipt: eb.ref('excluded.receipt') })),
+    ),
+)
+
 const partByIndex = prepareQuery((q, p: Parameters<{ claimId: string; index: number }>) =>
   q
     .selectFrom('assembly_parts')

@@ -1,5 +1,5 @@
 import type { Queries, Transaction } from '../../database/database.ts'
-import type { AssembliesTable } from '../../database/tables/assemblies.ts'
+import type { AssembliesTable, AssemblyPartsTable } from '../../database/tables/assemblies.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -47,7 +47,7 @@ export const partsLost = (cause: AssemblyLost): Failure =>
     cause,
   })
 
-const saidIfLost = (error: unknown): never => {
+export const saidIfLost = (error: unknown): never => {
   throw error instanceof AssemblyLost ? partsLost(error) : error
 }
 
@@ -279,15 +279,21 @@ const assemblyOf = async (parts: AssemblyParts, blob: PlannedBlob, plan: Assembl
   return row
 }
 
-/** Stored parts in order, a page at a time, from an index on. */
+/** Stored parts in order, from an index on. */
 export async function* storedParts(
   q: Queries,
   claimId: string,
   from = 0,
 ): AsyncGenerator<FinishedPart & { readonly digest: Sha256 }> {
+  for await (const row of partRows(q, claimId, from))
+    yield { index: row.part_index, receipt: row.receipt, digest: toSha256(row.sha256) }
+}
+
+/** The rows of parts or segments in order, a page at a time, from an index on. */
+export async function* partRows(q: Queries, claimId: string, from: number): AsyncGenerator<AssemblyPartsTable> {
   for (let next = from; ; ) {
     const page = await partPage(q, claimId, next, partsPage)
-    for (const row of page) yield { index: row.part_index, receipt: row.receipt, digest: toSha256(row.sha256) }
+    yield* page
     const last = page.at(-1)
     if (last === undefined || page.length < partsPage) return
     next = last.part_index + 1

@@ -2,11 +2,12 @@ import type { Database, Transaction } from '../../database/database.ts'
 import type { Sha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
-import { roomLookEveryBytes, undeclaredReservationBytes } from '../../kernel/limits/transfers.ts'
+import { roomLookEveryBytes } from '../../kernel/limits/transfers.ts'
 import type { BlobStore, StagedBlob } from '../../ports/blob-store.ts'
-import type { Content, Room } from '../claims/room.ts'
+import type { Content } from '../claims/room.ts'
 import type { Hashing, TransferHash } from '../hashing/hashing.ts'
 import type { FreeSpace } from './free-space.ts'
+import { type Growth, growAhead } from './growing-ahead.ts'
 
 /**
  * The one door for bytes into the store, whatever the protocol.
@@ -27,17 +28,12 @@ export interface IngestParts {
   readonly hashing: Hashing
 }
 
-export interface Transfer {
-  /** Set aside for it; grows for bodies of unknown length. */
-  readonly room: Room
+export interface Transfer extends Growth {
   /** Differs between attempts at the same reservation, so that a dead attempt's place is never written again. */
   readonly stagingId: string
   readonly pieces: AsyncIterable<Uint8Array>
   /** What the bytes must turn out to be, as far as it was said beforehand. */
   readonly expected: { readonly bytes: number | null; readonly digest: Sha256 | null }
-  /** Runs after each growth of the room, in its transaction; throws 507 where it may not be promised. */
-  readonly allowGrowth?: () => Promise<(tx: Transaction) => Promise<void>>
-  readonly maxBytes: number
 }
 
 interface Finish<T> {
@@ -95,28 +91,11 @@ const hashed = async (
       await parts.freeSpace.refuseUnlessRoomFor(0)
       roomSeenAtBytes = bytes
     }
-    if (bytes > transfer.room.bytes) await reserveMore(parts, transfer, bytes)
+    if (bytes > transfer.room.bytes) await growAhead(parts, transfer, bytes)
     await hash.update(piece)
     await staged.write(piece)
   }
   return { digest: await hash.digest(), bytes }
-}
-
-/** Reserves ahead of a body of unknown length, and near the quota no more than it takes. */
-const reserveMore = async (
-  { freeSpace }: IngestParts,
-  { room, maxBytes, allowGrowth }: Transfer,
-  bytes: number,
-): Promise<void> => {
-  const ahead = Math.min(Math.max(room.bytes * 2, bytes, undeclaredReservationBytes), maxBytes)
-  await freeSpace.refuseUnlessRoomFor(ahead - bytes)
-  const allow = await allowGrowth?.()
-  try {
-    await room.grow(ahead, allow)
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code !== 'storage_quota') throw error
-    await room.grow(bytes, allow)
-  }
 }
 
 const tooLong = (transfer: Transfer): Failure =>

@@ -1,4 +1,4 @@
-/** Where the parts of an upload lie until it is published or cancelled. */
+/** Where the parts of an upload lie until it is published or cancelled; and the segments of one that is appended to. */
 export interface AssembliesTable {
   /** The claim that its bytes are reserved by: the id of the upload. */
   claim_id: string
@@ -6,7 +6,7 @@ export interface AssembliesTable {
   place: string
   /** Bytes of all parts that are stored. */
   stored_bytes: number
-  /** Parts from the beginning that `hash_state` has seen. */
+  /** Parts from the beginning that `hash_state` has seen; where bytes are appended it has seen all that is stored. */
   hashed_parts: number
   /** Where the running hash stands, for stores whose parts cannot be read back; else null. */
   hash_state: string | null
@@ -14,10 +14,14 @@ export interface AssembliesTable {
   verified: number
 }
 
-/** A part that is stored: its bytes survive a power cut (I1). It never changes. */
+/**
+ * A part that is stored: its bytes survive a power cut (I1). It never changes, but for the last segment of an upload
+ * that is appended to, in whose place a longer one comes.
+ */
 export interface AssemblyPartsTable {
   claim_id: string
   part_index: number
+  /** Empty for a segment: no client knows them. */
   sha256: string
   /** What the store wants to hear when the part is read or published. */
   receipt: string

@@ -76,3 +76,11 @@ export const uploadBodiesPerCaller = 64
 /** Waiting to be received; beyond it 503 rather than minutes of waiting. A connection and some kilobytes each. */
 export const uploadBodiesWaitingMax = 1_000
 export const uploadBodyWaitMs = 30 * second
+
+/**
+ * An upload whose length nobody says beforehand is stored in segments of this size. The last one is written again with
+ * what is appended to it; a store that puts objects together takes no smaller ones (5 MiB) but at the end.
+ */
+export const appendedSegmentBytes = 8 * MiB
+/** As many segments as one object is put together from: 80,000 MiB. */
+export const appendedBytesMax = partsMax * appendedSegmentBytes

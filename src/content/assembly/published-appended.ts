@@ -1,0 +1,131 @@
+import type { Transaction } from '../../database/database.ts'
+import type { AssembliesTable } from '../../database/tables/assemblies.ts'
+import type { Sha256 } from '../../kernel/digest.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { newId } from '../../kernel/ids.ts'
+import { appendedSegmentBytes } from '../../kernel/limits/transfers.ts'
+import { type BlobName, digestOfName } from '../../ports/blob-name.ts'
+import { AssemblyLost, type GrowingBlob } from '../../ports/blob-store.ts'
+import { type Content, type Room, roomOf } from '../claims/room.ts'
+import { ingest } from '../ingest/ingest.ts'
+import { isThereAlready } from './assembled.ts'
+import { deleteAssembly, findAssembly, markVerified } from './assembly.queries.ts'
+import { type AssemblyParts, partsLost, type Turn } from './assembly.ts'
+import { segmentsOf } from './segments.ts'
+
+type Commit<T> = (tx: Transaction, content: Content, now: string) => Promise<T>
+
+/**
+ * Verifies that all that was appended has the digest that is said now, and publishes it with the caller's rows. 422
+ * `checksum_mismatch` when it has another one: the upload is as before, and may be appended to or be ended. Once the
+ * digest was right, only publishing is left; after a failure it is tried again, through any process.
+ *
+ * Order: verify -> announce -> remember that it was verified -> final name (I3) -> the transaction of `Room.publish`.
+ */
+export const publishAppended = async <T>(
+  parts: AssemblyParts,
+  { claimId, digest }: { readonly claimId: string; readonly digest: Sha256 },
+  turn: Turn,
+  commit: Commit<T>,
+): Promise<T> => {
+  const room = await roomOf(parts, claimId)
+  if (room.name !== null && digestOfName(room.name) !== digest) throw otherDigest(digestOfName(room.name), digest)
+  const row = await findAssembly(parts.database.reader, claimId)
+  if (row === undefined || row.stored_bytes === 0) return publishNothing(parts, room, digest, row, commit)
+  const growing = parts.store.growing(row.place)
+  const found = await digestOf(parts, row, growing, turn)
+  // What was never seen to be what was declared may be anything.
+  if (found instanceof AssemblyLost && row.verified === 0) throw partsLost(found)
+  if (!(found instanceof AssemblyLost) && found !== digest) throw otherDigest(found, digest)
+  parts.reach('publish.staged')
+  turn.assertHeld()
+  const bytes = row.stored_bytes
+  const result = await room.publish(
+    { digest, bytes },
+    async (name) => {
+      // Durable before the name is given: from then on what was appended may be gone.
+      if (row.verified === 0) await parts.database.transaction((tx) => markVerified(tx, claimId))
+      turn.assertHeld()
+      const lost = found instanceof AssemblyLost ? found : await giveName(parts, row, growing, name)
+      if (lost === null) return
+      if (!(await isThereAlready(parts, { name, bytes }, digest, turn, () => growing.settleName(name))))
+        throw partsLost(lost)
+      await parts.store.discardStaged(row.place)
+    },
+    async (tx, content, now) => {
+      await deleteAssembly(tx, claimId)
+      return commit(tx, content, now)
+    },
+  )
+  parts.hashes.forget(claimId)
+  return result
+}
+
+const otherDigest = (found: Sha256, said: Sha256): Failure =>
+  new Failure('checksum_mismatch', `What was sent has the SHA-256 ${found}; ${said} was declared.`)
+
+/** Null when it is done. Only of what was verified. */
+const giveName = async (
+  { database }: AssemblyParts,
+  row: AssembliesTable,
+  growing: GrowingBlob,
+  name: BlobName,
+): Promise<AssemblyLost | null> => {
+  const { claim_id, stored_bytes } = row
+  try {
+    await growing.publish(name, stored_bytes, segmentsOf(database.reader, claim_id, stored_bytes))
+    return null
+  } catch (error) {
+    if (error instanceof AssemblyLost) return error
+    throw error
+  }
+}
+
+/** The digest of all that is stored, or that it is lost. Reads what no running hash has seen. */
+const digestOf = async (
+  parts: AssemblyParts,
+  { claim_id, stored_bytes, hash_state }: AssembliesTable,
+  growing: GrowingBlob,
+  turn: Turn,
+): Promise<Sha256 | AssemblyLost> => {
+  const seen = parts.hashes.resume(claim_id, { parts: stored_bytes, state: hash_state })
+  try {
+    const from = Math.floor(seen.parts / appendedSegmentBytes)
+    let skipped = seen.parts % appendedSegmentBytes
+    if (seen.parts < stored_bytes)
+      for await (const segment of segmentsOf(parts.database.reader, claim_id, stored_bytes, from))
+        for await (const piece of await growing.readSegment(segment)) {
+          turn.assertHeld()
+          const known = Math.min(skipped, piece.byteLength)
+          skipped -= known
+          await seen.hash.update(piece.subarray(known))
+        }
+    return await seen.hash.digest()
+  } catch (error) {
+    if (error instanceof AssemblyLost) return error
+    throw error
+  } finally {
+    seen.hash.drop()
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** A file of no bytes: there is nothing to put together. */
+const publishNothing = <T>(
+  parts: AssemblyParts,
+  room: Room,
+  digest: Sha256,
+  row: AssembliesTable | undefined,
+  commit: Commit<T>,
+): Promise<T> =>
+  ingest(
+    parts,
+    { room, stagingId: newId(parts.clock.now()), pieces: nothing(), expected: { bytes: 0, digest }, maxBytes: 0 },
+    {
+      commit: async (tx, content, now) => {
+        if (row !== undefined) await deleteAssembly(tx, room.id)
+        return commit(tx, content, now)
+      },
+    },
+  )
