@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { handlersWithOtherNames, longerThan, missingPaths, pathsNamedIn } from './house.ts'
+import { handlersWithOtherNames, longerThan, missingPaths, pathsNamedIn, unitsDefinedAgain } from './house.ts'
 
 describe('the house', () => {
   test('refuses a file that is longer than it may be', () => {
@@ -20,6 +20,19 @@ describe('the house', () => {
       { path: 'renamed/handlers.ts', text: "import * as all from './operations.ts'\nhandle(all.getThing, get)\n" },
     ]
     assert.deepEqual(handlersWithOtherNames(files), ['bare/handlers.ts', 'mixed/handlers.ts', 'renamed/handlers.ts'])
+  })
+
+  test('refuses a unit that is defined again', () => {
+    const files = [
+      { path: 'hours.ts', text: 'const one = 1\nconst hourMs = 3_600_000\n' },
+      { path: 'sizes.ts', text: '  const MiB = 1024 * 1024\nconst GiB = 1024 ** 3\n' },
+      { path: 'days.ts', text: 'const day = 24 * 3_600_000\n' },
+      {
+        path: 'fine.ts',
+        text: "import { hour } from './units.ts'\nconst graceMs = 3 * hour\nconst day = days.at(-1)\n",
+      },
+    ]
+    assert.deepEqual(unitsDefinedAgain(files), ['hours.ts: hour', 'sizes.ts: MiB', 'sizes.ts: GiB', 'days.ts: day'])
   })
 
   test('refuses a document that names paths which are not there', () => {

@@ -27,6 +27,16 @@ export const handlersWithOtherNames = (handlers: readonly Page[]): string[] =>
     })
     .map(({ path }) => path)
 
+/** Units that a file defines for itself, such as `const hour = 3_600_000`, as `path: name`. */
+export const unitsDefinedAgain = (files: readonly Page[]): string[] =>
+  files.flatMap(({ path, text }) =>
+    [
+      ...text.matchAll(
+        /^ *(?:export )?const (second|minute|hour|day|[KMGT]iB|mebibyte)(?:Ms)? = (?:[\d_]+|1024 \*.*)(?: \* .*)?$/gm,
+      ),
+    ].map(([, name]) => `${path}: ${name}`),
+  )
+
 const floors = 'main|kernel|contract|ports|adapters|database|content|journal|jobs|features|protocols|http'
 const tree = new RegExp(
   String.raw`\`((?:(?:src|test|bench|scripts|docs)\/|(?:${floors})\/)[\w./-]*[\w/]|[a-z-]+\.(?:queries\.)?ts)\``,
