@@ -5,7 +5,7 @@ import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits/http.ts'
 import { continueBody } from './body/request-body.ts'
 import { isSent } from './body/sent-files.ts'
-import type { HttpParts } from './parts.ts'
+import type { HttpParts } from './given.ts'
 import { spenderOf } from './pipeline/budget.ts'
 import { clientFacts, isForwardedByStranger } from './pipeline/client-address.ts'
 import { exchangeOf } from './pipeline/exchange.ts'
@@ -14,6 +14,7 @@ import { type LowerCase, lowerCaseIds } from './pipeline/lower-case.ts'
 import { admit, type Checked, compileOperation, perform } from './pipeline/pipeline.ts'
 import { parseJson } from './pipeline/thrown.ts'
 import type { Replies } from './replies/replies.ts'
+import { type RefuseMethod, refuseOtherMethods } from './routing/methods.ts'
 import { restName, routePath } from './routing/route-path.ts'
 
 const paramsOf = (request: FastifyRequest, rest: string | null, lower: LowerCase | null): Params => {
@@ -42,8 +43,42 @@ type Parts = Pick<
   | 'uploadDeadlineSeconds'
 >
 
+/**
+ * Makes the routes of all operations that are served, and of the methods that their paths do not have. Answers what refuses methods
+ * that have no routes at all, from when the application is ready.
+ */
+export const bindOperations = (
+  app: FastifyInstance,
+  parts: HttpParts,
+  replies: Replies,
+  isDraining: () => boolean,
+): RefuseMethod => {
+  let refuseMethod: RefuseMethod = () => {}
+  const served = parts.operations.filter(({ operation }) => !parts.readOnly || reads(operation))
+  const bind = (routes: FastifyInstance, isJson: boolean): void => {
+    for (const bound of served)
+      if ((bound.operation.body.kind === 'json') === isJson) bindOperation(routes, bound, parts, replies, isDraining)
+  }
+  app.register((routes, _, done) => {
+    readJsonBodies(routes)
+    bind(routes, true)
+    done()
+  })
+  app.register((routes, _, done) => {
+    leaveBodies(routes)
+    bind(routes, false)
+    refuseMethod = refuseOtherMethods(
+      routes,
+      served.map(({ operation }) => operation),
+      parts.operations.map(({ operation }) => operation),
+    )
+    done()
+  })
+  return (url) => refuseMethod(url)
+}
+
 /** Makes the route of an operation: admit when the head is there, validate and perform when a JSON body is. */
-export const bindOperation = (
+const bindOperation = (
   routes: FastifyInstance,
   bound: BoundOperation,
   parts: Parts,
@@ -135,7 +170,7 @@ const bodyTooSlow = (): Failure =>
   })
 
 /** JSON and nothing else: another media type is 415, a longer body 413. */
-export const readJsonBodies = (routes: FastifyInstance): void => {
+const readJsonBodies = (routes: FastifyInstance): void => {
   routes.removeAllContentTypeParsers()
   routes.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) =>
     parseJson(body),
@@ -143,7 +178,7 @@ export const readJsonBodies = (routes: FastifyInstance): void => {
 }
 
 /** Bodies that the handler streams, or that nobody wants, are left on the connection. */
-export const leaveBodies = (routes: FastifyInstance): void => {
+const leaveBodies = (routes: FastifyInstance): void => {
   routes.removeAllContentTypeParsers()
   routes.addContentTypeParser('*', async () => undefined)
 }

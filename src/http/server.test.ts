@@ -11,7 +11,7 @@ import { jsonBodyDeadlineMs, lingerIdleMs, textAnswerMs, unreadBytesMax } from '
 import { drainMs } from '../kernel/limits/process.ts'
 import { realTimers } from '../kernel/timers.ts'
 import { createUploadLine } from './body/upload-line.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics } from './metrics/metrics.ts'
 import { createBudget } from './pipeline/budget.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
 

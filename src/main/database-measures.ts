@@ -1,5 +1,5 @@
 import type { DatabaseLog } from '../database/database.ts'
-import type { Measure } from '../http/metrics.ts'
+import type { Measure } from '../http/metrics/measures.ts'
 
 /** How things stand with the log of a database in a file. */
 export const databaseMeasures = (log: DatabaseLog | undefined): readonly Measure[] =>

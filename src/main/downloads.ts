@@ -3,7 +3,7 @@ import { createDownloadMeter, type DownloadMeter } from '../content/admission/me
 import { ticketSecret } from '../content/admission/shared-slots.queries.ts'
 import { type SharedSlots, shareSlots } from '../content/admission/shared-slots.ts'
 import { createTickets } from '../content/admission/tickets.ts'
-import type { Measure } from '../http/metrics.ts'
+import type { Measure } from '../http/metrics/measures.ts'
 import { downloadClasses } from '../kernel/download-class.ts'
 import { realTimers } from '../kernel/timers.ts'
 import type { Parts } from './parts.ts'

@@ -1,6 +1,6 @@
 import { inQuarantine } from '../content/checks/quarantine.ts'
 import type { Database } from '../database/database.ts'
-import type { Measure } from '../http/metrics.ts'
+import type { Measure } from '../http/metrics/measures.ts'
 import type { Clock } from '../kernel/clock.ts'
 
 /** Bytes in the store that no row knows, as far as the upkeep has found them. */

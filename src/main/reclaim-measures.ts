@@ -2,7 +2,7 @@ import { queueLength } from '../content/reclaim/reclaim.queries.ts'
 import type { ReclaimMeter } from '../content/reclaim/reclaim-meter.ts'
 import { oldestRemoval, removalCount } from '../content/reclaim/removal.queries.ts'
 import type { Database } from '../database/database.ts'
-import type { Measure } from '../http/metrics.ts'
+import type { Measure } from '../http/metrics/measures.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { reclaimQueueCountedMax } from '../kernel/limits/upkeep.ts'
 

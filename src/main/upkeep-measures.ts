@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts'
-import type { Measure } from '../http/metrics.ts'
+import type { Measure } from '../http/metrics/measures.ts'
 import { secondsSinceUpkeep } from '../jobs/upkeep.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { everyUpkeep } from './upkeep.ts'

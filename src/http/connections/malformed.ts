@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { Failure } from '../../kernel/failure.ts'
 import { headersTimeoutMs, requestHeadBytesMax } from '../../kernel/limits/http.ts'
 import { nextRequestId } from '../pipeline/exchange.ts'
-import { renderProblem } from '../rest.ts'
+import { renderProblem } from '../pipeline/rest.ts'
 
 /** A request line of HTTP/1, whatever its method. */
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64} \S+ HTTP\/1\.[01]\r?\n/

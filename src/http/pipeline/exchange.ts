@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Wire } from '../../contract/wire.ts'
 import { OwningScope } from '../../kernel/scope.ts'
-import { rest } from '../rest.ts'
 import type { Arrival } from './pipeline.ts'
+import { rest } from './rest.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

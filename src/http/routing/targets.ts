@@ -1,6 +1,6 @@
 import { type Wire, wireAt } from '../../contract/wire.ts'
+import { rest } from '../pipeline/rest.ts'
 import { pathOf } from '../pipeline/target.ts'
-import { rest } from '../rest.ts'
 import { type Fold, foldWildcards } from './wildcards.ts'
 
 /** Request targets of all wires, as the router takes them. */

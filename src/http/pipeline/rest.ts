@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
-import { bearerCredential } from '../contract/credential.ts'
-import type { Rendered, Wire } from '../contract/wire.ts'
-import type { Failure } from '../kernel/failure.ts'
+import { bearerCredential } from '../../contract/credential.ts'
+import type { Rendered, Wire } from '../../contract/wire.ts'
+import type { Failure } from '../../kernel/failure.ts'
 
 /** RFC 6750, section 3: how to authenticate, and why it did not work. */
 const challenge = (failure: Failure): string =>

@@ -1,0 +1,34 @@
+import { createMetrics, type HttpMetrics } from '../../http/metrics/metrics.ts'
+import type { Growth } from '../../journal/repository/growth.ts'
+import { databaseMeasures } from '../database-measures.ts'
+import { type Downloads, downloadMeasures } from '../downloads.ts'
+import type { Parts } from '../parts.ts'
+import { offerMetrics } from '../process-metrics.ts'
+import { quarantineMeasures } from '../quarantine-measures.ts'
+import { reclaimMeasures } from '../reclaim-measures.ts'
+import { upkeepMeasures } from '../upkeep-measures.ts'
+
+/** The metrics of a gateway: its own, and what the parts count. */
+export const gatewayMetrics = (
+  { database, clock, meter }: Parts,
+  downloads: Downloads,
+  growth: Growth,
+): HttpMetrics => {
+  const metrics = createMetrics(Math.floor(clock.now() / 1000))
+  offerMetrics(metrics.registry)
+  metrics.show(reclaimMeasures(database, clock, meter))
+  metrics.show(upkeepMeasures(database, clock))
+  metrics.show(quarantineMeasures(database, clock))
+  metrics.show(databaseMeasures(database.log))
+  metrics.show(downloadMeasures(downloads))
+  downloads.meter.waited = metrics.timing('svc_download_wait_seconds', 'Time that downloads waited for a slot.')
+  metrics.show([
+    {
+      name: 'svc_changes_waiting',
+      help: 'Requests that wait for the next change of a repository.',
+      kind: 'gauge',
+      read: () => growth.waiting,
+    },
+  ])
+  return metrics
+}
