@@ -16,6 +16,11 @@ const packages: Readonly<Record<string, string>> = {
   zip: 'zip',
   cc: 'gcc',
   '/usr/include/stdio.h': 'libc6-dev',
+  nginx: 'nginx',
+  caddy: 'caddy',
+  promtool: 'prometheus',
+  buildah: 'buildah',
+  'systemd-analyze': 'systemd',
 }
 
 const isThere = (path: string, mode: number): boolean => {

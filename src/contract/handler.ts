@@ -7,7 +7,7 @@ export interface RequestFacts {
   /** Also in the header `X-Request-Id` and in every problem answer. */
   readonly requestId: string
   readonly clientAddress: string
-  /** `https://host` as the client knows us, without a trailing slash. */
+  /** `https://host` as the client knows us, or `https://host/svc`, without a trailing slash. */
   readonly baseUrl: string
   /** HEAD: the same headers, no body. */
   readonly head: boolean

@@ -8,6 +8,8 @@ import {
   type ResponseKind,
   reads,
   shownPath,
+  surfaceMeanings,
+  surfaces,
 } from './operation.ts'
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
@@ -57,6 +59,17 @@ const parameters = (schema: TObject, place: 'path' | 'query' | 'header'): Json[]
     required: place === 'path' || (Array.isArray(required) && required.includes(name)),
     schema: plain(each),
   }))
+}
+
+/**
+ * Headers that no parameter of the query is named like: generators of clients tell the two apart by their names alone, and not by
+ * their case. A header that is left out may still be sent.
+ */
+const headerParameters = ({ headers, query }: Operation): Json[] => {
+  const taken = new Set(Object.keys(query.properties).map((name) => name.toLowerCase()))
+  return parameters(headers, 'header').filter(
+    (each) => !(isRecord(each) && taken.has(String(each['name']).toLowerCase())),
+  )
 }
 
 const problem: Json = {
@@ -177,7 +190,7 @@ const pathItem = (operation: Operation): Json => ({
   parameters: [
     ...parameters(operation.pathParameters, 'path'),
     ...parameters(operation.query, 'query'),
-    ...parameters(operation.headers, 'header'),
+    ...headerParameters(operation),
   ],
   ...body(operation),
   responses: {
@@ -194,8 +207,8 @@ const pathItem = (operation: Operation): Json => ({
   'x-svc-reader': reads(operation),
 })
 
-/** The OpenAPI 3.0.3 document of these operations; the same for every caller. */
-export const openApiDocument = (operations: readonly Operation[], version: string): Json => {
+/** The OpenAPI 3.0.3 document of these operations; the same for every caller. `server` is the address that paths go below. */
+export const openApiDocument = (operations: readonly Operation[], version: string, server = '/'): Json => {
   const paths: { [path: string]: { [method: string]: Json } } = {}
   for (const operation of operations) {
     const path = shownPath(operation)
@@ -203,7 +216,13 @@ export const openApiDocument = (operations: readonly Operation[], version: strin
   }
   return {
     openapi: '3.0.3',
-    info: { title: 'svc', version, license: { name: 'Apache-2.0' } },
+    info: {
+      title: 'svc',
+      version,
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    servers: [{ url: server }],
+    tags: surfaces.map((name) => ({ name, description: surfaceMeanings[name] })),
     security: [{ bearer: [] }],
     paths,
     components: {

@@ -53,6 +53,15 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export const surfaces = ['discovery', 'identity', 'catalog', 'transfers', 'administration', 'operations'] as const
 export type Surface = (typeof surfaces)[number]
 
+export const surfaceMeanings: Readonly<Record<Surface, string>> = {
+  discovery: 'Health, and what the service can do',
+  identity: 'Accounts, groups, keys and sessions',
+  catalog: 'What is stored, and what is said of it',
+  transfers: 'Bytes on their way in and out',
+  administration: 'What administrators and keys look after',
+  operations: 'What operators watch and steer: space, policies, open uploads, jobs',
+}
+
 export const visibilities = [
   'public',
   'authenticated',

@@ -10,7 +10,7 @@ export interface Rendered {
 /** What a protocol needs to know of a request to speak of its failure. */
 interface FailedRequest {
   readonly requestId: string
-  /** `https://host` as the client knows us. */
+  /** `https://host` as the client knows us, or `https://host/svc`. */
   readonly baseUrl: string
 }
 

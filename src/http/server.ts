@@ -12,6 +12,7 @@ import { preflightHeaders } from './pipeline/origins.ts'
 import { pathOf } from './pipeline/target.ts'
 import { createReplies } from './replies/replies.ts'
 import { bindOperations } from './routes.ts'
+import { basePathOf, withoutBasePath } from './routing/base-path.ts'
 import { createTargets } from './routing/targets.ts'
 
 export interface HttpServer {
@@ -26,6 +27,7 @@ export interface HttpServer {
 /** The HTTP server of the service: routes made from operations, one pipeline for all of them. */
 export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> => {
   let draining = false
+  const basePath = basePathOf(parts.baseUrl)
   const underWay = new UnderWay()
   const rounds = new Rounds()
   const listener = new Listener(parts, underWay.lingering)
@@ -43,7 +45,8 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
     serverFactory: (handler) =>
       listener.serverFor((request, response) => {
         const exchange = exchangeOf({ raw: request })
-        exchange.wire = targets.wireOf(request.url ?? '')
+        request.url = withoutBasePath(request.url ?? '', basePath)
+        exchange.wire = targets.wireOf(request.url)
         underWay.enter(exchange.scope)
         rounds.enter(exchange.network, exchange.scope, () => handler(request, response))
       }),

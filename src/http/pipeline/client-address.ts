@@ -33,6 +33,7 @@ const header = (value: string | string[] | undefined): string =>
 
 export interface ClientFacts {
   readonly clientAddress: string
+  /** Without a slash at its end; has a path where SVC_BASE_URL has one. */
   readonly baseUrl: string
   /** The origin of pages of ours; null where only the client says under which name it found us. */
   readonly ownOrigin: string | null
@@ -76,9 +77,12 @@ export const clientFacts = (
   return {
     clientAddress: trusted ? forwardedAddress(header(request.headers['x-forwarded-for']), direct, proxies) : direct,
     baseUrl,
-    ownOrigin: configuredBaseUrl !== null || trusted || isUnmistakable(host) ? baseUrl : null,
+    ownOrigin: configuredBaseUrl !== null || trusted || isUnmistakable(host) ? originIn(baseUrl) : null,
   }
 }
+
+/** What stands before the path. */
+const originIn = (address: string): string => address.split('/', 3).join('/')
 
 /** True for a request that speaks of another client, from a peer that is not trusted to: all behind it count as one. */
 export const isForwardedByStranger = (request: IncomingMessage, proxies: TrustedProxies): boolean =>

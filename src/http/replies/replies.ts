@@ -9,6 +9,7 @@ import { clientFacts } from '../pipeline/client-address.ts'
 import { type Exchange, exchangeOf } from '../pipeline/exchange.ts'
 import { isByteAnswer } from '../pipeline/pipeline.ts'
 import { toFailure } from '../pipeline/thrown.ts'
+import { basePathOf } from '../routing/base-path.ts'
 import { sendBytes } from './send.ts'
 import { Unread } from './unread.ts'
 
@@ -48,6 +49,13 @@ type Parts = Pick<
  */
 export const createReplies = (parts: Parts, isDraining: () => boolean): Replies => {
   const unread = new Unread(unreadBytesMax)
+  const basePath = basePathOf(parts.baseUrl)
+
+  /** Handlers speak of paths of the service; clients ask for them below its base path. */
+  const located = <Headers extends Readonly<Record<string, string>>>(headers: Headers): Headers =>
+    basePath !== '' && headers['location']?.startsWith('/') === true
+      ? { ...headers, location: basePath + headers['location'] }
+      : headers
 
   /** Of an answer that is whole in memory: for as long as the client has not taken it, it counts. */
   const awaitTaking = (raw: ServerResponse, exchange: Exchange, bytes: number): void => {
@@ -129,12 +137,13 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
       const type: Record<string, string> =
         isJson && body !== '' ? { 'content-type': 'application/json; charset=utf-8' } : {}
       const guards = typeof body === 'string' ? {} : contentGuards
-      text(request, reply, given.status, { ...guards, 'cache-control': 'no-store', ...type, ...given.headers }, body)
+      const headers = { ...guards, 'cache-control': 'no-store', ...type, ...located(given.headers ?? {}) }
+      text(request, reply, given.status, headers, body)
       return
     }
     reply.hijack()
     const exchange = exchangeOf(request)
-    const headers = { ...exchange.headers, ...given.headers }
+    const headers = { ...exchange.headers, ...located(given.headers) }
     const { bytes } = given
     if (bytes === null) {
       reply.raw.writeHead(given.status, headers).end()

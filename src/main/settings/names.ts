@@ -9,7 +9,8 @@ export const settingNames = [
   {
     name: 'SVC_BASE_URL',
     fallback: 'as the request says',
-    meaning: 'Address under which clients reach the service, such as https://files.example.org.',
+    meaning:
+      'Address under which clients reach the service, such as https://files.example.org or https://example.org/svc.',
   },
   {
     name: 'SVC_DATABASE_URL',

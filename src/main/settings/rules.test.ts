@@ -75,8 +75,23 @@ const cases: Record<
     bad: ['-1', '601', '1.5', '11min'],
   },
   SVC_BASE_URL: {
-    good: [['https://files.example.org/', (s) => s.baseUrl, 'https://files.example.org']],
-    bad: ['files.example.org', 'ftp://a', 'https://a/path', 'https://user:hush@a', 'https://a?x=1', 'null', '*'],
+    good: [
+      ['https://files.example.org/', (s) => s.baseUrl, 'https://files.example.org'],
+      ['https://example.org/tools/svc/', (s) => s.baseUrl, 'https://example.org/tools/svc'],
+    ],
+    bad: [
+      'files.example.org',
+      'ftp://a',
+      'https://a//b',
+      'https://a/b/../c',
+      'https://a/%73vc',
+      'https://a/api',
+      'https://a/V2/x',
+      'https://user:hush@a',
+      'https://a?x=1',
+      'null',
+      '*',
+    ],
   },
   SVC_DATABASE_URL: {
     good: [

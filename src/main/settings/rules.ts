@@ -21,6 +21,7 @@ import {
   uploadSharePercentDefault,
 } from '../../kernel/limits/transfers.ts'
 import { day, hour, second } from '../../kernel/units.ts'
+import { baseUrl } from './base-url.ts'
 import { type BlobStoreSetting, blobStoreSetting } from './blob-store.ts'
 import { size, time } from './measures.ts'
 import { type SettingName, settingNames } from './names.ts'
@@ -86,7 +87,7 @@ export const readSettings = (environment: Environment): Settings => {
   const settings: Settings = {
     dataDir,
     listen: read('SVC_LISTEN', { host: '127.0.0.1', port: 8080 }, listenAddress),
-    baseUrl: read<string | null>('SVC_BASE_URL', null, originUrl),
+    baseUrl: read<string | null>('SVC_BASE_URL', null, baseUrl),
     databaseUrl: read('SVC_DATABASE_URL', `sqlite:${join(dataDir, 'svc.db')}`, databaseUrl),
     blobStore: read<BlobStoreSetting>(
       'SVC_BLOB_STORE',

@@ -15,6 +15,8 @@ export interface DiscoveryHandlerParts {
   readonly role: 'api' | 'reader'
   /** MAJOR.MINOR.PATCH of the API document, which is that of the program. */
   readonly version: string
+  /** The address that clients know the service by; null: as each of them says. */
+  readonly baseUrl: string | null
   readonly maxObjectBytes: number
   readonly selfRegistration: () => Promise<boolean>
   readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
@@ -35,7 +37,7 @@ export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[
     const key = surface ?? 'all'
     const known = documents.get(key)
     if (known !== undefined) return known
-    const text = JSON.stringify(openApiDocument(served(surface), parts.version))
+    const text = JSON.stringify(openApiDocument(served(surface), parts.version, parts.baseUrl ?? '/'))
     documents.set(key, text)
     return text
   }

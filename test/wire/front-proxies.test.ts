@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { globSync, readFileSync, statSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { ask, closeConnections } from '../harness/client.ts'
+import { type FrontPorts, type FrontProxy, freePorts, startCaddy, startNginx } from '../harness/front-proxies.ts'
+import {
+  endProgramsAfterTests,
+  keyIn,
+  listening,
+  type Program,
+  runProgram,
+  settingsFor,
+  startSvc,
+} from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
+
+endProgramsAfterTests()
+after(closeConnections)
+
+interface Front {
+  readonly name: string
+  readonly host: string
+  readonly path: string
+  start(ports: FrontPorts): Promise<FrontProxy>
+}
+
+const fronts: readonly Front[] = [
+  {
+    name: 'nginx',
+    host: 'files.example.org',
+    path: '',
+    start: (ports) => startNginx('svc.conf', 'files.example.org', ports),
+  },
+  {
+    name: 'nginx, below a path',
+    host: 'example.org',
+    path: '/svc',
+    start: (ports) => startNginx('svc-below-a-path.conf', 'example.org', ports),
+  },
+  { name: 'Caddy', host: 'files.example.org', path: '', start: (ports) => startCaddy('Caddyfile', ports) },
+  {
+    name: 'Caddy, below a path',
+    host: 'example.org',
+    path: '/svc',
+    start: (ports) => startCaddy('below-a-path.Caddyfile', ports),
+  },
+]
+
+/** Larger than what a proxy keeps in memory, or takes unless it is told to. */
+const manyBytes = 9_000_000
+
+for (const { name, host, path, start } of fronts) {
+  describe(`behind ${name}`, { timeout: 120_000 }, () => {
+    let folder: string
+    let file: string
+    let service: Program
+    let direct: string
+    let front: FrontProxy
+    let ports: FrontPorts
+    let base: string
+    let key: string
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'svc-front-'))
+      file = join(folder, 'big file')
+      await writeFile(file, randomBytes(manyBytes))
+      const dataDir = join(folder, 'data')
+      const [https = 0, http = 0, own = 0] = await freePorts(3)
+      ports = { https, http, service: own }
+      base = `https://${host}:${https}${path}`
+      const settings = {
+        SVC_BASE_URL: base,
+        SVC_TRUSTED_PROXIES: '127.0.0.1',
+        SVC_LISTEN: `127.0.0.1:${own}`,
+      }
+      service = startSvc(['up'], settingsFor({ dataDir }, settings))
+      direct = await listening(service)
+      key = keyIn(dataDir, 'bootstrap-token.txt')
+      front = await start(ports)
+    })
+    after(async () => {
+      await front[Symbol.asyncDispose]()
+      service.child.kill('SIGKILL')
+      await service.ended
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    const names = (): string[] =>
+      [ports.https, ports.http].flatMap((port) => ['--resolve', `${host}:${port}:127.0.0.1`])
+    const curl = async (...args: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await runProgram('curl', [
+        ...['-sS', '--fail-with-body', '--cacert', front.authority, ...names()],
+        ...args,
+      ])
+      assert.equal(code, 0, `${args.join(' ')}\n${stdout}${stderr}`)
+      return stdout
+    }
+    const asKey = (): string[] => ['-H', `Authorization: Bearer ${key}`]
+    const tell = (json: unknown): string[] => ['-H', 'Content-Type: application/json', '-d', JSON.stringify(json)]
+    const releases = (): string => `${base}/api/v1/repositories/releases`
+    const fileAt = (at: string): string => `${releases()}/raw/${at}`
+
+    test('a large file goes in and out under a name with odd characters', async () => {
+      const at = fileAt('a%20b/c%2Bd%25/e.bin')
+      const told = JSON.parse(await curl(...asKey(), '-T', file, at))
+      assert.equal(told.path, 'a b/c+d%/e.bin')
+      const back = join(folder, 'back')
+      await curl(...asKey(), '-o', back, at)
+      assert.ok(readFileSync(back).equals(readFileSync(file)))
+      const part = await curl(...asKey(), '-r', '0-99', '-o', back, '-w', '%{http_code}', at)
+      assert.equal(part, '206')
+      assert.equal(statSync(back).size, 100)
+    })
+
+    test('a target goes on as it was sent', async () => {
+      const refused = await runProgram('curl', [
+        '-s',
+        '--path-as-is',
+        '--cacert',
+        front.authority,
+        ...names(),
+        ...asKey(),
+        fileAt('a%2F..%2Fb'),
+      ])
+      const told = JSON.parse(refused.stdout)
+      const same = await ask(direct, { path: '/api/v1/repositories/releases/raw/a%2F..%2Fb', credential: key })
+      assert.deepEqual([told.code, told.detail], [same.json.code, same.json.detail])
+    })
+
+    test('links, places and the document bear the address that clients use, and lead back', async () => {
+      const document = JSON.parse(await curl(...asKey(), `${base}/api/v1/openapi.json`))
+      assert.deepEqual(document.servers, [{ url: base }])
+
+      const bytes = 'given away'
+      await writeFile(join(folder, 'small'), bytes)
+      const { artifact } = JSON.parse(await curl(...asKey(), '-T', join(folder, 'small'), fileAt('small')))
+      const { sha256 } = artifact
+      const upload = { name: 'small', size: String(bytes.length), sha256 }
+      const head = await curl(
+        ...[...asKey(), ...tell(upload), '-H', 'Idempotency-Key: one', '-D', '-', '-o', '/dev/null'],
+        `${releases()}/uploads`,
+      )
+      const location = /^location: (\S+)/im.exec(head)?.[1] ?? ''
+      assert.ok(location.startsWith(`${path}/api/v1/repositories/releases/uploads/`), head)
+      const session = JSON.parse(await curl(...asKey(), new URL(location, base).href))
+      assert.equal(session.status, 'pending')
+
+      const link = JSON.parse(await curl(...asKey(), ...tell({}), `${releases()}/artifacts/${artifact.id}/links`))
+      assert.ok(link.url.startsWith(`${releases()}/artifacts/`), link.url)
+      assert.equal(await curl(link.url), bytes)
+    })
+
+    test('an upload reaches svc while it is still under way, and rests nowhere else', async () => {
+      const made = await runProgram('mkfifo', [join(folder, 'go on')])
+      assert.equal(made.code, 0)
+      const upload = runProgram('bash', [
+        '-c',
+        `(head -c 200000 "$1"; read -r < "$2"; head -c 200000 "$1") | curl -sS --fail-with-body "\${@:3}"`,
+        ...['upload', file, join(folder, 'go on'), '--cacert', front.authority, ...names(), ...asKey()],
+        ...['-T', '-', fileAt('slowly')],
+      ])
+      await until('svc has what was sent', async () => {
+        const staged = globSync(join(folder, 'data/staging/*')).map(
+          (each) => statSync(each, { throwIfNoEntry: false })?.size,
+        )
+        return staged.some((size = 0) => size >= 200_000)
+      })
+      const kept = globSync(join(front.folder, 'temp-*/**')).filter((each) => statSync(each).isFile())
+      assert.deepEqual(kept, [])
+      await writeFile(join(folder, 'go on'), '\n')
+      const { code, stdout, stderr } = await upload
+      assert.equal(code, 0, stdout + stderr)
+      assert.equal(JSON.parse(stdout).artifact.size, '400000')
+    })
+
+    test('a refusal of a large body arrives, and says who refused', async () => {
+      const args = ['-sS', '--cacert', front.authority, ...names(), '-H', 'Authorization: Bearer wrong', '-T', file]
+      const { code, stdout } = await runProgram('curl', [...args, fileAt('refused')])
+      assert.equal(code, 0)
+      assert.equal(JSON.parse(stdout).code, 'credential_invalid')
+    })
+
+    test('svc believes it: it knows whom it speaks to, and a page of its own is none of another origin', async () => {
+      const origin = new URL(base).origin
+      const told = await curl(
+        ...asKey(),
+        '-H',
+        `Origin: ${origin}`,
+        '-H',
+        'X-Forwarded-For: 192.0.2.1',
+        `${base}/api/v1/auth/me`,
+      )
+      assert.equal(JSON.parse(told).administrator, true)
+      assert.doesNotMatch(service.stdout() + service.stderr(), /X-Forwarded/)
+    })
+
+    test('other ways to it lead to the right one', async () => {
+      const where = async (from: string): Promise<string> =>
+        await curl('-o', '/dev/null', '-w', '%{http_code} %{redirect_url}', from)
+      if (path !== '') assert.match(await where(base), new RegExp(`^308 ${base}/$`))
+      else
+        assert.match(await where(`http://${host}:${ports.http}/health/live?x=1`), /^308 https:.*\/health\/live\?x=1$/)
+      assert.equal((await ask(direct, { path: '/health/status' })).status, 200)
+      assert.equal((await ask(direct, { path: `${path}/health/status` })).status, 200)
+      assert.equal(JSON.parse(await curl(`${base}/health/status`)).status, 'ready')
+    })
+  })
+}
