@@ -61,15 +61,28 @@ const makeKeys = async (settings: Settings): Promise<void> => {
   await writeOnce(settings.keysFile.path, `${JSON.stringify(content, null, 2)}\n`)
 }
 
+const wrongIn =
+  ({ keysFile: { path } }: Settings) =>
+  (why: string): SettingsInvalid =>
+    new SettingsInvalid([`SVC_KEYS_FILE: ${path} ${why}`])
+
 /** Makes the keys on the first start of one that may write, then reads the keys file. Throws {@link SettingsInvalid} for a file that is not one. */
 export const openKeys = async (settings: Settings, { readOnly = false } = {}): Promise<FileKey[]> => {
   const { path, makeIfMissing } = settings.keysFile
-  const wrong = (why: string): SettingsInvalid => new SettingsInvalid([`SVC_KEYS_FILE: ${path} ${why}`])
+  const wrong = wrongIn(settings)
   if (!existsSync(path)) {
     if (readOnly) throw wrong('does not exist; a reader takes the one of its writer')
     if (!makeIfMissing) throw wrong('does not exist')
     await makeKeys(settings)
   } else if (makeIfMissing && !readOnly) await makeFolder(dirname(path)) // Who made it may have died before it was durable.
+  return toFileKeys(await readKeysFile(settings), wrong)
+}
+
+/** What stands in the keys file. Throws {@link SettingsInvalid} for one that does not exist or that is none. */
+export const readKeysFile = async (settings: Settings): Promise<KeysFile> => {
+  const { path } = settings.keysFile
+  const wrong = wrongIn(settings)
+  if (!existsSync(path)) throw wrong('does not exist')
   const { size, mode } = await stat(path)
   if ((mode & writableByOthers) !== 0)
     throw wrong(
@@ -84,11 +97,9 @@ export const openKeys = async (settings: Settings, { readOnly = false } = {}): P
   }
   // By what checks requests as well, which is loaded anyway: typebox's own checker is 300 modules more at every start.
   const isKeysFile = new Ajv({ validateFormats: false }).compile<KeysFile>(KeysFile)
-  if (!isKeysFile(parsed)) {
-    const [first] = isKeysFile.errors ?? []
-    throw wrong(`is not a keys file: ${first?.instancePath ?? ''} ${first?.message ?? ''}`)
-  }
-  return toFileKeys(parsed, wrong)
+  if (isKeysFile(parsed)) return parsed
+  const [first] = isKeysFile.errors ?? []
+  throw wrong(`is not a keys file: ${first?.instancePath ?? ''} ${first?.message ?? ''}`)
 }
 
 const toFileKeys = ({ keys }: KeysFile, wrong: (why: string) => SettingsInvalid): FileKey[] => {

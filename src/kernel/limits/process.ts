@@ -16,3 +16,5 @@ export const sameStopMs = 2 * second
 
 /** A dependency check is believed this long. */
 export const readinessBelievedMs = second // spec
+/** How long a command waits for the answer of a service; the slowest hashes a password behind others. */
+export const commandAnswerMs = minute

@@ -112,4 +112,18 @@ export const settingNames = [
   { name: 'SVC_LOG_LEVEL', fallback: 'info', meaning: 'debug, info, warn or error.' },
 ] as const
 
+/** What commands take from the environment that ask a service (`svc user`, `svc grant` and the like). */
+export const clientNames = [
+  {
+    name: 'SVC_URL',
+    fallback: 'where SVC_LISTEN says',
+    meaning: 'Address of the service that commands ask, such as https://files.example.org.',
+  },
+  {
+    name: 'SVC_TOKEN',
+    fallback: 'the recovery key of this machine',
+    meaning: 'Credential of commands: a session of an administrator, or the recovery key.',
+  },
+] as const
+
 export type SettingName = (typeof settingNames)[number]['name']

@@ -24,7 +24,7 @@ import { day, hour, second } from '../../kernel/units.ts'
 import { baseUrl } from './base-url.ts'
 import { type BlobStoreSetting, blobStoreSetting } from './blob-store.ts'
 import { size, time } from './measures.ts'
-import { type SettingName, settingNames } from './names.ts'
+import { clientNames, type SettingName, settingNames } from './names.ts'
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
@@ -149,7 +149,7 @@ export const closestSetting = (name: string): SettingName | null => {
 
 /** A sentence for each variable that looks like a setting and is none. */
 export const unknownSettings = (environment: Environment): string[] => {
-  const known = new Set<string>(settingNames.map(({ name }) => name))
+  const known = new Set<string>([...settingNames, ...clientNames].map(({ name }) => name))
   return Object.keys(environment)
     .filter((name) => name.startsWith('SVC_') && !name.startsWith('SVC_TEST_') && !known.has(name))
     .map((name) => {

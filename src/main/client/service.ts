@@ -1,0 +1,136 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { AccessRule, BodyKind, BodyOf, Operation, ResponseTable } from '../../contract/operation.ts'
+import { commandAnswerMs } from '../../kernel/limits/process.ts'
+import { CommandFailed } from './command-failed.ts'
+
+/** Whom commands speak to, and what they show to be let in. */
+export interface Place {
+  /** Without a trailing slash. */
+  readonly address: string
+  readonly credential: string
+  /** Where the credential came from, for people: such as `SVC_TOKEN`. */
+  readonly credentialFrom: string
+}
+
+type Done<Responses extends ResponseTable> = {
+  [S in keyof Responses & number]: Responses[S] extends { schema: infer B extends TSchema } ? Static<B> : null
+}[keyof Responses & number]
+
+/** A running service, as commands see it: they call operations by their declarations. */
+export interface Service {
+  readonly place: Place
+  /** What the operation answers; throws {@link CommandFailed} with the words of the service where it refuses. */
+  call<
+    Path extends TObject,
+    Query extends TObject,
+    Headers extends TObject,
+    Body extends BodyKind,
+    Responses extends ResponseTable,
+    Rule extends AccessRule,
+  >(
+    operation: Operation<Path, Query, Headers, Body, Responses, Rule>,
+    input?: {
+      readonly path?: Static<Path>
+      readonly query?: Static<Query>
+      readonly headers?: Static<Headers>
+      readonly body?: BodyOf<Body>
+    },
+  ): Promise<Done<Responses>>
+}
+
+interface Wish {
+  readonly path?: unknown
+  readonly query?: unknown
+  readonly headers?: unknown
+  readonly body?: unknown
+}
+
+/** Fields of an object as text, for places where there is nothing but text. */
+const texts = (fields: unknown): [string, string][] =>
+  typeof fields === 'object' && fields !== null
+    ? Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+    : []
+
+const targetOf = ({ path }: Pick<Operation, 'path'>, wish: Wish): string => {
+  const inPath = new Map(texts(wish.path))
+  const filled = path.replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => encodeURIComponent(inPath.get(name) ?? ''))
+  const query = new URLSearchParams(texts(wish.query)).toString()
+  return query === '' ? filled : `${filled}?${query}`
+}
+
+/** Speaks to a service. Nothing is sent before the first call. */
+export const serviceAt = (place: Place): Service => ({
+  place,
+  call: async (operation, wish = {}) => {
+    const answer = await ask(place, operation.method, targetOf(operation, wish), wish)
+    const text = await answer.text()
+    if (!answer.ok) throw refusalIn(place, answer.status, text)
+    // The same declaration made the answer, and tests hold every answer of the service against its declaration.
+    return (text === '' ? null : jsonOf(place, text)) as Done<typeof operation.responses>
+  },
+})
+
+const ask = async (place: Place, method: string, target: string, { headers, body }: Wish): Promise<Response> => {
+  try {
+    return await fetch(`${place.address}${target}`, {
+      method,
+      headers: {
+        ...Object.fromEntries(texts(headers)),
+        authorization: `Bearer ${place.credential}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // A credential goes nowhere but where it was meant to go.
+      redirect: 'error',
+      signal: AbortSignal.timeout(commandAnswerMs),
+    })
+  } catch (error) {
+    throw new CommandFailed('noService', noAnswer(place.address, error))
+  }
+}
+
+const noAnswer = (address: string, error: unknown): string => {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const what: Readonly<Record<string, string>> = {
+    ECONNREFUSED: `Nothing runs at ${address}`,
+    ENOTFOUND: `There is no host ${address}`,
+    EAI_AGAIN: `There is no host ${address}`,
+  }
+  const slow = error instanceof Error && error.name === 'TimeoutError'
+  const why = slow
+    ? `${address} did not answer in ${commandAnswerMs / 1000} s`
+    : `${address} could not be asked (${cause instanceof Error ? cause.message : String(cause)})`
+  return `${what[code] ?? why}. Start the service (svc up), or set SVC_URL to where it is.`
+}
+
+const foreign = (address: string): CommandFailed =>
+  new CommandFailed('noService', `Something answers at ${address}, but it is not svc. Set SVC_URL to where svc is.`)
+
+const jsonOf = ({ address }: Place, text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw foreign(address)
+  }
+}
+
+const field = (value: unknown, name: string): string => {
+  if (typeof value !== 'object' || value === null) return ''
+  const found: unknown = Object.entries(value).find(([key]) => key === name)?.[1]
+  return typeof found === 'string' ? found : ''
+}
+
+const refusalIn = (place: Place, status: number, text: string): CommandFailed => {
+  const problem = jsonOf(place, text)
+  const [code, detail] = [field(problem, 'code'), field(problem, 'detail')]
+  if (code === '') return foreign(place.address)
+  if (status === 401)
+    return new CommandFailed(
+      'credentialRefused',
+      `${place.address} refuses the credential of ${place.credentialFrom}: ${detail}`,
+    )
+  if (status === 403)
+    return new CommandFailed('credentialRefused', `The credential of ${place.credentialFrom} may not: ${detail}`)
+  return new CommandFailed(status === 404 ? 'unknownName' : 'failed', detail)
+}

@@ -1,0 +1,135 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { scrubMiBPerSecondDefault } from '../../kernel/limits/upkeep.ts'
+import { unknownSettings } from '../settings/rules.ts'
+import { programVersion } from '../version.ts'
+import {
+  declareGrants,
+  declareGroups,
+  declareKeys,
+  declareRecoveryKey,
+  declareServiceAccounts,
+  declareUsers,
+} from './access/declared.ts'
+import { exampleText } from './example.ts'
+import { serve } from './serve.ts'
+
+const wholeNumber = (text: string): number => {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1 to 999999.')
+  return Number(text)
+}
+
+const services = new Set(['up', 'serve', 'worker'])
+
+/**
+ * The command line: a value, so that tests can walk through it. What a command does is a function of settings and arguments, and
+ * loaded when it is called: a service is to be up soon.
+ */
+export const commandLine = (): Command => {
+  const program = new Command('svc')
+    .description('A self-hosted artifact repository. Settings come from the environment; see `svc settings`.')
+    .version(programVersion())
+    .showHelpAfterError()
+    // A service says so in its log.
+    .hook('preAction', (_, command) => {
+      if (!services.has(command.name()))
+        for (const warning of unknownSettings(process.env)) console.error(`svc: ${warning}`)
+    })
+  program
+    .command('up')
+    .description('run everything on one machine: gateway and worker')
+    .addHelpText('after', exampleText('svc up'))
+    .action(() => serve({ gateway: 'api', worker: true }))
+  program
+    .command('serve')
+    .description('run a gateway only')
+    .addOption(
+      new Option('--role <role>', 'api takes everything, reader only GET and HEAD')
+        .choices(['api', 'reader'])
+        .default('api'),
+    )
+    .addHelpText('after', exampleText('svc serve --role reader'))
+    .action(({ role }: { role: 'api' | 'reader' }) => serve({ gateway: role, worker: false }))
+  program
+    .command('worker')
+    .description('run the upkeep only')
+    .addHelpText('after', exampleText('svc worker'))
+    .action(() => serve({ gateway: null, worker: true }))
+  program
+    .command('settings [name]')
+    .description('print every setting, its value and where it comes from, or what one of them means')
+    .option('--changed', 'only those that the environment sets')
+    .option('--json', 'for programs')
+    .addHelpText('after', exampleText('svc settings --changed'))
+    .action(async (name: string | undefined, options: { changed?: boolean; json?: boolean }) =>
+      (await import('./settings.ts')).showSettings(name, options),
+    )
+  program
+    .command('doctor')
+    .description('check every invariant of the store and say what is wrong')
+    .option('--repair', 'put right what can be put right without losing anything')
+    .addHelpText('after', exampleText('svc doctor --repair'))
+    .action(async (options: { repair?: boolean }) => (await import('./doctor.ts')).doctor(options))
+  program
+    .command('quarantine')
+    .description('list files in the store that no row knows, or give up those that were there for long')
+    .option('--remove-after <days>', 'give up what has been there for so many days, for good', wholeNumber)
+    .addHelpText('after', exampleText('svc quarantine --remove-after 30'))
+    .action(async ({ removeAfter }: { removeAfter?: number }) =>
+      (await import('./quarantine.ts')).quarantineCommand({ removeAfterDays: removeAfter }),
+    )
+  program
+    .command('adopt-store')
+    .description('make the blob store that of this database, whatever it belonged to')
+    .addHelpText('after', exampleText('svc adopt-store'))
+    .action(async () => (await import('./adopt-store.ts')).adoptStoreCommand())
+  program
+    .command('scrub')
+    .description('read every stored file again and say whose content has changed')
+    .option('--rate <MiB>', 'how much to read a second', wholeNumber, scrubMiBPerSecondDefault)
+    .option('--after <digest>', 'go on behind this digest, as an interrupted run says')
+    .addHelpText('after', exampleText('svc scrub --rate 50'))
+    .action(async (options: { rate: number; after?: string }) => (await import('./scrub.ts')).scrub(options))
+  program
+    .command('export <folder>')
+    .description('write the whole catalog with its bytes to a folder, beside a running service; go on where it stopped')
+    .option('--without-bytes', 'leave the stored bytes out')
+    .option('--refresh', 'bring a finished export in this folder up to date')
+    .addHelpText('after', exampleText('svc export /backup/svc'))
+    .action(async (folder: string, options: { withoutBytes?: boolean; refresh?: boolean }) =>
+      (await import('./moving.ts')).exportCommand(folder, options),
+    )
+  program
+    .command('import <folder>')
+    .description('put an export into an empty database and store; go on where it stopped')
+    .addHelpText('after', exampleText('svc import /backup/svc'))
+    .action(async (folder: string) => (await import('./moving.ts')).importCommand(folder))
+  const repository = program.command('repository').description('create, list and delete repositories')
+  const repositories = () => import('./repository.ts')
+  repository
+    .command('create <id>')
+    .description('create a repository')
+    .addHelpText('after', exampleText('svc repository create builds'))
+    .action(async (id: string) => (await repositories()).createRepositoryCommand(id))
+  repository
+    .command('list')
+    .description('list repositories and the bytes they hold')
+    .addHelpText('after', exampleText('svc repository list'))
+    .action(async () => (await repositories()).listRepositoriesCommand())
+  repository
+    .command('quota <id> <bytes>')
+    .description('limit what a repository may reserve in all, or none for no limit')
+    .addHelpText('after', exampleText('svc repository quota builds 10000000000'))
+    .action(async (id: string, bytes: string) => (await repositories()).setQuotaCommand(id, bytes))
+  repository
+    .command('delete <id>')
+    .description('delete an empty repository')
+    .addHelpText('after', exampleText('svc repository delete builds'))
+    .action(async (id: string) => (await repositories()).deleteRepositoryCommand(id))
+  declareUsers(program)
+  declareGroups(program)
+  declareGrants(program)
+  declareServiceAccounts(program)
+  declareKeys(program)
+  declareRecoveryKey(program)
+  return program
+}
