@@ -69,7 +69,7 @@ export const underLoad = async (setting: Setting): Promise<Row[]> => {
     }
   const medians = (values: Map<string, number[]>) => new Map([...values].map(([name, all]) => [name, median(all)]))
   const [idle, busy] = [medians(seen.idle), medians(seen.busy)]
-  const growth = new Map([...busy].map(([name, value]) => [name, value / (idle.get(name) ?? Number.NaN)]))
+  const added = new Map([...busy].map(([name, value]) => [name, value / (idle.get(name) ?? Number.NaN)]))
   return [
     {
       what: `download, ${clients} clients`,
@@ -86,7 +86,7 @@ export const underLoad = async (setting: Setting): Promise<Row[]> => {
       better: 'less',
       meaning: 'the same meanwhile.',
     },
-    { what: '  grown by', unit: 'times', figures: growth, better: 'less', meaning: 'below 5 is the aim.' },
+    { what: '  grown by', unit: 'times', figures: added, better: 'less', meaning: 'below 5 is the aim.' },
     {
       what: '  peak memory',
       unit: 'MiB',

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { holdConnections, type Manner } from './held-connections.ts'
-import { type Busy, inTurn, type Orders } from './orders.ts'
+import { type Busy, cycled, type Orders } from './orders.ts'
 
 /** Requests that are sent at once without a look at the answers, and later ones, every so many seconds. */
 const pipelinedFirst = 8
@@ -12,7 +12,7 @@ const pipelinedEverySeconds = 20
  * once, more later, and takes no answer.
  */
 export const beCrowd = (orders: Orders): Busy => {
-  const asked = `GET ${inTurn(orders.paths, 0)} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${inTurn(orders.credentials, 0)}\r\n\r\n`
+  const asked = `GET ${cycled(orders.paths, 0)} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${cycled(orders.credentials, 0)}\r\n\r\n`
   const seconds = new WeakMap<Socket, number>()
   const manners: readonly Manner[] = [
     { says: null, takes: 'all' },
@@ -32,7 +32,7 @@ export const beCrowd = (orders: Orders): Busy => {
     },
   ]
   // Numbers change manner only after each address had one of a kind.
-  const held = holdConnections(orders, (index) => inTurn(manners, Math.floor(index / orders.from.length)))
+  const held = holdConnections(orders, (index) => cycled(manners, Math.floor(index / orders.from.length)))
   return {
     standing: held.standing,
     end() {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Agent, request } from 'node:http'
-import { type Busy, inTurn, type Orders } from './orders.ts'
+import { type Busy, cycled, type Orders } from './orders.ts'
 
 interface Asked {
   readonly path: string
@@ -11,7 +11,7 @@ interface Asked {
 
 /** Asks on each connection as fast as it is answered. `what` names what is asked for, the n-th of which is made by `ask`. */
 const flood = ({ port, from, count }: Orders, what: string, ask: (n: number) => Asked): Busy => {
-  const localAddress = inTurn(from, 0)
+  const localAddress = cycled(from, 0)
   const agent = new Agent({ keepAlive: true, maxSockets: count })
   const answers = new Map<string, number>()
   const { promise: standing, resolve } = Promise.withResolvers<void>()
@@ -72,8 +72,8 @@ export const signInWrongly = (orders: Orders): Busy =>
 /** Opens upload sessions and sends nothing to them. */
 export const openUploads = (orders: Orders): Busy =>
   flood(orders, 'upload sessions', (n) => ({
-    path: inTurn(orders.paths, 0),
-    credential: inTurn(orders.credentials, 0),
+    path: cycled(orders.paths, 0),
+    credential: cycled(orders.credentials, 0),
     headers: { 'idempotency-key': `flood-${process.pid}-${n}` },
     body: { name: `flood-${n}`, size: '1000', sha256: createHash('sha256').update(String(n)).digest('hex') },
   }))

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { inTurn, type Orders } from './orders.ts'
+import { cycled, type Orders } from './orders.ts'
 
 /** What one connection does. */
 export interface Manner {
@@ -26,7 +26,7 @@ const openingPauseMs = 50
 /** One that was closed comes again after this long. */
 const reopenedAfterMs = 1_000
 /** A second is divided into so many turns, so that not all do something in one moment. */
-const turns = 20
+const rounds = 20
 
 /** Holds connections open, each with the manner of its number; whichever is closed comes again a second later. */
 export const holdConnections = (
@@ -45,7 +45,7 @@ export const holdConnections = (
     const { says, takes } = mannerOf(index)
     const onread = typeof takes === 'number' ? { buffer: Buffer.alloc(takes), callback: () => false } : undefined
     const socket = connect({
-      ...{ host: '127.0.0.1', port, localAddress: inTurn(from, index) },
+      ...{ host: '127.0.0.1', port, localAddress: cycled(from, index) },
       ...(onread === undefined ? {} : { onread }),
     })
     open.set(index, socket)
@@ -72,14 +72,14 @@ export const holdConnections = (
   const opening = setInterval(() => {
     for (const index of wanted.splice(0, openedAtOnce)) openOne(index)
   }, openingPauseMs)
-  let turn = 0
+  let round = 0
   const ticking = setInterval(() => {
-    turn = (turn + 1) % turns
-    for (let index = turn; index < count; index += turns) {
+    round = (round + 1) % rounds
+    for (let index = round; index < count; index += rounds) {
       const socket = open.get(index)
       if (socket?.readyState === 'open') mannerOf(index).again?.(socket)
     }
-  }, 1_000 / turns)
+  }, 1_000 / rounds)
 
   return {
     standing,

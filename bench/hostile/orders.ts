@@ -21,7 +21,7 @@ export interface Busy {
   end(): string
 }
 
-export const inTurn = <T>(values: readonly T[], index: number): T => {
+export const cycled = <T>(values: readonly T[], index: number): T => {
   const value = values[index % values.length]
   if (value === undefined) throw new Error('none of these was given')
   return value

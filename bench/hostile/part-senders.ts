@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { svcClient } from '../svc-client.ts'
-import { type Busy, inTurn, type Orders } from './orders.ts'
+import { type Busy, cycled, type Orders } from './orders.ts'
 
 /** The smallest that there is, and how many a session has. */
 export const partBytes = 8 * 1024 * 1024
@@ -8,7 +8,7 @@ export const partsPerSession = 64
 
 /** Sends parts to each of the sessions (`paths`), one after the other, as fast as they are taken. */
 export const sendParts = ({ port, paths, credentials }: Orders): Busy => {
-  const client = svcClient(`http://127.0.0.1:${port}`, inTurn(credentials, 0), paths.length)
+  const client = svcClient(`http://127.0.0.1:${port}`, cycled(credentials, 0), paths.length)
   const part = Buffer.alloc(partBytes, 'a')
   const headers = {
     'content-type': 'application/octet-stream',

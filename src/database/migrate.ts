@@ -22,7 +22,7 @@ export class SchemaTooNew extends Error {
 export const migrate = async (database: Database, migrations: readonly Migration[]): Promise<void> => {
   checkNumbers(migrations)
   await database.patient.transaction(async (tx) => {
-    await takeTurn(database.engine, tx)
+    await lockMigrations(database.engine, tx)
     await sql`create table if not exists schema_migrations (
       number ${types[database.engine].integer} primary key,
       name ${types[database.engine].text} not null
@@ -62,7 +62,7 @@ export const currentSchema = async (database: Database): Promise<number> => {
 
 const apply = async (database: Database, migration: Migration, all: readonly Migration[]): Promise<void> => {
   await database.patient.transaction(async (tx) => {
-    await takeTurn(database.engine, tx)
+    await lockMigrations(database.engine, tx)
     const last = await lastNumber(tx)
     refuseNewer(last, all)
     if (last >= migration.number) return
@@ -72,7 +72,7 @@ const apply = async (database: Database, migration: Migration, all: readonly Mig
 }
 
 /** On SQLite the transaction itself is the turn. */
-const takeTurn = async (engine: Engine, q: Queries): Promise<void> => {
+const lockMigrations = async (engine: Engine, q: Queries): Promise<void> => {
   if (engine === 'postgres') await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(q)
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { DatabaseError } from 'pg'
 import { forEachEngine } from '../../test/harness/engines.ts'
@@ -160,7 +160,7 @@ forEachEngine((engine) => {
         later = straggler.resolve
       })
       later?.()
-      await turn()
+      await nextRound()
       assert.deepEqual(seen, [false, true, false])
       assert.equal(await database.snapshot(async () => insideTransaction()), false)
     })

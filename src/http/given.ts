@@ -8,7 +8,7 @@ import type { TrustedProxies } from './pipeline/client-address.ts'
 import type { Gate } from './pipeline/gate.ts'
 
 /** Everything that the HTTP floor is given; it fetches nothing for itself. */
-export interface HttpParts {
+export interface HttpDeps {
   readonly operations: readonly BoundOperation[]
   /** Those of the protocols that speak otherwise than the interface of the service. */
   readonly wires: readonly Wire[]

@@ -5,7 +5,7 @@ import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits/http.ts'
 import { continueBody } from './body/request-body.ts'
 import { isSent } from './body/sent-files.ts'
-import type { HttpParts } from './given.ts'
+import type { HttpDeps } from './given.ts'
 import { spenderOf } from './pipeline/budget.ts'
 import { clientFacts, isForwardedByStranger } from './pipeline/client-address.ts'
 import { exchangeOf } from './pipeline/exchange.ts'
@@ -31,8 +31,8 @@ const queryTextOf = (request: FastifyRequest): string => {
   return mark === -1 ? '' : request.url.slice(mark + 1)
 }
 
-type Parts = Pick<
-  HttpParts,
+type Deps = Pick<
+  HttpDeps,
   | 'budget'
   | 'uploads'
   | 'forwardedByStranger'
@@ -49,15 +49,15 @@ type Parts = Pick<
  */
 export const bindOperations = (
   app: FastifyInstance,
-  parts: HttpParts,
+  deps: HttpDeps,
   replies: Replies,
   isDraining: () => boolean,
 ): RefuseMethod => {
   let refuseMethod: RefuseMethod = () => {}
-  const served = parts.operations.filter(({ operation }) => !parts.readOnly || reads(operation))
+  const served = deps.operations.filter(({ operation }) => !deps.readOnly || reads(operation))
   const bind = (routes: FastifyInstance, isJson: boolean): void => {
     for (const bound of served)
-      if ((bound.operation.body.kind === 'json') === isJson) bindOperation(routes, bound, parts, replies, isDraining)
+      if ((bound.operation.body.kind === 'json') === isJson) bindOperation(routes, bound, deps, replies, isDraining)
   }
   app.register((routes, _, done) => {
     readJsonBodies(routes)
@@ -70,7 +70,7 @@ export const bindOperations = (
     refuseMethod = refuseOtherMethods(
       routes,
       served.map(({ operation }) => operation),
-      parts.operations.map(({ operation }) => operation),
+      deps.operations.map(({ operation }) => operation),
     )
     done()
   })
@@ -81,7 +81,7 @@ export const bindOperations = (
 const bindOperation = (
   routes: FastifyInstance,
   bound: BoundOperation,
-  parts: Parts,
+  engines: Deps,
   replies: Replies,
   isDraining: () => boolean,
 ): void => {
@@ -103,16 +103,16 @@ const bindOperation = (
       const { credentialOf } = exchange.wire
       const { authorization } = request.headers
       const sent = { authorization, queryText: queryTextOf(request), credentialOf }
-      const facts = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
-      if (isForwardedByStranger(request.raw, parts.trustedProxies)) parts.forwardedByStranger(facts.clientAddress)
+      const facts = clientFacts(request.raw, engines.trustedProxies, engines.baseUrl)
+      if (isForwardedByStranger(request.raw, engines.trustedProxies)) engines.forwardedByStranger(facts.clientAddress)
       const params = paramsOf(request, rest, lower)
       // Health tells of the process, and has to while a disk does not answer.
       exchange.readsCatalog = !operation.whileDraining
-      const caller = await admit(parts.gate, operation, sent, params, (found) => {
-        if (!operation.whileDraining) parts.budget.spend(spenderOf(found, facts.clientAddress))
+      const caller = await admit(engines.gate, operation, sent, params, (found) => {
+        if (!operation.whileDraining) engines.budget.spend(spenderOf(found, facts.clientAddress))
       })
-      const admitAgain = () => admit(parts.gate, operation, sent, params, () => {})
-      const admission = parts.gate.admission(caller, {
+      const admitAgain = () => admit(engines.gate, operation, sent, params, () => {})
+      const admission = engines.gate.admission(caller, {
         credential: caller === null ? null : credentialOf(authorization),
         rule: operation.access,
         parameters: params,
@@ -131,13 +131,13 @@ const bindOperation = (
       // At the first request: to compile all of them takes a good part of the time that a start takes.
       checked ??= compileOperation(operation)
       const answer = await perform(bound, checked, arrival, request.raw, reply.raw, {
-        gate: parts.gate,
+        gate: engines.gate,
         params: paramsOf(request, rest, lower),
         queryText: queryTextOf(request),
         body: request.body,
-        deadlineSeconds: parts.uploadDeadlineSeconds,
-        metrics: parts.metrics,
-        uploads: parts.uploads,
+        deadlineSeconds: engines.uploadDeadlineSeconds,
+        metrics: engines.metrics,
+        uploads: engines.uploads,
         scope,
       })
       await replies.answer(request, reply, answer)

@@ -5,7 +5,7 @@ import { drainMs } from '../kernel/limits/process.ts'
 import { Listener } from './connections/listener.ts'
 import { Rounds } from './connections/rounds.ts'
 import { UnderWay } from './connections/under-way.ts'
-import type { HttpParts } from './given.ts'
+import type { HttpDeps } from './given.ts'
 import { admitAtTheDoor } from './pipeline/at-the-door.ts'
 import { exchangeOf } from './pipeline/exchange.ts'
 import { preflightHeaders } from './pipeline/origins.ts'
@@ -25,16 +25,16 @@ export interface HttpServer {
 }
 
 /** The HTTP server of the service: routes made from operations, one pipeline for all of them. */
-export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> => {
+export const createHttpServer = async (deps: HttpDeps): Promise<HttpServer> => {
   let draining = false
-  const basePath = basePathOf(parts.baseUrl)
+  const basePath = basePathOf(deps.baseUrl)
   const underWay = new UnderWay()
   const rounds = new Rounds()
-  const listener = new Listener(parts, underWay.lingering)
-  const replies = createReplies(parts, () => draining)
+  const listener = new Listener(deps, underWay.lingering)
+  const replies = createReplies(deps, () => draining)
   const targets = createTargets(
-    parts.wires,
-    parts.operations.map(({ operation }) => operation.path),
+    deps.wires,
+    deps.operations.map(({ operation }) => operation.path),
   )
   const app = Fastify({
     logger: false,
@@ -56,14 +56,14 @@ export const createHttpServer = async (parts: HttpParts): Promise<HttpServer> =>
   })
   app.setErrorHandler((error, request, reply) => replies.problem(request, reply, error))
   app.addHook('onRequest', async (request, reply) => {
-    if (admitAtTheDoor(parts, request)) return replies.text(request, reply, 204, { ...preflightHeaders }, '')
+    if (admitAtTheDoor(deps, request)) return replies.text(request, reply, 204, { ...preflightHeaders }, '')
     // Here and not in a handler: what has no route is refused before its body is looked at.
     if (!request.is404) return
     const path = pathOf(request.url)
     refuseMethod(path)
     throw noSuchPath(path)
   })
-  const refuseMethod = bindOperations(app, parts, replies, () => draining)
+  const refuseMethod = bindOperations(app, deps, replies, () => draining)
   await app.ready()
 
   return {

@@ -10,8 +10,8 @@ import { jobsDueAfter, openJobs, updateJob } from './jobs.queries.ts'
 const longestWaitMs = Math.max(jobLeaseMs, jobFirstPauseMs * 3 ** (jobAttemptsMax - 1))
 
 /** Proves that the counter behind the limit of open jobs is their number, and that none waits longer than it should. */
-export async function* checkJobs(parts: { database: Database; clock: Clock }): AsyncGenerator<Finding> {
-  const { database, clock } = parts
+export async function* checkJobs(deps: { database: Database; clock: Clock }): AsyncGenerator<Finding> {
+  const { database, clock } = deps
   const [counted, open] = [await totalOf(database.reader, 'open_jobs'), await openJobs(database.reader)]
   if (counted !== open)
     yield damage(`the counter of open jobs says ${counted}; there are ${open}`, () =>

@@ -26,13 +26,13 @@ forEachEngine((engine) => {
     await migrate(database, migrations)
     let nowMs = Date.now()
     const clock = { now: () => nowMs }
-    const parts = { database, clock, report: () => {} }
+    const deps = { database, clock, report: () => {} }
     const ask = (subject: string = newId(nowMs), owner = 'key:a'): Promise<Job> => {
       const wanted = { kind: 'completion', subject, repository: 'releases', owner, credentialId: null } as const
       return database.transaction((tx) => enqueue(tx, wanted, nowMs))
     }
     const read = async (id: string): Promise<Job> => (await readJob(database.reader, id)) ?? assert.fail('no such job')
-    const lease = (holder = newId(nowMs)) => leaseJob(parts, 'completion', holder)
+    const lease = (holder = newId(nowMs)) => leaseJob(deps, 'completion', holder)
     const finish = (job: Job): Promise<void> =>
       database.transaction((tx) => endJobOf(tx, 'completion', job.subject, new Date(nowMs).toISOString(), null))
     /** Runs what is due once, as a worker does; `run` may throw. */
@@ -42,13 +42,13 @@ forEachEngine((engine) => {
         run: (_, job) => run(job),
         judge: () => ({ errorCode: 'wrong', lastingly }),
       }
-      return runDueJobs(parts, kind, () => false)
+      return runDueJobs(deps, kind, () => false)
     }
-    const counted = async (): Promise<void> => assert.deepEqual(await Array.fromAsync(checkJobs(parts)), [])
+    const counted = async (): Promise<void> => assert.deepEqual(await Array.fromAsync(checkJobs(deps)), [])
     const pass = (ms: number): void => {
       nowMs += ms
     }
-    return { parts, database, ask, read, lease, finish, work, counted, pass }
+    return { parts: deps, database, ask, read, lease, finish, work, counted, pass }
   }
   const failing = (): Promise<void> => Promise.reject(new Error('no luck'))
 
@@ -110,19 +110,19 @@ forEachEngine((engine) => {
     })
 
     it('of a silent worker goes to another, and the silent one has no more say in it', async () => {
-      const { parts, ask, read, lease, pass } = await scene()
+      const { parts: deps, ask, read, lease, pass } = await scene()
       const job = await ask()
       const mine = (await lease()) ?? assert.fail('nothing to lease')
       assert.equal(await lease(), undefined)
       pass(jobLeaseMs - 1)
-      assert.equal(await renewLease(parts, mine), true)
+      assert.equal(await renewLease(deps, mine), true)
       pass(jobLeaseMs - 1)
       assert.equal(await lease(), undefined)
       pass(1)
       const theirs = (await lease()) ?? assert.fail('nothing to lease')
       assert.deepEqual([theirs.id, theirs.attempts], [job.id, 2])
-      assert.equal(await renewLease(parts, mine), false)
-      await failAttempt(parts, mine, { errorCode: 'late', lastingly: true })
+      assert.equal(await renewLease(deps, mine), false)
+      await failAttempt(deps, mine, { errorCode: 'late', lastingly: true })
       assert.deepEqual([(await read(job.id)).status, (await read(job.id)).holder], ['running', theirs.holder])
     })
 
@@ -148,15 +148,15 @@ forEachEngine((engine) => {
     })
 
     it('is forgotten a week after it ended', async () => {
-      const { parts, ask, read, work, pass } = await scene()
+      const { parts: deps, ask, read, work, pass } = await scene()
       const job = await ask()
       await work()
       pass(7 * 86_400_000 - 1_000)
-      await forgetJobs(parts)
+      await forgetJobs(deps)
       await read(job.id)
       pass(1_000)
-      await forgetJobs(parts)
-      assert.equal(await readJob(parts.database.reader, job.id), undefined)
+      await forgetJobs(deps)
+      assert.equal(await readJob(deps.database.reader, job.id), undefined)
     })
   })
 

@@ -6,13 +6,13 @@ import { endJob, type Job, type JobFault } from './enqueue.ts'
 import { deleteJobsEndedBefore, lockDueJob, lockHeldJob, updateJob } from './jobs.queries.ts'
 
 /** What a worker does with jobs: takes one under a lease, keeps it, gives it back. */
-export interface JobParts {
+export interface JobDeps {
   readonly database: Database
   readonly clock: Clock
 }
 
 /** Takes the job that is due longest, if there is one: it is ours until the lease ends unless we renew it. */
-export const leaseJob = ({ database, clock }: JobParts, kind: Job['kind'], holder: string): Promise<Job | undefined> =>
+export const leaseJob = ({ database, clock }: JobDeps, kind: Job['kind'], holder: string): Promise<Job | undefined> =>
   database.transaction(
     async (tx) => {
       for (;;) {
@@ -38,7 +38,7 @@ export const leaseJob = ({ database, clock }: JobParts, kind: Job['kind'], holde
   )
 
 /** Keeps the lease. False when the job is no longer ours. */
-export const renewLease = ({ database, clock }: JobParts, job: Job): Promise<boolean> =>
+export const renewLease = ({ database, clock }: JobDeps, job: Job): Promise<boolean> =>
   database.transaction(
     async (tx) => {
       if (job.holder === null || (await lockHeldJob(tx, job.id, job.holder)) === undefined) return false
@@ -49,7 +49,7 @@ export const renewLease = ({ database, clock }: JobParts, job: Job): Promise<boo
   )
 
 /** Writes down that our attempt failed: again after a pause, or never. Nothing when the job is no longer ours. */
-export const failAttempt = ({ database, clock }: JobParts, job: Job, fault: JobFault): Promise<void> =>
+export const failAttempt = ({ database, clock }: JobDeps, job: Job, fault: JobFault): Promise<void> =>
   database.transaction(async (tx) => {
     const held = job.holder === null ? undefined : await lockHeldJob(tx, job.id, job.holder)
     if (held === undefined) return
@@ -65,7 +65,7 @@ export const failAttempt = ({ database, clock }: JobParts, job: Job, fault: JobF
   })
 
 /** Forgets jobs that ended long ago. */
-export const forgetJobs = async ({ database, clock }: JobParts): Promise<void> => {
+export const forgetJobs = async ({ database, clock }: JobDeps): Promise<void> => {
   const before = timestamp(clock.now() - endedJobsKeptMs)
   while ((await database.transaction((tx) => deleteJobsEndedBefore(tx, before, upkeepBatch))) === upkeepBatch);
 }

@@ -4,7 +4,7 @@ import { upkeepNotedEveryMs } from '../kernel/limits/upkeep.ts'
 import { type Reconciler, startReconciler } from './reconciler.ts'
 import { lastRun, noteRun } from './upkeep-runs.queries.ts'
 
-interface UpkeepParts {
+interface UpkeepDeps {
   readonly database: Database
   readonly clock: Clock
   readonly report: (message: string, error: unknown) => void
@@ -21,7 +21,7 @@ interface Part {
 
 /** Starts a part of the upkeep, and writes down now and then that it went well. */
 export const startUpkeep = (
-  { database, clock, report }: UpkeepParts,
+  { database, clock, report }: UpkeepDeps,
   { name, what, everyMs, run }: Part,
 ): Reconciler => {
   let notedMs = Number.NEGATIVE_INFINITY
@@ -42,7 +42,7 @@ export const startUpkeep = (
 
 /** Seconds since a part of the upkeep last went well in any process; NaN where it never did, or nobody can say. */
 export const secondsSinceUpkeep = async (
-  { database, clock }: Pick<UpkeepParts, 'database' | 'clock'>,
+  { database, clock }: Pick<UpkeepDeps, 'database' | 'clock'>,
   name: string,
 ): Promise<number> => {
   try {

@@ -161,10 +161,10 @@ forEachEngine((engine) => {
 
     it('shortens the security audit in the same way, by its own measure', async () => {
       const database = await open()
-      const doer = unasked({ actor: 'key:one', clientAddress: '127.0.0.1' })
-      await changeAuthority(database, doer, async (tx) => {
+      const actor = unasked({ actor: 'key:one', clientAddress: '127.0.0.1' })
+      await changeAuthority(database, actor, async (tx) => {
         for (const occurredAt of [at(0), at(5), at(10)])
-          await appendSecurityAudit(tx, doer, { action: 'account.create', subject: 'account:one', occurredAt })
+          await appendSecurityAudit(tx, actor, { action: 'account.create', subject: 'account:one', occurredAt })
       })
       await forget(database, 26)
       const rows = await database.reader.selectFrom('security_audit').select('sequence').execute()

@@ -14,7 +14,7 @@ import {
 } from './forgetting.queries.ts'
 import { cursorFloor } from './repository/cursors.ts'
 
-export interface RetentionParts {
+export interface RetentionDeps {
   readonly database: Database
   readonly clock: Clock
   /** How long lines are kept. */
@@ -28,10 +28,10 @@ export interface RetentionParts {
  * idempotent function of the database, a batch a transaction; `late` ends it between two. A line beyond the cursor of a
  * consumer stays, however old it is.
  */
-export const forgetOldLines = async (parts: RetentionParts, late: () => boolean = () => false): Promise<void> => {
-  const { database, clock } = parts
-  const run = upkeepRun(parts.report)
-  const journalsBefore = timestamp(clock.now() - parts.journalRetentionMs)
+export const forgetOldLines = async (deps: RetentionDeps, late: () => boolean = () => false): Promise<void> => {
+  const { database, clock } = deps
+  const run = upkeepRun(deps.report)
+  const journalsBefore = timestamp(clock.now() - deps.journalRetentionMs)
   for (let after = ''; !late(); ) {
     const repositories = await repositoriesAfter(database.reader, after, checkPage)
     for (const repository of repositories)
@@ -43,7 +43,7 @@ export const forgetOldLines = async (parts: RetentionParts, late: () => boolean 
     if (repositories.length < checkPage) break
   }
   await run.attempt('forgetting old lines of the security audit', () =>
-    forgetSecurityAudit(database, timestamp(clock.now() - parts.securityAuditRetentionMs), late),
+    forgetSecurityAudit(database, timestamp(clock.now() - deps.securityAuditRetentionMs), late),
   )
   run.end()
 }

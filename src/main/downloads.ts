@@ -6,7 +6,7 @@ import { createTickets } from '../content/admission/tickets.ts'
 import type { Measure } from '../http/metrics/measures.ts'
 import { downloadClasses } from '../kernel/download-class.ts'
 import { realTimers } from '../kernel/timers.ts'
-import type { Parts } from './parts.ts'
+import type { Engines } from './engines.ts'
 
 /** The queue of downloads before the one door out. */
 export interface Downloads {
@@ -18,7 +18,7 @@ export interface Downloads {
 
 /** A reader whose database cannot be written to (a replica) takes no part in shared slots: it has slots of its own. */
 export const openDownloads = async (
-  { settings, database, clock, log, report }: Parts,
+  { settings, database, clock, log, report }: Engines,
   role: 'api' | 'reader',
 ): Promise<Downloads> => {
   const meter = createDownloadMeter()

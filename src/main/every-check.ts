@@ -1,4 +1,4 @@
-import { type CheckedParts, checkContent } from '../content/checks/checks.ts'
+import { type CheckedDeps, checkContent } from '../content/checks/checks.ts'
 import type { Check } from '../contract/slice.ts'
 import { checkJson, checkNumbers, checkRelations } from '../database/integrity/checks.ts'
 import { DatabaseUnavailable } from '../database/unavailable.ts'
@@ -8,7 +8,7 @@ import { damage, type Finding } from '../kernel/finding.ts'
 import { checksOfSlices } from './slices.ts'
 
 /** All that `svc doctor` proves of a store. */
-export const checks: readonly Check<CheckedParts>[] = [
+export const checks: readonly Check<CheckedDeps>[] = [
   { of: 'bytes, claims and counters', look: checkContent },
   { of: 'JSON', look: ({ database }) => checkJson(database.reader) },
   { of: 'relations', look: ({ database }) => checkRelations(database.reader) },
@@ -19,9 +19,9 @@ export const checks: readonly Check<CheckedParts>[] = [
 ]
 
 /** What a check finds. One that cannot go on finds that, and the others are none the worse for it. */
-export async function* findingsOf({ of, look }: Check<CheckedParts>, parts: CheckedParts): AsyncGenerator<Finding> {
+export async function* findingsOf({ of, look }: Check<CheckedDeps>, deps: CheckedDeps): AsyncGenerator<Finding> {
   try {
-    yield* look(parts)
+    yield* look(deps)
   } catch (error) {
     if (error instanceof DatabaseUnavailable) throw error
     yield damage(`the check of ${of} could not go on: ${error instanceof Error ? error.message : String(error)}`)
@@ -29,6 +29,6 @@ export async function* findingsOf({ of, look }: Check<CheckedParts>, parts: Chec
 }
 
 /** Everything, once. */
-export async function* everyCheck(parts: CheckedParts): AsyncGenerator<Finding> {
-  for (const check of checks) yield* findingsOf(check, parts)
+export async function* everyCheck(deps: CheckedDeps): AsyncGenerator<Finding> {
+  for (const check of checks) yield* findingsOf(check, deps)
 }

@@ -1,4 +1,4 @@
-import type { CheckedParts } from '../content/checks/checks.ts'
+import type { CheckedDeps } from '../content/checks/checks.ts'
 import type { Check } from '../contract/slice.ts'
 import { DatabaseUnavailable } from '../database/unavailable.ts'
 import type { Finding } from '../kernel/finding.ts'
@@ -17,13 +17,13 @@ export interface Outcome {
  * to mend. What is left is damage.
  */
 export async function* mendAll(
-  parts: CheckedParts,
-  all: readonly Check<CheckedParts>[] = checks,
+  deps: CheckedDeps,
+  all: readonly Check<CheckedDeps>[] = checks,
 ): AsyncGenerator<Outcome> {
-  for (const check of all) yield* mendOne(check, parts)
+  for (const check of all) yield* mendOne(check, deps)
 }
 
-async function* mendOne(check: Check<CheckedParts>, parts: CheckedParts): AsyncGenerator<Outcome> {
+async function* mendOne(check: Check<CheckedDeps>, deps: CheckedDeps): AsyncGenerator<Outcome> {
   /** What was mended once, and why that failed where it did. */
   const tried = new Map<string, string>()
   const told = new Set<string>()
@@ -31,7 +31,7 @@ async function* mendOne(check: Check<CheckedParts>, parts: CheckedParts): AsyncG
     const left: Outcome[] = []
     const found = new Set<string>()
     const mends: [text: string, mend: () => Promise<void>][] = []
-    for await (const { kind, text, mend } of findingsOf(check, parts)) {
+    for await (const { kind, text, mend } of findingsOf(check, deps)) {
       found.add(text)
       if (mend !== null && !tried.has(text) && round <= findingsMax) mends.push([text, mend])
       else left.push({ kind, text: text + (tried.get(text) ?? '') })

@@ -4,8 +4,8 @@ import { type Captured, type CaptureWish, capture } from '../features/operating/
 import type { Progress } from '../features/operating/moving/progress.ts'
 import { type Restored, restore } from '../features/operating/moving/restore.ts'
 import type { Vault } from '../ports/vault.ts'
+import type { Engines } from './engines.ts'
 import { everyCheck } from './every-check.ts'
-import type { Parts } from './parts.ts'
 import { programVersion } from './version.ts'
 
 /** The vault that is a folder. Nothing happens to it yet. */
@@ -13,8 +13,8 @@ export const openFolder = (path: string): Vault => openVaultDirectory(path, lock
 
 /** `svc export` and `svc import`: what moves, between the engines that are open and the vault that is a folder. */
 
-export const exportTo = (parts: Parts, folder: string, wish: CaptureWish, progress: Progress): Promise<Captured> =>
-  capture({ ...parts, vault: openFolder(folder), program: programVersion() }, wish, progress)
+export const exportTo = (engines: Engines, folder: string, wish: CaptureWish, progress: Progress): Promise<Captured> =>
+  capture({ ...engines, vault: openFolder(folder), program: programVersion() }, wish, progress)
 
-export const importFrom = (parts: Parts, folder: string, progress: Progress): Promise<Restored> =>
-  restore({ ...parts, vault: openFolder(folder), findings: () => everyCheck(parts) }, progress)
+export const importFrom = (engines: Engines, folder: string, progress: Progress): Promise<Restored> =>
+  restore({ ...engines, vault: openFolder(folder), findings: () => everyCheck(engines) }, progress)

@@ -1,9 +1,9 @@
 import { refuseForeignStore } from '../content/claims/ownership.ts'
 import { anyAccount } from '../features/identity/accounts/accounts.ts'
 import { refuseUnfinishedImport } from '../features/operating/moving/unfinished.ts'
+import { type Environment, makeDataDir, openEngines } from './engines.ts'
 import { openKeys } from './keys-file.ts'
 import type { Logger } from './log.ts'
-import { makeDataDir, openParts, type Stage } from './parts.ts'
 import { startGateway } from './roles/api.ts'
 import { startWorker } from './roles/worker.ts'
 import type { Settings } from './settings/rules.ts'
@@ -25,7 +25,12 @@ export interface Running {
 }
 
 /** Starts the service: settings -> keys -> engines -> roles. What was started is stopped again if a later step fails. */
-export const run = async (settings: Settings, log: Logger, roles: Roles, stage: Stage): Promise<Running> => {
+export const run = async (
+  settings: Settings,
+  log: Logger,
+  roles: Roles,
+  environment: Environment,
+): Promise<Running> => {
   const stack = new AsyncDisposableStack()
   try {
     const readOnly = roles.gateway === 'reader' && !roles.worker
@@ -34,17 +39,17 @@ export const run = async (settings: Settings, log: Logger, roles: Roles, stage: 
         ? []
         : await blaming('SVC_DATA_DIR', settings.dataDir, () => openKeys(settings, { readOnly }))
     if (!readOnly) await makeDataDir(settings)
-    const parts = await openParts(settings, log, stage, stack, { readOnly })
-    await refuseUnfinishedImport(parts.database)
-    await refuseForeignStore(parts, { readOnly })
+    const engines = await openEngines(settings, log, environment, stack, { readOnly })
+    await refuseUnfinishedImport(engines.database)
+    await refuseForeignStore(engines, { readOnly })
     if (roles.worker) {
-      const worker = startWorker(parts)
+      const worker = startWorker(engines)
       stack.defer(() => worker.stop())
     }
-    const hasOwner = () => anyAccount(parts.database.reader)
+    const hasOwner = () => anyAccount(engines.database.reader)
     const stop = () => stack.disposeAsync()
     if (roles.gateway === null) return { address: null, hasOwner, stop }
-    const gateway = await startGateway(parts, keys, roles.gateway)
+    const gateway = await startGateway(engines, keys, roles.gateway)
     stack.defer(() => gateway.close())
     return { address: gateway.address, hasOwner, stop }
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { CheckedParts } from '../content/checks/checks.ts'
+import type { CheckedDeps } from '../content/checks/checks.ts'
 import type { Check, Slice, Upkeep } from '../contract/slice.ts'
 import { annotations } from '../features/catalog/annotations/slice.ts'
 import { artifacts } from '../features/catalog/artifacts/slice.ts'
@@ -69,10 +69,10 @@ export type ApiNeeds = Together<Api<Listed>>
 export type WorkerNeeds = Together<Work<Listed>> & Together<Jobs<Listed>>
 
 /** A slice that the parts of the service suffice for. */
-export type ProductSlice = Slice<ApiNeeds, CheckedParts, WorkerNeeds, JobKind<WorkerNeeds>>
+export type ProductSlice = Slice<ApiNeeds, CheckedDeps, WorkerNeeds, JobKind<WorkerNeeds>>
 
 export const slices: readonly ProductSlice[] = resources.flat()
 
-export const checksOfSlices: readonly Check<CheckedParts>[] = slices.flatMap(({ checks }) => checks)
+export const checksOfSlices: readonly Check<CheckedDeps>[] = slices.flatMap(({ checks }) => checks)
 export const upkeepOfSlices: readonly Upkeep<WorkerNeeds>[] = slices.flatMap(({ upkeep }) => upkeep)
 export const jobsOfSlices: readonly JobKind<WorkerNeeds>[] = slices.flatMap(({ jobs }) => jobs)

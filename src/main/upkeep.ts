@@ -8,21 +8,21 @@ import { forgetStorageEvents } from '../journal/storage-events/storage-events.ts
 import { jobsEveryMs } from '../kernel/limits/jobs.ts'
 import { retentionEveryMs } from '../kernel/limits/journal.ts'
 import { quarantineEveryMs, upkeepEveryMs } from '../kernel/limits/upkeep.ts'
-import type { Parts } from './parts.ts'
+import type { Engines } from './engines.ts'
 import type { Settings } from './settings/rules.ts'
 import { jobsOfSlices, upkeepOfSlices, type WorkerNeeds } from './slices.ts'
 import { translate } from './translate.ts'
 
 /** What upkeep is given: the parts of the process, and its settings by their names. */
-export type UpkeepParts = Parts & Settings & WorkerNeeds
+export type UpkeepDeps = Engines & Settings & WorkerNeeds
 
-const runJobs = async (parts: UpkeepParts, stopping: () => boolean): Promise<void> => {
-  for (const job of [...jobsOfSlices, ...(parts.more ?? []).flatMap(({ jobs }) => jobs)])
-    await runDueJobs(parts, { ...job, judge: (error) => job.judge(translate(error) ?? error) }, stopping)
+const runJobs = async (deps: UpkeepDeps, stopping: () => boolean): Promise<void> => {
+  for (const job of [...jobsOfSlices, ...(deps.more ?? []).flatMap(({ jobs }) => jobs)])
+    await runDueJobs(deps, { ...job, judge: (error) => job.judge(translate(error) ?? error) }, stopping)
 }
 
 /** What has to happen although nobody asks for it, each part for itself: that of the slices, and of the floors below them. */
-export const everyUpkeep: readonly Upkeep<UpkeepParts>[] = [
+export const everyUpkeep: readonly Upkeep<UpkeepDeps>[] = [
   { name: 'completions', what: 'the completion of uploads', everyMs: jobsEveryMs, run: runJobs },
   ...upkeepOfSlices,
   { name: 'reclaim', what: 'reclaim', everyMs: upkeepEveryMs, run: reclaim },

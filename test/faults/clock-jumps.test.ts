@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { partBytesMin, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
+import { partBytesMin, uploadLeaseMs } from '../../src/kernel/limits/transfers.ts'
 import { minute } from '../../src/kernel/units.ts'
-import { type Backstage, openBackstage } from '../harness/backstage.ts'
 import { ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { type Inspection, openInspection } from '../harness/inspection.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { until } from '../harness/until.ts'
 import { makeKeeper, removeArtifact, restoreArtifact } from './keeper.ts'
@@ -39,7 +39,7 @@ after(closeConnections)
 forEachEngine((engine) => {
   describe('a clock that jumps', () => {
     let service: TestService
-    let backstage: Backstage
+    let inspection: Inspection
     let keeper: string
     let files = 0
     const acknowledged = new Map<string, Buffer>()
@@ -55,12 +55,12 @@ forEachEngine((engine) => {
     before(async () => {
       // Upkeep by hand, so that it falls into the very moment after the jump.
       service = await startService(engine, { roles: { gateway: 'api', worker: false } })
-      backstage = await openBackstage(service)
+      inspection = await openInspection(service)
       keeper = await makeKeeper(to)
       for (const door of doors) await store(door, nextFile(50_000))
     })
     after(async () => {
-      await backstage.close()
+      await inspection.close()
       await service.stop()
     })
 
@@ -77,13 +77,13 @@ forEachEngine((engine) => {
 
     const jump = async (minutes: number): Promise<void> => {
       service.clock.advance(minutes * minute)
-      await backstage.upkeep()
+      await inspection.upkeep()
     }
 
     /** Once the service has begun to take something in. */
     const jumpUnderWay = async (minutes: number): Promise<void> => {
       await until('a turn is taken', async () => {
-        const { reader } = backstage.database
+        const { reader } = inspection.database
         return reader.selectFrom('uploads').select('id').where('turn_holder', 'is not', null).executeTakeFirst()
       })
       await jump(minutes)
@@ -93,9 +93,9 @@ forEachEngine((engine) => {
     const allIsWell = async (): Promise<void> => {
       for (const [place, bytes] of acknowledged) assert.ok((await fetchBytes(to, place))?.equals(bytes), place)
       assert.equal((await published(to)).length, acknowledged.size)
-      assert.equal((await backstage.sums()).pending, 0)
-      await backstage.upkeep()
-      assert.deepEqual(await backstage.findings(), { damage: [], waiting: [] })
+      assert.equal((await inspection.sums()).pending, 0)
+      await inspection.upkeep()
+      assert.deepEqual(await inspection.findings(), { damage: [], waiting: [] })
     }
 
     /**
@@ -183,17 +183,17 @@ forEachEngine((engine) => {
       const upload = uploadPlace(await openSession(to, file))
       const id = upload.split('/').at(-1) ?? assert.fail(upload)
       // What a dead process leaves.
-      const turn_until = new Date(service.clock.now() + uploadTurnMs).toISOString()
-      await backstage.database.transaction((tx) =>
+      const turn_until = new Date(service.clock.now() + uploadLeaseMs).toISOString()
+      await inspection.database.transaction((tx) =>
         tx.updateTable('uploads').set({ turn_holder: 'the dead', turn_until }).where('id', '=', id).execute(),
       )
       await jump(-300)
       const busy = await sendPart(to, upload, 0, file.bytes)
       assert.deepEqual([busy.status, busy.json.code], [503, 'busy'])
-      const { damage } = await backstage.findings()
+      const { damage } = await inspection.findings()
       assert.equal(damage.length, 1)
       assert.match(String(damage[0]), new RegExp(`^upload ${id} is taken until ${turn_until}`))
-      assert.deepEqual(await backstage.mend(), damage)
+      assert.deepEqual(await inspection.mend(), damage)
       await store(inParts, file)
       await allIsWell()
     })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { partBytesMin, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
+import { partBytesMin, uploadLeaseMs } from '../../src/kernel/limits/transfers.ts'
 import { type BlobStoreBehindProxy, blobStoreBehindProxy } from '../harness/behind-proxy.ts'
 import { closeConnections } from '../harness/client.ts'
 import { onPostgres } from '../harness/engines.ts'
@@ -107,7 +107,7 @@ onPostgres((engine) => {
     await dying.kill()
     await unanswered
     await dying.start()
-    survivor.clock.advance(uploadTurnMs * 2)
+    survivor.clock.advance(uploadLeaseMs * 2)
   }
 
   const contentOf = (upload: string): Promise<Buffer | null> =>
@@ -198,7 +198,7 @@ onPostgres((engine) => {
       await dying.kill()
       await unanswered
       await dying.start()
-      survivor.clock.advance(uploadTurnMs * 2)
+      survivor.clock.advance(uploadLeaseMs * 2)
       const told = await complete(here, upload)
       assert.equal(told.status, 200, told.text)
       await store.proxy.held[0]?.apply()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { partBytesMin, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
+import { partBytesMin, uploadLeaseMs } from '../../src/kernel/limits/transfers.ts'
 import { closeConnections } from '../harness/client.ts'
 import { type DiskFaults, makeDiskFaults } from '../harness/disk-faults.ts'
 import { onPostgres } from '../harness/engines.ts'
@@ -68,7 +68,7 @@ onPostgres((engine) => {
       const unanswered = sendPart(to(stalled), upload, 1, Buffer.alloc(partBytesMin, 'other')).catch(() => null)
       await hanging.met()
       stalled.freeze()
-      survivor.clock.advance(uploadTurnMs * 2)
+      survivor.clock.advance(uploadLeaseMs * 2)
       await sent(survivor, upload, file, 1)
       await sent(survivor, upload, file, 2)
       const landing = async (): Promise<void> => {
@@ -103,14 +103,14 @@ onPostgres((engine) => {
       const first = sendPart(to(stalled), upload, 1, second).catch(() => null)
       await writing.met()
       stalled.freeze()
-      survivor.clock.advance(uploadTurnMs * 2)
+      survivor.clock.advance(uploadLeaseMs * 2)
       await slow.advance(survivor.clock.now() - Date.now())
       // Its name on the file is let by; what hangs is the name of its copy.
       const naming = slowDisk.rule({ call: 'any', path: ' -> ', thread: 'other', action: 'hold', letBy: 1, count: 1 })
       const late = sendPart(to(slow), upload, 1, second).catch(() => null)
       await naming.met()
       slow.freeze()
-      survivor.clock.advance(uploadTurnMs * 4)
+      survivor.clock.advance(uploadLeaseMs * 4)
       await sent(survivor, upload, file, 1)
       await sent(survivor, upload, file, 2)
       naming.end()
@@ -144,7 +144,7 @@ onPostgres((engine) => {
       await unanswered
       hanging.end()
       assert.equal(readdirSync(join(survivor.dataDir, 'staging')).length, 2)
-      survivor.clock.advance(uploadTurnMs * 2)
+      survivor.clock.advance(uploadLeaseMs * 2)
       const fileOfUpload = (): number =>
         statSync(join(survivor.dataDir, 'staging', stagedIn(survivor.dataDir)[0] ?? '')).ino
       const before = fileOfUpload()

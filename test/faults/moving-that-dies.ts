@@ -3,13 +3,13 @@
  * (SVC_TEST_FILL_AT) a small disk (SVC_TEST_DISK).
  */
 import { exportCommand, importCommand } from '../../src/main/commands/moving.ts'
-import { realStage, type Stage } from '../../src/main/parts.ts'
+import { type Environment, realEnvironment } from '../../src/main/engines.ts'
 import { fillDisk } from './small-disk.ts'
 
 const dieAt = process.env['SVC_TEST_DIE_AT']
 const fillAt = process.env['SVC_TEST_FILL_AT']
-const stage: Stage = {
-  ...realStage,
+const environment: Environment = {
+  ...realEnvironment,
   reach: (point) => {
     if (point === dieAt) process.kill(process.pid, 'SIGKILL')
     if (point === fillAt) fillDisk(process.env['SVC_TEST_DISK'] ?? '')
@@ -17,8 +17,8 @@ const stage: Stage = {
 }
 const [, , command, folder = ''] = process.argv
 try {
-  if (command === 'export') await exportCommand(folder, {}, stage)
-  else await importCommand(folder, stage)
+  if (command === 'export') await exportCommand(folder, {}, environment)
+  else await importCommand(folder, environment)
 } catch (error) {
   // As the command line says it.
   console.error(`svc: ${error instanceof Error ? error.message : String(error)}`)

@@ -3,9 +3,9 @@ import { Agent } from 'node:http'
 import { Writable } from 'node:stream'
 import { sql } from 'kysely'
 import pino from 'pino'
+import { makeDataDir, openEngines, realEnvironment } from '../../src/main/engines.ts'
 import { everyCheck } from '../../src/main/every-check.ts'
 import { openKeys } from '../../src/main/keys-file.ts'
-import { makeDataDir, openParts, realStage } from '../../src/main/parts.ts'
 import { startGateway } from '../../src/main/roles/api.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import { ask, type Told } from '../harness/client.ts'
@@ -47,15 +47,15 @@ export const holdsItsPromises = async (
   try {
     const keys = await openKeys(settings, { readOnly: false })
     await makeDataDir(settings)
-    const parts = await openParts(settings, silent, realStage, stack)
-    const whole = await sql`pragma integrity_check`.execute(parts.database.reader)
+    const engines = await openEngines(settings, silent, realEnvironment, stack)
+    const whole = await sql`pragma integrity_check`.execute(engines.database.reader)
     assert.deepEqual(whole.rows, [{ integrity_check: 'ok' }])
-    const damage = (await Array.fromAsync(everyCheck(parts))).filter(({ kind }) => kind === 'damage')
+    const damage = (await Array.fromAsync(everyCheck(engines))).filter(({ kind }) => kind === 'damage')
     assert.deepEqual(
       damage.map(({ text }) => text),
       [],
     )
-    const gateway = await startGateway(parts, keys, 'api')
+    const gateway = await startGateway(engines, keys, 'api')
     stack.defer(() => gateway.close())
     const agent = new Agent({ keepAlive: true, maxSockets: 4 })
     stack.defer(() => agent.destroy())

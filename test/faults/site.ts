@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { openBlobStore } from '../../src/main/parts.ts'
+import { openBlobStore } from '../../src/main/engines.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import { digestOfName } from '../../src/ports/blob-name.ts'
 import type { BlobStore } from '../../src/ports/blob-store.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createUploadLine } from '../../src/http/body/upload-line.ts'
-import type { HttpParts } from '../../src/http/given.ts'
+import type { HttpDeps } from '../../src/http/given.ts'
 import { createMetrics } from '../../src/http/metrics/metrics.ts'
 import { createBudget } from '../../src/http/pipeline/budget.ts'
 import type { Caller } from '../../src/kernel/caller.ts'
@@ -20,7 +20,7 @@ const keyOfFile: Caller = {
 }
 
 /** What the HTTP floor is given, without a service behind it: whoever has the credential may do anything. */
-export const bareHttpParts = (given: Pick<HttpParts, 'operations'> & Partial<HttpParts>): HttpParts => ({
+export const bareHttpParts = (given: Pick<HttpDeps, 'operations'> & Partial<HttpDeps>): HttpDeps => ({
   wires: [],
   gate: {
     authenticate: async (credential) => {

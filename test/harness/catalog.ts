@@ -1,7 +1,7 @@
-import { type Backstage, openBackstage } from './backstage.ts'
 import type { Ask, Told } from './client.ts'
 import type { TestEngine } from './engines.ts'
 import { expectAnswer } from './expect.ts'
+import { type Inspection, openInspection } from './inspection.ts'
 import { createOwner, createPerson, createRepository, grant, type Person, signIn } from './people.ts'
 import { newFile, publish } from './publishing.ts'
 import { inDatabase } from './rows.ts'
@@ -11,7 +11,7 @@ import { activeKey, binding, createServiceAccount } from './service-keys.ts'
 /** A service with one repository, people who write to it, and a key that may delete: what tests of the catalog begin with. */
 export class Catalog {
   readonly service: TestService
-  readonly backstage: Backstage
+  readonly inspection: Inspection
   writer: Person
   reader: Person
   /** Secret of a service key that may delete and do what a writer may. */
@@ -22,16 +22,21 @@ export class Catalog {
   readonly base = '/api/v1/repositories/one'
   #files = 0
 
-  private constructor(service: TestService, backstage: Backstage, people: [Person, Person], keeper: [string, string]) {
+  private constructor(
+    service: TestService,
+    inspection: Inspection,
+    people: [Person, Person],
+    keeper: [string, string],
+  ) {
     this.service = service
-    this.backstage = backstage
+    this.inspection = inspection
     ;[this.writer, this.reader] = people
     ;[this.keeper, this.keeperActor] = keeper
   }
 
   static async open(engine: TestEngine): Promise<Catalog> {
     const service = await startService(engine, { roles: { gateway: 'api', worker: false } })
-    const backstage = await openBackstage(service)
+    const inspection = await openInspection(service)
     await createOwner(service)
     const repository = 'one'
     await createRepository(service, repository)
@@ -45,7 +50,7 @@ export class Catalog {
     ]
     const account = await createServiceAccount(service, bindings)
     const { secret } = await activeKey(service, account.id, { bindings })
-    return new Catalog(service, backstage, [writer, reader], [secret, `service-account:${account.id}`])
+    return new Catalog(service, inspection, [writer, reader], [secret, `service-account:${account.id}`])
   }
 
   /** Time passes, and people sign in again. */
@@ -56,7 +61,7 @@ export class Catalog {
   }
 
   async close(): Promise<void> {
-    await this.backstage.close()
+    await this.inspection.close()
     await this.service.stop()
   }
 

@@ -1,16 +1,16 @@
 import { openDatabase } from '../../src/database/open.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
+import { openBlobStore } from '../../src/main/engines.ts'
 import { everyCheck } from '../../src/main/every-check.ts'
-import { openBlobStore } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { Environment, Findings } from './processes.ts'
 
 type Examined = Parameters<typeof everyCheck>[0]
 
 /** What `svc doctor` finds; what is in quarantine should not be there, and counts as damage here. */
-export const findingsIn = async (parts: Examined): Promise<Findings> => {
+export const findingsIn = async (deps: Examined): Promise<Findings> => {
   const found: Findings = { damage: [], waiting: [] }
-  for await (const { kind, text } of everyCheck(parts)) found[kind === 'waiting' ? 'waiting' : 'damage'].push(text)
+  for await (const { kind, text } of everyCheck(deps)) found[kind === 'waiting' ? 'waiting' : 'damage'].push(text)
   return found
 }
 

@@ -1,7 +1,7 @@
-import { digestOf } from './backstage.ts'
 import type { Catalog } from './catalog.ts'
 import type { Ask } from './client.ts'
 import { expectAnswer } from './expect.ts'
+import { digestOf } from './inspection.ts'
 import { publishPackage } from './packages.ts'
 import { fileOfParts, openSession, partOf, sendParts } from './parts.ts'
 import { createPerson, createRepository, grant, password, signIn } from './people.ts'

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Captured, CaptureWish } from '../../src/features/operating/moving/capture.ts'
 import type { Restored } from '../../src/features/operating/moving/restore.ts'
+import { type Engines, type Environment, openEngines } from '../../src/main/engines.ts'
 import { openLog } from '../../src/main/log.ts'
 import { exportTo, importFrom } from '../../src/main/moving.ts'
-import { openParts, type Parts, type Stage } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { TestEngine } from './engines.ts'
 import type { TestService } from './service.ts'
@@ -16,8 +16,8 @@ export type Place = Pick<TestService, 'dataDir' | 'databaseUrl' | 'blobStoreUrl'
 /** What `svc export` and `svc import` run on, in this process. */
 export const withPartsOf = async <T>(
   place: Place,
-  work: (parts: Parts) => Promise<T>,
-  reach: Stage['reach'] = () => {},
+  work: (engines: Engines) => Promise<T>,
+  reach: Environment['reach'] = () => {},
 ): Promise<T> => {
   const settings = readSettings({
     SVC_DATA_DIR: place.dataDir,
@@ -27,7 +27,7 @@ export const withPartsOf = async <T>(
   })
   const stack = new AsyncDisposableStack()
   try {
-    return await work(await openParts(settings, await openLog('error'), { clock: place.clock, reach }, stack))
+    return await work(await openEngines(settings, await openLog('error'), { clock: place.clock, reach }, stack))
   } finally {
     await stack.disposeAsync()
   }
@@ -39,12 +39,16 @@ export const exportFrom = (
   place: Place,
   path: string,
   wish: Partial<CaptureWish> = {},
-  reach?: Stage['reach'],
+  reach?: Environment['reach'],
 ): Promise<Captured> =>
-  withPartsOf(place, (parts) => exportTo(parts, path, { withoutBytes: false, refresh: false, ...wish }, silent), reach)
+  withPartsOf(
+    place,
+    (engines) => exportTo(engines, path, { withoutBytes: false, refresh: false, ...wish }, silent),
+    reach,
+  )
 
-export const importTo = (place: Place, path: string, reach?: Stage['reach']): Promise<Restored> =>
-  withPartsOf(place, (parts) => importFrom(parts, path, silent), reach)
+export const importTo = (place: Place, path: string, reach?: Environment['reach']): Promise<Restored> =>
+  withPartsOf(place, (engines) => importFrom(engines, path, silent), reach)
 
 export const freshFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'svc-export-'))
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { parseVersion, versionKey } from '../../src/features/catalog/packages/version-order.ts'
 import type { RepositoryAction } from '../../src/kernel/actions.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { type Backstage, openBackstage } from './backstage.ts'
 import type { Ask, Told } from './client.ts'
 import type { TestEngine } from './engines.ts'
 import { expectAnswer } from './expect.ts'
+import { type Inspection, openInspection } from './inspection.ts'
 import { fillPackages, register } from './packages.ts'
 import { createOwner, createRepository } from './people.ts'
 import { newFile, publish } from './publishing.ts'
@@ -17,22 +17,22 @@ import { upack } from './zip.ts'
 /** A service without a worker, for tests of storage policies: each has a repository of its own. */
 export class PolicyBench {
   readonly service: TestService
-  readonly backstage: Backstage
+  readonly inspection: Inspection
   #repositories = 0
 
-  private constructor(service: TestService, backstage: Backstage) {
+  private constructor(service: TestService, inspection: Inspection) {
     this.service = service
-    this.backstage = backstage
+    this.inspection = inspection
   }
 
   static async open(engine: TestEngine, options: ServiceOptions = {}): Promise<PolicyBench> {
     const service = await startService(engine, { roles: { gateway: 'api', worker: false }, ...options })
     await createOwner(service)
-    return new PolicyBench(service, await openBackstage(service))
+    return new PolicyBench(service, await openInspection(service))
   }
 
   async close(): Promise<void> {
-    await this.backstage.close()
+    await this.inspection.close()
     await this.service.stop()
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { digestOf } from './backstage.ts'
 import type { Told } from './client.ts'
+import { digestOf } from './inspection.ts'
 import type { Answering } from './service.ts'
 
 /** A file with its description, as `createUpload` takes it. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
-import { type Backstage, openBackstage } from './backstage.ts'
 import type { Ask, Told } from './client.ts'
 import type { TestEngine } from './engines.ts'
+import { type Inspection, openInspection } from './inspection.ts'
 import { createOwner, type Person } from './people.ts'
 import { startService, type TestService } from './service.ts'
 
@@ -14,7 +14,7 @@ export const encoded = (path: string): string => path.split('/').map(encodeURICo
 /** A service to whose paths files are put, and what a request may leave behind in it. */
 export const rawPaths = (engine: TestEngine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let owner: Person
 
   before(async () => {
@@ -23,10 +23,10 @@ export const rawPaths = (engine: TestEngine) => {
       settings: { SVC_MAX_OBJECT_BYTES: String(maxObjectBytes) },
     })
     owner = await createOwner(service)
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
   })
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
 
@@ -39,21 +39,21 @@ export const rawPaths = (engine: TestEngine) => {
 
   /** Everything that a request could leave behind. */
   const traces = async () => {
-    const rows = await backstage.database.snapshot(async (q) => ({
+    const rows = await inspection.database.snapshot(async (q) => ({
       artifacts: await q.selectFrom('artifacts').select('id').orderBy('id').execute(),
       claims: await q.selectFrom('claims').selectAll().orderBy('id').execute(),
       uploads: await q.selectFrom('uploads').select('id').execute(),
       revisions: await q.selectFrom('asset_revisions').select(['path', 'revision']).orderBy('path').execute(),
       journal: await q.selectFrom('journal').select('sequence').execute(),
     }))
-    return { rows, sums: await backstage.sums(), staged: await backstage.staged(), stored: await backstage.stored() }
+    return { rows, sums: await inspection.sums(), staged: await inspection.staged(), stored: await inspection.stored() }
   }
   const leavesNoTrace = async (work: () => Promise<void>): Promise<void> => {
     const before = await traces()
     await work()
     const now = await traces()
     assert.deepEqual(now, before)
-    await backstage.inOrder()
+    await inspection.inOrder()
   }
   const refused = async (told: Promise<Told>, status: number, code: string): Promise<Told> => {
     const answer = await told
@@ -64,8 +64,8 @@ export const rawPaths = (engine: TestEngine) => {
     get service() {
       return service
     },
-    get backstage() {
-      return backstage
+    get inspection() {
+      return inspection
     },
     get owner() {
       return owner

@@ -30,7 +30,7 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
   await createRepository(service, 'two')
   await grant(service, writer, 'two', 'write')
   await grant(service, writer, 'releases', 'write')
-  await setQuota(catalog.backstage, 'one', 10_000_000_000, 'operator')
+  await setQuota(catalog.inspection, 'one', 10_000_000_000, 'operator')
   await catalog.expect(
     { method: 'PUT', path: '/cleanup', credential: keeper, json: { expectedRevision: 0, graceHours: 100 } },
     200,

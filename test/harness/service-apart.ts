@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Roles } from '../../src/main/run.ts'
 import { ask } from './client.ts'
+import { keepsItsContract } from './contract-check.ts'
 import type { DiskFaults } from './disk-faults.ts'
 import type { TestEngine } from './engines.ts'
 import { type Environment, keyIn, listening, type Program, settingsFor, startProgram } from './processes.ts'
-import { holdsItsPromises } from './promises.ts'
 import type { Answering, TestService } from './service.ts'
 import { until } from './until.ts'
 
@@ -101,7 +101,7 @@ export const startServiceApart = async (
     log: () => running.stdout() + running.stderr(),
     async ask(request) {
       const told = await ask(url, request)
-      holdsItsPromises(request, told)
+      keepsItsContract(request, told)
       return told
     },
     async advance(milliseconds) {

@@ -8,8 +8,8 @@ import { type Roles, type Running, run } from '../../src/main/run.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { ProductSlice } from '../../src/main/slices.ts'
 import { type Ask, ask, type Told } from './client.ts'
+import { keepsItsContract } from './contract-check.ts'
 import type { TestEngine } from './engines.ts'
-import { holdsItsPromises } from './promises.ts'
 
 /** A clock that can be turned forward. */
 export interface ManualClock extends Clock {
@@ -111,7 +111,7 @@ export const startService = async (engine: TestEngine, options: ServiceOptions =
     log,
     async ask(request) {
       const told = await ask(running.address ?? '', request)
-      holdsItsPromises(request, told, slices)
+      keepsItsContract(request, told, slices)
       return told
     },
     async restart(settings) {

@@ -6,8 +6,8 @@ import { release, retire } from '../../src/content/claims/claims.ts'
 import { createHashing } from '../../src/content/hashing/hashing.ts'
 import { reclaim } from '../../src/content/reclaim/reclaim.ts'
 import type { Transaction } from '../../src/database/database.ts'
-import { createLeftTurns } from '../../src/features/transfers/uploads/left-turns.ts'
-import type { TransferParts } from '../../src/features/transfers/uploads/uploads.ts'
+import { createLeftLeases } from '../../src/features/transfers/uploads/left-leases.ts'
+import type { TransferDeps } from '../../src/features/transfers/uploads/uploads.ts'
 import { openRawTransfer, type RawTransfer } from '../../src/features/transfers/whole/raw-transfer.ts'
 import { timestamp } from '../../src/kernel/clock.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
@@ -15,9 +15,9 @@ import { noFaults } from '../../src/kernel/fault-points.ts'
 import { capacityBytesDefault, cleanupGraceHoursDefault } from '../../src/kernel/limits/transfers.ts'
 import { minute } from '../../src/kernel/units.ts'
 import { unplanned } from '../../src/ports/blob-store.ts'
-import { type Backstage, digestOf, forgetFile, openBackstage } from './backstage.ts'
 import type { Ask, Told } from './client.ts'
 import type { TestEngine } from './engines.ts'
+import { digestOf, forgetFile, type Inspection, openInspection } from './inspection.ts'
 import { createOwner, type Person } from './people.ts'
 import { startService, type TestService } from './service.ts'
 import { until } from './until.ts'
@@ -31,7 +31,7 @@ export const graceMs = cleanupGraceHoursDefault * 60 * minute
 /** A service without a worker whose rows, bytes and clock are at hand; after each test every sum is right. */
 export const storageSite = (engine: TestEngine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let owner: Person
   let token: string
 
@@ -43,15 +43,15 @@ export const storageSite = (engine: TestEngine) => {
     })
     owner = await createOwner(service)
     token = owner.token
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
   })
-  after(() => backstage.inOrder())
+  after(() => inspection.inOrder())
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
   // Whatever a test did or broke: every sum is right, and in the end nothing is damaged.
-  afterEach(() => backstage.sums())
+  afterEach(() => inspection.sums())
 
   let count = 0
   const fresh = (what: string): string => `${what}-${++count}`
@@ -102,7 +102,7 @@ export const storageSite = (engine: TestEngine) => {
   }
   /** Deletes the file at a path, as deleting will do it: holder and claim go together. */
   const drop = (path: string): Promise<void> =>
-    backstage.database.transaction(async (tx) => {
+    inspection.database.transaction(async (tx) => {
       const { artifact_id } = await tx
         .selectFrom('assets')
         .select('artifact_id')
@@ -113,14 +113,14 @@ export const storageSite = (engine: TestEngine) => {
       await forgetFile(tx, artifact_id)
       await letGo(tx, artifact_id)
     })
-  const reclaimOnce = (): Promise<number> => reclaim(backstage)
+  const reclaimOnce = (): Promise<number> => reclaim(inspection)
   const digestsHeld = async (): Promise<string[]> => {
-    const rows = await backstage.database.reader.selectFrom('artifacts').select('sha256').distinct().execute()
+    const rows = await inspection.database.reader.selectFrom('artifacts').select('sha256').distinct().execute()
     return rows.map(({ sha256 }) => sha256).sort()
   }
-  const uploadParts = (): TransferParts => ({
-    database: backstage.database,
-    store: backstage.store,
+  const uploadParts = (): TransferDeps => ({
+    database: inspection.database,
+    store: inspection.store,
     clock: service.clock,
     freeSpace: { writable: async () => true, roomBytes: async () => null, refuseUnlessRoomFor: async () => {} },
     uploadSharePercent: 100,
@@ -128,7 +128,7 @@ export const storageSite = (engine: TestEngine) => {
     capacityBytes: capacityBytesDefault,
     maxObjectBytes,
     reach: noFaults,
-    leftTurns: createLeftTurns(),
+    leftLeases: createLeftLeases(),
     report: (message, error) => assert.fail(new Error(message, { cause: error })),
   })
   /** What a process leaves that dies while a file comes in. */
@@ -140,11 +140,11 @@ export const storageSite = (engine: TestEngine) => {
     return transfer
   }
   const plantPlace = async (id: string): Promise<void> => {
-    const place = await backstage.store.stage(id, unplanned)
+    const place = await inspection.store.stage(id, unplanned)
     await place.write(Buffer.from('half of it'))
     engine.use({ [Symbol.asyncDispose]: () => place.discard() })
     const [name = ''] = await until('the place is there', async () => {
-      const names = (await backstage.staged()).filter((each) => each.includes(id))
+      const names = (await inspection.staged()).filter((each) => each.includes(id))
       return names.length === 1 && names
     })
     // As old as the clock of the service says, which the tests turn forward.
@@ -152,13 +152,13 @@ export const storageSite = (engine: TestEngine) => {
     await utimes(join(service.dataDir, 'staging', name), seconds, seconds)
   }
   const placesOf = async (id: string): Promise<number> =>
-    (await backstage.staged()).filter((name) => name.includes(id)).length
+    (await inspection.staged()).filter((name) => name.includes(id)).length
   return {
     get service() {
       return service
     },
-    get backstage() {
-      return backstage
+    get inspection() {
+      return inspection
     },
     get owner() {
       return owner

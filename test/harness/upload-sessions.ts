@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before } from 'node:test'
-import { openBackstage } from './backstage.ts'
 import type { Told } from './client.ts'
 import { type Connection, openConnection } from './connection.ts'
 import type { TestEngine } from './engines.ts'
+import { openInspection } from './inspection.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from './people.ts'
 import { openUpload, sendContent } from './publishing.ts'
 import { inDatabase } from './rows.ts'
@@ -98,19 +98,19 @@ export const uploadSessions = (engine: TestEngine) => {
     })
 
   const staged = async (): Promise<string[]> => {
-    const backstage = await openBackstage(service)
-    const places = await backstage.staged()
-    await backstage.close()
+    const inspection = await openInspection(service)
+    const places = await inspection.staged()
+    await inspection.close()
     return places
   }
 
   /** Sums, claims and bytes are as the checks want them. */
   const inOrder = async (): Promise<void> => {
-    const backstage = await openBackstage(service)
+    const inspection = await openInspection(service)
     try {
-      await backstage.inOrder()
+      await inspection.inOrder()
     } finally {
-      await backstage.close()
+      await inspection.close()
     }
   }
 

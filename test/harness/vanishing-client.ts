@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextRound } from 'node:timers/promises'
 
 /** How a client goes away: politely, in the middle of its own sending, or as one that crashed. */
 const ways = {
@@ -14,7 +14,7 @@ export const waysToGo: readonly WayToGo[] = ['closes', 'halfCloses', 'resets']
 /** When it goes: after a part of its own text, or after all of it and some turns of the event loop or bytes of the answer. */
 export type Moment =
   | { readonly kind: 'sent'; readonly bytes: number }
-  | { readonly kind: 'turns'; readonly turns: number }
+  | { readonly kind: 'turns'; readonly rounds: number }
   | { readonly kind: 'received'; readonly bytes: number }
 
 /** Sends a request and goes away at a moment. Resolves when the connection has ended on this side. */
@@ -33,7 +33,7 @@ export const vanish = async (url: string, text: Uint8Array, way: WayToGo, moment
   })
   await Promise.race([once(socket, 'connect').catch(() => {}), closed])
   socket.write(moment.kind === 'sent' ? text.subarray(0, moment.bytes) : text)
-  if (moment.kind === 'turns') for (let turns = 0; turns < moment.turns; turns++) await turn()
+  if (moment.kind === 'turns') for (let rounds = 0; rounds < moment.rounds; rounds++) await nextRound()
   // Whatever it asked for may have been shorter, or refused.
   if (moment.kind === 'received') await Promise.race([enough, closed])
   ways[way](socket)

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { hour } from '../../src/kernel/units.ts'
-import type { Backstage } from '../harness/backstage.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import type { Inspection } from '../harness/inspection.ts'
 import { createPerson, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -21,17 +21,17 @@ after(closeConnections)
 forEachEngine((engine) => {
   let catalog: Catalog
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let writer: Person
   let reader: Person
   let keeper: string
   before(async () => {
     catalog = await Catalog.open(engine)
-    ;({ service, backstage, writer, reader, keeper } = catalog)
+    ;({ service, inspection, writer, reader, keeper } = catalog)
   })
-  after(() => backstage.inOrder())
+  after(() => inspection.inOrder())
   after(() => catalog.close())
-  afterEach(() => backstage.sums())
+  afterEach(() => inspection.sums())
 
   let files = 0
   const published = (): Promise<string> =>
@@ -216,7 +216,7 @@ forEachEngine((engine) => {
       assert.deepEqual(await get(id), now)
       await remove(id, 1)
       service.clock.advance(25 * hour)
-      await backstage.upkeep()
+      await inspection.upkeep()
       const rows = await inDatabase(service, (q) =>
         q.selectFrom('annotations').selectAll().where('artifact_id', '=', id).execute(),
       )
@@ -232,7 +232,7 @@ forEachEngine((engine) => {
         .values({ artifact_id, revision: 1, labels: '[]', metadata: '{}', collections: '[]' })
         .execute()
     })
-    assert.match((await backstage.findings()).damage.join(), new RegExp(artifact_id))
-    assert.equal((await backstage.mend()).length, 1)
+    assert.match((await inspection.findings()).damage.join(), new RegExp(artifact_id))
+    assert.equal((await inspection.mend()).length, 1)
   })
 })

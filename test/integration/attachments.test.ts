@@ -24,9 +24,9 @@ forEachEngine((engine) => {
   before(async () => {
     catalog = await Catalog.open(engine)
   })
-  after(() => catalog.backstage.inOrder())
+  after(() => catalog.inspection.inOrder())
   after(() => catalog.close())
-  afterEach(() => catalog.backstage.sums())
+  afterEach(() => catalog.inspection.sums())
 
   const put = (id: string, expectedRevision: number, items: unknown, credential?: string): Promise<Told> =>
     catalog.ask({
@@ -233,10 +233,10 @@ forEachEngine((engine) => {
     })
     await catalog.remove(build)
     catalog.service.clock.advance(25 * hour)
-    await catalog.backstage.upkeep()
+    await catalog.inspection.upkeep()
     assert.equal(await rowsOf(build), revisions.length + 2)
     catalog.service.clock.advance(deletedArtifactsKeptMs + 1_000)
-    await catalog.backstage.upkeep()
+    await catalog.inspection.upkeep()
     assert.equal(await rowsOf(build), 0)
     assert.equal(await rowsOf(other), 2)
   })
@@ -249,9 +249,9 @@ forEachEngine((engine) => {
       await own.expect({ method: 'PUT', path: `/artifacts/${build}/attachments`, json }, 200)
       for (const id of [build, target]) assert.equal((await own.remove(id)).json.outcome, 'deleted')
       own.service.clock.advance(25 * hour)
-      await own.backstage.upkeep()
+      await own.inspection.upkeep()
       await own.expect({ method: 'DELETE', path: '', credential: own.service.recoveryKey }, 204)
-      await own.backstage.inOrder()
+      await own.inspection.inOrder()
     } finally {
       await own.close()
     }
@@ -272,8 +272,8 @@ forEachEngine((engine) => {
         .execute()
     })
     const text = `there are attachments of ${lost}, of which nothing else is known`
-    assert.deepEqual((await catalog.backstage.findings()).damage, [text])
-    assert.deepEqual(await catalog.backstage.mend(), [text])
+    assert.deepEqual((await catalog.inspection.findings()).damage, [text])
+    assert.deepEqual(await catalog.inspection.mend(), [text])
     assert.equal(await rowsOf(lost), 0)
   })
 })

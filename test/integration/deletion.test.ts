@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { deletedArtifactsKeptMs } from '../../src/kernel/limits/lifecycle.ts'
 import { hour } from '../../src/kernel/units.ts'
-import { type Backstage, chunked, digestOf, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { chunked, digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, openUpload, publish, sendContent } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -29,13 +29,13 @@ interface Usage {
 
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let writer: Person
   let keeper: string
   before(async () => {
     // Without a worker: the tests say when time does its work.
     service = await startService(engine, { roles: { gateway: 'api', worker: false } })
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
     await createOwner(service)
     await createRepository(service, repository)
     writer = await createPerson(service, 'writer')
@@ -44,12 +44,12 @@ forEachEngine((engine) => {
     const account = await createServiceAccount(service, bindings)
     keeper = (await activeKey(service, account.id, { bindings })).secret
   })
-  after(() => backstage.inOrder())
+  after(() => inspection.inOrder())
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
-  afterEach(() => backstage.sums())
+  afterEach(() => inspection.sums())
 
   let files = 0
   const published = async (content = `content ${++files}`): Promise<string> =>
@@ -175,8 +175,8 @@ forEachEngine((engine) => {
       const [first, second] = [await published(content), await published(content)]
       await removed(first)
       await pass(25 * hour)
-      await backstage.upkeep()
-      assert.ok((await backstage.stored()).includes(digestOf(content)), 'another file holds the same bytes')
+      await inspection.upkeep()
+      assert.ok((await inspection.stored()).includes(digestOf(content)), 'another file holds the same bytes')
       await get(`/artifacts/${second}/content`)
       assert.deepEqual(await removed(first), {
         id: first,
@@ -186,8 +186,8 @@ forEachEngine((engine) => {
       })
       await removed(second)
       await pass(25 * hour)
-      await backstage.upkeep()
-      assert.ok(!(await backstage.stored()).includes(digestOf(content)))
+      await inspection.upkeep()
+      assert.ok(!(await inspection.stored()).includes(digestOf(content)))
       assert.deepEqual(await journal(second), ['artifact.publish', 'artifact.delete', 'bytes.reclaim'])
       const told = await inDatabase(service, (q) =>
         q
@@ -203,7 +203,7 @@ forEachEngine((engine) => {
         { detail: JSON.stringify({ sha256: digestOf(content), size }), actor: 'system:reclaim' },
       )
       await pass(deletedArtifactsKeptMs + 1000)
-      await backstage.upkeep()
+      await inspection.upkeep()
       assert.equal((await remove(second)).status, 404, 'it is known no more')
     })
   })
@@ -216,7 +216,7 @@ forEachEngine((engine) => {
       const before = await usage()
       await removed(id)
       await pass(23 * hour)
-      await backstage.upkeep()
+      await inspection.upkeep()
       for (let n = 0; n < 2; n++) {
         const told = await restore(id)
         assert.equal(told.status, 200, told.text)
@@ -227,7 +227,7 @@ forEachEngine((engine) => {
       assert.equal((await usage()).publishedBytes, before.publishedBytes)
       assert.deepEqual(await journal(id), ['artifact.publish', 'artifact.delete', 'artifact.restore'])
       await pass(48 * hour)
-      await backstage.upkeep()
+      await inspection.upkeep()
       assert.ok((await get(`/artifacts/${id}/content`)).bytes.equals(bytes))
       assert.equal((await removed(id)).outcome, 'deleted')
     })
@@ -236,7 +236,7 @@ forEachEngine((engine) => {
       const id = await published()
       await removed(id)
       await pass(25 * hour)
-      await backstage.upkeep()
+      await inspection.upkeep()
       assert.equal((await restore(id)).status, 404)
       assert.equal((await restore(randomUUID())).status, 404)
     })
@@ -247,12 +247,12 @@ forEachEngine((engine) => {
         const id = await published(content)
         await removed(id)
         await pass(25 * hour)
-        const [told] = await Promise.all([restore(id), backstage.upkeep(), backstage.upkeep()])
-        await backstage.upkeep()
+        const [told] = await Promise.all([restore(id), inspection.upkeep(), inspection.upkeep()])
+        await inspection.upkeep()
         assert.ok(told.status === 200 || told.status === 404, told.text)
         await get(`/artifacts/${id}/content`, told.status)
-        assert.equal((await backstage.stored()).includes(digestOf(content)), told.status === 200)
-        await backstage.inOrder()
+        assert.equal((await inspection.stored()).includes(digestOf(content)), told.status === 200)
+        await inspection.inOrder()
       }
     })
 
@@ -284,11 +284,11 @@ forEachEngine((engine) => {
       assert.equal((await usage()).graceHours, 48)
       assert.ok(Math.abs(seconds((await removed(id)).restorableUntil) - seconds(at(48 * hour))) <= 2)
       await pass(47 * hour)
-      await backstage.upkeep()
+      await inspection.upkeep()
       assert.equal((await restore(id)).status, 200)
       await removed(id)
       assert.equal((await set(1, 0)).status, 200)
-      await backstage.upkeep()
+      await inspection.upkeep()
       assert.equal((await restore(id)).status, 404)
       assert.equal((await set(2, null)).status, 200)
       for (const wrong of [-1, 8761, 1.5, '24', true]) assert.equal((await set(3, wrong as number)).status, 400)

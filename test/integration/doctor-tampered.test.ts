@@ -41,7 +41,7 @@ forEachEngine((engine) => {
   let database: Database
   before(async () => {
     rich = await openRichCatalog(engine)
-    database = rich.catalog.backstage.database
+    database = rich.catalog.inspection.database
     const { service, writer } = rich.catalog
     await rich.catalog.remove(await addPackage(service, writer.token, 'one', { name: 'gone', version: '1.0.0' }))
     const staged = await addPackage(service, writer.token, 'one', { name: 'staged', version: '1.0.0' })
@@ -91,7 +91,7 @@ forEachEngine((engine) => {
     })
     const said: string[] = []
     for (const check of checks.slice(1))
-      for await (const { kind, text } of findingsOf(check, { ...rich.catalog.backstage, database: within }))
+      for await (const { kind, text } of findingsOf(check, { ...rich.catalog.inspection, database: within }))
         if (kind === 'damage') said.push(text)
     return said
   }
@@ -378,7 +378,7 @@ forEachEngine((engine) => {
     })
 
   it('says that it mended what it does not find again, and of the rest that it is damaged', async () => {
-    const parts = rich.catalog.backstage
+    const inspection = rich.catalog.inspection
     let broken = true
     const check = {
       of: 'two things',
@@ -396,7 +396,7 @@ forEachEngine((engine) => {
         yield { kind: 'damage' as const, text: 'is for a person', mend: null }
       },
     }
-    assert.deepEqual(await Array.fromAsync(mendAll(parts, [check]), ({ kind, text }) => `${kind}: ${text}`), [
+    assert.deepEqual(await Array.fromAsync(mendAll(inspection, [check]), ({ kind, text }) => `${kind}: ${text}`), [
       'mended: can be mended',
       'damage: stays so',
       'damage: cannot (putting it right failed: no room)',
@@ -406,7 +406,7 @@ forEachEngine((engine) => {
 
   it('goes on where a check cannot', async () => {
     const broken = { of: 'a', look: () => ({ [Symbol.asyncIterator]: () => assert.fail('no such column') }) }
-    const said = await Array.fromAsync(findingsOf(broken, rich.catalog.backstage), ({ text }) => text)
+    const said = await Array.fromAsync(findingsOf(broken, rich.catalog.inspection), ({ text }) => text)
     assert.deepEqual(said, ['the check of a could not go on: no such column'])
   })
 })

@@ -100,10 +100,10 @@ forEachEngine((engine) => {
   const follow = async (index: number, repository: string, done: () => boolean): Promise<Change[]> => {
     const seen: Change[] = []
     let next = '0'
-    for (let turn = 0; ; turn++) {
+    for (let round = 0; ; round++) {
       const over = done()
       // Through one gateway after the other, as behind a balancer.
-      const page = await changes(gateway(index + turn), repository, next, over ? 0 : 1)
+      const page = await changes(gateway(index + round), repository, next, over ? 0 : 1)
       seen.push(...page.items)
       assert.ok(Number(page.head) >= Number(page.next) && Number(page.next) >= Number(next))
       next = page.next

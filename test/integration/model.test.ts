@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { type Backstage, chunked, digestOf, openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { chunked, digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
 import { createOwner, type Person } from '../harness/people.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -75,16 +75,16 @@ after(closeConnections)
 
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let owner: Person
 
   before(async () => {
     service = await startService(engine)
     owner = await createOwner(service)
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
   })
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
 
@@ -208,7 +208,7 @@ forEachEngine((engine) => {
       if (lot < 12) return openSession()
       if (lot < 15) return sendContent(taken)
       if (lot < 17) return cancel(taken)
-      return lot < 18 ? setAsset() : lot < 19 ? download() : () => backstage.upkeep()
+      return lot < 18 ? setAsset() : lot < 19 ? download() : () => inspection.upkeep()
     }
 
     for (let step = 1; step <= steps; step++) {
@@ -216,12 +216,12 @@ forEachEngine((engine) => {
       const lots = Array.from({ length: clients }, () => draw(taken))
       await Promise.all(lots.map((act) => act()))
       // Who cut a connection does not learn when that was noticed.
-      await until('nobody sends', async () => (await backstage.staged()).length === 0)
+      await until('nobody sends', async () => (await inspection.staged()).length === 0)
       await until('every reservation is a session', async () => {
-        const sums = await backstage.sums()
+        const sums = await inspection.sums()
         return sums.pending === model.sums.pending
       })
-      assert.deepEqual(await backstage.sums(), model.sums, `after step ${step}`)
+      assert.deepEqual(await inspection.sums(), model.sums, `after step ${step}`)
       for (const [path, revisions] of model.paths)
         assert.deepEqual(
           revisions.map(({ revision }) => revision),
@@ -230,19 +230,19 @@ forEachEngine((engine) => {
         )
       if (step % restartEvery === 0) {
         await service.restart()
-        assert.deepEqual(await backstage.sums(), model.sums, `after the restart at step ${step}`)
+        assert.deepEqual(await inspection.sums(), model.sums, `after the restart at step ${step}`)
       }
       if (step % restartEvery === restartEvery / 2) {
-        await backstage.upkeep(-1)
+        await inspection.upkeep(-1)
         model.retiredBytes = 0
-        assert.deepEqual(await backstage.sums(), model.sums, `after the grace period at step ${step}`)
+        assert.deepEqual(await inspection.sums(), model.sums, `after the grace period at step ${step}`)
       }
     }
 
-    await backstage.upkeep(-1)
+    await inspection.upkeep(-1)
     model.retiredBytes = 0
-    assert.deepEqual(await backstage.sums(), model.sums)
-    assert.deepEqual((await backstage.findings()).damage, [])
+    assert.deepEqual(await inspection.sums(), model.sums)
+    assert.deepEqual((await inspection.findings()).damage, [])
     for (const [id, content] of model.files) {
       const told = await ask({ path: `${base}/artifacts/${id}/content` })
       assert.ok(told.status === 200 && told.bytes.equals(content), `artifact ${id}`)
@@ -271,7 +271,7 @@ forEachEngine((engine) => {
     assert.deepEqual(artifacts, [...model.files.keys()].sort())
     const held = new Set([...model.files.values()].map(digestOf))
     const awaited = new Set([...model.pending.values()].map(({ content }) => digestOf(content)))
-    const stored = await backstage.stored()
+    const stored = await inspection.stored()
     assert.deepEqual(
       [...held].filter((digest) => !stored.includes(digest)),
       [],

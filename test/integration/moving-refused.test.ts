@@ -8,10 +8,10 @@ import { manifestOf, manifestText } from '../../src/features/operating/moving/ma
 import { everyCheck } from '../../src/main/every-check.ts'
 import { toBlobName } from '../../src/ports/blob-name.ts'
 import { unplanned } from '../../src/ports/blob-store.ts'
-import { digestOf, openBackstage } from '../harness/backstage.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { digestOf, openInspection } from '../harness/inspection.ts'
 import { exportFrom, freshFolder, importTo, type Place, placeLike, withPartsOf } from '../harness/moving.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService } from '../harness/service.ts'
@@ -131,7 +131,7 @@ forEachEngine((engine) => {
     it('lets no service start on what the doctor found damaged, until that is put right', async () => {
       const place = await empty()
       const miscount = (by: number): Promise<unknown> =>
-        catalog.backstage.database.transaction((tx) =>
+        catalog.inspection.database.transaction((tx) =>
           tx
             .updateTable('repositories')
             .set((eb) => ({ published_bytes: eb('published_bytes', '+', by) }))
@@ -151,8 +151,8 @@ forEachEngine((engine) => {
       })
       assert.equal(await damage(), 1)
       await assert.rejects(startService(engine, { on: place }), /An import into this database is not finished/)
-      await withPartsOf(place, async (parts) => {
-        for await (const { mend } of everyCheck(parts)) await mend?.()
+      await withPartsOf(place, async (engines) => {
+        for await (const { mend } of everyCheck(engines)) await mend?.()
       })
       assert.equal(await damage(), 0)
       await (await startService(engine, { on: place })).stop()
@@ -187,7 +187,7 @@ forEachEngine((engine) => {
     it('names all bytes that the source lacks and finishes no export, unless bytes are left out', async () => {
       const id = await catalog.published()
       const { sha256 } = (await catalog.get(`/artifacts/${id}`)).descriptor
-      await withPartsOf(catalog.service, async ({ store }) => store.delete(await catalog.backstage.nameOf(sha256)))
+      await withPartsOf(catalog.service, async ({ store }) => store.delete(await catalog.inspection.nameOf(sha256)))
       const folder = await fresh()
       await assert.rejects(exportFrom(catalog.service, folder), (error: Error & { faults?: string[] }) => {
         assert.deepEqual(error.faults, [`blob ${sha256}: its bytes are missing`])
@@ -199,11 +199,11 @@ forEachEngine((engine) => {
       assert.deepEqual(globSync(join(folder, 'blobs/*/*')), [])
       // Without bytes, the store that the settings name must have them.
       await assert.rejects(importTo(place, folder), /missing in the store/)
-      await catalog.backstage.database.transaction(async (tx) => {
+      await catalog.inspection.database.transaction(async (tx) => {
         for (const table of ['artifacts', 'claims'] as const) await tx.deleteFrom(table).where('id', '=', id).execute()
         await tx.deleteFrom('blobs').where('sha256', '=', sha256).execute()
       })
-      await catalog.backstage.mend()
+      await catalog.inspection.mend()
       await rm(folder, { recursive: true })
       await exportFrom(catalog.service, folder, { withoutBytes: true })
       const besides = { ...place, dataDir: catalog.service.dataDir, blobStoreUrl: catalog.service.blobStoreUrl }
@@ -213,8 +213,8 @@ forEachEngine((engine) => {
         [],
       )
       // The store is that of the other now, and the source learns of it.
-      assert.match((await catalog.backstage.findings()).damage.join(), /belongs to the installation/)
-      await adoptStore(catalog.backstage)
+      assert.match((await catalog.inspection.findings()).damage.join(), /belongs to the installation/)
+      await adoptStore(catalog.inspection)
     })
 
     it('while people write, delete and reclaim: what comes out is one state, with all of its bytes', async () => {
@@ -225,7 +225,7 @@ forEachEngine((engine) => {
           const id = await catalog.published()
           await catalog.remove(id)
           await catalog.published()
-          await catalog.backstage.upkeep(0)
+          await catalog.inspection.upkeep(0)
           state.changes += 1
         }
       }
@@ -243,19 +243,19 @@ forEachEngine((engine) => {
         [],
       )
       const moved = await startService(engine, { on: place, roles: { gateway: 'api', worker: false } })
-      const backstage = await openBackstage(moved)
-      await backstage.upkeep()
-      await backstage.inOrder()
-      await backstage.close()
+      const inspection = await openInspection(moved)
+      await inspection.upkeep()
+      await inspection.inOrder()
+      await inspection.close()
       await moved.stop()
       // The holds are gone, and reclaim goes on.
       assert.equal(
         (await inDatabase(catalog.service, (q) => q.selectFrom('reclaim_holds').selectAll().execute())).length,
         0,
       )
-      await catalog.backstage.upkeep(0)
-      await catalog.backstage.inOrder()
-      assert.deepEqual((await catalog.backstage.findings()).waiting, [])
+      await catalog.inspection.upkeep(0)
+      await catalog.inspection.inOrder()
+      assert.deepEqual((await catalog.inspection.findings()).waiting, [])
     })
   })
 })

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { zstdDecompressSync } from 'node:zlib'
 import { catalogue } from '../../src/main/catalogue.ts'
-import { openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { onPostgres, onSqlite, type TestEngine } from '../harness/engines.ts'
+import { openInspection } from '../harness/inspection.ts'
 import { exportFrom, freshFolder, importTo, type Place, placeLike } from '../harness/moving.ts'
 import { signIn } from '../harness/people.ts'
 import { openRichCatalog, type RichCatalog } from '../harness/rich-catalog.ts'
@@ -91,10 +91,10 @@ moves((from, to) => {
     })
 
     it('is in order on both sides', async () => {
-      await rich.catalog.backstage.inOrder()
-      const backstage = await openBackstage(moved)
-      await backstage.inOrder()
-      await backstage.close()
+      await rich.catalog.inspection.inOrder()
+      const inspection = await openInspection(moved)
+      await inspection.inOrder()
+      await inspection.close()
     })
 
     it('leaves uploads that are under way behind, with what they reserve', async () => {
@@ -103,9 +103,9 @@ moves((from, to) => {
         assert.equal((await rich.catalog.service.ask({ path, credential })).status, 200)
         assert.equal((await moved.ask({ path, credential })).status, 404)
       }
-      const backstage = await openBackstage(moved)
-      assert.equal((await backstage.sums()).pending, 0)
-      await backstage.close()
+      const inspection = await openInspection(moved)
+      assert.equal((await inspection.sums()).pending, 0)
+      await inspection.close()
     })
 
     it('goes on: people sign in, files are stored, and what was deleted comes back', async () => {
@@ -122,12 +122,12 @@ moves((from, to) => {
       const told = await moved.ask(put)
       assert.equal(told.status, 201, told.text)
       assert.equal(told.json.revision, 4)
-      const backstage = await openBackstage(moved)
-      await backstage.inOrder()
+      const inspection = await openInspection(moved)
+      await inspection.inOrder()
       // The bytes of the source are still there when the grace period is over, and reclaimed here as they would be there.
-      await backstage.upkeep()
-      await backstage.inOrder()
-      await backstage.close()
+      await inspection.upkeep()
+      await inspection.inOrder()
+      await inspection.close()
     })
 
     it('is in a folder that nobody else can read, without any secret', async () => {

@@ -141,7 +141,7 @@ forEachEngine((engine) => {
       const saved = { expectedRevision: policy.revision, policy: policy.policy }
       await catalog.expect({ method: 'PUT', path: '/storage/policy', credential: keeper, json: saved }, 200)
       assert.equal((await catalog.remove(id)).status, 200)
-      await catalog.backstage.upkeep(0)
+      await catalog.inspection.upkeep(0)
       const old = await catalog.get('/changes')
       await again(repository)
       await letWriterIn(repository)
@@ -171,7 +171,7 @@ forEachEngine((engine) => {
         (await items(`/audit?after=${old.next}`)).map((each: { artifactId: string }) => each.artifactId),
         [made],
       )
-      await catalog.backstage.inOrder()
+      await catalog.inspection.inOrder()
     })
 
     it('knows nothing of the uploads, jobs and links of the old one', async () => {
@@ -182,7 +182,7 @@ forEachEngine((engine) => {
       const opened = await openUpload(catalog.service, token, repository, file.descriptor, 'the-same-key')
       const upload = at(repository, `/uploads/${opened.json.id}`)
       await expect('DELETE', upload, 200, undefined, token)
-      await catalog.backstage.upkeep(0)
+      await catalog.inspection.upkeep(0)
       await again(repository)
       await expect('GET', at(repository), 404, undefined, token)
       await letWriterIn(repository)

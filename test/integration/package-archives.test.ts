@@ -3,9 +3,9 @@ import { after, before, describe, it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { archiveNameBytesMax, packageManifestBytesMax } from '../../src/kernel/limits/packages.ts'
-import { type Backstage, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { type Inspection, openInspection } from '../harness/inspection.ts'
 import { register } from '../harness/packages.ts'
 import { createOwner, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
@@ -381,17 +381,17 @@ const fine: Record<string, () => Uint8Array> = {
 
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let writer: Person
   before(async () => {
     service = await startService(engine, { roles: { gateway: 'api', worker: false } })
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
     writer = await createOwner(service)
     await createRepository(service, repository)
     await grant(service, writer, repository, 'write')
   })
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
 
@@ -404,7 +404,7 @@ forEachEngine((engine) => {
     inDatabase(service, (q) => q.selectFrom('packages').select('artifact_id').execute())
 
   describe('an archive is refused, and it is said why, for', () => {
-    after(() => backstage.inOrder())
+    after(() => inspection.inOrder())
     for (const [what, { bytes, says, entry }] of Object.entries(hostile))
       it(what, async () => {
         const told = await registered(bytes())
@@ -419,7 +419,7 @@ forEachEngine((engine) => {
   })
 
   describe('whatever the bytes are', () => {
-    after(() => backstage.inOrder())
+    after(() => inspection.inOrder())
     const honest = (): Buffer =>
       zip(
         [manifest, file, { name: 'package/' }, { name: 'package/long.txt', content: 'l'.repeat(300), deflate: true }],
@@ -479,7 +479,7 @@ forEachEngine((engine) => {
   })
 
   describe('an archive is taken with', () => {
-    after(() => backstage.inOrder())
+    after(() => inspection.inOrder())
     for (const [what, bytes] of Object.entries(fine))
       it(what, async () => {
         const told = await registered(bytes())

@@ -17,9 +17,9 @@ forEachEngine((engine) => {
       await createRepository(catalog.service, 'two')
       await grant(catalog.service, catalog.writer, 'two', 'write')
     })
-    after(() => catalog.backstage.inOrder())
+    after(() => catalog.inspection.inOrder())
     after(() => catalog.close())
-    afterEach(() => catalog.backstage.sums())
+    afterEach(() => catalog.inspection.sums())
 
     const add = (name: string, version: string, repository = 'one'): Promise<string> =>
       addPackage(catalog.service, catalog.writer.token, repository, { name, version })

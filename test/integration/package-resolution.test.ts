@@ -7,10 +7,10 @@ import { deriveStages } from '../../src/features/catalog/packages/stages.queries
 import { parseVersion, versionKey } from '../../src/features/catalog/packages/version-order.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { promotedVersionsReadMax } from '../../src/kernel/limits/engines.ts'
-import { type Backstage, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { type Inspection, openInspection } from '../harness/inspection.ts'
 import { addPackage, fillPackages, publishPackage, register } from '../harness/packages.ts'
 import { createOwner, createRepository, grant, type Person } from '../harness/people.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -36,25 +36,25 @@ const unlike = (versions: readonly string[]): string[] => [
 
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let writer: Person
   let like: string
   before(async () => {
     service = await startService(engine, { roles: { gateway: 'api', worker: false } })
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
     writer = await createOwner(service)
     await createRepository(service, repository)
     await grant(service, writer, repository, 'write')
     like = await addPackage(service, writer.token, repository, { name: 'like', version: '1.0.0' })
   })
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
 
   /** What is damaged, apart from search, past which thousands of versions were put here. */
   const damage = async (): Promise<string[]> =>
-    (await backstage.findings()).damage.filter((each) => !each.includes('search does not know'))
+    (await inspection.findings()).damage.filter((each) => !each.includes('search does not know'))
   afterEach(async () => assert.deepEqual(await damage(), []))
 
   const resolve = (query: Record<string, string>, status = 200): Promise<Told> =>
@@ -79,7 +79,7 @@ forEachEngine((engine) => {
       const row = { repository, artifact_id: id, stage, promoted_at: promotedAt, actor: 'somebody', comment: null }
       await q.insertInto('artifact_stages').values(row).execute()
     })
-  const derive = (id: string): Promise<void> => backstage.database.transaction((tx) => deriveStages(tx, id))
+  const derive = (id: string): Promise<void> => inspection.database.transaction((tx) => deriveStages(tx, id))
   const staged = async (id: string, stage: string, promotedAt: string): Promise<void> => {
     await put(id, stage, promotedAt)
     await derive(id)
@@ -271,7 +271,7 @@ forEachEngine((engine) => {
       // The higher major numbers came first; some of each at once.
       const cameAt = (version: string): string =>
         new Date(Date.UTC(2026, 0, 1, 12 - major(version), minor(version))).toISOString()
-      await backstage.database.transaction(async (tx) => {
+      await inspection.database.transaction(async (tx) => {
         const rows = versions.map((version) => ({
           ...{ repository, artifact_id: ids.get(version) ?? '', stage: 'some', promoted_at: cameAt(version) },
           ...{ actor: 'somebody', comment: null },
@@ -301,11 +301,11 @@ forEachEngine((engine) => {
       await put(id, 'tested', new Date().toISOString())
       const [stale] = await damage()
       assert.match(stale ?? '', new RegExp(`package ${id} is not found by the stages`))
-      await backstage.mend()
+      await inspection.mend()
       assert.equal(await chosen({ name, stage: 'tested' }), '1.0.0')
       await inDatabase(service, (q) => q.deleteFrom('artifact_stages').where('artifact_id', '=', id).execute())
       assert.equal((await damage()).length, 1)
-      await backstage.mend()
+      await inspection.mend()
       assert.equal(await chosen({ name, stage: 'tested' }), null)
       assert.deepEqual(await damage(), [])
     })

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { packagePageManifestBytesMax } from '../../src/kernel/limits/packages.ts'
 import { hour } from '../../src/kernel/units.ts'
-import type { Backstage } from '../harness/backstage.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import type { Inspection } from '../harness/inspection.ts'
 import { addPackage, publishPackage, register, registrationOf } from '../harness/packages.ts'
 import { createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
@@ -24,17 +24,17 @@ after(closeConnections)
 forEachEngine((engine) => {
   let catalog: Catalog
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let writer: Person
   let reader: Person
   let keeper: string
   before(async () => {
     catalog = await Catalog.open(engine)
-    ;({ service, backstage, writer, reader, keeper } = catalog)
+    ;({ service, inspection, writer, reader, keeper } = catalog)
   })
-  after(() => backstage.inOrder())
+  after(() => inspection.inOrder())
   after(() => catalog.close())
-  afterEach(() => backstage.sums())
+  afterEach(() => inspection.sums())
 
   const get = (path: string, status = 200): Promise<Told> =>
     expectAnswer(service, { path: `${base}${path}`, credential: reader.token }, status)
@@ -193,7 +193,7 @@ forEachEngine((engine) => {
       const id = await added({ name: freshName('forgotten'), version: '2.0.0' })
       await remove(id)
       await pass(25 * hour)
-      await backstage.upkeep()
+      await inspection.upkeep()
       const rows = await inDatabase(service, (q) =>
         q.selectFrom('freed_packages').select('artifact_id').where('artifact_id', '=', id).execute(),
       )

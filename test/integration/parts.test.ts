@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { partBytesMin, uploadLifetimeMs, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
-import { type Backstage, chunked, digestOf, openBackstage } from '../harness/backstage.ts'
+import { partBytesMin, uploadLeaseMs, uploadLifetimeMs } from '../../src/kernel/limits/transfers.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { type Connection, openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { chunked, digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
 import { assertPublished, fileOfParts, openSession, partOf, sendPart, sendParts } from '../harness/parts.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { type NewFile, newFile, sendContent } from '../harness/publishing.ts'
@@ -18,14 +18,14 @@ after(closeConnections)
 
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let writer: Person
   let other: Person
   let reader: Person
 
   before(async () => {
     service = await startService(engine)
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
     await createOwner(service)
     await createRepository(service, 'one')
     writer = await createPerson(service, 'writer')
@@ -35,14 +35,14 @@ forEachEngine((engine) => {
     await grant(service, reader, 'one', 'read')
   })
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
 
   const connections: Connection[] = []
   afterEach(async () => {
     for (const { socket } of connections.splice(0)) socket.destroy()
-    await backstage.inOrder()
+    await inspection.inOrder()
   })
 
   const opened = (file: Pick<NewFile, 'descriptor'>): Promise<string> => openSession(service, writer.token, 'one', file)
@@ -265,7 +265,7 @@ forEachEngine((engine) => {
       const upload = await opened(file)
       const lie = randomBytes(partBytesMin)
       const stalled = await begin(upload, 0, lie, 3_000_000)
-      service.clock.advance(uploadTurnMs + 1)
+      service.clock.advance(uploadLeaseMs + 1)
       await sendAll(upload, file, [0])
       stalled.send(lie.subarray(3_000_000))
       assert.match(await stalled.ended(), /^HTTP\/1\.1 503 /)
@@ -347,7 +347,7 @@ forEachEngine((engine) => {
 
     it('the same content by many at once publishes it for everyone, once', async () => {
       const file = fileOfParts('the same', 1)
-      const staged = await backstage.staged()
+      const staged = await inspection.staged()
       const uploads = await Promise.all(Array.from({ length: 16 }, () => opened(file)))
       await Promise.all(
         uploads.map(async (upload) => {
@@ -356,8 +356,8 @@ forEachEngine((engine) => {
         }),
       )
       for (const upload of uploads) await published(upload, file)
-      assert.equal((await backstage.stored()).filter((digest) => digest === file.descriptor.sha256).length, 1)
-      assert.deepEqual(await backstage.staged(), staged, 'those who came later leave nothing')
+      assert.equal((await inspection.stored()).filter((digest) => digest === file.descriptor.sha256).length, 1)
+      assert.deepEqual(await inspection.staged(), staged, 'those who came later leave nothing')
     })
   })
 
@@ -404,11 +404,11 @@ forEachEngine((engine) => {
       const [cancelled, expiring] = [await opened(file), await opened(file)]
       for (const upload of [cancelled, expiring]) await sendAll(upload, file, [0])
       await expectAnswer(service, { method: 'DELETE', path: cancelled, credential: writer.token }, 200)
-      await backstage.upkeep()
-      assert.equal((await backstage.staged()).length, 1)
+      await inspection.upkeep()
+      assert.equal((await inspection.staged()).length, 1)
       service.clock.advance(uploadLifetimeMs + 1)
-      await backstage.upkeep()
-      assert.deepEqual(await backstage.staged(), [])
+      await inspection.upkeep()
+      assert.deepEqual(await inspection.staged(), [])
       const statusOf = (upload: string) =>
         inDatabase(service, (q) =>
           q.selectFrom('uploads').select('status').where('id', '=', idOf(upload)).executeTakeFirst(),

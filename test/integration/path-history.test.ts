@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { assetHistoryPage, expectedRevisionMax, revisionMax } from '../../src/kernel/limits/catalog.ts'
-import { type Backstage, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { type Inspection, openInspection } from '../harness/inspection.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -28,7 +28,7 @@ after(closeConnections)
 
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let writer: Person
   let reader: Person
   /** Published files. */
@@ -36,7 +36,7 @@ forEachEngine((engine) => {
 
   before(async () => {
     service = await startService(engine, { roles: { gateway: 'api', worker: false } })
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
     await createOwner(service)
     for (const id of [repository, 'elsewhere']) await createRepository(service, id)
     writer = await createPerson(service, 'writer')
@@ -47,12 +47,12 @@ forEachEngine((engine) => {
     for (const name of ['one', 'two', 'three'])
       files.push(await publish(service, writer.token, repository, newFile(name, name)))
   })
-  after(() => backstage.inOrder())
+  after(() => inspection.inOrder())
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
-  afterEach(() => backstage.sums())
+  afterEach(() => inspection.sums())
 
   const file = (index: number): string => files[index] ?? ''
   let paths = 0

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import fc from 'fast-check'
-import { type Backstage, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { type Inspection, openInspection } from '../harness/inspection.ts'
 import { createOwner, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -67,15 +67,15 @@ after(closeConnections)
 /** Random changes of awkward paths beside a naive model: a map from path to the list of what it showed. */
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let owner: Person
   before(async () => {
     service = await startService(engine, { roles: { gateway: 'api', worker: false } })
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
     owner = await createOwner(service)
   })
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
 
@@ -199,6 +199,6 @@ forEachEngine((engine) => {
     const pool = fc.uniqueArray(path, { minLength: 1, maxLength: 14 })
     const walks = fc.asyncProperty(pool, fc.array(step, { minLength: 10, maxLength: 40, size: 'max' }), walk)
     await fc.assert(walks, { numRuns: runs, seed })
-    await backstage.inOrder()
+    await inspection.inOrder()
   })
 })

@@ -15,9 +15,9 @@ forEachEngine((engine) => {
       await createRepository(catalog.service, 'two')
       await grant(catalog.service, catalog.writer, 'two', 'write')
     })
-    after(() => catalog.backstage.inOrder())
+    after(() => catalog.inspection.inOrder())
     after(() => catalog.close())
-    afterEach(() => catalog.backstage.sums())
+    afterEach(() => catalog.inspection.sums())
 
     it('is described as its source is now, and found by that, with its stages', async () => {
       const id = await catalog.published()

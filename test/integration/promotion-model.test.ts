@@ -3,9 +3,9 @@ import { after, it } from 'node:test'
 import fc from 'fast-check'
 import type { JournalTable } from '../../src/database/tables/journal.ts'
 import { hour } from '../../src/kernel/units.ts'
-import { type Backstage, digestOf, openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine, type TestEngine } from '../harness/engines.ts'
+import { digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
 import { createOwner, createPerson, createRepository, grant, signIn } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -74,16 +74,16 @@ interface Known {
 
 class World {
   readonly service: TestService
-  readonly backstage: Backstage
+  readonly inspection: Inspection
   readonly #keeper: string
   #writer = ''
   readonly #known = new Map<string, Known>()
   /** Ids of copies that some answer called new. */
   readonly #created: string[] = []
 
-  private constructor(service: TestService, backstage: Backstage, keeper: string) {
+  private constructor(service: TestService, inspection: Inspection, keeper: string) {
     this.service = service
-    this.backstage = backstage
+    this.inspection = inspection
     this.#keeper = keeper
   }
 
@@ -98,7 +98,7 @@ class World {
     const bindings = repositories.map((repository) => binding(repository, 'artifact.delete'))
     const { id } = await createServiceAccount(service, bindings)
     const { secret } = await activeKey(service, id, { bindings })
-    const world = new World(service, await openBackstage(service), secret)
+    const world = new World(service, await openInspection(service), secret)
     await world.signIn()
     for (const n of contents.keys()) await world.act({ kind: 'publish', where: n % 3, content: n })
     return world
@@ -109,7 +109,7 @@ class World {
   }
 
   async close(): Promise<void> {
-    await this.backstage.close()
+    await this.inspection.close()
     await this.service.stop()
   }
 
@@ -178,7 +178,7 @@ class World {
   async pass(next: string): Promise<void> {
     if (next === 'the grace period') this.service.clock.advance(25 * hour)
     if (next === 'the grace period') await this.signIn()
-    if (next !== 'nothing') await Promise.all([this.backstage.upkeep(), this.backstage.upkeep()])
+    if (next !== 'nothing') await Promise.all([this.inspection.upkeep(), this.inspection.upkeep()])
   }
 
   async check(): Promise<void> {
@@ -195,7 +195,7 @@ class World {
     const byFile = Map.groupBy(lines, ({ artifact_id }) => artifact_id)
     assert.deepEqual([...byFile.keys()].sort(), [...this.#known.keys()].sort())
     for (const known of this.#known.values()) await this.#compare(known, byFile.get(known.id) ?? [])
-    await this.backstage.inOrder()
+    await this.inspection.inOrder()
   }
 
   /** Whoever came is told of at both ends, and each copy was called new exactly once. A move to it later is told of at one. */
@@ -283,7 +283,7 @@ class World {
     await this.pass('the grace period')
     this.#published.clear()
     await this.check()
-    assert.deepEqual(await this.backstage.stored(), [...this.#published].sort())
+    assert.deepEqual(await this.inspection.stored(), [...this.#published].sort())
   }
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, it } from 'node:test'
-import { type Backstage, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { type Inspection, openInspection } from '../harness/inspection.ts'
 import { isFair, oneDeed, otherSide, Promoters, sides } from '../harness/promoters.ts'
 import { randomOf } from '../harness/random.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -16,20 +16,20 @@ const seed = process.env['SVC_TEST_SEED'] ?? 'promotion'
 
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let promoters: Promoters
   before(async () => {
     service = await startService(engine)
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
     promoters = await Promoters.on(service)
   })
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
   afterEach(async () => {
     promoters.areTold(await promotionsAreWhole(service, sides))
-    await backstage.inOrder()
+    await inspection.inOrder()
   })
 
   const isFairToAll = (answers: readonly Told[]): void => {

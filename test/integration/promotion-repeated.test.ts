@@ -29,9 +29,9 @@ forEachEngine((engine) => {
     const account = await createServiceAccount(catalog.service, bindings)
     keeperOfTwo = (await activeKey(catalog.service, account.id, { bindings })).secret
   })
-  after(() => catalog.backstage.inOrder())
+  after(() => catalog.inspection.inOrder())
   after(() => catalog.close())
-  afterEach(() => catalog.backstage.sums())
+  afterEach(() => catalog.inspection.sums())
 
   const promote = (id: string, json: object = {}): Promise<Told> =>
     catalog.ask({ path: `/artifacts/${id}/promote`, json: { target: 'two', ...json } })
@@ -260,11 +260,11 @@ forEachEngine((engine) => {
       const moved = await catalog.published()
       const there = (await promoted(moved, { mode: 'move' }, 201)).artifactId
       await catalog.pass(3 * day)
-      await forgetOldLines({ ...catalog.backstage, journalRetentionMs: day, securityAuditRetentionMs: 100 * day })
+      await forgetOldLines({ ...catalog.inspection, journalRetentionMs: day, securityAuditRetentionMs: 100 * day })
       assert.deepEqual([await linesOf(id), await linesOf(artifactId)], [[], []])
       assert.equal((await promoted(id, {}, 200)).artifactId, artifactId)
       assert.equal((await promoted(moved, { mode: 'move' }, 200)).artifactId, there)
-      await catalog.backstage.upkeep()
+      await catalog.inspection.upkeep()
       assert.equal((await promoted(moved, { mode: 'move' }, 200)).artifactId, there, 'the source is gone for good')
     })
 
@@ -277,10 +277,10 @@ forEachEngine((engine) => {
           q.selectFrom('promotions').select('copy_id').where('source_id', '=', id).execute(),
         )
       await catalog.pass(2 * day)
-      await catalog.backstage.upkeep()
+      await catalog.inspection.upkeep()
       assert.equal((await rows()).length, 1)
       await catalog.pass(400 * day)
-      await catalog.backstage.upkeep()
+      await catalog.inspection.upkeep()
       assert.deepEqual(await rows(), [])
       await promoted(id, {}, 201)
     })

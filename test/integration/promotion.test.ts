@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { hour } from '../../src/kernel/units.ts'
-import { digestOf } from '../harness/backstage.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { digestOf } from '../harness/inspection.ts'
 import { createPerson, createRepository, grant } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -26,9 +26,9 @@ forEachEngine((engine) => {
     const account = await createServiceAccount(catalog.service, bindings)
     keeperOfTwo = (await activeKey(catalog.service, account.id, { bindings })).secret
   })
-  after(() => catalog.backstage.inOrder())
+  after(() => catalog.inspection.inOrder())
   after(() => catalog.close())
-  afterEach(() => catalog.backstage.sums())
+  afterEach(() => catalog.inspection.sums())
 
   const promote = (id: string, json: object = {}, credential = catalog.writer.token): Promise<Told> =>
     catalog.ask({ path: `/artifacts/${id}/promote`, json: { target: 'two', ...json }, credential })
@@ -88,7 +88,7 @@ forEachEngine((engine) => {
       const content = `shared ${randomUUID()}`
       const more = { labels: ['lts'], metadata: { branch: 'main' } }
       const id = await publish(catalog.service, catalog.writer.token, 'one', newFile('build.bin', content, more))
-      const before = await catalog.backstage.sums()
+      const before = await catalog.inspection.sums()
       const told = await promoted(id, { stages: ['released', 'approved'], comment: 'ship it' })
       assert.deepEqual(told, {
         repository: 'two',
@@ -103,7 +103,7 @@ forEachEngine((engine) => {
       const [source, copy] = [await catalog.get(`/artifacts/${id}`), await getThere(`/artifacts/${told.artifactId}`)]
       assert.deepEqual(copy.descriptor, source.descriptor)
       assert.equal((await there({ path: `/artifacts/${told.artifactId}/content` })).text, content)
-      assert.equal((await catalog.backstage.sums()).live, before.live + content.length)
+      assert.equal((await catalog.inspection.sums()).live, before.live + content.length)
       const stages = (await getThere(`/artifacts/${told.artifactId}/stages`)).items
       assert.deepEqual(
         stages.map((entry: Told['json']) => [entry.stage, entry.comment, entry.actor]),
@@ -146,13 +146,13 @@ forEachEngine((engine) => {
       assert.equal((await catalog.remove(first)).json.outcome, 'deleted')
       await removeThere(copies[1])
       await catalog.pass(25 * hour)
-      await catalog.backstage.upkeep()
+      await catalog.inspection.upkeep()
       assert.equal((await there({ path: `/artifacts/${copies[0]}/content` })).text, contents[0])
       assert.equal((await catalog.ask({ path: `/artifacts/${second}/content` })).text, contents[1])
       await removeThere(copies[0])
       await catalog.pass(25 * hour)
-      await catalog.backstage.upkeep()
-      const stored = await catalog.backstage.stored()
+      await catalog.inspection.upkeep()
+      const stored = await catalog.inspection.stored()
       assert.deepEqual(
         contents.map((content) => stored.includes(digestOf(content))),
         [false, true],

@@ -10,10 +10,10 @@ import { forgetJobs } from '../../src/jobs/leases.ts'
 import { forgetOldLines } from '../../src/journal/forgetting.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { hour } from '../../src/kernel/units.ts'
-import { openBackstage } from '../harness/backstage.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { openInspection } from '../harness/inspection.ts'
 import { createOwner, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { analyze, planFaults, queriesOf } from '../harness/query-plans.ts'
@@ -247,17 +247,17 @@ forEachEngine((engine) => {
   })
 
   it('so does the upkeep of journals', async () => {
-    const backstage = await openBackstage(service)
+    const inspection = await openInspection(service)
     try {
       const year = 365 * 86_400_000
       const clock = { now: () => service.clock.now() + 20 * year }
-      const parts = { ...backstage, clock, journalRetentionMs: year, securityAuditRetentionMs: year }
+      const deps = { ...inspection, clock, journalRetentionMs: year, securityAuditRetentionMs: year }
       let batches = 0
-      const queries = await queriesOf(() => forgetOldLines(parts, () => ++batches > 10))
+      const queries = await queriesOf(() => forgetOldLines(deps, () => ++batches > 10))
       assert.ok(queries.some(({ sql }) => sql.startsWith('delete')))
       assert.deepEqual(await planFaults(service.databaseUrl, queries, smallRows), [])
     } finally {
-      await backstage.close()
+      await inspection.close()
     }
   })
 
@@ -273,14 +273,14 @@ forEachEngine((engine) => {
         .execute()
     })
     await analyze(service.databaseUrl)
-    const backstage = await openBackstage(service)
+    const inspection = await openInspection(service)
     try {
-      const { database } = backstage
+      const { database } = inspection
       const faults: string[] = []
       const looks: Record<string, () => Promise<unknown>> = {
         'claims past their grace': () => claimsPastGrace(database.reader, Date.now(), hour, 200),
-        uploads: () => settleUploads(backstage),
-        staging: () => sweepUploads(backstage),
+        uploads: () => settleUploads(inspection),
+        staging: () => sweepUploads(inspection),
         sessions: () => settleSessions({ database, clock, report: assert.fail }),
         jobs: () => forgetJobs({ database, clock }),
         quotas: () => watchQuotas({ database, clock, report: assert.fail }),
@@ -296,7 +296,7 @@ forEachEngine((engine) => {
       // The only look at the claims themselves goes by the repository, and there was nothing to ask for beyond it.
       assert.equal(asked.filter(({ sql }) => !sql.includes('"repositories"')).length, 0)
     } finally {
-      await backstage.close()
+      await inspection.close()
     }
   })
 

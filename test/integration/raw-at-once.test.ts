@@ -3,15 +3,15 @@ import { after, describe, it } from 'node:test'
 import { createHashing } from '../../src/content/hashing/hashing.ts'
 import type { Database } from '../../src/database/database.ts'
 import { putRaw } from '../../src/features/transfers/raw/raw.ts'
-import { createLeftTurns } from '../../src/features/transfers/uploads/left-turns.ts'
-import type { TransferParts } from '../../src/features/transfers/uploads/uploads.ts'
+import { createLeftLeases } from '../../src/features/transfers/uploads/left-leases.ts'
+import type { TransferDeps } from '../../src/features/transfers/uploads/uploads.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'
 import { capacityBytesDefault } from '../../src/kernel/limits/transfers.ts'
-import { chunked, digestOf } from '../harness/backstage.ts'
 import { closeConnections } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { chunked, digestOf } from '../harness/inspection.ts'
 import { maxObjectBytes, raw, rawPaths } from '../harness/raw-paths.ts'
 import { until } from '../harness/until.ts'
 
@@ -44,12 +44,12 @@ forEachEngine((engine) => {
           assert.equal((await get(path)).text, body)
           assert.equal((await history(path)).length, 1)
         }
-        assert.deepEqual((await site.backstage.sums()).pending, 0)
-        await site.backstage.inOrder()
+        assert.deepEqual((await site.inspection.sums()).pending, 0)
+        await site.inspection.inOrder()
       })
 
     const history = (path: string) =>
-      site.backstage.database.reader
+      site.inspection.database.reader
         .selectFrom('asset_revisions')
         .select(['revision', 'artifact_id'])
         .where('path', '=', path)
@@ -80,14 +80,14 @@ forEachEngine((engine) => {
         assert.deepEqual(await history(path), won)
         assert.equal((await get(path)).headers['x-svc-artifact-id'], won.at(-1)?.artifact_id)
       }
-      assert.equal((await site.backstage.sums()).pending, 0)
-      assert.deepEqual(await site.backstage.staged(), [])
-      await site.backstage.inOrder()
+      assert.equal((await site.inspection.sums()).pending, 0)
+      assert.deepEqual(await site.inspection.staged(), [])
+      await site.inspection.inOrder()
     })
 
     it('are told about their own bytes, also when others replace those before the answer is out', async () => {
       const path = freshPath()
-      const { database, store } = site.backstage
+      const { database, store } = site.inspection
       let transactions = 0
       // Another writer stores the same bytes before ours commits, and a third one other bytes right after that failed.
       const interrupted: Database = {
@@ -111,7 +111,7 @@ forEachEngine((engine) => {
         },
         [Symbol.asyncDispose]: async () => {},
       }
-      const parts: TransferParts = {
+      const deps: TransferDeps = {
         database: interrupted,
         store,
         clock: site.service.clock,
@@ -121,16 +121,16 @@ forEachEngine((engine) => {
         capacityBytes: capacityBytesDefault,
         maxObjectBytes,
         reach: noFaults,
-        leftTurns: createLeftTurns(),
+        leftLeases: createLeftLeases(),
         report: (message, error) => assert.fail(new Error(message, { cause: error })),
       }
       const expects = { ifMatch: undefined, ifUnmodifiedSince: undefined }
       const file = { path, declaredBytes: 4, digest: toSha256(digestOf('same')), onlyNew: false, expects }
       const scope = { repository: 'releases', owner: `account:${site.owner.id}` }
-      const told = await putRaw(parts, scope, { ...file, pieces: chunked('same') })
+      const told = await putRaw(deps, scope, { ...file, pieces: chunked('same') })
       assert.deepEqual([told.created, told.revision, told.artifact.sha256], [false, 1, digestOf('same')])
       assert.equal((await get(path)).text, 'other')
-      await site.backstage.inOrder()
+      await site.inspection.inOrder()
     })
 
     it('with If-None-Match: * have one winner, whatever their bytes', async () => {
@@ -142,7 +142,7 @@ forEachEngine((engine) => {
         assert.equal(lost.length, 15)
         for (const { json } of lost) assert.equal(json.code, 'already_exists')
       }
-      await site.backstage.inOrder()
+      await site.inspection.inOrder()
     })
   })
 
@@ -153,20 +153,20 @@ forEachEngine((engine) => {
     ] as const)
       it(`frees its reservation and its place at once (${how})`, async () => {
         const path = freshPath()
-        const { pending } = await site.backstage.sums()
+        const { pending } = await site.inspection.sums()
         await leavesNoTrace(async () => {
           const connection = await openConnection(site.service.url)
           connection.send(
             `PUT ${raw}/${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${site.owner.token}\r\n${head}\r\n\r\n`,
           )
           connection.send(how === 'in chunks' ? '5\r\nhello\r\n' : 'hello')
-          await until('the room is reserved', async () => (await site.backstage.sums()).pending === pending + reserved)
+          await until('the room is reserved', async () => (await site.inspection.sums()).pending === pending + reserved)
           // An object store is sent nothing before there is enough of it.
           const inMemory = site.service.blobStoreUrl !== ''
-          await until('its place is there', async () => inMemory || (await site.backstage.staged()).length === 1)
+          await until('its place is there', async () => inMemory || (await site.inspection.staged()).length === 1)
           connection.socket.destroy()
-          await until('the room is free', async () => (await site.backstage.sums()).pending === pending)
-          await until('its place is gone', async () => (await site.backstage.staged()).length === 0)
+          await until('the room is free', async () => (await site.inspection.sums()).pending === pending)
+          await until('its place is gone', async () => (await site.inspection.staged()).length === 0)
         })
         assert.equal((await get(path)).status, 404)
       })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { revisionMax } from '../../src/kernel/limits/catalog.ts'
-import { chunked, digestOf } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { chunked, digestOf } from '../harness/inspection.ts'
 import { encoded, maxObjectBytes, rawPaths } from '../harness/raw-paths.ts'
 
 after(closeConnections)
@@ -45,7 +45,7 @@ forEachEngine((engine) => {
           const got = await get(path)
           assert.equal(got.text, 'the first bytes')
           assert.equal(got.headers['x-svc-artifact-id'], back.json.artifact.id)
-          assert.deepEqual(await site.backstage.staged(), [])
+          assert.deepEqual(await site.inspection.staged(), [])
         })
 
     it('takes any media type, none, and an empty file with or without a length', async () => {
@@ -107,7 +107,7 @@ forEachEngine((engine) => {
       const path = freshPath()
       await put(path, 'last')
       const count = (revision: number) =>
-        site.backstage.database.transaction(async (tx) => {
+        site.inspection.database.transaction(async (tx) => {
           for (const table of ['assets', 'asset_revisions'] as const)
             await tx.updateTable(table).set({ revision }).where('path', '=', path).execute()
         })

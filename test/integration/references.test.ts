@@ -15,9 +15,9 @@ forEachEngine((engine) => {
   before(async () => {
     catalog = await Catalog.open(engine)
   })
-  after(() => catalog.backstage.inOrder())
+  after(() => catalog.inspection.inOrder())
   after(() => catalog.close())
-  afterEach(() => catalog.backstage.sums())
+  afterEach(() => catalog.inspection.sums())
 
   const reference = (method: 'POST' | 'DELETE', id: string, key: unknown, credential?: string): Promise<Told> =>
     catalog.ask({

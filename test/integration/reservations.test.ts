@@ -6,10 +6,10 @@ import { timestamp } from '../../src/kernel/clock.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { cancelledUploadsPerCallerMax, openUploadsPerCallerMax } from '../../src/kernel/limits/transfers.ts'
 import { GiB } from '../../src/kernel/units.ts'
-import { type Backstage, digestOf, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
 import { sendPart } from '../harness/parts.ts'
 import { createOwner, createPerson, grant, type Person } from '../harness/people.ts'
 import { openUpload } from '../harness/publishing.ts'
@@ -23,21 +23,21 @@ after(closeConnections)
 /** What one caller's uploads may take of what all share. */
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let owner: Person
   let writer: Person
   let other: Person
   before(async () => {
     const settings = { SVC_CAPACITY_BYTES: String(16 * GiB) }
     service = await startService(engine, { settings, roles: { gateway: 'api', worker: false } })
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
     owner = await createOwner(service)
     writer = await createPerson(service, 'writer')
     other = await createPerson(service, 'other')
     for (const person of [writer, other]) await grant(service, person, 'releases', 'write')
   })
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
 
@@ -76,10 +76,10 @@ forEachEngine((engine) => {
       refused(await open(other, GiB), 507, 'storage_quota')
       // Nothing came of it, so that its room is there at once.
       await expectAnswer(service, { method: 'DELETE', path: pathOf(half), credential: writer.token }, 200)
-      assert.equal((await backstage.sums()).retired, 0)
+      assert.equal((await inspection.sums()).retired, 0)
       assert.equal((await open(writer, 6 * GiB)).status, 201)
       await cancelAll()
-      assert.deepEqual(await backstage.sums(), { live: 0, pending: 0, retired: 0 })
+      assert.deepEqual(await inspection.sums(), { live: 0, pending: 0, retired: 0 })
     })
 
     it('is a share for files sent by path, too, with and without a length', async () => {
@@ -197,7 +197,7 @@ forEachEngine((engine) => {
       assert.equal((await cancelAny(id, service.recoveryKey)).status, 204)
       assert.equal((await cancelAny(id)).status, 204)
       assert.equal(await statusOf(writer, id), 'cancelled')
-      assert.equal((await backstage.sums()).pending, 0)
+      assert.equal((await inspection.sums()).pending, 0)
       const subject = `repository:releases upload:${id} owner:account:${writer.id}`
       const lines = await inDatabase(service, (q) =>
         q.selectFrom('security_audit').select(['actor', 'action']).where('subject', '=', subject).execute(),
@@ -207,7 +207,7 @@ forEachEngine((engine) => {
     })
 
     it('cancel what comes by path as well: its request fails and leaves nothing', async () => {
-      const earlier = await backstage.sums()
+      const earlier = await inspection.sums()
       const body = new PassThrough()
       const asked = service.ask({
         method: 'PUT',
@@ -225,7 +225,7 @@ forEachEngine((engine) => {
       assert.equal((await cancelAny(String(upload?.id))).status, 204)
       body.end('more.')
       refused(await asked, 503, 'unavailable')
-      assert.deepEqual(await backstage.sums(), earlier)
+      assert.deepEqual(await inspection.sums(), earlier)
     })
   })
 
@@ -236,20 +236,20 @@ forEachEngine((engine) => {
       const ofRobot = await opened({ token: secret }, GiB)
       const ofWriter = await opened(writer, GiB)
       const ofOther = await opened(other, GiB)
-      await backstage.upkeep()
+      await inspection.upkeep()
       assert.equal(await statusOf(writer, ofWriter), 'pending')
       const disable = async (path: string, json: unknown): Promise<void> => {
         await expectAnswer(service, { method: 'PATCH', path, json, credential: service.recoveryKey }, 200)
       }
       await disable(`/api/v1/users/${writer.id}`, { enabled: false })
       await disable(`/api/v1/service-accounts/${account.id}`, { enabled: false, expectedRevision: account.revision })
-      await backstage.upkeep()
+      await inspection.upkeep()
       const open = (await listed()).map(({ id }) => id)
       assert.deepEqual(
         [ofRobot, ofWriter, ofOther].filter((id) => open.includes(id)),
         [ofOther],
       )
-      assert.equal((await backstage.sums()).pending, GiB)
+      assert.equal((await inspection.sums()).pending, GiB)
     })
   })
 })

@@ -13,9 +13,9 @@ forEachEngine((engine) => {
   before(async () => {
     bench = await PolicyBench.open(engine)
   })
-  after(() => bench.backstage.inOrder())
+  after(() => bench.inspection.inOrder())
   after(() => bench.close())
-  afterEach(() => bench.backstage.sums())
+  afterEach(() => bench.inspection.sums())
 
   const now = (): string => new Date(bench.service.clock.now()).toISOString()
   const idsIn = (told: Told['json']): string[] => told.items.map((each: Told['json']) => each.id)

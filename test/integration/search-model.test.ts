@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import fc from 'fast-check'
-import { type Backstage, openBackstage } from '../harness/backstage.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { type Inspection, openInspection } from '../harness/inspection.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -94,13 +94,13 @@ const matches = (file: File, { q, label, collection, metadataKey, metadataValue 
 
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let writer: Person
   let keeper: string
   const files: File[] = []
   before(async () => {
     service = await startService(engine, { roles: { gateway: 'api', worker: false } })
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
     await createOwner(service)
     await createRepository(service, repository)
     writer = await createPerson(service, 'writer')
@@ -112,7 +112,7 @@ forEachEngine((engine) => {
     for (const { name, words } of seeds) await apply({ kind: 'publish', name, words })
   })
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
 
@@ -180,6 +180,6 @@ forEachEngine((engine) => {
       { numRuns: 40, endOnFailure: true },
     )
     for (const each of [{}, { q: '' }, { q: 'a' }, { label: 'a' }]) await checkEveryPage(each, [])
-    await backstage.inOrder()
+    await inspection.inOrder()
   })
 })

@@ -3,10 +3,10 @@ import { after, afterEach, before, describe, it } from 'node:test'
 import { sql } from 'kysely'
 import { idPosition } from '../../src/kernel/id-position.ts'
 import { hour } from '../../src/kernel/units.ts'
-import { type Backstage, openBackstage } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { type Inspection, openInspection } from '../harness/inspection.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { type NewFile, newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -19,7 +19,7 @@ type Filters = Readonly<Record<string, string>>
 
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   let writer: Person
   let reader: Person
   let keeper: string
@@ -27,17 +27,17 @@ forEachEngine((engine) => {
   let repositories = 0
   before(async () => {
     service = await startService(engine, { roles: { gateway: 'api', worker: false } })
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
     await createOwner(service)
     writer = await createPerson(service, 'writer')
     reader = await createPerson(service, 'reader')
   })
-  after(() => backstage.inOrder())
+  after(() => inspection.inOrder())
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
-  afterEach(() => backstage.sums())
+  afterEach(() => inspection.sums())
 
   /** Each test has a repository of its own. */
   const freshRepository = async (): Promise<void> => {
@@ -228,7 +228,7 @@ forEachEngine((engine) => {
       assert.deepEqual(elsewhere.json, { items: [], next: null })
       await remove(id, 1)
       service.clock.advance(25 * hour)
-      await backstage.upkeep()
+      await inspection.upkeep()
       service.clock.advance(-25 * hour)
       assert.deepEqual(await names({ q: 'comes' }), [])
     })
@@ -268,11 +268,11 @@ forEachEngine((engine) => {
         ;(i % 10 === 3 ? moving : kept).push(id)
       }
       const revisions = new Map<string, number>()
-      let turn = 0
+      let round = 0
       const others = async (): Promise<void> => {
-        turn++
+        round++
         await Promise.all(
-          moving.slice(turn * 4, turn * 4 + 4).map(async (id, index) => {
+          moving.slice(round * 4, round * 4 + 4).map(async (id, index) => {
             if (index % 2 === 0) await remove(id, revisions.get(id) ?? 0)
             else {
               await annotate(id, revisions.get(id) ?? 0, { labels: ['moved'] })
@@ -280,7 +280,7 @@ forEachEngine((engine) => {
             }
           }),
         )
-        await published(`paged late ${turn}`)
+        await published(`paged late ${round}`)
       }
       for (const filters of [{ q: 'paged' }, { q: 'PAGED ', label: 'even' }, {}, { label: 'odd' }] as Filters[]) {
         const ids = await everyPage(filters, others)
@@ -369,12 +369,12 @@ forEachEngine((engine) => {
         if (engine.name === 'sqlite') await sql`delete from search_index where rowid = ${idPosition(tokens)}`.execute(q)
         else await sql`update search_entries set tokens = '{}' where artifact_id = ${tokens}`.execute(q)
       })
-      const { damage } = await backstage.findings()
+      const { damage } = await inspection.findings()
       // On SQLite the index has the place of the first one left, where its tokens stand and no file is.
       const seen = engine.name === 'sqlite' ? 4 : 3
       assert.equal(damage.length, seen, damage.join())
       for (const id of ids) assert.ok(damage.some((text) => text.includes(id)))
-      assert.equal((await backstage.mend()).length, seen)
+      assert.equal((await inspection.mend()).length, seen)
       assert.deepEqual(await names({ q: 'S' }), ['missing entry', 'missing tokens'])
       assert.deepEqual(await names({ q: 'text' }), ['other text'])
     })

@@ -4,9 +4,9 @@ import { after, it } from 'node:test'
 import fc from 'fast-check'
 import { uploadLifetimeMs } from '../../src/kernel/limits/transfers.ts'
 import { hour } from '../../src/kernel/units.ts'
-import { type Backstage, digestOf, openBackstage } from '../harness/backstage.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine, type TestEngine } from '../harness/engines.ts'
+import { digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
 import { sendPart } from '../harness/parts.ts'
 import { type NewFile, newFile, openUpload, sendContent } from '../harness/publishing.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -50,14 +50,14 @@ const step = fc.record({
 
 class World {
   readonly service: TestService
-  readonly backstage: Backstage
+  readonly inspection: Inspection
   readonly keeper: string
   /** Each client owns its files, and shares nothing with the others but their contents. */
   readonly files: File[][] = [[], [], []]
 
-  private constructor(service: TestService, backstage: Backstage, keeper: string) {
+  private constructor(service: TestService, inspection: Inspection, keeper: string) {
     this.service = service
-    this.backstage = backstage
+    this.inspection = inspection
     this.keeper = keeper
   }
 
@@ -66,11 +66,11 @@ class World {
     const bindings = [binding(repository, 'artifact.delete')]
     const account = await createServiceAccount(service, bindings)
     const key = await activeKey(service, account.id, { bindings })
-    return new World(service, await openBackstage(service), key.secret)
+    return new World(service, await openInspection(service), key.secret)
   }
 
   async close(): Promise<void> {
-    await this.backstage.close()
+    await this.inspection.close()
     await this.service.stop()
   }
 
@@ -173,7 +173,7 @@ class World {
     if (what === 'an hour') this.service.clock.advance(hour)
     if (what === 'the grace period') this.service.clock.advance(graceHours * hour + 1_000)
     // Two at once, as there may be several workers.
-    if (what === 'upkeep') await Promise.all([this.backstage.upkeep(), this.backstage.upkeep()])
+    if (what === 'upkeep') await Promise.all([this.inspection.upkeep(), this.inspection.upkeep()])
     for (const file of this.all)
       if (file.state === 'open' && (await this.ask({ path: file.upload })).json.status === 'cancelled')
         file.state = 'gone'
@@ -181,28 +181,28 @@ class World {
 
   /** Counters are sums, nothing is damaged, and what is visible is whole. */
   async check(): Promise<void> {
-    const sums = await this.backstage.sums()
+    const sums = await this.inspection.sums()
     const bytesOf = (state: File['state']): number =>
       this.all.reduce((sum, file) => sum + (file.state === state ? file.content.bytes.byteLength : 0), 0)
     assert.deepEqual([sums.live, sums.pending], [bytesOf('published'), bytesOf('open')])
-    assert.deepEqual((await this.backstage.findings()).damage, [])
+    assert.deepEqual((await this.inspection.findings()).damage, [])
     for (const file of this.all) await this.#read(file)
   }
 
   /** When everything has lapsed, the store holds what is published and nothing else. */
   async end(): Promise<void> {
     this.service.clock.advance(uploadLifetimeMs + 2 * graceHours * hour)
-    await this.backstage.upkeep()
+    await this.inspection.upkeep()
     this.service.clock.advance(2 * graceHours * hour)
-    await this.backstage.upkeep()
+    await this.inspection.upkeep()
     const visible = this.all.filter(({ state }) => state === 'published')
     assert.deepEqual(
-      await this.backstage.stored(),
+      await this.inspection.stored(),
       [...new Set(visible.map((file) => file.content.descriptor.sha256))].sort(),
     )
-    assert.deepEqual(await this.backstage.staged(), [])
+    assert.deepEqual(await this.inspection.staged(), [])
     for (const file of visible) await this.#read(file)
-    assert.equal((await this.backstage.sums()).retired, 0)
+    assert.equal((await this.inspection.sums()).retired, 0)
   }
 }
 

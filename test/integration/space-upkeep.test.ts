@@ -5,12 +5,12 @@ import { reclaim } from '../../src/content/reclaim/reclaim.ts'
 import { abandonRawTransfer } from '../../src/features/transfers/whole/raw-transfer.ts'
 import { timestamp } from '../../src/kernel/clock.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { uploadLifetimeMs, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
+import { uploadLeaseMs, uploadLifetimeMs } from '../../src/kernel/limits/transfers.ts'
 import { removalPauseFirstMs, stagingGraceMs } from '../../src/kernel/limits/upkeep.ts'
 import { minute } from '../../src/kernel/units.ts'
-import { chunked, digestOf, forgetFile } from '../harness/backstage.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { chunked, digestOf, forgetFile } from '../harness/inspection.ts'
 import { startService } from '../harness/service.ts'
 import { base, graceMs, nobody, storageSite } from '../harness/storage-site.ts'
 import { until } from '../harness/until.ts'
@@ -45,7 +45,7 @@ forEachEngine((engine) => {
       const busy = await openSession(text)
       await sendPart(busy, text)
       const claims = async (): Promise<unknown> =>
-        await site.backstage.database.reader
+        await site.inspection.database.reader
           .selectFrom('claims')
           .select('state')
           .where('id', 'in', [id, busy])
@@ -53,72 +53,72 @@ forEachEngine((engine) => {
           .execute()
       const state = async (of: string): Promise<string> => (await ask({ path: `${base}/uploads/${of}` })).json.status
       await pass(uploadLifetimeMs - minute)
-      await site.backstage.upkeep()
+      await site.inspection.upkeep()
       assert.deepEqual([await state(id), await state(busy)], ['pending', 'pending'])
       await pass(2 * minute)
       const expired = await sendContent(id, text)
       assert.deepEqual([expired.status, expired.json.code], [409, 'upload_state'])
-      await site.backstage.database.transaction(async (tx) => {
-        const turn_until = timestamp(site.service.clock.now() + uploadTurnMs)
+      await site.inspection.database.transaction(async (tx) => {
+        const turn_until = timestamp(site.service.clock.now() + uploadLeaseMs)
         await tx.updateTable('uploads').set({ turn_holder: nobody, turn_until }).where('id', '=', busy).execute()
       })
-      await site.backstage.upkeep()
+      await site.inspection.upkeep()
       assert.deepEqual([await state(id), await state(busy)], ['cancelled', 'pending'])
       // Nothing of the first came, so that its room is free at once.
       assert.deepEqual(await claims(), [{ state: 'pending' }])
-      await pass(uploadTurnMs + 1)
-      await site.backstage.upkeep()
+      await pass(uploadLeaseMs + 1)
+      await site.inspection.upkeep()
       assert.equal(await state(busy), 'cancelled')
       assert.deepEqual(await claims(), [{ state: 'retired' }])
       await pass(graceMs + minute)
-      await site.backstage.upkeep()
+      await site.inspection.upkeep()
       assert.deepEqual(await claims(), [])
-      assert.equal((await site.backstage.sums()).retired, 0)
+      assert.equal((await site.inspection.sums()).retired, 0)
     })
 
     it('keeps what came of a cancelled session for the grace period, and its record for seven days', async () => {
-      const { pending, retired } = await site.backstage.sums()
+      const { pending, retired } = await site.inspection.sums()
       const id = await openSession('twelve bytes')
       await sendPart(id, 'twelve bytes')
       await cancelSession(id)
-      const sums = await site.backstage.sums()
+      const sums = await site.inspection.sums()
       assert.deepEqual([sums.pending, sums.retired], [pending, retired + 12])
       await pass(graceMs - minute)
-      await site.backstage.upkeep()
-      assert.equal((await site.backstage.sums()).retired, retired + 12)
+      await site.inspection.upkeep()
+      assert.equal((await site.inspection.sums()).retired, retired + 12)
       await pass(2 * minute)
-      await site.backstage.upkeep()
-      assert.equal((await site.backstage.sums()).retired, 0)
+      await site.inspection.upkeep()
+      assert.equal((await site.inspection.sums()).retired, 0)
       assert.equal((await cancelSession(id)).json.status, 'cancelled')
       await pass(uploadLifetimeMs - graceMs - 5 * minute)
-      await site.backstage.upkeep()
+      await site.inspection.upkeep()
       assert.equal((await ask({ path: `${base}/uploads/${id}` })).json.status, 'cancelled')
       await pass(10 * minute)
-      await site.backstage.upkeep()
+      await site.inspection.upkeep()
       assert.equal((await ask({ path: `${base}/uploads/${id}` })).status, 404)
     })
 
     it('ends transfers whose process died, once their lease has lapsed, and leaves live ones alone', async () => {
-      const { pending } = await site.backstage.sums()
+      const { pending } = await site.inspection.sums()
       const dead = await plantTransfer(1_000)
-      await site.backstage.upkeep()
-      assert.equal((await site.backstage.sums()).pending, pending + 1_000)
-      await pass(uploadTurnMs + 1)
+      await site.inspection.upkeep()
+      assert.equal((await site.inspection.sums()).pending, pending + 1_000)
+      await pass(uploadLeaseMs + 1)
       const living = await plantTransfer(2_000)
-      await site.backstage.upkeep()
-      assert.equal((await site.backstage.sums()).pending, pending + 2_000)
+      await site.inspection.upkeep()
+      assert.equal((await site.inspection.sums()).pending, pending + 2_000)
       assert.deepEqual([await placesOf(dead.holder), await placesOf(living.holder)], [1, 1])
       await pass(stagingGraceMs)
       // Its holder renewed the lease meanwhile.
-      await site.backstage.database.transaction(async (tx) => {
-        const turn_until = timestamp(site.service.clock.now() + uploadTurnMs)
+      await site.inspection.database.transaction(async (tx) => {
+        const turn_until = timestamp(site.service.clock.now() + uploadLeaseMs)
         await tx.updateTable('uploads').set({ turn_until }).where('id', '=', living.row.id).execute()
       })
-      await site.backstage.upkeep()
+      await site.inspection.upkeep()
       assert.deepEqual([await placesOf(dead.holder), await placesOf(living.holder)], [0, 1])
       await abandonRawTransfer(living)
-      assert.equal((await site.backstage.sums()).pending, pending)
-      await site.backstage.upkeep()
+      assert.equal((await site.inspection.sums()).pending, pending)
+      await site.inspection.upkeep()
       assert.equal(await placesOf(living.holder), 0)
     })
 
@@ -126,15 +126,15 @@ forEachEngine((engine) => {
       const id = newId(site.service.clock.now())
       await plantPlace(id)
       await pass(stagingGraceMs - minute)
-      await site.backstage.upkeep()
+      await site.inspection.upkeep()
       assert.equal(await placesOf(id), 1)
       await pass(minute)
-      await site.backstage.upkeep()
+      await site.inspection.upkeep()
       assert.equal(await placesOf(id), 0)
     })
 
     it('is done by a worker without being asked', async () => {
-      const { pending } = await site.backstage.sums()
+      const { pending } = await site.inspection.sums()
       const text = fresh('forgotten')
       const path = fresh('dropped')
       await stored(path, text)
@@ -148,10 +148,10 @@ forEachEngine((engine) => {
         roles: { gateway: null, worker: true },
       })
       try {
-        await until('the bytes are gone', async () => !(await site.backstage.stored()).includes(digestOf(text)))
+        await until('the bytes are gone', async () => !(await site.inspection.stored()).includes(digestOf(text)))
         await until('the place is gone', async () => (await placesOf(dead.holder)) === 0)
-        await until('nothing waits', async () => (await site.backstage.findings()).waiting.length === 0)
-        const sums = await site.backstage.sums()
+        await until('nothing waits', async () => (await site.inspection.findings()).waiting.length === 0)
+        const sums = await site.inspection.sums()
         assert.deepEqual([sums.pending, sums.retired], [pending, 0])
       } finally {
         await worker.stop()
@@ -164,18 +164,18 @@ forEachEngine((engine) => {
       const text = fresh('unclaimed')
       await stored('unclaimed', text)
       await drop('unclaimed')
-      assert.ok((await site.backstage.stored()).includes(digestOf(text)))
-      assert.equal((await site.backstage.findings()).waiting.length, 1)
-      await site.backstage.inOrder()
+      assert.ok((await site.inspection.stored()).includes(digestOf(text)))
+      assert.equal((await site.inspection.findings()).waiting.length, 1)
+      await site.inspection.inOrder()
       assert.equal(await reclaimOnce(), 1)
       assert.equal(await reclaimOnce(), 0)
-      assert.ok(!(await site.backstage.stored()).includes(digestOf(text)))
-      const rows = site.backstage.database.reader
+      assert.ok(!(await site.inspection.stored()).includes(digestOf(text)))
+      const rows = site.inspection.database.reader
         .selectFrom('blobs')
         .select('sha256')
         .where('sha256', '=', digestOf(text))
       assert.deepEqual(await rows.execute(), [])
-      assert.deepEqual((await site.backstage.findings()).waiting, [])
+      assert.deepEqual((await site.inspection.findings()).waiting, [])
       await stored('unclaimed', text)
       assert.equal((await ask({ path: `${base}/raw/unclaimed` })).text, text)
     })
@@ -184,8 +184,8 @@ forEachEngine((engine) => {
       const text = fresh('shared')
       const holds = async (): Promise<boolean> => {
         await reclaimOnce()
-        await site.backstage.inOrder()
-        return (await site.backstage.stored()).includes(digestOf(text))
+        await site.inspection.inOrder()
+        return (await site.inspection.stored()).includes(digestOf(text))
       }
       const [one, two, three] = [fresh('one'), fresh('two'), fresh('three')]
       await stored(one, text)
@@ -200,7 +200,7 @@ forEachEngine((engine) => {
       const session = await openSession(text)
       await sendPart(session, text)
       // Both revisions of the third path go.
-      const rows = await site.backstage.database.reader
+      const rows = await site.inspection.database.reader
         .selectFrom('asset_revisions')
         .select('artifact_id')
         .where('path', '=', three)
@@ -208,7 +208,7 @@ forEachEngine((engine) => {
         .execute()
       await drop(three)
       for (const { artifact_id } of rows)
-        await site.backstage.database.transaction(async (tx) => {
+        await site.inspection.database.transaction(async (tx) => {
           await forgetFile(tx, artifact_id)
           await letGo(tx, artifact_id)
         })
@@ -216,7 +216,7 @@ forEachEngine((engine) => {
       await cancelSession(session)
       assert.ok(await holds())
       await pass(graceMs + minute)
-      await site.backstage.upkeep()
+      await site.inspection.upkeep()
       assert.ok(!(await holds()))
     })
 
@@ -225,16 +225,16 @@ forEachEngine((engine) => {
       const path = fresh('slow')
       await stored(path, text)
       await drop(path)
-      const failing = { ...site.backstage.store, delete: () => Promise.reject(new Error('died here')) }
+      const failing = { ...site.inspection.store, delete: () => Promise.reject(new Error('died here')) }
       const reports: string[] = []
       const report = (message: string): void => void reports.push(message)
-      assert.equal(await reclaim({ ...site.backstage, store: failing, report }), 0)
+      assert.equal(await reclaim({ ...site.inspection, store: failing, report }), 0)
       assert.match(reports.join(), new RegExp(`${digestOf(text)} could not be removed`))
       assert.equal(await reclaimOnce(), 0)
-      assert.ok((await site.backstage.stored()).includes(digestOf(text)))
+      assert.ok((await site.inspection.stored()).includes(digestOf(text)))
       await pass(removalPauseFirstMs)
       assert.equal(await reclaimOnce(), 1)
-      assert.ok(!(await site.backstage.stored()).includes(digestOf(text)))
+      assert.ok(!(await site.inspection.stored()).includes(digestOf(text)))
       await stored(path, text)
     })
 
@@ -271,7 +271,7 @@ forEachEngine((engine) => {
           const told = await sendContent(id, text)
           assert.equal(told.status, 200, told.text)
           await check(`${base}/artifacts/${id}/content`)
-          await site.backstage.database.transaction(async (tx) => {
+          await site.inspection.database.transaction(async (tx) => {
             await forgetFile(tx, id)
             await letGo(tx, id)
           })
@@ -287,8 +287,8 @@ forEachEngine((engine) => {
       assert.ok(one + two > 0, 'reclaim had something to remove')
       await reclaimOnce()
       await check(`${base}/raw/survivor`)
-      await site.backstage.inOrder()
-      assert.deepEqual(await site.backstage.stored(), await digestsHeld())
+      await site.inspection.inOrder()
+      assert.deepEqual(await site.inspection.stored(), await digestsHeld())
     })
   })
 })

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { abandonRawTransfer, openRawTransfer } from '../../src/features/transfers/whole/raw-transfer.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { chunked, digestOf } from '../harness/backstage.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { chunked, digestOf } from '../harness/inspection.ts'
 import { base, capacityBytes, maxObjectBytes, nobody, storageSite } from '../harness/storage-site.ts'
 import { until } from '../harness/until.ts'
 
@@ -78,12 +78,12 @@ forEachEngine((engine) => {
     ]
     for (const [what, status, fail] of failures)
       it(what, async () => {
-        const { pending: before } = await site.backstage.sums()
+        const { pending: before } = await site.inspection.sums()
         const told = await fail()
         assert.equal(told.status, status, told.text)
-        const { pending } = await site.backstage.sums()
+        const { pending } = await site.inspection.sums()
         // A session keeps its room for another try; nothing else does.
-        const sessions = await site.backstage.database.reader
+        const sessions = await site.inspection.database.reader
           .selectFrom('claims')
           .innerJoin('uploads', 'uploads.id', 'claims.id')
           .select('claims.size')
@@ -95,13 +95,13 @@ forEachEngine((engine) => {
           sessions.reduce((sum, { size }) => sum + size, 0),
         )
         assert.ok(what.includes('session') || what.includes('content') || pending === before)
-        assert.deepEqual(await site.backstage.staged(), [])
-        await site.backstage.upkeep()
-        assert.deepEqual(await site.backstage.stored(), await digestsHeld())
+        assert.deepEqual(await site.inspection.staged(), [])
+        await site.inspection.upkeep()
+        assert.deepEqual(await site.inspection.stored(), await digestsHeld())
       })
 
     it('more than the capacity, declared, in chunks and as a session', async () => {
-      const { live, pending, retired } = await site.backstage.sums()
+      const { live, pending, retired } = await site.inspection.sums()
       const filler = newId(site.service.clock.now())
       const scope = { repository: 'releases', owner: 'test' }
       const room = 50_000
@@ -125,7 +125,7 @@ forEachEngine((engine) => {
           }),
         ])
           assert.deepEqual([told.status, told.json.code], [507, 'storage_quota'], told.text)
-        assert.equal((await site.backstage.sums()).pending, pending + bytes)
+        assert.equal((await site.inspection.sums()).pending, pending + bytes)
         assert.equal((await put(fresh('f'), Buffer.alloc(room))).status, 201)
       } finally {
         await abandonRawTransfer(transfer)
@@ -135,10 +135,10 @@ forEachEngine((engine) => {
     it('a lost race: the bytes of the losers are reclaimed', async () => {
       const path = fresh('race')
       await Promise.all(Array.from({ length: 16 }, (_, index) => put(path, `${path} ${index}`)))
-      await site.backstage.inOrder()
-      await site.backstage.upkeep()
-      assert.deepEqual(await site.backstage.stored(), await digestsHeld())
-      assert.deepEqual((await site.backstage.findings()).waiting, [])
+      await site.inspection.inOrder()
+      await site.inspection.upkeep()
+      assert.deepEqual(await site.inspection.stored(), await digestsHeld())
+      assert.deepEqual((await site.inspection.findings()).waiting, [])
     })
 
     it('a cut connection: a session can be sent to again', async () => {
@@ -149,12 +149,12 @@ forEachEngine((engine) => {
         `PUT ${base}/uploads/${id}/content HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${site.token}\r\n` +
           `content-type: application/octet-stream\r\ncontent-length: ${text.length}\r\n\r\nhalf`,
       )
-      await until('its place is there', async () => (await site.backstage.staged()).length === 1)
+      await until('its place is there', async () => (await site.inspection.staged()).length === 1)
       const busy = await sendContent(id, text)
       assert.deepEqual([busy.status, busy.json.code], [503, 'busy'])
       connection.socket.destroy()
-      await until('its place is gone', async () => (await site.backstage.staged()).length === 0)
-      await site.backstage.inOrder()
+      await until('its place is gone', async () => (await site.inspection.staged()).length === 0)
+      await site.inspection.inOrder()
       const told = await until('the turn is free', async () => {
         const again = await sendContent(id, text)
         return again.status !== 503 && again

@@ -18,9 +18,9 @@ forEachEngine((engine) => {
   before(async () => {
     catalog = await Catalog.open(engine)
   })
-  after(() => catalog.backstage.inOrder())
+  after(() => catalog.inspection.inOrder())
   after(() => catalog.close())
-  afterEach(() => catalog.backstage.sums())
+  afterEach(() => catalog.inspection.sums())
 
   const put = (id: string, stage: string, json: unknown = {}, credential?: string): Promise<Told> =>
     catalog.ask({

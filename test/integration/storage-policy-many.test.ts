@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { parseVersion, versionKey } from '../../src/features/catalog/packages/version-order.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { linesRememberedGroups } from '../../src/kernel/limits/lifecycle.ts'
+import { cutoffsRememberedGroups } from '../../src/kernel/limits/lifecycle.ts'
 import { hour } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -17,7 +17,7 @@ after(closeConnections)
  * A catalog of more packages than a look remembers and more candidates than a run deletes, whose versions are of few packages
  * and of many by turns: what the preview shows is, one by one, what a plain count of everything says.
  */
-const packages = linesRememberedGroups + 300
+const packages = cutoffsRememberedGroups + 300
 const seed = process.env['SVC_TEST_SEED'] ?? 'many'
 
 interface Version {
@@ -78,8 +78,8 @@ const beyond = (versions: readonly Version[], rules: Rules, now: number): string
   for (const group of groups.values()) {
     const newest = group.toSorted(byText(place)).reverse()
     const kept = new Set<Version>()
-    const keep = (circle: Version[], count: number): void => {
-      for (const one of circle.slice(0, count)) kept.add(one)
+    const keep = (ring: Version[], count: number): void => {
+      for (const one of ring.slice(0, count)) kept.add(one)
     }
     for (const { label, keepLast: count } of channels)
       keep(

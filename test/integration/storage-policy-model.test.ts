@@ -234,7 +234,7 @@ forEachEngine((engine) => {
               await world.follow(rules)
               await world.compare(rules)
             }
-            await bench.backstage.inOrder()
+            await bench.inspection.inOrder()
           },
         ),
         { numRuns: engine.name === 'sqlite' ? 25 : 10, seed: 4_711, endOnFailure: true },

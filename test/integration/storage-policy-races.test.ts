@@ -22,13 +22,13 @@ forEachEngine((engine) => {
   before(async () => {
     bench = await PolicyBench.open(engine)
   })
-  after(() => bench.backstage.inOrder())
+  after(() => bench.inspection.inOrder())
   after(() => bench.close())
-  afterEach(() => bench.backstage.sums())
+  afterEach(() => bench.inspection.sums())
 
   /** The parts of a run whose first transaction has to wait until something else has happened. */
   const disturbed = (happen: () => Promise<unknown>) => {
-    const { database, clock } = bench.backstage
+    const { database, clock } = bench.inspection
     let disturbance: (() => Promise<unknown>) | null = happen
     const between: Database = {
       get patient() {

@@ -13,9 +13,9 @@ forEachEngine((engine) => {
   before(async () => {
     bench = await PolicyBench.open(engine)
   })
-  after(() => bench.backstage.inOrder())
+  after(() => bench.inspection.inOrder())
   after(() => bench.close())
-  afterEach(() => bench.backstage.sums())
+  afterEach(() => bench.inspection.sums())
 
   describe('the storage policy', () => {
     let one: PolicyPlace

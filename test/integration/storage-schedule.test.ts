@@ -21,13 +21,13 @@ forEachEngine((engine) => {
   before(async () => {
     bench = await PolicyBench.open(engine)
   })
-  after(() => bench.backstage.inOrder())
+  after(() => bench.inspection.inOrder())
   after(() => bench.close())
-  afterEach(() => bench.backstage.sums())
+  afterEach(() => bench.inspection.sums())
 
   /** What a worker does about policies, once. */
   const tick = (): Promise<void> => {
-    const { database, clock } = bench.backstage
+    const { database, clock } = bench.inspection
     return runDuePolicies({
       database,
       clock,
@@ -45,7 +45,7 @@ forEachEngine((engine) => {
       await there.version('a', '1.0.1')
       const { revision } = await there.save({ enabled: true, grouping: 'package', keepLast: 1, intervalMinutes: 60 })
       bench.service.clock.advance(hour + 1_000)
-      const { database, clock } = bench.backstage
+      const { database, clock } = bench.inspection
       const reports: unknown[] = []
       // No time can be told from this grace period: a fault in the middle of the run, after files are put aside.
       const cleanupGraceMs = Number.NaN
@@ -217,7 +217,7 @@ forEachEngine((engine) => {
 
     it('tell of usage that goes by another name, each time once', async () => {
       const there = await bench.fresh()
-      const { database, clock } = bench.backstage
+      const { database, clock } = bench.inspection
       await there.file()
       const reserved = Number((await there.get('/storage/usage')).reservedBytes)
       await there.save({ quotaBytes: String(reserved * 2), warningPercent: 50, criticalPercent: 90 })
@@ -247,7 +247,7 @@ forEachEngine((engine) => {
       const { size } = (await there.get(`/artifacts/${id}`)).descriptor
       await there.remove(id)
       bench.service.clock.advance(25 * hour)
-      await bench.backstage.upkeep()
+      await bench.inspection.upkeep()
       const told = (await there.events()).map(({ code, details }) => [code, details])
       assert.deepEqual(told, [['reclaim.finished', { files: 1, bytes: size }]])
     })
@@ -282,7 +282,7 @@ forEachEngine((engine) => {
       const { items } = await there.get('/storage/events')
       assert.deepEqual([items.length, items[0].sequence], [100, '2'])
       await fill(1_002, storageEventsMax, '2021-01-01T00:00:00.000Z')
-      await forgetStorageEvents(bench.backstage.database)
+      await forgetStorageEvents(bench.inspection.database)
       const left = await inDatabase(bench.service, (q) =>
         q.selectFrom('storage_events').select(['repository', 'sequence', 'occurred_at']).execute(),
       )

@@ -37,7 +37,7 @@ forEachEngine((engine) => {
   const me = '/api/v1/auth/me'
   const card = '/api/v1/repositories/shared'
   /** Asked first, so that whatever could be remembered is; then changed here; then asked again there. */
-  const turns = async (
+  const rounds = async (
     credential: string,
     path: string,
     before: number,
@@ -62,7 +62,7 @@ forEachEngine((engine) => {
     const person = await createPerson(service, freshName('person'))
     const user = `/api/v1/users/${person.id}`
     const patch = (json: object): Ask => ({ method: 'PATCH', path: user, json })
-    await turns(
+    await rounds(
       person.token,
       me,
       200,
@@ -72,7 +72,7 @@ forEachEngine((engine) => {
     )
     let session = await signIn(service, person.name)
     const revoked = await tokenOf(session)
-    await turns(
+    await rounds(
       revoked.token,
       me,
       200,
@@ -81,16 +81,16 @@ forEachEngine((engine) => {
       401,
     )
     const taken = await tokenOf(session)
-    await turns(taken.token, me, 200, { method: 'DELETE', path: `${user}/tokens/${taken.id}` }, 204, 401)
+    await rounds(taken.token, me, 200, { method: 'DELETE', path: `${user}/tokens/${taken.id}` }, 204, 401)
     const kept = await tokenOf(session)
-    await turns(kept.token, me, 200, patch({ enabled: false }), 200, 401)
-    await turns(kept.token, me, 401, patch({ enabled: true }), 200, 200)
-    await turns(session, me, 401, patch({ enabled: true }), 200, 401)
-    await turns(kept.token, me, 200, patch({ password: 'an entirely new one' }), 200, 401)
+    await rounds(kept.token, me, 200, patch({ enabled: false }), 200, 401)
+    await rounds(kept.token, me, 401, patch({ enabled: true }), 200, 200)
+    await rounds(session, me, 401, patch({ enabled: true }), 200, 401)
+    await rounds(kept.token, me, 200, patch({ password: 'an entirely new one' }), 200, 401)
     session = await signIn(service, person.name, 'an entirely new one')
     const last = await tokenOf(session)
     const json = { currentPassword: 'an entirely new one', newPassword: password }
-    await turns(last.token, me, 200, { path: '/api/v1/auth/password', credential: session, json }, 204, 401)
+    await rounds(last.token, me, 200, { path: '/api/v1/auth/password', credential: session, json }, 204, 401)
     for (const other of others) await expectAnswer(other, { path: me, credential: session }, 401)
   })
 
@@ -100,13 +100,13 @@ forEachEngine((engine) => {
     const group = `${made.path}/${(await expectAnswer(service, made, 201)).json.id}`
     const member = (method: string): Ask => ({ method, path: `${group}/members/${id}` })
     const grant = (access: string): Ask => ({ method: 'PUT', path: `${group}/grants/shared`, json: { access } })
-    await turns(token, card, 404, grant('read'), 204, 404)
-    await turns(token, card, 404, member('PUT'), 204, 200)
-    await turns(token, card, 200, { method: 'DELETE', path: `${group}/grants/shared` }, 204, 404)
-    await turns(token, card, 404, grant('write'), 204, 200)
-    await turns(token, card, 200, member('DELETE'), 204, 404)
-    await turns(token, card, 404, member('PUT'), 204, 200)
-    await turns(token, card, 200, { method: 'DELETE', path: group }, 204, 404)
+    await rounds(token, card, 404, grant('read'), 204, 404)
+    await rounds(token, card, 404, member('PUT'), 204, 200)
+    await rounds(token, card, 200, { method: 'DELETE', path: `${group}/grants/shared` }, 204, 404)
+    await rounds(token, card, 404, grant('write'), 204, 200)
+    await rounds(token, card, 200, member('DELETE'), 204, 404)
+    await rounds(token, card, 404, member('PUT'), 204, 200)
+    await rounds(token, card, 200, { method: 'DELETE', path: group }, 204, 404)
   })
 
   it('service accounts, their policies and keys', async () => {
@@ -125,15 +125,15 @@ forEachEngine((engine) => {
       json: { expectedRevision: ++expectedRevision, bindings: to },
     })
     const issued = await issueKey(service, account.id, { bindings })
-    await turns(issued.secret, card, 401, activation(issued.secret), 204, 200)
-    await turns(issued.secret, card, 200, policy([]), 200, 404)
-    await turns(issued.secret, card, 404, policy(bindings), 200, 200)
-    await turns(issued.secret, card, 200, patch(false), 200, 401)
-    await turns(issued.secret, card, 401, patch(true), 200, 200)
+    await rounds(issued.secret, card, 401, activation(issued.secret), 204, 200)
+    await rounds(issued.secret, card, 200, policy([]), 200, 404)
+    await rounds(issued.secret, card, 404, policy(bindings), 200, 200)
+    await rounds(issued.secret, card, 200, patch(false), 200, 401)
+    await rounds(issued.secret, card, 401, patch(true), 200, 200)
     const next = await rotateKey(service, issued.id, { bindings })
-    await turns(next.secret, card, 401, activation(next.secret), 204, 200)
-    await turns(issued.secret, card, 200, revocation(issued.id, service.recoveryKey), 200, 401)
-    await turns(next.secret, card, 200, revocation(next.id, service.recoveryKey), 200, 401)
+    await rounds(next.secret, card, 401, activation(next.secret), 204, 200)
+    await rounds(issued.secret, card, 200, revocation(issued.id, service.recoveryKey), 200, 401)
+    await rounds(next.secret, card, 200, revocation(next.id, service.recoveryKey), 200, 401)
   })
 
   it('delegations', async () => {
@@ -146,9 +146,9 @@ forEachEngine((engine) => {
       path: delegations,
       json: { actions, ceiling: [] },
     })
-    await turns(operator.secret, path, 404, put(administrationActions), 200, 200)
-    await turns(operator.secret, path, 200, put(['policy.read']), 200, 403)
-    await turns(operator.secret, `${path}/policy`, 200, { method: 'DELETE', path: delegations }, 204, 404)
+    await rounds(operator.secret, path, 404, put(administrationActions), 200, 200)
+    await rounds(operator.secret, path, 200, put(['policy.read']), 200, 403)
+    await rounds(operator.secret, `${path}/policy`, 200, { method: 'DELETE', path: delegations }, 204, 404)
   })
 
   it('repositories', async () => {
@@ -157,7 +157,7 @@ forEachEngine((engine) => {
     const bindings = [binding('later', 'repository.read')]
     const key = await activeKey(service, (await createServiceAccount(service, bindings)).id, { bindings })
     const later = '/api/v1/repositories/later'
-    await turns(
+    await rounds(
       key.secret,
       later,
       404,
@@ -165,6 +165,6 @@ forEachEngine((engine) => {
       201,
       200,
     )
-    await turns(key.secret, later, 200, { method: 'DELETE', path: later, credential }, 204, 404)
+    await rounds(key.secret, later, 200, { method: 'DELETE', path: later, credential }, 204, 404)
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import { uploadLifetimeMs, uploadTurnMs } from '../../src/kernel/limits/transfers.ts'
+import { uploadLeaseMs, uploadLifetimeMs } from '../../src/kernel/limits/transfers.ts'
 import { hour } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -40,7 +40,7 @@ forEachEngine((engine) => {
       const upload = await opened(file)
       const connection = await begin(upload, 12, 'silent')
       refused(await send(upload, file.bytes), 503, 'busy')
-      site.service.clock.advance(uploadTurnMs)
+      site.service.clock.advance(uploadLeaseMs)
       assert.equal((await send(upload, file.bytes)).status, 200)
       const earlier = await left()
       connection.send(' bytes')

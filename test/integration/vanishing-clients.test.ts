@@ -166,12 +166,12 @@ forEachEngine((engine) => {
       const text = Buffer.concat([Buffer.from(head), body])
       const kinds: readonly Moment[] = [
         { kind: 'sent', bytes: Math.floor(random() * (text.byteLength + 1)) },
-        { kind: 'turns', turns: Math.floor(random() * 12) },
+        { kind: 'turns', rounds: Math.floor(random() * 12) },
         { kind: 'received', bytes: Math.floor(random() * (answers + 300)) },
       ]
       // What has not sent all it promised gets no answer to wait for.
       const possible = dice < 0.6 ? kinds : kinds.slice(0, 2)
-      const moment = possible[Math.floor(random() * possible.length)] ?? { kind: 'turns', turns: 0 }
+      const moment = possible[Math.floor(random() * possible.length)] ?? { kind: 'turns', rounds: 0 }
       const way = waysToGo[Math.floor(random() * waysToGo.length)] ?? 'resets'
       await vanish(service.url, text, way, moment)
     }

@@ -35,15 +35,15 @@ export const close = (descriptor: number): Promise<void> => settled((done) => fs
 export const closeLater = (descriptor: number): void => fs.close(descriptor, () => {})
 
 /** Syncs wait in line for a part of the thread pool: what else uses it, also the log of the database, never waits for them all. */
-const inTurn = createGate(fileSyncsAtOnce)
+const atOnce = createGate(fileSyncsAtOnce)
 
 /** Syncs of large files wait here first, so that small ones find a place among the others. */
 export const amongLarge = createGate(largeFileSyncsAtOnce)
 
-export const fsync = (descriptor: number): Promise<void> => inTurn(() => settled((done) => fs.fsync(descriptor, done)))
+export const fsync = (descriptor: number): Promise<void> => atOnce(() => settled((done) => fs.fsync(descriptor, done)))
 
 export const fdatasync = (descriptor: number): Promise<void> =>
-  inTurn(() => settled((done) => fs.fdatasync(descriptor, done)))
+  atOnce(() => settled((done) => fs.fdatasync(descriptor, done)))
 
 export const rename = (from: string, to: string): Promise<void> => settled((done) => fs.rename(from, to, done))
 

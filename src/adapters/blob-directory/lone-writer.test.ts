@@ -168,7 +168,7 @@ describe('writing alone to the file of an assembly', () => {
     const tooLate = (): never => {
       throw new Error('the turn is over')
     }
-    await assert.rejects(openAlone(layout, id, tooLate), /the turn is over/)
+    await assert.rejects(openAlone(layout, id, tooLate), /the round is over/)
     assert.equal(await inode(), before)
     await own.assertAlone()
     await own.settled()

@@ -6,7 +6,7 @@ import {
   downloadAwaitedMs,
   downloadRangesMax,
   downloadRestMs,
-  downloadTurnMs,
+  downloadSlotMs,
   queueRetrySecondsMax,
   smallDownloadBytes,
 } from '../../kernel/limits/downloads.ts'
@@ -14,7 +14,7 @@ import { OwningScope } from '../../kernel/scope.ts'
 import { MiB } from '../../kernel/units.ts'
 import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { type Admission, createAdmission } from './admission.ts'
-import type { Download, Turn } from './download.ts'
+import type { Download, Slot } from './download.ts'
 import { createDownloadMeter } from './meter.ts'
 import { createTickets } from './tickets.ts'
 
@@ -26,8 +26,8 @@ const scene = (slots: number, time = new VirtualTime()) => {
   const clock = { now: () => 1_800_000_000_000 + time.now() }
   const make = (secret = 'the same for all') => {
     const meter = createDownloadMeter()
-    const parts = { clock, timers: time, tickets: createTickets(secret, clock), meter, slots, waitMs }
-    return { admission: createAdmission(parts), meter }
+    const deps = { clock, timers: time, tickets: createTickets(secret, clock), meter, slots, waitMs }
+    return { admission: createAdmission(deps), meter }
   }
   return { time, make, ...make() }
 }
@@ -48,20 +48,20 @@ const download = (more: Partial<Download> = {}): Download => ({
 const session = (id: string, more: Partial<Download> = {}): Download => download({ id, ...more })
 
 /** A turn that needs no waiting. */
-const entered = (admission: Admission, asked: Download): Turn => {
-  const turn = admission.enter(asked)
-  assert.ok(!(turn instanceof Promise), 'has to wait')
-  return turn
+const entered = (admission: Admission, asked: Download): Slot => {
+  const slot = admission.enter(asked)
+  assert.ok(!(slot instanceof Promise), 'has to wait')
+  return slot
 }
 
 /** A request that is held; what became of it is seen once promises were settled. */
 const held = (admission: Admission, asked: Download) => {
-  const turn = admission.enter(asked)
-  assert.ok(turn instanceof Promise, 'need not wait')
-  const fate: { turn?: Turn; refused?: string } = {}
-  void turn.then(
+  const slot = admission.enter(asked)
+  assert.ok(slot instanceof Promise, 'need not wait')
+  const fate: { slot?: Slot; refused?: string } = {}
+  void slot.then(
     (given) => {
-      fate.turn = given
+      fate.slot = given
     },
     (error: unknown) => {
       fate.refused = error instanceof Failure ? error.code : String(error)
@@ -89,24 +89,24 @@ const queued = (admission: Admission, asked: Download): { ticket: string; retryS
 describe('the admission of a request without an id', () => {
   it('passes at once while there is a slot, and waits for the next one otherwise', async () => {
     const { admission } = scene(2)
-    const turns = [entered(admission, download()), entered(admission, download({ caller: 'account:b' }))]
+    const granted = [entered(admission, download()), entered(admission, download({ caller: 'account:b' }))]
     const third = held(admission, download({ caller: 'account:c' }))
     assert.deepEqual(admission.state, { slots: 2, held: 2, waiting: 1, sessions: 0 })
     await settled()
     assert.deepEqual(third, {})
-    turns[0]?.end()
-    turns[0]?.end()
+    granted[0]?.end()
+    granted[0]?.end()
     await settled()
-    assert.ok(third.turn)
+    assert.ok(third.slot)
     assert.deepEqual(admission.state, { slots: 2, held: 2, waiting: 0, sessions: 0 })
-    third.turn.end()
-    turns[1]?.end()
+    third.slot.end()
+    granted[1]?.end()
     assert.equal(admission.state.held, 0)
   })
 
   it('is told to come back when its time is over, and leaves nothing behind', async () => {
     const { admission, time, meter } = scene(1)
-    const turn = entered(admission, download())
+    const slot = entered(admission, download())
     const waiting = held(admission, download())
     time.pass(waitMs - 1)
     await settled()
@@ -114,20 +114,20 @@ describe('the admission of a request without an id', () => {
     time.pass(1)
     await settled()
     assert.deepEqual(waiting, { refused: 'busy' })
-    turn.end()
+    slot.end()
     assert.deepEqual(admission.state, { slots: 1, held: 0, waiting: 0, sessions: 0 })
     assert.equal(meter.refused, 1)
   })
 
   it('leaves the queue when its client goes away', async () => {
     const { admission, meter } = scene(1)
-    const turn = entered(admission, download())
+    const slot = entered(admission, download())
     const client = new OwningScope(assert.ifError)
     const waiting = held(admission, download({ scope: client }))
     client.end()
     client.end()
     assert.equal(admission.state.waiting, 0)
-    turn.end()
+    slot.end()
     assert.equal(admission.state.held, 0)
     await settled()
     assert.equal(waiting.refused, 'busy')
@@ -138,9 +138,9 @@ describe('the admission of a request without an id', () => {
     const { admission, meter } = scene(1)
     entered(admission, download())
     for (let count = 0; count < 100; count += 1) {
-      const turn = entered(admission, download({ bytes: smallDownloadBytes, id: 'x'.repeat(16) }))
-      turn.sent(smallDownloadBytes)
-      turn.end()
+      const slot = entered(admission, download({ bytes: smallDownloadBytes, id: 'x'.repeat(16) }))
+      slot.sent(smallDownloadBytes)
+      slot.end()
     }
     assert.equal(admission.state.held, 1)
     assert.equal(meter.bytes.interactive, 100 * smallDownloadBytes)
@@ -157,27 +157,27 @@ describe('the admission of a request without an id', () => {
 
   it('is sent away when the service closes, and nobody is taken from then on', async () => {
     const { admission } = scene(1)
-    const turn = entered(admission, download())
+    const slot = entered(admission, download())
     const waiting = held(admission, download())
     admission.close()
     await settled()
     assert.equal(waiting.refused, 'draining')
     assert.throws(() => admission.enter(download()), { code: 'draining' })
-    turn.end()
+    slot.end()
     assert.equal(admission.state.held, 0)
   })
 
   it('follows the number of slots when it changes', async () => {
     const { admission } = scene(1)
-    const turn = entered(admission, download())
+    const slot = entered(admission, download())
     const waiting = held(admission, download({ caller: 'account:b' }))
     admission.resize(2)
     await settled()
-    assert.ok(waiting.turn)
+    assert.ok(waiting.slot)
     admission.resize(1)
-    turn.end()
+    slot.end()
     held(admission, download({ caller: 'account:c' }))
-    waiting.turn.end()
+    waiting.slot.end()
     assert.equal(admission.state.held, 1)
   })
 })
@@ -189,7 +189,7 @@ describe('the admission of a session', () => {
     assert.deepEqual(admission.state, { slots: 2, held: 1, waiting: 0, sessions: 1 })
     const more = Array.from({ length: downloadRangesMax - 20 }, () => entered(admission, session('a')))
     assert.throws(() => admission.enter(session('a')), { code: 'busy' })
-    for (const turn of [...ranges, ...more]) turn.end()
+    for (const slot of [...ranges, ...more]) slot.end()
     assert.equal(admission.state.held, 1)
   })
 
@@ -214,11 +214,11 @@ describe('the admission of a session', () => {
 
   it('gives its slot to who waits as soon as its last byte is sent', async () => {
     const { admission } = scene(1)
-    const turn = entered(admission, session('a', { last: true }))
+    const slot = entered(admission, session('a', { last: true }))
     const waiting = held(admission, download({ caller: 'account:b' }))
-    turn.end()
+    slot.end()
     await settled()
-    assert.ok(waiting.turn)
+    assert.ok(waiting.slot)
   })
 
   it('is told at once to ask again, and finds its slot kept when its turn has come', () => {
@@ -239,12 +239,12 @@ describe('the admission of a session', () => {
 
   it('loses its place, and a slot that was kept, when it does not ask again', () => {
     const { admission, time } = scene(1)
-    const turn = entered(admission, session('a', { last: true }))
+    const slot = entered(admission, session('a', { last: true }))
     const { retrySeconds } = queued(admission, session('b'))
     time.pass(retrySeconds * 1000 + downloadAwaitedMs)
     assert.deepEqual([admission.state.waiting, admission.state.sessions], [0, 1])
     const later = queued(admission, session('b'))
-    turn.end()
+    slot.end()
     assert.equal(admission.state.held, 1)
     time.pass(later.retrySeconds * 1000 + downloadAwaitedMs)
     assert.deepEqual(admission.state, { slots: 1, held: 0, waiting: 0, sessions: 0 })
@@ -256,13 +256,13 @@ describe('the admission of a session', () => {
     const waiting = held(admission, download({ caller: 'account:b' }))
     // Not yet: its turn is not over.
     const next = entered(admission, session('a'))
-    time.pass(downloadTurnMs)
+    time.pass(downloadSlotMs)
     next.end()
     const { ticket } = queued(admission, session('a'))
     await settled()
-    assert.ok(waiting.turn)
+    assert.ok(waiting.slot)
     assert.equal(meter.yielded, 1)
-    waiting.turn.end()
+    waiting.slot.end()
     entered(admission, session('a', { ticket }))
   })
 
@@ -270,13 +270,13 @@ describe('the admission of a session', () => {
     const { admission, time } = scene(1)
     const running = entered(admission, session('a'))
     const waiting = held(admission, download({ caller: 'account:b' }))
-    time.pass(downloadTurnMs)
+    time.pass(downloadSlotMs)
     queued(admission, session('a'))
     await settled()
     assert.deepEqual(waiting, {})
     running.end()
     await settled()
-    assert.ok(waiting.turn)
+    assert.ok(waiting.slot)
     assert.deepEqual([admission.state.held, admission.state.waiting], [1, 1])
   })
 
@@ -285,7 +285,7 @@ describe('the admission of a session', () => {
     entered(admission, session('a')).end()
     time.pass(downloadRestMs - 1)
     const running = entered(admission, session('a'))
-    time.pass(10 * downloadTurnMs)
+    time.pass(10 * downloadSlotMs)
     running.end()
     entered(admission, session('a'))
   })
@@ -322,7 +322,7 @@ describe('the admission, whatever happens', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const { admission, time } = scene(2)
         const classes = ['interactive', 'release', 'bulk', 'background'] as const
-        const turns: Turn[] = []
+        const granted: Slot[] = []
         const leavers: OwningScope[] = []
         const leaver = (): OwningScope => {
           const scope = new OwningScope(assert.ifError)
@@ -332,16 +332,16 @@ describe('the admission, whatever happens', () => {
         let open = 0
         const enter = (asked: Download): void => {
           try {
-            const turn = admission.enter(asked)
-            if (!(turn instanceof Promise)) {
-              turns.push(turn)
+            const slot = admission.enter(asked)
+            if (!(slot instanceof Promise)) {
+              granted.push(slot)
               return
             }
             open += 1
-            void turn.then(
+            void slot.then(
               (given) => {
                 open -= 1
-                turns.push(given)
+                granted.push(given)
               },
               () => {
                 open -= 1
@@ -362,7 +362,7 @@ describe('the admission, whatever happens', () => {
               }),
             )
           if (each.kind === 'range') enter(session(`s${each.id}`, { caller: `c${each.caller}`, last: each.last }))
-          if (each.kind === 'end') turns.splice(each.which % (turns.length || 1), 1)[0]?.end()
+          if (each.kind === 'end') granted.splice(each.which % (granted.length || 1), 1)[0]?.end()
           if (each.kind === 'gone') leavers.splice(each.which % (leavers.length || 1), 1)[0]?.end()
           if (each.kind === 'pass') time.pass(each.ms)
           if (each.kind === 'resize') admission.resize(each.slots)
@@ -370,10 +370,10 @@ describe('the admission, whatever happens', () => {
           const { slots, held: taken } = admission.state
           assert.ok(taken <= Math.max(slots, before), `${taken} of ${slots} slots are taken`)
         }
-        for (const turn of turns.splice(0)) turn.end()
+        for (const slot of granted.splice(0)) slot.end()
         time.pass(waitMs)
         await settled()
-        for (const turn of turns.splice(0)) turn.end()
+        for (const slot of granted.splice(0)) slot.end()
         time.pass(waitMs)
         await settled()
         assert.equal(open, 0, 'a request that waited was never answered')

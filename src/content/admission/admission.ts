@@ -6,16 +6,16 @@ import {
   downloadCostMsMax,
   downloadRangesMax,
   downloadRestMs,
+  downloadSlotMs,
   downloadSpeedGuess,
   downloadsWaitingMax,
   downloadsWaitingPerCallerMax,
-  downloadTurnMs,
   queueRetrySecondsMax,
   smallDownloadBytes,
 } from '../../kernel/limits/downloads.ts'
 import { SlowClients } from '../../kernel/slow-clients.ts'
 import type { Timers } from '../../kernel/timers.ts'
-import type { Download, Turn } from './download.ts'
+import type { Download, Slot } from './download.ts'
 import { FairQueue, type Holding, type Wish } from './fair-queue.ts'
 import type { DownloadMeter } from './meter.ts'
 import { SendingSlot } from './sending-slot.ts'
@@ -43,7 +43,7 @@ export interface Admission {
    * Resolves when the bytes may be sent. Throws 503 `download_queued` to a session that has to wait, 503 `busy` when too
    * many wait or it takes too long, 503 `draining` once closed.
    */
-  enter(download: Download): Promise<Turn> | Turn
+  enter(download: Download): Promise<Slot> | Slot
   /** From now on so many slots; who has one keeps it. */
   resize(slots: number): void
   /** Calls when somebody waits although no slot of these is free: more would help. */
@@ -60,7 +60,7 @@ export interface AdmissionState {
   readonly sessions: number
 }
 
-export interface AdmissionParts {
+export interface AdmissionDeps {
   readonly clock: Clock
   readonly timers: Timers
   readonly tickets: Tickets
@@ -71,10 +71,10 @@ export interface AdmissionParts {
 
 const never = (): void => {}
 
-export const createAdmission = (parts: AdmissionParts): Admission => new FairAdmission(parts)
+export const createAdmission = (deps: AdmissionDeps): Admission => new FairAdmission(deps)
 
 class FairAdmission implements Admission {
-  readonly #parts: AdmissionParts
+  readonly #parts: AdmissionDeps
   readonly #queue = new FairQueue<Waiter>()
   readonly #sessions = new Map<string, Session>()
   readonly #sending: SlowClients<SendingSlot>
@@ -82,19 +82,19 @@ class FairAdmission implements Admission {
   #slots: number
   /** How fast clients took the last downloads, and how long that was, on average. */
   #bytesPerMs = downloadSpeedGuess
-  #turnMs = 1000
+  #heldMs = 1000
   #closed = false
   #wanting: () => void = never
   /** For what needs no slot. */
-  readonly #small: ReadonlyMap<DownloadClass, Turn>
+  readonly #small: ReadonlyMap<DownloadClass, Slot>
 
-  constructor(parts: AdmissionParts) {
-    this.#parts = parts
-    this.#slots = parts.slots
-    const { bytes } = parts.meter
-    this.#sending = new SlowClients(parts.timers, (pace) => {
-      parts.meter.cut += 1
-      parts.meter.tooSlow(pace)
+  constructor(deps: AdmissionDeps) {
+    this.#parts = deps
+    this.#slots = deps.slots
+    const { bytes } = deps.meter
+    this.#sending = new SlowClients(deps.timers, (pace) => {
+      deps.meter.cut += 1
+      deps.meter.tooSlow(pace)
     })
     this.#small = new Map(
       downloadClasses.map((name) => [
@@ -114,7 +114,7 @@ class FairAdmission implements Admission {
     return { slots: this.#slots, held, waiting, sessions: this.#sessions.size }
   }
 
-  enter(download: Download): Promise<Turn> | Turn {
+  enter(download: Download): Promise<Slot> | Slot {
     if (this.#closed) throw closing()
     const small = download.bytes <= smallDownloadBytes ? this.#small.get(download.downloadClass) : undefined
     if (small !== undefined) return small
@@ -137,11 +137,11 @@ class FairAdmission implements Admission {
   }
 
   /** A request that is held until its turn comes. */
-  #once(download: Download): Promise<Turn> | Turn {
+  #once(download: Download): Promise<Slot> | Slot {
     const { clock, meter, timers, waitMs } = this.#parts
     const startedMs = timers.now()
-    const turn = Promise.withResolvers<Turn>()
-    let granted: Turn | null = null
+    const granting = Promise.withResolvers<Slot>()
+    let granted: Slot | null = null
     let settled = false
     let cancelTimer = never
     const settle = (): void => {
@@ -154,17 +154,17 @@ class FairAdmission implements Admission {
       settle()
       this.#queue.remove(wish)
       meter.refused += 1
-      turn.reject(failure)
+      granting.reject(failure)
     }
     const grant = (holding: Holding<Waiter>): void => {
       settle()
       this.#admitted(timers.now() - startedMs)
       const slot = this.#sending.add(new SendingSlot(download.caller, timers))
-      granted = this.#turn(download, slot, () => {
+      granted = this.#grant(download, slot, () => {
         this.#sending.delete(slot)
         this.#release(holding)
       })
-      turn.resolve(granted)
+      granting.resolve(granted)
     }
     const wish = this.#wish(download, clock.now(), { grant, giveUp: () => sendAway(tooMany()) })
     this.#add(wish)
@@ -173,10 +173,10 @@ class FairAdmission implements Admission {
     cancelTimer = timers.after(waitMs, () => sendAway(this.#tooLong()))
     this.#held.add(sendAway)
     download.scope.own(() => sendAway(this.#tooLong()))
-    return turn.promise
+    return granting.promise
   }
 
-  #ofSession(download: Download): Turn {
+  #ofSession(download: Download): Slot {
     const { clock, tickets } = this.#parts
     const key = [download.caller, download.downloadClass, download.id, download.content].join('\0')
     const known = this.#sessions.get(key)
@@ -200,11 +200,11 @@ class FairAdmission implements Admission {
   }
 
   /** Another request of a session. One that had its turn yields to those who wait, unless it would be next again. */
-  #again(session: Session, download: Download): Turn {
+  #again(session: Session, download: Download): Slot {
     const { clock, meter, timers } = this.#parts
     const { holding } = session
-    const hadItsTurn = holding !== null && timers.now() - holding.startedAtMs >= downloadTurnMs
-    const yields = hadItsTurn && session.wish === null && this.#queue.length > 0
+    const hadItsTime = holding !== null && timers.now() - holding.startedAtMs >= downloadSlotMs
+    const yields = hadItsTime && session.wish === null && this.#queue.length > 0
     if (yields) {
       session.sinceMs = clock.now()
       this.#wait(session)
@@ -216,13 +216,13 @@ class FairAdmission implements Admission {
   }
 
   /** A range of a session that has its slot and need not yield; 503 `download_queued` for another. */
-  #enterOrWait(session: Session, download: Download): Turn {
+  #enterOrWait(session: Session, download: Download): Slot {
     if (session.slot === null || session.wish !== null) throw this.#queued(session)
     if (session.ranges >= downloadRangesMax)
       throw new Failure('busy', `${downloadRangesMax} ranges of this download are on their way; wait for one to end.`)
     session.ranges += 1
     session.cancelTimer()
-    return this.#turn(download, session.slot, () => {
+    return this.#grant(download, session.slot, () => {
       session.ranges -= 1
       if (session.ranges === 0) this.#rest(session, download.last)
     })
@@ -286,7 +286,7 @@ class FairAdmission implements Admission {
   #queued(session: Session): Failure {
     const { meter, tickets } = this.#parts
     meter.queued += 1
-    const aheadMs = (this.#queue.length / Math.max(1, this.#slots)) * this.#turnMs
+    const aheadMs = (this.#queue.length / Math.max(1, this.#slots)) * this.#heldMs
     session.retrySeconds = Math.min(queueRetrySecondsMax, Math.max(1, Math.ceil(aheadMs / 1000)))
     if (session.ranges === 0) this.#expect(session)
     const detail = `All ${this.#slots} slots are taken. Ask again in ${session.retrySeconds} s with the same Svc-Download-Id and this Svc-Queue-Ticket.`
@@ -334,7 +334,7 @@ class FairAdmission implements Admission {
     this.#sending.watch(() => this.#queue.hungry(this.#perCaller))
   }
 
-  #turn(download: Download, slot: SendingSlot, end: () => void): Turn {
+  #grant(download: Download, slot: SendingSlot, end: () => void): Slot {
     const { meter, timers } = this.#parts
     const begunMs = timers.now()
     let sentBytes = 0
@@ -351,7 +351,7 @@ class FairAdmission implements Admission {
         // What the next one will take is guessed from what the last ones took.
         const tookMs = Math.max(1, timers.now() - begunMs)
         if (sentBytes > smallDownloadBytes) this.#bytesPerMs += (sentBytes / tookMs - this.#bytesPerMs) / 16
-        this.#turnMs += (tookMs - this.#turnMs) / 16
+        this.#heldMs += (tookMs - this.#heldMs) / 16
         slot.finish(hangUp)
         end()
       }),

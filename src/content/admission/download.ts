@@ -21,7 +21,7 @@ export interface Download {
 }
 
 /** Leave to send. Ends with the scope of its download, or sooner; ending again is harmless. */
-export interface Turn {
+export interface Slot {
   sent(bytes: number): void
   end(): void
 }

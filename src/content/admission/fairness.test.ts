@@ -183,9 +183,9 @@ describe('the fair queue, simulated under saturation', () => {
   })
 
   it('neither lets a newcomer catch up on the time before it came, nor who left escape what it took', () => {
-    const turn = () => 1_000
-    const old: Habit = { caller: 'old', downloadClass: 'release', eager: 50, takesMs: turn }
-    const late: Habit = { caller: 'late', downloadClass: 'release', eager: 50, takesMs: turn, fromMs: 600_000 }
+    const slot = () => 1_000
+    const old: Habit = { caller: 'old', downloadClass: 'release', eager: 50, takesMs: slot }
+    const late: Habit = { caller: 'late', downloadClass: 'release', eager: 50, takesMs: slot, fromMs: 600_000 }
     const { heldMs } = simulate([old, late], { slots: 4, seconds: 1_200, measureFromMs: 600_000 })
     within(heldMs.get('late') ?? 0, heldMs.get('old') ?? 0, 0.05, 'late beside old')
   })

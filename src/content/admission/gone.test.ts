@@ -12,8 +12,8 @@ describe('a client that is gone', () => {
     it(`keeps no slot, whenever its turn comes, ${id === undefined ? 'without an id' : 'with one'}`, async () => {
       const time = new VirtualTime()
       const tickets = createTickets('secret', time)
-      const parts = { clock: time, timers: time, tickets, meter: createDownloadMeter(), slots: 1, waitMs: 1000 }
-      const admission = createAdmission(parts)
+      const deps = { clock: time, timers: time, tickets, meter: createDownloadMeter(), slots: 1, waitMs: 1000 }
+      const admission = createAdmission(deps)
       const scope = new OwningScope(assert.ifError)
       const asked = {
         caller: 'a',

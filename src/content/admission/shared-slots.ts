@@ -28,7 +28,7 @@ export interface SharedSlotsState {
   readonly leaseSeconds: number
 }
 
-export interface SharedSlotsParts {
+export interface SharedSlotsDeps {
   readonly database: Database
   readonly clock: Clock
   readonly timers: Timers
@@ -37,8 +37,8 @@ export interface SharedSlotsParts {
 }
 
 /** Joins the gateways that share `total` slots. Resolves when it knows its part. */
-export const shareSlots = async (parts: SharedSlotsParts, total: number): Promise<SharedSlots> => {
-  const { database, clock, timers, admission, report } = parts
+export const shareSlots = async (deps: SharedSlotsDeps, total: number): Promise<SharedSlots> => {
+  const { database, clock, timers, admission, report } = deps
   const id = newId(clock.now())
   let mine = 0
   let elsewhere = 0

@@ -4,7 +4,7 @@ import { transferPaceMin, transferPaceMs } from '../../kernel/limits/downloads.t
 import { OwningScope } from '../../kernel/scope.ts'
 import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { createAdmission } from './admission.ts'
-import type { Download, Turn } from './download.ts'
+import type { Download, Slot } from './download.ts'
 import { createDownloadMeter } from './meter.ts'
 import { createTickets } from './tickets.ts'
 
@@ -40,11 +40,11 @@ describe('slow clients', () => {
     }
     /** A client that takes so many bytes per millisecond, after a burst that the buffers took. */
     const client = (caller: string, bytesPerMs: number, more: Partial<Download> = {}): void => {
-      const begin = (turn: Turn): void => {
+      const begin = (slot: Slot): void => {
         served.push(caller)
-        turn.sent(4 * piece)
+        slot.sent(4 * piece)
         const next = (): void => {
-          turn.sent(piece)
+          slot.sent(piece)
           time.after(piece / bytesPerMs, next)
         }
         if (bytesPerMs > 0) time.after(piece / bytesPerMs, next)

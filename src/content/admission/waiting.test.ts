@@ -14,8 +14,8 @@ describe('the line of downloads', () => {
   const scene = async () => {
     const time = new VirtualTime()
     const tickets = createTickets('secret', time)
-    const parts = { clock: time, timers: time, tickets, meter: createDownloadMeter(), slots: 1, waitMs: 60_000 }
-    const admission = createAdmission(parts)
+    const deps = { clock: time, timers: time, tickets, meter: createDownloadMeter(), slots: 1, waitMs: 60_000 }
+    const admission = createAdmission(deps)
     const refused: string[] = []
     const ask = (caller: string, more: { downloadClass?: DownloadClass; id?: string } = {}): void => {
       const download = {
@@ -41,31 +41,31 @@ describe('the line of downloads', () => {
         failed(error)
       }
     }
-    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+    const slot = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
     ask('first')
-    return { admission, refused, ask, turn }
+    return { admission, refused, ask, slot: slot }
   }
 
   it('takes so many of one caller, whatever their classes, and others still', async () => {
-    const { admission, refused, ask, turn } = await scene()
+    const { admission, refused, ask, slot } = await scene()
     for (let count = 0; count < downloadsWaitingPerCallerMax; count += 1)
       ask('greedy', { downloadClass: downloadClasses[count % downloadClasses.length] ?? 'bulk' })
     for (const downloadClass of downloadClasses) ask('greedy', { downloadClass })
     ask('other')
-    await turn()
+    await slot()
     assert.deepEqual(refused, new Array(downloadClasses.length).fill('greedy busy'))
     assert.equal(admission.state.waiting, downloadsWaitingPerCallerMax + 1)
   })
 
   for (const kind of ['requests', 'sessions'])
     it(`that is full has a place for whoever waits less often than others: ${kind}`, async () => {
-      const { admission, refused, ask, turn } = await scene()
+      const { admission, refused, ask, slot } = await scene()
       const idOf = (count: number) => (kind === 'sessions' ? { id: `a-long-session-id-${count}` } : {})
       for (let count = 0; count < downloadsWaitingMax; count += 1)
         ask(count < downloadsWaitingPerCallerMax ? 'most' : `some ${count % 99}`, idOf(count))
       ask('new')
       ask('most')
-      await turn()
+      await slot()
       // A session hears it when it asks again.
       assert.deepEqual(refused, kind === 'sessions' ? ['most busy'] : ['most busy', 'most busy'])
       assert.equal(admission.state.waiting, downloadsWaitingMax)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { forEachEngine } from '../../../test/harness/engines.ts'
-import { openOwnParts } from '../../../test/harness/own-parts.ts'
+import { openOwnEngines } from '../../../test/harness/own-engines.ts'
 import type { Transaction } from '../../database/database.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
@@ -16,7 +16,7 @@ import { storedName } from '../claims/stored-names.ts'
 import { createHashing } from '../hashing/hashing.ts'
 import { createRunningHashes } from '../hashing/running-hash.ts'
 import { append, storedBytes } from './appended.ts'
-import type { AssemblyParts } from './assembly.ts'
+import type { AssemblyDeps } from './assembly.ts'
 import { publishAppended } from './published-appended.ts'
 import { discardEndedAssemblies } from './staging.ts'
 
@@ -38,7 +38,7 @@ const chunksOf = (bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] => 
 
 forEachEngine((engine) => {
   const scene = async () => {
-    const { database, clock, store, freeSpace } = await openOwnParts(engine)
+    const { database, clock, store, freeSpace } = await openOwnEngines(engine)
     const reads = { segments: 0 }
     const watched: BlobStore = {
       ...store,
@@ -53,7 +53,7 @@ forEachEngine((engine) => {
         }
       },
     }
-    const process = (dieAt?: string): AssemblyParts => {
+    const process = (dieAt?: string): AssemblyDeps => {
       const hashing = createHashing({ saveable: !store.readsParts, report })
       engine.use({ [Symbol.asyncDispose]: () => hashing.close() })
       const reach = (point: string): void => {
@@ -76,7 +76,7 @@ forEachEngine((engine) => {
       }: {
         offset?: number | null
         cutAfter?: number
-        by?: AssemblyParts
+        by?: AssemblyDeps
         alongside?: (tx: Transaction) => Promise<void>
       } = {},
     ): Promise<number> => {

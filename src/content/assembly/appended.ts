@@ -5,9 +5,9 @@ import { newId } from '../../kernel/ids.ts'
 import { appendedBytesMax } from '../../kernel/limits/transfers.ts'
 import { type Room, roomOf } from '../claims/room.ts'
 import type { ThreadHash } from '../hashing/hashing.ts'
-import { type Growth, growAhead } from '../ingest/growing-ahead.ts'
+import { growAhead, type JournalWatch } from '../ingest/growing-ahead.ts'
 import { findAssembly, growTo, insertAssembly, putSegment } from './assembly.queries.ts'
-import { type AssemblyParts, saidIfLost, type Turn } from './assembly.ts'
+import { type AssemblyDeps, type Lease, saidIfLost } from './assembly.ts'
 import { SegmentWriter } from './segment-writer.ts'
 import { segmentAt } from './segments.ts'
 
@@ -23,17 +23,17 @@ import { segmentAt } from './segments.ts'
  * A crash leaves bytes that no row counts: whoever goes on, from where `storedBytes` says, writes over them or beside
  * them.
  *
- * Whoever calls holds the upload's turn, as for parts. The upload takes no more once it was announced what it is: from
+ * Whoever calls holds the upload's lease, as for parts. The upload takes no more once it was announced what it is: from
  * then on it can only be published.
  */
-interface Chunk extends Omit<Growth, 'room'> {
+interface Chunk extends Omit<JournalWatch, 'room'> {
   /** Where the sender believes that it goes on; null where they did not say. */
   readonly offset: number | null
   readonly pieces: AsyncIterable<Uint8Array>
 }
 
 /** How many bytes of an upload are stored. They are the first ones, and survive a power cut. */
-export const storedBytes = async ({ database }: Pick<AssemblyParts, 'database'>, claimId: string): Promise<number> =>
+export const storedBytes = async ({ database }: Pick<AssemblyDeps, 'database'>, claimId: string): Promise<number> =>
   (await findAssembly(database.reader, claimId))?.stored_bytes ?? 0
 
 /**
@@ -43,22 +43,22 @@ export const storedBytes = async ({ database }: Pick<AssemblyParts, 'database'>,
  * then what is stored is the beginning of it.
  */
 export const append = async (
-  parts: AssemblyParts,
+  deps: AssemblyDeps,
   claimId: string,
   chunk: Chunk,
-  turn: Turn,
+  lease: Lease,
   alongside: (tx: Transaction) => Promise<void>,
 ): Promise<number> => {
-  const room = await roomOf(parts, claimId)
+  const room = await roomOf(deps, claimId)
   if (room.name !== null) throw new Failure('upload_state', 'The upload is being completed; it takes nothing any more.')
-  const stored = await storedBytes(parts, claimId)
+  const stored = await storedBytes(deps, claimId)
   if (chunk.offset !== null && chunk.offset !== stored)
     throw new Failure('range_not_satisfiable', `The upload has ${stored} bytes; what is appended begins there.`)
-  const row = await placeOf(parts, claimId)
-  const seen = parts.hashes.resume(claimId, { parts: row.stored_bytes, state: row.hash_state })
+  const row = await placeOf(deps, claimId)
+  const seen = deps.hashes.resume(claimId, { parts: row.stored_bytes, state: row.hash_state })
   try {
     const running = seen.parts === row.stored_bytes ? seen.hash : null
-    return await appendTo(parts, { row, room, chunk, turn, running }, alongside)
+    return await appendTo(deps, { row, room, chunk, lease, running }, alongside)
   } finally {
     seen.hash.drop()
   }
@@ -68,30 +68,30 @@ interface Appending {
   readonly row: AssembliesTable
   readonly room: Room
   readonly chunk: Chunk
-  readonly turn: Turn
+  readonly lease: Lease
   /** The hash of all that is stored, or null where this process has not seen it. */
   readonly running: ThreadHash | null
 }
 
 const appendTo = async (
-  parts: AssemblyParts,
-  { row, room, chunk, turn, running }: Appending,
+  deps: AssemblyDeps,
+  { row, room, chunk, lease, running }: Appending,
   alongside: (tx: Transaction) => Promise<void>,
 ): Promise<number> => {
   const claimId = row.claim_id
   const maxBytes = Math.min(chunk.maxBytes, appendedBytesMax)
-  const growing = parts.store.growing(row.place)
+  const growing = deps.store.growing(row.place)
   let stored = row.stored_bytes
   let isTold = false
 
   /** The segment that was written, and all before it, are what is stored now. */
   const record = async (writer: SegmentWriter, isLast: boolean): Promise<void> => {
     const { receipt, end } = await writer.finish()
-    parts.reach('part.placed')
-    const state = running === null ? null : await parts.hashes.state(running)
-    turn.assertHeld()
+    deps.reach('part.placed')
+    const state = running === null ? null : await deps.hashes.state(running)
+    lease.assertHeld()
     writer.keep()
-    await parts.database.transaction(async (tx) => {
+    await deps.database.transaction(async (tx) => {
       if (isLast) await alongside(tx)
       if (!(await growTo(tx, { claimId, from: stored, to: end, state })))
         throw new Failure('busy', 'Another request has appended to this upload.', { retryAfterSeconds: 5 })
@@ -99,8 +99,8 @@ const appendTo = async (
     })
     stored = end
     isTold = isLast
-    if (running !== null) parts.hashes.keep(claimId, running, stored)
-    parts.reach('part.recorded')
+    if (running !== null) deps.hashes.keep(claimId, running, stored)
+    deps.reach('part.recorded')
     // What is left of it goes with the upload.
     if (writer.replaced !== null) await growing.dropSegment(writer.replaced).catch(() => {})
   }
@@ -109,15 +109,15 @@ const appendTo = async (
   try {
     for await (const piece of chunk.pieces) {
       for (let at = 0; at < piece.byteLength; ) {
-        turn.assertHeld()
-        writer ??= await SegmentWriter.open(growing, await segmentAt(parts, claimId, stored), stored, turn).catch(
+        lease.assertHeld()
+        writer ??= await SegmentWriter.open(growing, await segmentAt(deps, claimId, stored), stored, lease).catch(
           saidIfLost,
         )
         const taken = piece.subarray(at, at + writer.roomBytes)
         const bytes = writer.end + taken.byteLength
         if (bytes > maxBytes)
           throw new Failure('body_too_large', `An upload that is appended to may have ${maxBytes} bytes.`)
-        if (bytes > room.bytes) await growAhead(parts, { ...chunk, room, maxBytes }, bytes)
+        if (bytes > room.bytes) await growAhead(deps, { ...chunk, room, maxBytes }, bytes)
         at += taken.byteLength
         await running?.update(taken)
         // The store keeps what it is given, and gives memory back that a piece has for itself.
@@ -127,32 +127,32 @@ const appendTo = async (
         writer = null
       }
     }
-    parts.reach('part.received')
+    deps.reach('part.received')
     if (writer !== null) await record(writer, true)
   } catch (error) {
     await writer?.discard()
     throw error
   }
-  if (!isTold) await parts.database.transaction(alongside)
+  if (!isTold) await deps.database.transaction(alongside)
   return stored
 }
 
 /** The row of the upload's place; made with the first chunk. Whoever dies in between leaves a place for the sweep. */
-const placeOf = async (parts: AssemblyParts, claimId: string): Promise<AssembliesTable> => {
-  const known = await findAssembly(parts.database.reader, claimId)
+const placeOf = async (deps: AssemblyDeps, claimId: string): Promise<AssembliesTable> => {
+  const known = await findAssembly(deps.database.reader, claimId)
   if (known !== undefined) return known
-  const place = newId(parts.clock.now())
-  await parts.store.growing(place).begin()
+  const place = newId(deps.clock.now())
+  await deps.store.growing(place).begin()
   const fresh = { stored_bytes: 0, hashed_parts: 0, hash_state: null, verified: 0 }
-  const row = await parts.database.transaction(
+  const row = await deps.database.transaction(
     async (tx) => {
       await insertAssembly(tx, { claim_id: claimId, place, ...fresh })
       return findAssembly(tx, claimId)
     },
     { durability: 'relaxed' },
   )
-  // Whoever took our turn over has made one meanwhile.
-  if (row?.place !== place) await parts.store.discardStaged(place)
+  // Whoever took our lease over has made one meanwhile.
+  if (row?.place !== place) await deps.store.discardStaged(place)
   if (row === undefined) throw new Failure('upload_state', 'The upload has ended.')
   return row
 }

@@ -3,12 +3,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { forEachEngine } from '../../../test/harness/engines.ts'
-import { openOwnParts } from '../../../test/harness/own-parts.ts'
+import { openOwnEngines } from '../../../test/harness/own-engines.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { capacityBytesDefault, partBytesMin, roomLookEveryBytes } from '../../kernel/limits/transfers.ts'
-import type { Parts } from '../../main/parts.ts'
+import type { Engines } from '../../main/engines.ts'
 import { type Assembly, AssemblyLost, type BlobStore, unplanned } from '../../ports/blob-store.ts'
 import { announcedName, reserve } from '../claims/claims.ts'
 import { storedName } from '../claims/stored-names.ts'
@@ -16,7 +16,7 @@ import { createHashing } from '../hashing/hashing.ts'
 import { createRunningHashes, type RunningHashes } from '../hashing/running-hash.ts'
 import { bytesToRead, publishAssembly } from './assembled.ts'
 import { findAssembly } from './assembly.queries.ts'
-import { type AssemblyParts, receivePart } from './assembly.ts'
+import { type AssemblyDeps, receivePart } from './assembly.ts'
 import { planParts } from './part-plan.ts'
 
 const digestOf = (bytes: Uint8Array): Sha256 => toSha256(createHash('sha256').update(bytes).digest('hex'))
@@ -46,20 +46,20 @@ const watching = (store: BlobStore, readsParts: boolean, read: number[]): BlobSt
 }
 
 forEachEngine((engine) => {
-  const open = (): Promise<Parts> => openOwnParts(engine)
+  const open = (): Promise<Engines> => openOwnEngines(engine)
 
   /** An upload of some parts; `send` them, `finish`, and see which were read back. */
   const scene = async (readsParts: boolean, bytes: Uint8Array) => {
     const { database, clock, store, freeSpace, reach, hashing } = await open()
     const read: number[] = []
     const watched = watching(store, readsParts, read)
-    const parts = { database, clock, store: watched, freeSpace, reach, hashing, capacityBytes: capacityBytesDefault }
+    const deps = { database, clock, store: watched, freeSpace, reach, hashing, capacityBytes: capacityBytesDefault }
     const freshHashes = (): RunningHashes => {
       const own = createHashing({ saveable: !readsParts, report })
       engine.use({ [Symbol.asyncDispose]: () => own.close() })
       return createRunningHashes(own, readsParts)
     }
-    let process: AssemblyParts = { ...parts, hashes: freshHashes() }
+    let process: AssemblyDeps = { ...deps, hashes: freshHashes() }
     const blob = { ...planParts(bytes.byteLength), claimId: newId(clock.now()), digest: digestOf(bytes) }
     const claim = {
       id: blob.claimId,
@@ -72,11 +72,11 @@ forEachEngine((engine) => {
     const sliceOf = (index: number): Uint8Array => bytes.subarray(index * partBytesMin, (index + 1) * partBytesMin)
     return {
       read,
-      stored: async () => store.size(await storedName(parts, blob.digest)),
+      stored: async () => store.size(await storedName(deps, blob.digest)),
       toRead: () => bytesToRead(process, blob),
       /** Everything that was in memory is lost. */
       restart: () => {
-        process = { ...parts, hashes: freshHashes() }
+        process = { ...deps, hashes: freshHashes() }
       },
       /** Its place in the store is gone, with all that is in it. */
       lose: async (): Promise<void> => {
@@ -108,7 +108,7 @@ forEachEngine((engine) => {
         },
       }),
     }
-    const parts = {
+    const deps = {
       database,
       clock,
       store: watched,
@@ -129,7 +129,7 @@ forEachEngine((engine) => {
     } as const
     await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
     let held = true
-    const turn = {
+    const lease = {
       assertHeld: () => {
         if (!held) throw new Failure('busy', 'The turn is lost.')
       },
@@ -138,13 +138,13 @@ forEachEngine((engine) => {
       yield bytes.slice(0, 500)
       mayWrite?.()
       held = false
-      assert.throws(() => mayWrite?.(), /The turn is lost/)
+      assert.throws(() => mayWrite?.(), /The lease is lost/)
       yield bytes.slice(500)
     }
     const incoming = { index: 0, digest: digestOf(bytes), pieces: pieces() }
     await assert.rejects(
-      receivePart(parts, blob, incoming, turn, async () => {}),
-      /The turn is lost/,
+      receivePart(deps, blob, incoming, lease, async () => {}),
+      /The lease is lost/,
     )
   })
 
@@ -324,7 +324,7 @@ forEachEngine((engine) => {
         if (admits.shift() === false) throw new Failure('insufficient_space', 'no room')
       },
     }
-    const parts = { database, clock, store, freeSpace, reach, hashing, hashes, capacityBytes: capacityBytesDefault }
+    const deps = { database, clock, store, freeSpace, reach, hashing, hashes, capacityBytes: capacityBytesDefault }
     const bytes = Buffer.alloc(2 * roomLookEveryBytes + 1, 'part')
     const [claimId, digest] = [newId(clock.now()), digestOf(bytes)]
     const blob = { bytes: bytes.byteLength, partBytes: 4 * roomLookEveryBytes, claimId, digest }
@@ -334,13 +334,13 @@ forEachEngine((engine) => {
       const pieces = async function* () {
         for (let at = 0; at < bytes.byteLength; at += 65_536) yield bytes.subarray(at, at + 65_536)
       }
-      return receivePart(parts, blob, { index: 0, digest, pieces: pieces() }, always, async () => {})
+      return receivePart(deps, blob, { index: 0, digest, pieces: pieces() }, always, async () => {})
     }
     await assert.rejects(send(), { code: 'insufficient_space' })
     assert.deepEqual(asked, [blob.bytes, 0, 0])
     await send()
     const name = await announcedName(database.reader, claimId)
-    assert.equal(await publishAssembly(parts, blob, always, async () => 'published'), 'published')
+    assert.equal(await publishAssembly(deps, blob, always, async () => 'published'), 'published')
     assert.equal(await store.size(name), blob.bytes)
   })
 })

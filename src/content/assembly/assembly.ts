@@ -6,10 +6,10 @@ import { newId } from '../../kernel/ids.ts'
 import { partsPage, roomLookEveryBytes } from '../../kernel/limits/transfers.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan, type FinishedPart } from '../../ports/blob-store.ts'
 import { announcedName } from '../claims/claims.ts'
-import type { RoomParts } from '../claims/room.ts'
+import type { RoomDeps } from '../claims/room.ts'
 import type { ThreadHash, TransferHash } from '../hashing/hashing.ts'
 import type { RunningHashes } from '../hashing/running-hash.ts'
-import type { IngestParts } from '../ingest/ingest.ts'
+import type { IngestDeps } from '../ingest/ingest.ts'
 import {
   countParts,
   countStored,
@@ -34,10 +34,10 @@ import { type Plan, partCount, partLength } from './part-plan.ts'
  * and the transaction leaves a complete blob and the rows of its parts: completing again reads it, and finds that it is
  * published.
  *
- * Whoever calls holds the upload's turn, so that one works on it at a time; `turn` throws once it is lost, and is asked
+ * Whoever calls holds the upload's lease, so that one works on it at a time; `lease` throws once it is lost, and is asked
  * before every write: two must not write to one place.
  */
-export interface AssemblyParts extends IngestParts, RoomParts {
+export interface AssemblyDeps extends IngestDeps, RoomDeps {
   readonly hashes: RunningHashes
 }
 
@@ -61,7 +61,7 @@ export interface PlannedBlob extends Plan {
   readonly digest: Sha256
 }
 
-export interface Turn {
+export interface Lease {
   assertHeld(): void
 }
 
@@ -72,12 +72,8 @@ interface IncomingPart {
 }
 
 /** What the store has to know of a blob: what it will be called as well. */
-export const planOf = async (
-  parts: AssemblyParts,
-  blob: PlannedBlob,
-  { verified = 0 } = {},
-): Promise<AssemblyPlan> => ({
-  name: await announcedName(parts.database.reader, blob.claimId),
+export const planOf = async (deps: AssemblyDeps, blob: PlannedBlob, { verified = 0 } = {}): Promise<AssemblyPlan> => ({
+  name: await announcedName(deps.database.reader, blob.claimId),
   bytes: blob.bytes,
   partBytes: blob.partBytes,
   verified: verified === 1,
@@ -91,27 +87,23 @@ export const savedHash = (row: AssembliesTable) => ({ parts: row.hashed_parts, s
  * again is verified and changes nothing.
  */
 export const receivePart = async (
-  parts: AssemblyParts,
+  deps: AssemblyDeps,
   blob: PlannedBlob,
   incoming: IncomingPart,
-  turn: Turn,
+  lease: Lease,
   alongside: (tx: Transaction) => Promise<void>,
 ): Promise<void> => {
-  const known = await findPart(parts.database.reader, blob.claimId, incoming.index)
-  if (known !== undefined) return confirmPart(parts, blob, incoming, known.sha256, alongside)
-  await parts.freeSpace.refuseUnlessRoomFor(partLength(blob, incoming.index))
-  const plan = await planOf(parts, blob)
-  const row = await assemblyOf(parts, blob, plan)
-  const seen = parts.hashes.resume(blob.claimId, savedHash(row))
+  const known = await findPart(deps.database.reader, blob.claimId, incoming.index)
+  if (known !== undefined) return confirmPart(deps, blob, incoming, known.sha256, alongside)
+  await deps.freeSpace.refuseUnlessRoomFor(partLength(blob, incoming.index))
+  const plan = await planOf(deps, blob)
+  const row = await assemblyOf(deps, blob, plan)
+  const seen = deps.hashes.resume(blob.claimId, savedHash(row))
   try {
     const running = seen.parts === incoming.index ? seen.hash : null
-    await storePart(
-      parts,
-      { blob, assembly: parts.store.assembly(row.place, plan), incoming, running, turn },
-      alongside,
-    )
+    await storePart(deps, { blob, assembly: deps.store.assembly(row.place, plan), incoming, running, lease }, alongside)
   } catch (error) {
-    if (meansPartsLost(error) && (await forgetEmptyPlace(parts, blob.claimId, row.place)))
+    if (meansPartsLost(error) && (await forgetEmptyPlace(deps, blob.claimId, row.place)))
       throw new Failure(
         'busy',
         'The place of this upload was gone, and nothing stored was in it. Send the part again.',
@@ -129,9 +121,9 @@ export const receivePart = async (
  * A place that is gone before anything was stored in it loses nothing: the next part begins another. A process whose clock is far
  * ahead takes a place that was made a moment ago for what the dead left behind.
  */
-const forgetEmptyPlace = async (parts: AssemblyParts, claimId: string, place: string): Promise<boolean> => {
-  const forgotten = await parts.database.transaction((tx) => deleteEmptyAssembly(tx, { claimId, place }))
-  if (forgotten) await parts.store.discardStaged(place)
+const forgetEmptyPlace = async (deps: AssemblyDeps, claimId: string, place: string): Promise<boolean> => {
+  const forgotten = await deps.database.transaction((tx) => deleteEmptyAssembly(tx, { claimId, place }))
+  if (forgotten) await deps.store.discardStaged(place)
   return forgotten
 }
 
@@ -141,35 +133,35 @@ interface StoringPart {
   readonly incoming: IncomingPart
   /** The hash of all parts before this one, or null where it has not seen them all. */
   readonly running: ThreadHash | null
-  readonly turn: Turn
+  readonly lease: Lease
 }
 
 const storePart = async (
-  parts: AssemblyParts,
-  { blob, assembly, incoming, running, turn }: StoringPart,
+  deps: AssemblyDeps,
+  { blob, assembly, incoming, running, lease }: StoringPart,
   alongside: (tx: Transaction) => Promise<void>,
 ): Promise<void> => {
-  turn.assertHeld()
+  lease.assertHeld()
   const part = await assembly
-    .writePart(incoming.index, { readBack: running === null, mayWrite: () => turn.assertHeld() })
+    .writePart(incoming.index, { readBack: running === null, mayWrite: () => lease.assertHeld() })
     .catch(saidIfLost)
   let bytes = 0
   let roomSeenAtBytes = 0
   const take = () =>
-    verified(parts, blob, incoming, {
+    verified(deps, blob, incoming, {
       running,
       async write(piece) {
-        turn.assertHeld()
+        lease.assertHeld()
         bytes += piece.byteLength
         // There was room for this part when it began; others that came in meanwhile had room then, too.
         if (bytes - roomSeenAtBytes >= roomLookEveryBytes) {
-          await parts.freeSpace.refuseUnlessRoomFor(0)
+          await deps.freeSpace.refuseUnlessRoomFor(0)
           roomSeenAtBytes = bytes
         }
         await part.write(piece).catch(saidIfLost)
       },
       async finish() {
-        parts.reach('part.received')
+        deps.reach('part.received')
         return part.finish().catch(saidIfLost)
       },
     })
@@ -178,22 +170,22 @@ const storePart = async (
     await part.discard()
     throw error
   })
-  parts.reach('part.placed')
-  const state = running === null ? null : await parts.hashes.state(running)
-  await parts.database.transaction(async (tx) => {
+  deps.reach('part.placed')
+  const state = running === null ? null : await deps.hashes.state(running)
+  await deps.database.transaction(async (tx) => {
     await alongside(tx)
     await insertPart(tx, { claim_id: blob.claimId, part_index: incoming.index, sha256: incoming.digest, receipt })
     await countStored(tx, { claimId: blob.claimId, bytes: partLength(blob, incoming.index) })
     if (state !== null)
       await saveHash(tx, { claim_id: blob.claimId, hashed_parts: incoming.index + 1, hash_state: state })
   })
-  if (running !== null) parts.hashes.keep(blob.claimId, running, incoming.index + 1)
-  parts.reach('part.recorded')
+  if (running !== null) deps.hashes.keep(blob.claimId, running, incoming.index + 1)
+  deps.reach('part.recorded')
 }
 
 /** The part is stored. What is sent again under its index must be the same, and is only looked at. */
 const confirmPart = async (
-  parts: AssemblyParts,
+  deps: AssemblyDeps,
   blob: PlannedBlob,
   incoming: IncomingPart,
   stored: string,
@@ -204,8 +196,8 @@ const confirmPart = async (
       'part_mismatch',
       `Part ${incoming.index} is stored with the SHA-256 ${stored}; parts never change. Cancel the upload to begin anew.`,
     )
-  await verified(parts, blob, incoming, { running: null, write: async () => {}, finish: async () => stored })
-  await parts.database.transaction(alongside)
+  await verified(deps, blob, incoming, { running: null, write: async () => {}, finish: async () => stored })
+  await deps.database.transaction(alongside)
 }
 
 /** Where a part goes to, and the hash of the whole that it goes on with. */
@@ -217,16 +209,16 @@ interface Destination {
 
 /**
  * Hands every piece on and gives what finishing gave; throws 422 unless together they are the part that was announced. It is
- * finished while its last bytes are hashed: what turns out to be wrong then lies there as what broke off does, uncounted.
+ * finished while its last bytes are hashed: what leases out to be wrong then lies there as what broke off does, uncounted.
  */
 const verified = async (
-  parts: AssemblyParts,
+  deps: AssemblyDeps,
   blob: PlannedBlob,
   incoming: IncomingPart,
   { running, write, finish }: Destination,
 ): Promise<string> => {
   const length = partLength(blob, incoming.index)
-  const hash = parts.hashing.beginFor(length)
+  const hash = deps.hashing.beginFor(length)
   try {
     let bytes = 0
     for await (const piece of incoming.pieces) {
@@ -255,11 +247,11 @@ const verified = async (
 }
 
 /** The row of the assembly; begins it with the first part. Whoever dies in between leaves a place for the sweep. */
-const assemblyOf = async (parts: AssemblyParts, blob: PlannedBlob, plan: AssemblyPlan): Promise<AssembliesTable> => {
-  const known = await findAssembly(parts.database.reader, blob.claimId)
+const assemblyOf = async (deps: AssemblyDeps, blob: PlannedBlob, plan: AssemblyPlan): Promise<AssembliesTable> => {
+  const known = await findAssembly(deps.database.reader, blob.claimId)
   if (known !== undefined) return known
-  const place = await parts.store.beginAssembly(newId(parts.clock.now()), plan)
-  const row = await parts.database.transaction(
+  const place = await deps.store.beginAssembly(newId(deps.clock.now()), plan)
+  const row = await deps.database.transaction(
     async (tx) => {
       await insertAssembly(tx, {
         claim_id: blob.claimId,
@@ -273,8 +265,8 @@ const assemblyOf = async (parts: AssemblyParts, blob: PlannedBlob, plan: Assembl
     },
     { durability: 'relaxed' },
   )
-  // Whoever took our turn over has begun one meanwhile, or the upload has ended.
-  if (row?.place !== place) await parts.store.discardStaged(place)
+  // Whoever took our lease over has begun one meanwhile, or the upload has ended.
+  if (row?.place !== place) await deps.store.discardStaged(place)
   if (row === undefined) throw partsLost(new AssemblyLost(`the assembly of ${blob.claimId} is gone`))
   return row
 }

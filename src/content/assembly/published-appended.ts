@@ -10,7 +10,7 @@ import { type Content, type Room, roomOf } from '../claims/room.ts'
 import { ingest } from '../ingest/ingest.ts'
 import { isThereAlready } from './assembled.ts'
 import { deleteAssembly, findAssembly, markVerified } from './assembly.queries.ts'
-import { type AssemblyParts, partsLost, type Turn } from './assembly.ts'
+import { type AssemblyDeps, type Lease, partsLost } from './assembly.ts'
 import { segmentsOf } from './segments.ts'
 
 type Commit<T> = (tx: Transaction, content: Content, now: string) => Promise<T>
@@ -23,41 +23,41 @@ type Commit<T> = (tx: Transaction, content: Content, now: string) => Promise<T>
  * Order: verify -> announce -> remember that it was verified -> final name (I3) -> the transaction of `Room.publish`.
  */
 export const publishAppended = async <T>(
-  parts: AssemblyParts,
+  deps: AssemblyDeps,
   { claimId, digest }: { readonly claimId: string; readonly digest: Sha256 },
-  turn: Turn,
+  lease: Lease,
   commit: Commit<T>,
 ): Promise<T> => {
-  const room = await roomOf(parts, claimId)
+  const room = await roomOf(deps, claimId)
   if (room.name !== null && digestOfName(room.name) !== digest) throw otherDigest(digestOfName(room.name), digest)
-  const row = await findAssembly(parts.database.reader, claimId)
-  if (row === undefined || row.stored_bytes === 0) return publishNothing(parts, room, digest, row, commit)
-  const growing = parts.store.growing(row.place)
-  const found = await digestOf(parts, row, growing, turn)
+  const row = await findAssembly(deps.database.reader, claimId)
+  if (row === undefined || row.stored_bytes === 0) return publishNothing(deps, room, digest, row, commit)
+  const growing = deps.store.growing(row.place)
+  const found = await digestOf(deps, row, growing, lease)
   // What was never seen to be what was declared may be anything.
   if (found instanceof AssemblyLost && row.verified === 0) throw partsLost(found)
   if (!(found instanceof AssemblyLost) && found !== digest) throw otherDigest(found, digest)
-  parts.reach('publish.staged')
-  turn.assertHeld()
+  deps.reach('publish.staged')
+  lease.assertHeld()
   const bytes = row.stored_bytes
   const result = await room.publish(
     { digest, bytes },
     async (name) => {
       // Durable before the name is given: from then on what was appended may be gone.
-      if (row.verified === 0) await parts.database.transaction((tx) => markVerified(tx, claimId))
-      turn.assertHeld()
-      const lost = found instanceof AssemblyLost ? found : await giveName(parts, row, growing, name)
+      if (row.verified === 0) await deps.database.transaction((tx) => markVerified(tx, claimId))
+      lease.assertHeld()
+      const lost = found instanceof AssemblyLost ? found : await giveName(deps, row, growing, name)
       if (lost === null) return
-      if (!(await isThereAlready(parts, { name, bytes }, digest, turn, () => growing.settleName(name))))
+      if (!(await isThereAlready(deps, { name, bytes }, digest, lease, () => growing.settleName(name))))
         throw partsLost(lost)
-      await parts.store.discardStaged(row.place)
+      await deps.store.discardStaged(row.place)
     },
     async (tx, content, now) => {
       await deleteAssembly(tx, claimId)
       return commit(tx, content, now)
     },
   )
-  parts.hashes.forget(claimId)
+  deps.hashes.forget(claimId)
   return result
 }
 
@@ -66,7 +66,7 @@ const otherDigest = (found: Sha256, said: Sha256): Failure =>
 
 /** Null when it is done. Only of what was verified. */
 const giveName = async (
-  { database }: AssemblyParts,
+  { database }: AssemblyDeps,
   row: AssembliesTable,
   growing: GrowingBlob,
   name: BlobName,
@@ -83,19 +83,19 @@ const giveName = async (
 
 /** The digest of all that is stored, or that it is lost. Reads what no running hash has seen. */
 const digestOf = async (
-  parts: AssemblyParts,
+  deps: AssemblyDeps,
   { claim_id, stored_bytes, hash_state }: AssembliesTable,
   growing: GrowingBlob,
-  turn: Turn,
+  lease: Lease,
 ): Promise<Sha256 | AssemblyLost> => {
-  const seen = parts.hashes.resume(claim_id, { parts: stored_bytes, state: hash_state })
+  const seen = deps.hashes.resume(claim_id, { parts: stored_bytes, state: hash_state })
   try {
     const from = Math.floor(seen.parts / appendedSegmentBytes)
     let skipped = seen.parts % appendedSegmentBytes
     if (seen.parts < stored_bytes)
-      for await (const segment of segmentsOf(parts.database.reader, claim_id, stored_bytes, from))
+      for await (const segment of segmentsOf(deps.database.reader, claim_id, stored_bytes, from))
         for await (const piece of await growing.readSegment(segment)) {
-          turn.assertHeld()
+          lease.assertHeld()
           const known = Math.min(skipped, piece.byteLength)
           skipped -= known
           await seen.hash.update(piece.subarray(known))
@@ -113,15 +113,15 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** A file of no bytes: there is nothing to put together. */
 const publishNothing = <T>(
-  parts: AssemblyParts,
+  deps: AssemblyDeps,
   room: Room,
   digest: Sha256,
   row: AssembliesTable | undefined,
   commit: Commit<T>,
 ): Promise<T> =>
   ingest(
-    parts,
-    { room, stagingId: newId(parts.clock.now()), pieces: nothing(), expected: { bytes: 0, digest }, maxBytes: 0 },
+    deps,
+    { room, stagingId: newId(deps.clock.now()), pieces: nothing(), expected: { bytes: 0, digest }, maxBytes: 0 },
     {
       commit: async (tx, content, now) => {
         if (row !== undefined) await deleteAssembly(tx, room.id)

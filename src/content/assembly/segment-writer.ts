@@ -1,6 +1,6 @@
 import { appendedSegmentBytes } from '../../kernel/limits/transfers.ts'
 import type { GrowingBlob, Segment, StagedPart } from '../../ports/blob-store.ts'
-import type { Turn } from './assembly.ts'
+import type { Lease } from './assembly.ts'
 
 /** One segment being written, from its beginning; what was in it before is written first. */
 export class SegmentWriter {
@@ -20,9 +20,14 @@ export class SegmentWriter {
   }
 
   /** To go on behind so many bytes. */
-  static async open(growing: GrowingBlob, before: Segment | null, stored: number, turn: Turn): Promise<SegmentWriter> {
+  static async open(
+    growing: GrowingBlob,
+    before: Segment | null,
+    stored: number,
+    lease: Lease,
+  ): Promise<SegmentWriter> {
     const index = Math.floor(stored / appendedSegmentBytes)
-    const part = await growing.writeSegment(index, { mayWrite: () => turn.assertHeld() })
+    const part = await growing.writeSegment(index, { mayWrite: () => lease.assertHeld() })
     try {
       // What is read is valid until the next piece is asked for; what is written belongs to the store.
       if (before !== null)

@@ -2,7 +2,7 @@ import type { Queries } from '../../database/database.ts'
 import { appendedSegmentBytes } from '../../kernel/limits/transfers.ts'
 import type { Segment } from '../../ports/blob-store.ts'
 import { partPage } from './assembly.queries.ts'
-import { type AssemblyParts, partRows } from './assembly.ts'
+import { type AssemblyDeps, partRows } from './assembly.ts'
 
 /** How many bytes of so many lie in the segment of that index. */
 const lengthOf = (index: number, storedBytes: number): number =>
@@ -10,7 +10,7 @@ const lengthOf = (index: number, storedBytes: number): number =>
 
 /** The segment that so many bytes end in, if it is not full; whoever appends writes it again. */
 export const segmentAt = async (
-  { database }: Pick<AssemblyParts, 'database'>,
+  { database }: Pick<AssemblyDeps, 'database'>,
   claimId: string,
   storedBytes: number,
 ): Promise<Segment | null> => {

@@ -5,7 +5,7 @@ import type { upkeepRun } from '../../kernel/one-by-one.ts'
 import type { BlobStore, StagedRemains } from '../../ports/blob-store.ts'
 import { deleteAssembly, endedAssemblies, knownPlaces } from './assembly.queries.ts'
 
-export interface StagingParts {
+export interface StagingDeps {
   readonly database: Database
   readonly store: BlobStore
   readonly clock: Clock
@@ -19,11 +19,11 @@ type Run = ReturnType<typeof upkeepRun>
  * One that cannot be removed is passed over. Returns how many went.
  */
 export const sweepStaging = async (
-  parts: StagingParts,
+  deps: StagingDeps,
   run: Run,
   inUse: (remains: readonly StagedRemains[]) => Promise<ReadonlySet<string>>,
 ): Promise<number> => {
-  const { database, store, clock } = parts
+  const { database, store, clock } = deps
   let swept = 0
   const sweep = async (old: readonly StagedRemains[]): Promise<void> => {
     if (old.length === 0) return
@@ -52,7 +52,7 @@ export const sweepStaging = async (
 }
 
 /** Gives back the places of uploads that were cancelled, whose parts nobody will ask for. The row goes last. */
-export const discardEndedAssemblies = async ({ database, store }: StagingParts, run: Run): Promise<void> => {
+export const discardEndedAssemblies = async ({ database, store }: StagingDeps, run: Run): Promise<void> => {
   await run.each('discarding the parts of ended uploads', {
     find: async (limit) => {
       const ended = await endedAssemblies(database.reader, limit)

@@ -3,9 +3,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { type Backstage, openBackstage } from '../../../test/harness/backstage.ts'
 import { closeConnections } from '../../../test/harness/client.ts'
 import { forEachEngine } from '../../../test/harness/engines.ts'
+import { type Inspection, openInspection } from '../../../test/harness/inspection.ts'
 import { startService, type TestService } from '../../../test/harness/service.ts'
 import type { Transaction } from '../../database/database.ts'
 import { day } from '../../kernel/units.ts'
@@ -19,7 +19,7 @@ const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(byte
 /** What doctor must see. Each test plants one damage, sees it named, and undoes it; nothing else may be found. */
 forEachEngine((engine) => {
   let service: TestService
-  let backstage: Backstage
+  let inspection: Inspection
   const bytes = randomBytes(1000)
   const digest = digestOf(bytes)
   let artifactId: string
@@ -27,23 +27,24 @@ forEachEngine((engine) => {
   before(async () => {
     // Without a worker: upkeep shall not clear away what is planted.
     service = await startService(engine, { onDisk: true, roles: { gateway: 'api', worker: false } })
-    backstage = await openBackstage(service)
+    inspection = await openInspection(service)
     const path = '/api/v1/repositories/releases/raw/a/b.txt'
     const put = await service.ask({ method: 'PUT', path, credential: service.recoveryKey, body: bytes })
     artifactId = put.json.artifact.id
-    name = await backstage.nameOf(digest)
+    name = await inspection.nameOf(digest)
   })
   after(async () => {
-    await backstage.close()
+    await inspection.close()
     await service.stop()
   })
 
   const fileOf = (blob: string): string => join(service.dataDir, 'blobs', blob.slice(0, 2), blob)
   const blobPath = (): string => fileOf(name)
-  const change = (work: (tx: Transaction) => Promise<unknown>): Promise<unknown> => backstage.database.transaction(work)
+  const change = (work: (tx: Transaction) => Promise<unknown>): Promise<unknown> =>
+    inspection.database.transaction(work)
 
   const sees = async (damage: RegExp[], waiting: RegExp[] = []): Promise<void> => {
-    const found = await backstage.findings()
+    const found = await inspection.findings()
     for (const kind of ['damage', 'waiting'] as const) {
       const expected = kind === 'damage' ? damage : waiting
       assert.equal(found[kind].length, expected.length, `${kind}: ${found[kind].join('\n')}`)
@@ -276,19 +277,19 @@ forEachEngine((engine) => {
     /** One damage, and that it is gone without a person's doing. `upkeep` follows where reclaim does the rest. */
     const mends = (what: string, said: RegExp, harm: () => Promise<unknown>) => {
       it(`mends ${what}`, async () => {
-        const sums = await backstage.sums()
+        const sums = await inspection.sums()
         await harm()
-        const mended = await backstage.mend()
+        const mended = await inspection.mend()
         assert.ok(
           mended.some((text) => said.test(text)),
           mended.join('\n'),
         )
-        await backstage.upkeep()
+        await inspection.upkeep()
         assert.deepEqual(
-          (await backstage.findings()).damage.filter((text) => said.test(text)),
+          (await inspection.findings()).damage.filter((text) => said.test(text)),
           [],
         )
-        assert.deepEqual(await backstage.sums(), sums)
+        assert.deepEqual(await inspection.sums(), sums)
       })
     }
     const now = (aheadMs = 0): string => new Date(service.clock.now() + aheadMs).toISOString()
@@ -359,32 +360,32 @@ forEachEngine((engine) => {
     })
     it('removes no bytes that no row knows: they are kept and counted until a person gives them up', async () => {
       await writeFile(fileOf(orphanName), 'orphan')
-      assert.deepEqual(await backstage.mend(), [])
-      await backstage.upkeep(0)
-      assert.ok((await backstage.stored()).includes(orphan))
-      const { blobs, bytes: counted } = await inQuarantine(backstage)
+      assert.deepEqual(await inspection.mend(), [])
+      await inspection.upkeep(0)
+      assert.ok((await inspection.stored()).includes(orphan))
+      const { blobs, bytes: counted } = await inQuarantine(inspection)
       assert.deepEqual({ blobs, counted }, { blobs: 1, counted: 6 })
-      assert.equal(await giveUpQuarantined(backstage, now(-day)), 0)
-      assert.equal(await giveUpQuarantined(backstage, now()), 1)
-      await reclaim(backstage)
-      assert.ok(!(await backstage.stored()).includes(orphan))
-      assert.ok(!(await backstage.findings()).damage.some((text) => text.includes(orphan)))
-      assert.equal((await inQuarantine(backstage)).blobs, 0)
+      assert.equal(await giveUpQuarantined(inspection, now(-day)), 0)
+      assert.equal(await giveUpQuarantined(inspection, now()), 1)
+      await reclaim(inspection)
+      assert.ok(!(await inspection.stored()).includes(orphan))
+      assert.ok(!(await inspection.findings()).damage.some((text) => text.includes(orphan)))
+      assert.equal((await inQuarantine(inspection)).blobs, 0)
     })
 
     it('lets go of what left quarantine by itself', async () => {
       await writeFile(fileOf(orphanName), 'orphan')
-      await watchQuarantine(backstage)
-      assert.equal((await inQuarantine(backstage)).blobs, 1)
+      await watchQuarantine(inspection)
+      assert.equal((await inQuarantine(inspection)).blobs, 1)
       await rm(fileOf(orphanName))
-      await watchQuarantine(backstage)
-      assert.equal((await inQuarantine(backstage)).blobs, 0)
+      await watchQuarantine(inspection)
+      assert.equal((await inQuarantine(inspection)).blobs, 0)
     })
 
     it('leaves what only a person can decide', async () => {
       await rm(blobPath())
-      assert.ok(!(await backstage.mend()).some((text) => text.includes(digest)))
-      assert.match((await backstage.findings()).damage.join('\n'), new RegExp(`${digest} should have 1000 bytes`))
+      assert.ok(!(await inspection.mend()).some((text) => text.includes(digest)))
+      assert.match((await inspection.findings()).damage.join('\n'), new RegExp(`${digest} should have 1000 bytes`))
       await writeFile(blobPath(), bytes)
     })
   })

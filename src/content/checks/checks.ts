@@ -15,21 +15,21 @@ import { removalCount, stuckRemovals } from '../reclaim/removal.queries.ts'
 import { blobPage, candidateCount, claimsWithoutBlob, forgottenBlobs, repositorySums } from './checks.queries.ts'
 import { quarantine, strangers } from './quarantine.ts'
 
-export interface CheckedParts {
+export interface CheckedDeps {
   readonly database: Database
   readonly store: BlobStore
   readonly clock: Clock
 }
 
 /** Proves what sections "Bytes" promises: every claimed byte is there, no byte is forgotten, every counter is its sum. */
-export async function* checkContent(parts: CheckedParts): AsyncGenerator<Finding> {
-  const owner = await foreignOwner(parts)
+export async function* checkContent(deps: CheckedDeps): AsyncGenerator<Finding> {
+  const owner = await foreignOwner(deps)
   if (owner !== null) yield damage(owner)
-  yield* await parts.database.snapshot((q) => checkCounters(q, parts.database))
-  yield* checkClaims(parts)
-  yield* checkRemovals(parts)
-  yield* checkRows(parts.database.reader, parts.store)
-  yield* checkBytes(parts)
+  yield* await deps.database.snapshot((q) => checkCounters(q, deps.database))
+  yield* checkClaims(deps)
+  yield* checkRemovals(deps)
+  yield* checkRows(deps.database.reader, deps.store)
+  yield* checkBytes(deps)
 }
 
 const checkCounters = async (q: Queries, database: Database): Promise<Finding[]> => {
@@ -61,7 +61,7 @@ const checkCounters = async (q: Queries, database: Database): Promise<Finding[]>
   return findings
 }
 
-async function* checkClaims({ database, clock }: CheckedParts): AsyncGenerator<Finding> {
+async function* checkClaims({ database, clock }: CheckedDeps): AsyncGenerator<Finding> {
   const q = database.reader
   for (const claim of await claimsWithoutBlob(q, findingsMax))
     yield damage(
@@ -76,7 +76,7 @@ async function* checkClaims({ database, clock }: CheckedParts): AsyncGenerator<F
 }
 
 /** Bytes that were given up and are still to be removed. Those that fail again and again are named. */
-async function* checkRemovals({ database }: CheckedParts): AsyncGenerator<Finding> {
+async function* checkRemovals({ database }: CheckedDeps): AsyncGenerator<Finding> {
   const q = database.reader
   const removals = await removalCount(q, reclaimQueueCountedMax)
   if (removals > 0) yield waiting(`${removals} blobs that nobody holds are still to be removed from the store`)
@@ -106,7 +106,7 @@ async function* checkRows(q: Queries, store: BlobStore): AsyncGenerator<Finding>
 }
 
 /** Bytes to row: nothing lies in the store, or half-written beside it, that no row knows. */
-async function* checkBytes({ database, store, clock }: CheckedParts): AsyncGenerator<Finding> {
+async function* checkBytes({ database, store, clock }: CheckedDeps): AsyncGenerator<Finding> {
   const q = database.reader
   let found = 0
   for await (const { name, bytes } of strangers({ database, store })) {

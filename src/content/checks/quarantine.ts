@@ -14,7 +14,7 @@ import {
   strangersAfter,
 } from './quarantine.queries.ts'
 
-export interface QuarantineParts {
+export interface QuarantineDeps {
   readonly database: Database
   readonly store: BlobStore
   readonly clock: Clock
@@ -25,7 +25,7 @@ export interface QuarantineParts {
  * says so. What a crash leaves is not among them, since a row speaks of bytes before they get their name; these are bytes
  * that somebody put there, that came very late, or that are younger than a database which was put back.
  */
-export async function* strangers({ database, store }: Omit<QuarantineParts, 'clock'>): AsyncGenerator<StoredBlob> {
+export async function* strangers({ database, store }: Omit<QuarantineDeps, 'clock'>): AsyncGenerator<StoredBlob> {
   const unknownAmong = async (listed: readonly StoredBlob[]): Promise<StoredBlob[]> => {
     const known = await knownAmong(
       database.reader,
@@ -58,9 +58,9 @@ const knownAmong = async (q: Queries, names: readonly BlobName[]): Promise<Reado
 }
 
 /** Puts what is found into quarantine, and lets go of what is gone or has a row by now. To be run by the clock. */
-export const watchQuarantine = async (parts: QuarantineParts, stopping: () => boolean = () => false): Promise<void> => {
-  const { database, store, clock } = parts
-  for await (const { name, bytes } of strangers(parts)) {
+export const watchQuarantine = async (deps: QuarantineDeps, stopping: () => boolean = () => false): Promise<void> => {
+  const { database, store, clock } = deps
+  for await (const { name, bytes } of strangers(deps)) {
     if (stopping()) return
     await quarantine({ database, clock }, name, bytes)
   }
@@ -81,7 +81,7 @@ export const watchQuarantine = async (parts: QuarantineParts, stopping: () => bo
 
 /** Puts bytes that no row knows into quarantine, and answers since when they have been there. */
 export const quarantine = (
-  { database, clock }: Omit<QuarantineParts, 'store'>,
+  { database, clock }: Omit<QuarantineDeps, 'store'>,
   name: BlobName,
   bytes: number,
 ): Promise<string> =>
@@ -95,10 +95,10 @@ export const quarantine = (
   )
 
 /** How much is in quarantine, as far as it was found, and since when. */
-export const inQuarantine = ({ database }: Pick<QuarantineParts, 'database'>) => quarantineSums(database.reader)
+export const inQuarantine = ({ database }: Pick<QuarantineDeps, 'database'>) => quarantineSums(database.reader)
 
 /** Every row, in the order of names. */
-export async function* quarantined({ database }: Pick<QuarantineParts, 'database'>) {
+export async function* quarantined({ database }: Pick<QuarantineDeps, 'database'>) {
   for (let after = ''; ; ) {
     const page = await strangersAfter(database.reader, after, checkPage)
     yield* page
@@ -112,10 +112,10 @@ export async function* quarantined({ database }: Pick<QuarantineParts, 'database
  * Gives up what has been in quarantine since before a moment, for good: reclaim removes it. What has a row by now is left to
  * that row. For a person to ask for, and for nobody else. How many went.
  */
-export const giveUpQuarantined = async (parts: QuarantineParts, before: string): Promise<number> => {
-  const { database, clock } = parts
+export const giveUpQuarantined = async (deps: QuarantineDeps, before: string): Promise<number> => {
+  const { database, clock } = deps
   let given = 0
-  for await (const { name, size, seen_at } of quarantined(parts)) {
+  for await (const { name, size, seen_at } of quarantined(deps)) {
     if (seen_at > before) continue
     await database.transaction(async (tx) => {
       await giveUpBytes(tx, toBlobName(name), size, timestamp(clock.now()))

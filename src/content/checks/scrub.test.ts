@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
-import { type Backstage, digestOf, openBackstage } from '../../../test/harness/backstage.ts'
 import { closeConnections } from '../../../test/harness/client.ts'
 import { onSqlite } from '../../../test/harness/engines.ts'
+import { digestOf, type Inspection, openInspection } from '../../../test/harness/inspection.ts'
 import { blobFile } from '../../../test/harness/processes.ts'
 import { startService, type TestService } from '../../../test/harness/service.ts'
 import { storageEventsAfter } from '../../journal/storage-events/storage-events.ts'
@@ -16,11 +16,11 @@ after(closeConnections)
 onSqlite((engine) => {
   describe('scrubbing', () => {
     let service: TestService
-    let backstage: Backstage
+    let inspection: Inspection
     const files = Array.from({ length: 5 }, (_, index) => randomBytes(1_000 + index))
     before(async () => {
       service = await startService(engine, { onDisk: true, roles: { gateway: 'api', worker: false } })
-      backstage = await openBackstage(service)
+      inspection = await openInspection(service)
       for (const [index, body] of files.entries()) {
         const path = `/api/v1/repositories/releases/raw/${index}`
         const told = await service.ask({ method: 'PUT', path, credential: service.recoveryKey, body })
@@ -28,13 +28,13 @@ onSqlite((engine) => {
       }
     })
     after(async () => {
-      await backstage.close()
+      await inspection.close()
       await service.stop()
     })
     const blobPath = (digest: string): string => blobFile(service.dataDir, digest)
     const digests = files.map(digestOf).sort()
     const all = (behind = '', bytesPerSecond = 1e9) =>
-      Array.fromAsync(scrub({ database: backstage.database, store: backstage.store, bytesPerSecond }, behind))
+      Array.fromAsync(scrub({ database: inspection.database, store: inspection.store, bytesPerSecond }, behind))
 
     it('reads every stored blob in the order of digests, and can go on behind any', async () => {
       assert.deepEqual(
@@ -67,7 +67,7 @@ onSqlite((engine) => {
     it('tells the operators of the repository that holds the bytes', async () => {
       const [digest] = digests
       assert.ok(digest !== undefined)
-      const { database, clock } = backstage
+      const { database, clock } = inspection
       const rot = 'its bytes are missing'
       await tellOfRot({ database, clock }, toSha256(digest), rot)
       await tellOfRot({ database, clock }, toSha256(digestOf('nobody has this')), rot)

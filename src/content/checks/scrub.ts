@@ -11,7 +11,7 @@ import { isStoredAs } from '../claims/claims.queries.ts'
 import { blobPage, repositoriesHolding } from './checks.queries.ts'
 import { readWhole } from './copies.ts'
 
-export interface ScrubParts {
+export interface ScrubDeps {
   readonly database: Database
   readonly store: BlobStore
   /** How much is read a second, so that others are served meanwhile. */
@@ -29,16 +29,16 @@ export interface Scrubbed {
  * Reads every stored blob again, in the order of digests and behind `after`, and says of each whether its bytes still have
  * the digest that they are named by. Beside a running service: what is reclaimed meanwhile is left out.
  */
-export async function* scrub(parts: ScrubParts, after: string): AsyncGenerator<Scrubbed> {
-  const rate = bounded(parts.bytesPerSecond)
+export async function* scrub(deps: ScrubDeps, after: string): AsyncGenerator<Scrubbed> {
+  const rate = bounded(deps.bytesPerSecond)
   for (let last = after; ; ) {
-    const page = await blobPage(parts.database.reader, last, checkPage)
+    const page = await blobPage(deps.database.reader, last, checkPage)
     for (const { sha256, size, state, generation } of page) {
       if (state !== 'stored') continue
       const digest = toSha256(sha256)
       const name = blobName(digest, generation)
-      const rot = await readWhole(parts.store, { name, bytes: size }, (piece) => rate(piece.byteLength))
-      if (rot === null || (await isStoredAs(parts.database.reader, sha256, generation)))
+      const rot = await readWhole(deps.store, { name, bytes: size }, (piece) => rate(piece.byteLength))
+      if (rot === null || (await isStoredAs(deps.database.reader, sha256, generation)))
         yield { digest, bytes: size, rot }
     }
     const end = page.at(-1)

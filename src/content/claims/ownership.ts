@@ -11,7 +11,7 @@ import { someStored } from './ownership.queries.ts'
  * A store says which database it belongs to. So a lost database, another one and a wrong bucket are noticed before anything
  * is made of them: an empty catalog beside a full store is no first start, and what no row knows is not therefore nobody's.
  */
-export interface OwnershipParts {
+export interface OwnershipDeps {
   readonly database: Database
   readonly store: BlobStore
 }
@@ -23,7 +23,7 @@ const howToAdopt = 'If this database and this store are to belong together from 
  * there were signatures: then it has to be empty beside an empty catalog, or to hold what the catalog calls stored.
  */
 export const refuseForeignStore = async (
-  { database, store }: OwnershipParts,
+  { database, store }: OwnershipDeps,
   { readOnly = false }: { readonly readOnly?: boolean } = {},
 ): Promise<void> => {
   const { identity } = await installation(database.reader)
@@ -37,20 +37,20 @@ export const refuseForeignStore = async (
 }
 
 /** What is wrong with a store that another database has signed; null where none has. */
-export const foreignOwner = async ({ database, store }: OwnershipParts): Promise<string | null> => {
+export const foreignOwner = async ({ database, store }: OwnershipDeps): Promise<string | null> => {
   const { identity } = await installation(database.reader)
   const owner = await store.owner()
   return owner === null || owner === identity ? null : strangeOwner(owner, identity)
 }
 
 /** From now on the store belongs to the database, whatever it said. Nothing in it changes. */
-export const adoptStore = async ({ database, store }: OwnershipParts): Promise<void> =>
+export const adoptStore = async ({ database, store }: OwnershipDeps): Promise<void> =>
   store.sign((await installation(database.reader)).identity)
 
 const strangeOwner = (owner: string, identity: string): string =>
   `The blob store belongs to the installation ${owner}, and this database is that of ${identity}: a setting names the wrong one, or the database was replaced. Set SVC_DATABASE_URL and SVC_BLOB_STORE right, or put the database back.`
 
-const doubt = async ({ database, store }: OwnershipParts): Promise<string | null> => {
+const doubt = async ({ database, store }: OwnershipDeps): Promise<string | null> => {
   const known = await someStored(database.reader, ownershipLooksMax)
   if (known.length === 0) {
     for await (const _ of store.list())

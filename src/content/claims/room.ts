@@ -7,7 +7,7 @@ import { findPendingClaim } from './claims.queries.ts'
 import { adjust, ended, identify, publish, type Reservation, release, reserve } from './claims.ts'
 import { giveUpBytes } from './unheld-bytes.ts'
 
-export interface RoomParts {
+export interface RoomDeps {
   readonly database: Database
   readonly clock: Clock
   readonly reach: ReachFaultPoint
@@ -56,29 +56,29 @@ export interface Room {
  * Sets room aside before a byte arrives, with the rows of whoever asks. 507 `storage_quota` when there is none, 404 when there is no
  * repository. Lost in a crash it is as good as given back, so nobody waits for the disk.
  */
-export const setAside = async (parts: RoomParts, wanted: Reservation, alongside: Alongside<void>): Promise<Room> => {
-  const name = await parts.database.transaction(
+export const setAside = async (deps: RoomDeps, wanted: Reservation, alongside: Alongside<void>): Promise<Room> => {
+  const name = await deps.database.transaction(
     async (tx) => {
-      const announced = await reserve(tx, wanted, parts.capacityBytes)
+      const announced = await reserve(tx, wanted, deps.capacityBytes)
       await alongside(tx)
       return announced
     },
     { durability: 'relaxed' },
   )
-  return roomWith(parts, { id: wanted.id, bytes: wanted.bytes, name })
+  return roomWith(deps, { id: wanted.id, bytes: wanted.bytes, name })
 }
 
 /** The room that was set aside under an id, by whatever process. */
-export const roomOf = async (parts: RoomParts, id: string): Promise<Room> => {
-  const claim = await findPendingClaim(parts.database.reader, id)
+export const roomOf = async (deps: RoomDeps, id: string): Promise<Room> => {
+  const claim = await findPendingClaim(deps.database.reader, id)
   if (claim === undefined) throw ended()
   const { size, sha256, generation } = claim
   const name = sha256 === null || generation === null ? null : blobName(toSha256(sha256), generation)
-  return roomWith(parts, { id, bytes: size, name })
+  return roomWith(deps, { id, bytes: size, name })
 }
 
-const roomWith = (parts: RoomParts, begun: Pick<Room, 'id' | 'bytes' | 'name'>): Room => {
-  const { database, clock, reach, capacityBytes } = parts
+const roomWith = (deps: RoomDeps, begun: Pick<Room, 'id' | 'bytes' | 'name'>): Room => {
+  const { database, clock, reach, capacityBytes } = deps
   const { id, name } = begun
   let { bytes } = begun
 
@@ -117,7 +117,7 @@ const roomWith = (parts: RoomParts, begun: Pick<Room, 'id' | 'bytes' | 'name'>):
         return commit(tx, content, now)
       })
       const result = await publishing.catch(async (error: unknown) => {
-        await leaveToReclaim(parts, named, now)
+        await leaveToReclaim(deps, named, now)
         throw error
       })
       reach('publish.committed')
@@ -140,7 +140,7 @@ const roomWith = (parts: RoomParts, begun: Pick<Room, 'id' | 'bytes' | 'name'>):
  * ended before they got their name (its lease lapsed while the database was away), and their row with it.
  */
 const leaveToReclaim = async (
-  { database }: RoomParts,
+  { database }: RoomDeps,
   { name, bytes }: { readonly name: BlobName; readonly bytes: number },
   now: string,
 ): Promise<void> => {

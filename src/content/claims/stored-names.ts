@@ -6,13 +6,13 @@ import { type BlobName, blobName } from '../../ports/blob-name.ts'
 import { BlobMissing, type BlobStore } from '../../ports/blob-store.ts'
 import { storedGeneration } from './stored-names.queries.ts'
 
-export interface OpeningParts {
+export interface OpeningDeps {
   readonly database: Pick<Database, 'reader'>
   readonly store: Pick<BlobStore, 'open'>
 }
 
 /** What the bytes of a digest are called in the store at this moment. 404 where they were given up meanwhile. */
-export const storedName = async ({ database }: Pick<OpeningParts, 'database'>, digest: Sha256): Promise<BlobName> => {
+export const storedName = async ({ database }: Pick<OpeningDeps, 'database'>, digest: Sha256): Promise<BlobName> => {
   const generation = await storedGeneration(database.reader, digest)
   if (generation === undefined) throw notFound('file')
   return blobName(digest, generation)
@@ -23,14 +23,14 @@ export const storedName = async ({ database }: Pick<OpeningParts, 'database'>, d
  * that is 404. Bytes that a row goes on calling stored and that are not there are damage, and shall be seen.
  */
 export const openStored = async (
-  parts: OpeningParts,
+  deps: OpeningDeps,
   { digest, bytes }: { readonly digest: Sha256; readonly bytes: number },
   range: ByteRange,
 ): Promise<AsyncIterableIterator<Uint8Array>> => {
   for (let missing: BlobName | null = null; ; ) {
-    const name = await storedName(parts, digest)
+    const name = await storedName(deps, digest)
     try {
-      return await parts.store.open(name, range, bytes)
+      return await deps.store.open(name, range, bytes)
     } catch (error) {
       if (!(error instanceof BlobMissing)) throw error
       if (name === missing) throw new Error(`the stored bytes of ${digest} are missing (${name})`, { cause: error })

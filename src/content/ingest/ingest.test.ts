@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { forEachEngine } from '../../../test/harness/engines.ts'
-import { openOwnParts } from '../../../test/harness/own-parts.ts'
+import { openOwnEngines } from '../../../test/harness/own-engines.ts'
 import type { Database } from '../../database/database.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
@@ -14,14 +14,14 @@ import {
   objectBytesMax,
   roomLookEveryBytes,
 } from '../../kernel/limits/transfers.ts'
-import type { Parts } from '../../main/parts.ts'
+import type { Engines } from '../../main/engines.ts'
 import { digestOfName } from '../../ports/blob-name.ts'
 import { type BlobStore, type StagedBlob, unplanned } from '../../ports/blob-store.ts'
 import { checkContent } from '../checks/checks.ts'
 import { release, reserve } from '../claims/claims.ts'
-import { type RoomParts, roomOf } from '../claims/room.ts'
+import { type RoomDeps, roomOf } from '../claims/room.ts'
 import { reclaim } from '../reclaim/reclaim.ts'
-import { type IngestParts, ingest, type Transfer } from './ingest.ts'
+import { type IngestDeps, ingest, type Transfer } from './ingest.ts'
 
 const digestOf = (bytes: Uint8Array): Sha256 => toSha256(createHash('sha256').update(bytes).digest('hex'))
 
@@ -58,27 +58,27 @@ const watchDatabase = (database: Database, events: string[]): Database => ({
   [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
 })
 
-type TakingParts = IngestParts & RoomParts
+type TakingDeps = IngestDeps & RoomDeps
 type Reserved = Omit<Transfer, 'room'> & { readonly claimId: string }
 
 /** Takes in what was reserved for. */
 const take = async (
-  parts: TakingParts,
+  deps: TakingDeps,
   { claimId, ...transfer }: Reserved,
   finish: Parameters<typeof ingest<void>>[2],
-): Promise<void> => ingest(parts, { ...transfer, room: await roomOf(parts, claimId) }, finish)
+): Promise<void> => ingest(deps, { ...transfer, room: await roomOf(deps, claimId) }, finish)
 
 forEachEngine((engine) => {
-  const open = (): Promise<Parts> => openOwnParts(engine)
+  const open = (): Promise<Engines> => openOwnEngines(engine)
 
-  const ingestParts = (parts: Parts, more: Partial<TakingParts> = {}): TakingParts => ({
-    ...parts,
+  const ingestDeps = (engines: Engines, more: Partial<TakingDeps> = {}): TakingDeps => ({
+    ...engines,
     capacityBytes: capacityBytesDefault,
     ...more,
   })
 
   /** Reserves for the bytes as a door does, and describes their transfer. */
-  const reserved = async ({ database }: Parts, bytes: Buffer, declared: boolean): Promise<Reserved> => {
+  const reserved = async ({ database }: Engines, bytes: Buffer, declared: boolean): Promise<Reserved> => {
     const id = newId(Date.now())
     const digest = declared ? digestOf(bytes) : null
     const claim = {
@@ -101,34 +101,34 @@ forEachEngine((engine) => {
     }
   }
 
-  const staged = async ({ store }: Parts): Promise<number> => (await Array.fromAsync(store.listStaged())).length
-  const stored = async ({ store }: Parts): Promise<string[]> =>
+  const staged = async ({ store }: Engines): Promise<number> => (await Array.fromAsync(store.listStaged())).length
+  const stored = async ({ store }: Engines): Promise<string[]> =>
     (await Array.fromAsync(store.list())).map(({ name }) => digestOfName(name))
-  const findings = async (parts: Parts): Promise<string[]> =>
-    (await Array.fromAsync(checkContent(parts))).map(({ text }) => text)
+  const findings = async (engines: Engines): Promise<string[]> =>
+    (await Array.fromAsync(checkContent(engines))).map(({ text }) => text)
   const now = (): string => timestamp(Date.now())
 
   /** Gives the reservation back and lets upkeep look: then nothing may be left, not even in the counters. */
-  const leavesNothing = async (parts: Parts, claimId: string): Promise<void> => {
-    assert.equal(await staged(parts), 0)
-    await parts.database.transaction((tx) => release(tx, claimId, now()))
-    await reclaim(parts)
-    assert.deepEqual(await stored(parts), [])
-    assert.deepEqual(await findings(parts), [])
-    const counters = parts.database.reader.selectFrom('counters').select('value').where('name', '=', 'reserved_bytes')
+  const leavesNothing = async (engines: Engines, claimId: string): Promise<void> => {
+    assert.equal(await staged(engines), 0)
+    await engines.database.transaction((tx) => release(tx, claimId, now()))
+    await reclaim(engines)
+    assert.deepEqual(await stored(engines), [])
+    assert.deepEqual(await findings(engines), [])
+    const counters = engines.database.reader.selectFrom('counters').select('value').where('name', '=', 'reserved_bytes')
     assert.equal((await counters.executeTakeFirstOrThrow()).value, 0)
   }
 
   describe('ingest', () => {
     for (const declared of [true, false]) {
       it(`works in the order that it promises, the digest ${declared ? 'declared' : 'unknown'}`, async () => {
-        const parts = await open()
+        const engines = await open()
         const bytes = randomBytes(1000)
-        const transfer = await reserved(parts, bytes, declared)
+        const transfer = await reserved(engines, bytes, declared)
         const events: string[] = []
-        const watched = ingestParts(parts, {
-          store: watchStore(parts.store, events),
-          database: watchDatabase(parts.database, events),
+        const watched = ingestDeps(engines, {
+          store: watchStore(engines.store, events),
+          database: watchDatabase(engines.database, events),
           reach: (point) => events.push(point),
         })
         await take(watched, transfer, { commit: async () => {} })
@@ -148,24 +148,24 @@ forEachEngine((engine) => {
           'publish.committed',
           'discard',
         ])
-        assert.deepEqual(await findings(parts), [])
+        assert.deepEqual(await findings(engines), [])
       })
     }
 
     it('calls no bytes stored before they are: a row is `expected` until the last transaction', async () => {
-      const parts = await open()
+      const engines = await open()
       const bytes = randomBytes(1000)
-      const transfer = await reserved(parts, bytes, false)
+      const transfer = await reserved(engines, bytes, false)
       const seen: string[] = []
       const look = async (): Promise<void> => {
-        const blob = await parts.database.reader.selectFrom('blobs').select('state').executeTakeFirst()
-        const claim = await parts.database.reader.selectFrom('claims').select('state').executeTakeFirst()
+        const blob = await engines.database.reader.selectFrom('blobs').select('state').executeTakeFirst()
+        const claim = await engines.database.reader.selectFrom('claims').select('state').executeTakeFirst()
         seen.push(`${blob?.state} ${claim?.state}`)
       }
       const store: BlobStore = {
-        ...parts.store,
+        ...engines.store,
         stage: async (id) => {
-          const place = await parts.store.stage(id, unplanned)
+          const place = await engines.store.stage(id, unplanned)
           return {
             write: (piece) => place.write(piece),
             publish: async (name) => {
@@ -177,96 +177,96 @@ forEachEngine((engine) => {
           }
         },
       }
-      await take(ingestParts(parts, { store }), transfer, { commit: async () => {} })
+      await take(ingestDeps(engines, { store }), transfer, { commit: async () => {} })
       await look()
       assert.deepEqual(seen, ['expected pending', 'expected pending', 'stored live'])
     })
 
     for (const step of ['stage', 'write', 'publish']) {
       it(`leaves nothing when the store fails to ${step}`, async () => {
-        const parts = await open()
-        const transfer = await reserved(parts, randomBytes(1000), step !== 'write')
-        const failing = ingestParts(parts, { store: watchStore(parts.store, [], step) })
+        const engines = await open()
+        const transfer = await reserved(engines, randomBytes(1000), step !== 'write')
+        const failing = ingestDeps(engines, { store: watchStore(engines.store, [], step) })
         await assert.rejects(take(failing, transfer, { commit: async () => {} }), { message: `no ${step}` })
-        await leavesNothing(parts, transfer.claimId)
+        await leavesNothing(engines, transfer.claimId)
       })
     }
 
     for (const size of [1000, hashedHereBytesMax + 1])
       it(`leaves nothing when ${size} bytes break off, are wrong, or the last transaction fails`, async () => {
-        const parts = await open()
+        const engines = await open()
         const bytes = randomBytes(size)
-        const cut = await reserved(parts, bytes, true)
+        const cut = await reserved(engines, bytes, true)
         const broken = (async function* () {
           yield bytes.subarray(0, 10)
           throw new Error('cut')
         })()
         const commit = async (): Promise<void> => {}
-        await assert.rejects(take(ingestParts(parts), { ...cut, pieces: broken }, { commit }), { message: 'cut' })
-        await leavesNothing(parts, cut.claimId)
+        await assert.rejects(take(ingestDeps(engines), { ...cut, pieces: broken }, { commit }), { message: 'cut' })
+        await leavesNothing(engines, cut.claimId)
 
-        const wrong = await reserved(parts, bytes, true)
+        const wrong = await reserved(engines, bytes, true)
         const others = (async function* () {
           yield randomBytes(size)
         })()
-        await assert.rejects(take(ingestParts(parts), { ...wrong, pieces: others }, { commit }), {
+        await assert.rejects(take(ingestDeps(engines), { ...wrong, pieces: others }, { commit }), {
           code: 'checksum_mismatch',
         })
-        await leavesNothing(parts, wrong.claimId)
+        await leavesNothing(engines, wrong.claimId)
 
-        const refused = await reserved(parts, bytes, false)
+        const refused = await reserved(engines, bytes, false)
         const refusing = async (): Promise<never> => {
           throw new Failure('revision_mismatch', 'somebody was faster')
         }
-        await assert.rejects(take(ingestParts(parts), refused, { commit: refusing }), { code: 'revision_mismatch' })
-        await leavesNothing(parts, refused.claimId)
+        await assert.rejects(take(ingestDeps(engines), refused, { commit: refusing }), { code: 'revision_mismatch' })
+        await leavesNothing(engines, refused.claimId)
       })
 
     for (const declared of [true, false]) {
       it(`leaves no bytes when the reservation ended meanwhile, the digest ${declared ? 'declared' : 'unknown'}`, async () => {
-        const parts = await open()
-        const transfer = await reserved(parts, randomBytes(1000), declared)
+        const engines = await open()
+        const transfer = await reserved(engines, randomBytes(1000), declared)
         // What upkeep does to a transfer whose lease has lapsed, between the last look and the last transaction.
         const store: BlobStore = {
-          ...parts.store,
+          ...engines.store,
           stage: async (id) => {
-            const place = await parts.store.stage(id, unplanned)
+            const place = await engines.store.stage(id, unplanned)
             return {
               write: (piece) => place.write(piece),
               publish: async (name) => {
-                await parts.database.transaction((tx) => release(tx, transfer.claimId, now()))
-                await reclaim(parts)
+                await engines.database.transaction((tx) => release(tx, transfer.claimId, now()))
+                await reclaim(engines)
                 await place.publish(name)
               },
               discard: () => place.discard(),
             }
           },
         }
-        await assert.rejects(take(ingestParts(parts, { store }), transfer, { commit: async () => {} }), {
+        await assert.rejects(take(ingestDeps(engines, { store }), transfer, { commit: async () => {} }), {
           code: 'upload_state',
         })
-        await leavesNothing(parts, transfer.claimId)
+        await leavesNothing(engines, transfer.claimId)
       })
     }
 
     it('leaves nothing when the thread that hashes is lost, and takes the same bytes again', async () => {
-      const parts = await open()
+      const engines = await open()
       const bytes = randomBytes(hashedHereBytesMax + 1)
-      const lost = await reserved(parts, bytes, true)
+      const lost = await reserved(engines, bytes, true)
       const pieces = (async function* () {
         yield bytes.subarray(0, 10)
-        await parts.hashing.close()
+        await engines.hashing.close()
         yield bytes.subarray(10)
       })()
       const commit = async (): Promise<void> => {}
-      await assert.rejects(take(ingestParts(parts), { ...lost, pieces }, { commit }), { name: 'HashLost' })
-      await leavesNothing(parts, lost.claimId)
-      await take(ingestParts(parts), await reserved(parts, bytes, true), { commit })
-      assert.deepEqual(await stored(parts), [digestOf(bytes)])
+      await assert.rejects(take(ingestDeps(engines), { ...lost, pieces }, { commit }), { name: 'HashLost' })
+      await leavesNothing(engines, lost.claimId)
+      await take(ingestDeps(engines), await reserved(engines, bytes, true), { commit })
+      assert.deepEqual(await stored(engines), [digestOf(bytes)])
     })
 
     it('stops when others have used up the room that there was at the beginning', async () => {
-      const parts = await open()
+      const engines = await open()
       let looks = 0
       const freeSpace = {
         writable: async () => true,
@@ -277,28 +277,28 @@ forEachEngine((engine) => {
         },
       }
       const bytes = Buffer.alloc(roomLookEveryBytes + 10)
-      const transfer = await reserved(parts, bytes, true)
+      const transfer = await reserved(engines, bytes, true)
       const commit = async (): Promise<void> => {}
-      await assert.rejects(take(ingestParts(parts, { freeSpace }), transfer, { commit }), {
+      await assert.rejects(take(ingestDeps(engines, { freeSpace }), transfer, { commit }), {
         code: 'insufficient_space',
       })
       assert.equal(looks, 1)
-      await leavesNothing(parts, transfer.claimId)
+      await leavesNothing(engines, transfer.claimId)
     })
   })
 
   describe('a live claim', () => {
     it('is never released before it is retired: its bytes would go from under their holder', async () => {
-      const parts = await open()
-      const transfer = await reserved(parts, randomBytes(1000), true)
-      await take(ingestParts(parts), transfer, { commit: async () => {} })
+      const engines = await open()
+      const transfer = await reserved(engines, randomBytes(1000), true)
+      await take(ingestDeps(engines), transfer, { commit: async () => {} })
       await assert.rejects(
-        parts.database.transaction((tx) => release(tx, transfer.claimId, now())),
+        engines.database.transaction((tx) => release(tx, transfer.claimId, now())),
         { message: /must be retired/ },
       )
-      await reclaim(parts)
-      assert.equal((await stored(parts)).length, 1)
-      assert.deepEqual(await findings(parts), [])
+      await reclaim(engines)
+      assert.equal((await stored(engines)).length, 1)
+      assert.deepEqual(await findings(engines), [])
     })
   })
 })

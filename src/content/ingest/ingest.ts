@@ -7,7 +7,7 @@ import type { BlobStore, StagedBlob } from '../../ports/blob-store.ts'
 import type { Content } from '../claims/room.ts'
 import type { Hashing, TransferHash } from '../hashing/hashing.ts'
 import type { FreeSpace } from './free-space.ts'
-import { type Growth, growAhead } from './growing-ahead.ts'
+import { growAhead, type JournalWatch } from './growing-ahead.ts'
 
 /**
  * The one door for bytes into the store, whatever the protocol.
@@ -20,7 +20,7 @@ import { type Growth, growAhead } from './growing-ahead.ts'
  * (reclaimed, because their claim was released or they were queued when publishing failed). After it, everything the
  * answer promises is durable (I1, I3, I4).
  */
-export interface IngestParts {
+export interface IngestDeps {
   readonly database: Database
   readonly reach: ReachFaultPoint
   readonly store: BlobStore
@@ -28,7 +28,7 @@ export interface IngestParts {
   readonly hashing: Hashing
 }
 
-export interface Transfer extends Growth {
+export interface Transfer extends JournalWatch {
   /** Differs between attempts at the same reservation, so that a dead attempt's place is never written again. */
   readonly stagingId: string
   readonly pieces: AsyncIterable<Uint8Array>
@@ -48,15 +48,15 @@ interface Finish<T> {
  * `body_too_large`, 507 `storage_quota` or `insufficient_space`, or what the body throws; then nothing is left but the room, which is the
  * caller's to abandon or to keep for another try.
  */
-export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: Finish<T>): Promise<T> => {
+export const ingest = async <T>(deps: IngestDeps, transfer: Transfer, finish: Finish<T>): Promise<T> => {
   const { room, expected } = transfer
   // Publishing waits until the claim is durable; where it has the digest already, that goes on while the body comes.
-  if (room.name !== null) parts.database.settled().catch(() => {})
-  const staged = await parts.store.stage(transfer.stagingId, { name: room.name, bytes: expected.bytes })
+  if (room.name !== null) deps.database.settled().catch(() => {})
+  const staged = await deps.store.stage(transfer.stagingId, { name: room.name, bytes: expected.bytes })
   try {
-    const content = await receive(parts, transfer, staged)
+    const content = await receive(deps, transfer, staged)
     verify(content, expected)
-    parts.reach('publish.staged')
+    deps.reach('publish.staged')
     const early = await finish.early?.(content)
     if (early !== null && early !== undefined) return early
     return await room.publish(content, (name) => staged.publish(name), finish.commit)
@@ -65,17 +65,17 @@ export const ingest = async <T>(parts: IngestParts, transfer: Transfer, finish: 
   }
 }
 
-const receive = async (parts: IngestParts, transfer: Transfer, staged: StagedBlob): Promise<Content> => {
-  const hash = parts.hashing.beginFor(transfer.expected.bytes)
+const receive = async (deps: IngestDeps, transfer: Transfer, staged: StagedBlob): Promise<Content> => {
+  const hash = deps.hashing.beginFor(transfer.expected.bytes)
   try {
-    return await hashed(parts, transfer, staged, hash)
+    return await hashed(deps, transfer, staged, hash)
   } finally {
     hash.drop()
   }
 }
 
 const hashed = async (
-  parts: IngestParts,
+  deps: IngestDeps,
   transfer: Transfer,
   staged: StagedBlob,
   hash: TransferHash,
@@ -88,10 +88,10 @@ const hashed = async (
     if (bytes > limit) throw tooLong(transfer)
     // There was room for this file when it began; others that came in meanwhile had room then, too.
     if (bytes - roomSeenAtBytes >= roomLookEveryBytes) {
-      await parts.freeSpace.refuseUnlessRoomFor(0)
+      await deps.freeSpace.refuseUnlessRoomFor(0)
       roomSeenAtBytes = bytes
     }
-    if (bytes > transfer.room.bytes) await growAhead(parts, transfer, bytes)
+    if (bytes > transfer.room.bytes) await growAhead(deps, transfer, bytes)
     await hash.update(piece)
     await staged.write(piece)
   }

@@ -22,17 +22,17 @@ forEachEngine((engine) => {
     afterEach(() => catalog.close())
 
     const timers = new VirtualTime()
-    const held = () => ({ ...catalog.backstage, timers })
+    const held = () => ({ ...catalog.inspection, timers })
     const waitingForLocks = async (): Promise<number> => {
       const { rows } = await sql`select 1 from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`.execute(catalog.backstage.database.reader)
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(catalog.inspection.database.reader)
       return rows.length
     }
-    const stored = () => catalog.backstage.stored()
+    const stored = () => catalog.inspection.stored()
     /** A file whose bytes nobody holds any more. */
     const givenUp = async (): Promise<void> => {
       await catalog.remove(await catalog.published())
-      await catalog.backstage.upkeep(0)
+      await catalog.inspection.upkeep(0)
     }
 
     it('keeps all bytes that are stored when it begins, and lets them go when it ends', async () => {
@@ -42,31 +42,31 @@ forEachEngine((engine) => {
         assert.equal((await stored()).length, 2)
         check()
       })
-      await catalog.backstage.upkeep(0)
+      await catalog.inspection.upkeep(0)
       assert.deepEqual(await stored(), [])
-      await catalog.backstage.inOrder()
+      await catalog.inspection.inOrder()
     })
 
     it('ends what was given up before: no state that is taken meanwhile knows of it', async () => {
       await givenUp()
-      const { backstage } = catalog
+      const { inspection } = catalog
       await catalog.remove(await catalog.published('given up'))
-      const failing = { ...backstage.store, delete: () => Promise.reject(new Error('not yet')) }
-      await withHold(held(), 'test', () => backstage.upkeep(0))
-      assert.equal(await reclaim({ ...backstage, store: failing, report: () => {} }), 0)
+      const failing = { ...inspection.store, delete: () => Promise.reject(new Error('not yet')) }
+      await withHold(held(), 'test', () => inspection.upkeep(0))
+      assert.equal(await reclaim({ ...inspection, store: failing, report: () => {} }), 0)
       const [given] = await stored()
       await withHold(held(), 'test', async () => {
         await givenUp()
         catalog.service.clock.advance(removalPauseFirstMs)
-        assert.equal(await reclaim(backstage), 1)
+        assert.equal(await reclaim(inspection), 1)
         assert.ok(!(await stored()).includes(String(given)))
         assert.equal((await stored()).length, 1)
       })
     })
 
     it('is over when its holder went silent, which learns of it', async () => {
-      const { backstage, service } = catalog
-      await backstage.database.transaction((tx) =>
+      const { inspection, service } = catalog
+      await inspection.database.transaction((tx) =>
         tx
           .insertInto('reclaim_holds')
           .values({ id: 'dead', purpose: 'test', ends_at: timestamp(service.clock.now() + reclaimHoldMs) })
@@ -75,14 +75,14 @@ forEachEngine((engine) => {
       await givenUp()
       assert.equal((await stored()).length, 1)
       service.clock.advance(reclaimHoldMs)
-      await catalog.backstage.upkeep(0)
+      await catalog.inspection.upkeep(0)
       assert.deepEqual(await stored(), [])
-      const rows = await backstage.database.reader.selectFrom('reclaim_holds').selectAll().execute()
+      const rows = await inspection.database.reader.selectFrom('reclaim_holds').selectAll().execute()
       assert.deepEqual(rows, [])
     })
 
     it('is renewed while it is needed, and says so when it was not there all the time', async () => {
-      const { database } = catalog.backstage
+      const { database } = catalog.inspection
       const end = async (): Promise<string | undefined> =>
         (await database.reader.selectFrom('reclaim_holds').select('ends_at').executeTakeFirst())?.ends_at
       const pass = (): void => {
@@ -110,7 +110,7 @@ forEachEngine((engine) => {
     })
 
     it('begins when no transaction of reclaim is left that saw none', async () => {
-      const { database, clock } = catalog.backstage
+      const { database, clock } = catalog.inspection
       const events: string[] = []
       const { promise: looked, resolve: tellLooked } = Promise.withResolvers<void>()
       const { promise: mayEnd, resolve: letEnd } = Promise.withResolvers<void>()

@@ -5,7 +5,7 @@ import { reclaimHoldMs } from '../../kernel/limits/upkeep.ts'
 import type { Timers } from '../../kernel/timers.ts'
 import { anyHold, closeGate, deleteHold, deleteLapsedHolds, insertHold, passGate, renewHold } from './holds.queries.ts'
 
-export interface HoldParts {
+export interface HoldDeps {
   readonly database: Database
   readonly clock: Clock
   readonly timers: Timers
@@ -29,11 +29,11 @@ class HoldLost extends Error {
  * cannot renew it and learns what happened, however far apart their clocks are.
  */
 export const withHold = async <T>(
-  parts: HoldParts,
+  deps: HoldDeps,
   purpose: string,
   work: (check: () => void) => Promise<T>,
 ): Promise<T> => {
-  const { database, clock, timers, report } = parts
+  const { database, clock, timers, report } = deps
   const id = newId(clock.now())
   const endsAt = (): string => timestamp(clock.now() + reclaimHoldMs)
   await database.transaction(async (tx) => {
@@ -89,5 +89,5 @@ export const heldBack = async (tx: Transaction, nowMs: number): Promise<boolean>
 }
 
 /** Whether reclaim is most likely held back, to be asked before it goes through its queue. */
-export const seemsHeldBack = ({ database, clock }: Pick<HoldParts, 'database' | 'clock'>): Promise<boolean> =>
+export const seemsHeldBack = ({ database, clock }: Pick<HoldDeps, 'database' | 'clock'>): Promise<boolean> =>
   anyHold(database.reader, timestamp(clock.now()))

@@ -9,9 +9,9 @@ import { insertRemoval, lockBlob } from '../claims/claims.queries.ts'
 import { heldBack, seemsHeldBack } from './holds.ts'
 import { deleteBlob, deleteCandidate, isClaimed, nextCandidates } from './reclaim.queries.ts'
 import { moveNotes, type Removal } from './removal.queries.ts'
-import { nextTry, type RemovalParts, type Removed, remove, removeDue } from './removal.ts'
+import { nextTry, type RemovalDeps, type Removed, remove, removeDue } from './removal.ts'
 
-export type ReclaimParts = RemovalParts
+export type ReclaimDeps = RemovalDeps
 
 type Run = ReturnType<typeof upkeepRun>
 
@@ -29,10 +29,10 @@ type Run = ReturnType<typeof upkeepRun>
  *
  * One call visits the whole queue once, a batch at a time, unless `stopping()`. Returns how many blobs went.
  */
-export const reclaim = async (parts: ReclaimParts, stopping: () => boolean = () => false): Promise<number> => {
+export const reclaim = async (deps: ReclaimDeps, stopping: () => boolean = () => false): Promise<number> => {
   let removed = 0
   const tally: Tally = new Map()
-  const run = upkeepRun(parts.report)
+  const run = upkeepRun(deps.report)
   const count = ({ blobs, told }: Removed): void => {
     removed += blobs
     for (const { repository, bytes } of told) {
@@ -40,19 +40,19 @@ export const reclaim = async (parts: ReclaimParts, stopping: () => boolean = () 
       tally.set(repository, { files: sum.files + 1, bytes: sum.bytes + bytes })
     }
   }
-  if (!(await seemsHeldBack(parts)))
+  if (!(await seemsHeldBack(deps)))
     for (let after = ''; !stopping(); ) {
-      const digests = await nextCandidates(parts.database.reader, after, reclaimBatch)
+      const digests = await nextCandidates(deps.database.reader, after, reclaimBatch)
       const last = digests.at(-1)
       if (last === undefined) break
-      count(await remove(parts, await giveUp(parts, digests, run)))
+      count(await remove(deps, await giveUp(deps, digests, run)))
       if (digests.length < reclaimBatch) break
       after = last
     }
-  for await (const more of removeDue(parts, stopping)) count(more)
-  await tellOperators(parts, tally)
+  for await (const more of removeDue(deps, stopping)) count(more)
+  await tellOperators(deps, tally)
   run.end()
-  parts.meter.ran(parts.clock.now())
+  deps.meter.ran(deps.clock.now())
   return removed
 }
 
@@ -60,7 +60,7 @@ export const reclaim = async (parts: ReclaimParts, stopping: () => boolean = () 
 type Tally = Map<string, { files: number; bytes: number }>
 
 /** One event for each repository and run: a crash before it loses a summary, while the journal has every line. */
-const tellOperators = async ({ database, clock }: ReclaimParts, tally: Tally): Promise<void> => {
+const tellOperators = async ({ database, clock }: ReclaimDeps, tally: Tally): Promise<void> => {
   for (const [repository, { files, bytes }] of tally) {
     const details = { files, bytes: String(bytes) }
     const occurredAt = timestamp(clock.now())
@@ -76,7 +76,7 @@ const tellOperators = async ({ database, clock }: ReclaimParts, tally: Tally): P
  * cannot be given up, each is tried for itself: the others are.
  */
 const giveUp = async (
-  { database, clock, reach }: ReclaimParts,
+  { database, clock, reach }: ReclaimDeps,
   digests: readonly string[],
   run: Run,
 ): Promise<Removal[]> => {

@@ -34,7 +34,7 @@ import {
  * next one is put off, longer each time, so that a crash, a failure and a hang are one case: it is tried again. What fails
  * for good holds up nobody but itself.
  */
-export interface RemovalParts {
+export interface RemovalDeps {
   readonly database: Database
   readonly store: BlobStore
   readonly clock: Clock
@@ -56,10 +56,10 @@ export const nextTry = (nowMs: number, tries: number): string =>
   timestamp(nowMs + Math.min(removalPauseFirstMs * 2 ** (tries - 1), removalPauseLongestMs))
 
 /** Goes through all removals whose time has come, a batch at a time. */
-export async function* removeDue(parts: RemovalParts, stopping: () => boolean): AsyncGenerator<Removed> {
-  while (!stopping() && parts.meter.removing.size < removalsAtOnce) {
-    const taken = await take(parts)
-    yield await remove(parts, taken)
+export async function* removeDue(deps: RemovalDeps, stopping: () => boolean): AsyncGenerator<Removed> {
+  while (!stopping() && deps.meter.removing.size < removalsAtOnce) {
+    const taken = await take(deps)
+    yield await remove(deps, taken)
     if (taken.length < reclaimBatch) return
   }
 }
@@ -68,7 +68,7 @@ export async function* removeDue(parts: RemovalParts, stopping: () => boolean): 
  * Puts the next try of each off, so that others leave them alone meanwhile; that is courtesy, nothing depends on it. When it
  * is back, the removals are durable, whoever made them: a power cut must not bring rows back whose bytes are gone (I2).
  */
-const take = async ({ database, clock }: RemovalParts): Promise<Removal[]> => {
+const take = async ({ database, clock }: RemovalDeps): Promise<Removal[]> => {
   const nowMs = clock.now()
   const [now, beyond] = [timestamp(nowMs), timestamp(nowMs + 2 * removalPauseLongestMs)]
   const names = await dueRemovals(database.reader, now, beyond, reclaimBatch)
@@ -93,34 +93,34 @@ export interface Removed {
 }
 
 /** Removes the bytes of some removals, and settles those that are done. */
-export const remove = async (parts: RemovalParts, removals: readonly Removal[]): Promise<Removed> => {
-  const gone = await removeBytes(parts, removals)
-  parts.reach('reclaim.removed')
+export const remove = async (deps: RemovalDeps, removals: readonly Removal[]): Promise<Removed> => {
+  const gone = await removeBytes(deps, removals)
+  deps.reach('reclaim.removed')
   if (gone.length === 0) return { blobs: 0, told: [] }
   try {
-    return await settleTogether(parts, gone)
+    return await settleTogether(deps, gone)
   } catch (error) {
-    if (gone.length === 1) return unsettled(parts, gone, error)
+    if (gone.length === 1) return unsettled(deps, gone, error)
   }
   // One of them cannot be settled: the others are.
   const all: { blobs: number; told: Told[] } = { blobs: 0, told: [] }
   for (const removal of gone) {
-    const one = await settleTogether(parts, [removal]).catch((error) => unsettled(parts, [removal], error))
+    const one = await settleTogether(deps, [removal]).catch((error) => unsettled(deps, [removal], error))
     all.blobs += one.blobs
     all.told.push(...one.told)
   }
   return all
 }
 
-const unsettled = ({ meter, report }: RemovalParts, [removal]: readonly Removal[], error: unknown): Removed => {
+const unsettled = ({ meter, report }: RemovalDeps, [removal]: readonly Removal[], error: unknown): Removed => {
   meter.failed()
   report(`the removal of ${removal?.name} could not be told of; it is tried again`, error)
   return { blobs: 0, told: [] }
 }
 
-const settleTogether = async (parts: RemovalParts, gone: readonly Removal[]): Promise<Removed> => {
-  const { settled, told } = await parts.database.transaction((tx) => settle(tx, gone, timestamp(parts.clock.now())))
-  for (const { size } of settled) parts.meter.removed(size)
+const settleTogether = async (deps: RemovalDeps, gone: readonly Removal[]): Promise<Removed> => {
+  const { settled, told } = await deps.database.transaction((tx) => settle(tx, gone, timestamp(deps.clock.now())))
+  for (const { size } of settled) deps.meter.removed(size)
   return { blobs: settled.length, told }
 }
 
@@ -128,16 +128,16 @@ const settleTogether = async (parts: RemovalParts, gone: readonly Removal[]): Pr
  * Some at a time. One that does not end in time is left behind, and while it hangs, this process neither begins it again
  * nor has its place for another: what hangs for good takes a bounded part of the file system's threads.
  */
-const removeBytes = async (parts: RemovalParts, removals: readonly Removal[]): Promise<Removal[]> => {
-  const { store, meter, report } = parts
+const removeBytes = async (deps: RemovalDeps, removals: readonly Removal[]): Promise<Removal[]> => {
+  const { store, meter, report } = deps
   const gone: Removal[] = []
   const waiting = removals.values()
-  const inTurn = async (): Promise<void> => {
+  const oneByOne = async (): Promise<void> => {
     for (const removal of waiting) {
       const name = toBlobName(removal.name)
       if (meter.removing.has(name)) continue
       try {
-        if (!(await inTime(parts, name, store.delete(name)))) {
+        if (!(await inTime(deps, name, store.delete(name)))) {
           meter.failed()
           report(
             'the blob store does not end a removal; it is tried again',
@@ -152,16 +152,12 @@ const removeBytes = async (parts: RemovalParts, removals: readonly Removal[]): P
       }
     }
   }
-  await Promise.all(Array.from({ length: removalsAtOnce - meter.removing.size }, inTurn))
+  await Promise.all(Array.from({ length: removalsAtOnce - meter.removing.size }, oneByOne))
   return gone
 }
 
 /** Whether it ended in time; throws what it throws by then. */
-const inTime = async (
-  { meter, timers }: RemovalParts,
-  name: BlobName,
-  removing: Promise<unknown>,
-): Promise<boolean> => {
+const inTime = async ({ meter, timers }: RemovalDeps, name: BlobName, removing: Promise<unknown>): Promise<boolean> => {
   meter.removing.add(name)
   const ended = removing.finally(() => meter.removing.delete(name)).then(() => true)
   const { promise: late, resolve } = Promise.withResolvers<boolean>()

@@ -11,11 +11,11 @@ import { type ByteRange, resolveRange } from '../../kernel/range.ts'
 import type { Scope } from '../../kernel/scope.ts'
 import type { BlobStore } from '../../ports/blob-store.ts'
 import type { Admission } from '../admission/admission.ts'
-import type { Turn } from '../admission/download.ts'
-import { type OpeningParts, openStored, storedName } from '../claims/stored-names.ts'
+import type { Slot } from '../admission/download.ts'
+import { type OpeningDeps, openStored, storedName } from '../claims/stored-names.ts'
 import type { SmallFiles } from './small-files.ts'
 
-export interface ServeParts extends OpeningParts {
+export interface ServeDeps extends OpeningDeps {
   readonly store: BlobStore
   readonly smallFiles: SmallFiles
   readonly admission: Admission
@@ -76,7 +76,7 @@ const matches = (header: 'if-match' | 'if-none-match', value: string, etag: stri
  * `precondition_failed`, 416 `range_not_satisfiable`, and what {@link Admission.enter} throws.
  */
 export const serve = async (
-  parts: ServeParts,
+  deps: ServeDeps,
   served: Served,
   request: ServeRequest,
   headers: Readonly<Record<string, string>> = {},
@@ -113,26 +113,26 @@ export const serve = async (
         headers: { 'content-range': `bytes */${served.bytes}`, etag, 'accept-ranges': 'bytes' },
       },
     )
-  const elsewhere = await addressOf(parts, served, request, range === 'whole' ? served.bytes : range.end - range.start)
+  const elsewhere = await addressOf(deps, served, request, range === 'whole' ? served.bytes : range.end - range.start)
   if (elsewhere !== null) return { status: 307, headers: { ...common, location: elsewhere }, bytes: null }
   const interval = range === 'whole' ? { start: 0, end: served.bytes } : range
   const length = { ...full, 'content-length': String(interval.end - interval.start) }
   const sent =
     range === 'whole' ? length : { ...length, 'content-range': `bytes ${range.start}-${range.end - 1}/${served.bytes}` }
-  const bytes = request.head ? null : await send(parts, served, request, interval)
+  const bytes = request.head ? null : await send(deps, served, request, interval)
   return { status: range === 'whole' ? 200 : 206, headers: sent, bytes }
 }
 
 /** Where the store itself sends the body. What leaves in one piece is sooner sent than asked for a second time. */
 const addressOf = async (
-  parts: ServeParts,
+  deps: ServeDeps,
   { digest, name, mediaType = anyBytes }: Served,
   { head }: ServeRequest,
   bytes: number,
 ): Promise<string | null> =>
-  !parts.redirects || head || bytes <= smallDownloadBytes
+  !deps.redirects || head || bytes <= smallDownloadBytes
     ? null
-    : await parts.store.address(await storedName(parts, digest), {
+    : await deps.store.address(await storedName(deps, digest), {
         name,
         mediaType,
         seconds: storeAddressSeconds,
@@ -143,14 +143,14 @@ const addressOf = async (
  * their turn comes does not get it (I8).
  */
 const send = async (
-  parts: ServeParts,
+  deps: ServeDeps,
   served: Served,
   { downloadClass, caller, id, ticket, scope, hangUp, admitAgain }: ServeRequest,
   range: ByteRange,
 ): Promise<AsyncIterableIterator<Uint8Array>> => {
   const bytes = range.end - range.start
   const last = range.end === served.bytes
-  const entered = parts.admission.enter({
+  const entered = deps.admission.enter({
     caller,
     downloadClass,
     bytes,
@@ -162,26 +162,26 @@ const send = async (
     hangUp,
   })
   const waited = entered instanceof Promise
-  const turn = waited ? await entered : entered
+  const slot = waited ? await entered : entered
   if (waited) await admitAgain()
-  const pieces = await open(parts, served, range)
+  const pieces = await open(deps, served, range)
   scope.own(async () => void (await pieces.return?.()))
-  return new InTurn(pieces, turn)
+  return new InSlot(pieces, slot)
 }
 
 /** The bytes of a download: what is sent is counted. */
-class InTurn implements AsyncIterableIterator<Uint8Array> {
+class InSlot implements AsyncIterableIterator<Uint8Array> {
   readonly #bytes: AsyncIterableIterator<Uint8Array>
-  readonly #turn: Turn
+  readonly #grant: Slot
 
-  constructor(bytes: AsyncIterableIterator<Uint8Array>, turn: Turn) {
+  constructor(bytes: AsyncIterableIterator<Uint8Array>, slot: Slot) {
     this.#bytes = bytes
-    this.#turn = turn
+    this.#grant = slot
   }
 
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
     const piece = await this.#bytes.next()
-    if (piece.done !== true) this.#turn.sent(piece.value.byteLength)
+    if (piece.done !== true) this.#grant.sent(piece.value.byteLength)
     return piece
   }
 
@@ -196,15 +196,11 @@ class InTurn implements AsyncIterableIterator<Uint8Array> {
 }
 
 /** The bytes of a range, from memory where they are; opened before this resolves. */
-const open = async (
-  parts: ServeParts,
-  served: Served,
-  range: ByteRange,
-): Promise<AsyncIterableIterator<Uint8Array>> => {
+const open = async (deps: ServeDeps, served: Served, range: ByteRange): Promise<AsyncIterableIterator<Uint8Array>> => {
   const { digest, bytes } = served
-  if (bytes === 0 || bytes > smallFileBytesMax) return openStored(parts, served, range)
+  if (bytes === 0 || bytes > smallFileBytesMax) return openStored(deps, served, range)
   const whole =
-    parts.smallFiles.find(digest) ??
-    (await parts.smallFiles.read(served, await openStored(parts, served, { start: 0, end: bytes })))
+    deps.smallFiles.find(digest) ??
+    (await deps.smallFiles.read(served, await openStored(deps, served, { start: 0, end: bytes })))
   return new OnePiece(whole.subarray(range.start, range.end))
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, writeFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { onSqlite } from '../../../test/harness/engines.ts'
@@ -62,7 +62,7 @@ onSqlite((engine) => {
         Array.from({ length: 50 }, (_, index) =>
           database.transaction(async (tx) => {
             order.push(index)
-            if (index % 7 === 0) await turn()
+            if (index % 7 === 0) await nextRound()
             await write(tx, index)
           }),
         ),
@@ -88,10 +88,10 @@ onSqlite((engine) => {
 
     it('lets the event loop turn while transactions follow each other without a pause', async () => {
       const database = await openNotes(engine)
-      let turns = 0
+      let rounds = 0
       let over = false
       const count = async (): Promise<void> => {
-        for (; !over; turns++) await turn()
+        for (; !over; rounds++) await nextRound()
       }
       const counting = count()
       for (let id = 0; id < 3_000; id++) {
@@ -100,7 +100,7 @@ onSqlite((engine) => {
       await database.transaction(async () => {})
       over = true
       await counting
-      assert(turns > 5, `${turns} turns`)
+      assert(rounds > 5, `${rounds} turns`)
     })
   })
 
@@ -114,8 +114,8 @@ onSqlite((engine) => {
         await write(tx, 1)
       })
       const acknowledged = writing.then(() => events.push('acknowledged'))
-      while (held.length === 0) await turn()
-      await turn()
+      while (held.length === 0) await nextRound()
+      await nextRound()
       assert.deepEqual(await ids(database.reader), [1])
       assert.deepEqual(events, [])
       letGo()
@@ -132,8 +132,8 @@ onSqlite((engine) => {
       const readings = [database.transaction(ids), database.settled(), database.snapshot(ids)].map((reading) =>
         reading.then(() => answered++),
       )
-      while (held.length === 0) await turn()
-      await turn()
+      while (held.length === 0) await nextRound()
+      await nextRound()
       assert.equal(answered, 0)
       letGo()
       await Promise.all(readings)
@@ -144,7 +144,7 @@ onSqlite((engine) => {
       const { database, held, letGo } = await withHeldSyncs(await engine.freshDatabaseUrl(), report)
       engine.use(database)
       const writing = database.transaction((tx) => write(tx, 1))
-      while (held.length === 0) await turn()
+      while (held.length === 0) await nextRound()
       held.shift()?.reject(new Error('EIO'))
       await assert.rejects(writing, DatabaseUnavailable)
       letGo()
@@ -171,7 +171,7 @@ onSqlite((engine) => {
       const exits = others.map((other) => once(other, 'exit'))
       for (let id = 0; id < 100; id++) {
         await database.transaction((tx) => write(tx, id))
-        await turn()
+        await nextRound()
       }
       for (const exit of exits) assert.deepEqual(await exit, [0, null])
       const from = (first: number): number[] => Array.from({ length: 100 }, (_, index) => first + index)
@@ -187,13 +187,13 @@ onSqlite((engine) => {
       })
       const exited = once(other, 'exit')
       await once(other.stdout, 'data')
-      let turns = 0
-      const watching = setInterval(() => turns++, 5)
+      let rounds = 0
+      const watching = setInterval(() => rounds++, 5)
       await new Promise((resolve) => setTimeout(resolve, 50))
       await database.transaction((tx) => write(tx, 1))
       clearInterval(watching)
       await exited
-      assert(turns > 20, `${turns} turns`)
+      assert(rounds > 20, `${rounds} turns`)
       assert.deepEqual(await ids(database.reader), [1, 1_000])
     })
 

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import type { DatabaseConnection } from 'kysely'
 import { Announcements } from '../announcements.ts'
 import { runOnce, withRetries } from '../attempts.ts'
@@ -95,7 +95,7 @@ export class SqliteDatabase implements Database {
     refuseInside('A transaction was begun')
     const { value, scope } = await withRetries(
       () =>
-        this.#writer.inTurn(async (session) => {
+        this.#writer.alone(async (session) => {
           if (this.#sync.failure !== undefined) {
             await session.rollback()
             throw this.#sync.failure
@@ -149,7 +149,7 @@ export class SqliteDatabase implements Database {
     await this.#care.stop()
     if (this.#sync.failure !== undefined) return this.#leaveOpen()
     await this.#writer.close(async () => {
-      await turn() // The last transaction has left the queue, and has yet to ask whether it is durable.
+      await nextRound() // The last transaction has left the queue, and has yet to ask whether it is durable.
       await this.#snapshots.close()
       await this.#sync.durable()
       this.#reading.close()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { GroupSync } from './group-sync.ts'
 
 /** A file whose syncs end when the test says so. */
@@ -22,7 +22,7 @@ const setUp = async () => {
   const group = new GroupSync(disk, (cause) => new Error('poisoned', { cause }))
   // The first one also covers what others left before we came.
   const first = group.durable()
-  await turn()
+  await nextRound()
   disk.syncs.shift()?.resolve()
   await first
   return { disk, group }
@@ -39,8 +39,8 @@ const settledSoon = async (promise: Promise<void>): Promise<boolean> => {
       settled = true
     },
   )
-  await turn()
-  await turn()
+  await nextRound()
+  await nextRound()
   return settled
 }
 
@@ -57,7 +57,7 @@ describe('group sync', () => {
       group.committed()
       return group.durable()
     })
-    await turn()
+    await nextRound()
     assert.equal(disk.syncs.length, 1)
     disk.syncs[0]?.resolve()
     await Promise.all(waiting)
@@ -67,7 +67,7 @@ describe('group sync', () => {
     const { disk, group } = await setUp()
     group.committed()
     const first = group.durable()
-    await turn()
+    await nextRound()
     group.committed()
     const second = group.durable()
     disk.syncs[0]?.resolve()
@@ -82,7 +82,7 @@ describe('group sync', () => {
     const { disk, group } = await setUp()
     group.committed()
     const writer = group.durable()
-    await turn()
+    await nextRound()
     const reader = group.durable()
     assert.equal(await settledSoon(reader), false)
     disk.syncs[0]?.resolve()
@@ -111,14 +111,14 @@ describe('group sync', () => {
     const { disk, group } = await setUp()
     group.committed()
     const running = group.durable()
-    await turn()
+    await nextRound()
     group.committed()
     const waiting = group.durable()
     disk.syncs[0]?.reject(new Error('EIO'))
     await assert.rejects(running, /poisoned/)
     await assert.rejects(waiting, /poisoned/)
     await assert.rejects(group.durable(), /poisoned/)
-    await turn()
+    await nextRound()
     assert.equal(disk.syncs.length, 1)
     assert(group.failure !== undefined)
   })

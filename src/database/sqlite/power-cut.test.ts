@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { randomOf } from '../../../test/harness/random.ts'
 import { migrate } from '../migrate.ts'
@@ -111,7 +111,7 @@ const play = async (seed: number, folder: string, honest: boolean): Promise<Roun
     const sync = async (): Promise<void> => {
       const completed = disk?.syncBegins()
       await wal.sync()
-      for (let turns = Math.floor(random() * 4); turns > 0; turns--) await turn()
+      for (let rounds = Math.floor(random() * 4); rounds > 0; rounds--) await nextRound()
       if (honest) completed?.()
     }
     return { ...wal, sync }
@@ -138,7 +138,7 @@ const play = async (seed: number, folder: string, honest: boolean): Promise<Roun
         const { rows } = await sql<{ next: number }>`select max(id) + 1 as next from notes`.execute(tx)
         const next = rows[0]?.next ?? 0
         await sql`insert into notes (id, body) values (${next}, ${body})`.execute(tx)
-        if (random() < 0.3) await turn()
+        if (random() < 0.3) await nextRound()
         return next
       },
       relaxed ? { durability: 'relaxed' } : {},
@@ -169,7 +169,7 @@ const play = async (seed: number, folder: string, honest: boolean): Promise<Roun
   const writing = Array.from({ length: writers }, write)
   try {
     for (let event = 0; event < 60; event++) {
-      for (let turns = Math.floor(random() * 6); turns > 0; turns--) await turn()
+      for (let rounds = Math.floor(random() * 6); rounds > 0; rounds--) await nextRound()
       if (random() < 0.15) model.checkpoint(other, random() < 0.5 ? 'passive' : 'restart')
       if (random() < 0.5) check()
     }

@@ -23,7 +23,7 @@ export class Writer {
   }
 
   /** Runs `work` in turn, in a transaction that it has to end through the session. */
-  async inTurn<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async alone<T>(work: (session: Session) => Promise<T>): Promise<T> {
     if (this.#closed) throw new DatabaseUnavailable('The database is closed.')
     await this.#queue.enter()
     try {

@@ -55,7 +55,7 @@ export const incomingBody = (request: IncomingMessage, response: ServerResponse,
 async function* timedPieces(
   request: IncomingMessage,
   response: ServerResponse,
-  { scope, deadlineSeconds, beginTransfer, digests, whenWhole, place: turn }: Taking,
+  { scope, deadlineSeconds, beginTransfer, digests, whenWhole, place: placeInLine }: Taking,
 ): AsyncGenerator<Uint8Array> {
   let failure: Failure | null = null
   let wake: (() => void) | null = null
@@ -68,7 +68,7 @@ async function* timedPieces(
     failure ??= reason
     notify()
   }
-  const place = await turn(stop)
+  const place = await placeInLine(stop)
   continueBody(request, response)
   const transfer = beginTransfer()
   const deadline = setTimeout(() => {

@@ -7,7 +7,7 @@ import { OwningScope } from '../../kernel/scope.ts'
 import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { createUploadLine, type ReceivingPlace } from './upload-line.ts'
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const rounds = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('the line of uploads', () => {
   const scene = () => {
@@ -48,7 +48,7 @@ describe('the line of uploads', () => {
     const { began, refused, enter, enterMany } = scene()
     enterMany('greedy', uploadBodiesAtOnce)
     enter('other')
-    await turn()
+    await rounds()
     assert.deepEqual(began, [...Array.from({ length: uploadBodiesPerCaller }, () => 'greedy'), 'other'])
     assert.deepEqual(refused, [])
   })
@@ -60,26 +60,26 @@ describe('the line of uploads', () => {
     enterMany('two', 2)
     enter('one')
     enter('three')
-    await turn()
+    await rounds()
     began.length = 0
     ones[0]?.end()
     ones[1]?.end()
-    await turn()
+    await rounds()
     assert.deepEqual(began, ['three', 'one'])
   })
 
   it('forgets who went away, waiting or not, and is empty in the end', async () => {
     const { began, refused, enterMany } = scene()
     const all = ['one', 'two', 'three'].flatMap((caller) => enterMany(caller, uploadBodiesPerCaller))
-    await turn()
+    await rounds()
     assert.equal(began.length, uploadBodiesAtOnce)
     for (const scope of all.toReversed()) scope.end()
-    await turn()
+    await rounds()
     assert.equal(refused.length, uploadBodiesPerCaller)
     began.length = 0
     enterMany('one', uploadBodiesPerCaller)
     enterMany('two', uploadBodiesPerCaller)
-    await turn()
+    await rounds()
     assert.equal(began.length, uploadBodiesAtOnce)
   })
 
@@ -88,11 +88,11 @@ describe('the line of uploads', () => {
     const all = enterMany('one', uploadBodiesPerCaller + uploadBodiesWaitingMax)
     enterMany('two', uploadBodiesAtOnce - uploadBodiesPerCaller)
     enter('three')
-    await turn()
+    await rounds()
     assert.deepEqual(refusedOnes, ['one'])
     began.length = 0
     all[0]?.end()
-    await turn()
+    await rounds()
     assert.deepEqual(began, ['three'])
   })
 
@@ -102,14 +102,14 @@ describe('the line of uploads', () => {
       const all = scene()
       all.enterMany('slow', uploadBodiesPerCaller)
       all.enterMany('slower', uploadBodiesPerCaller)
-      await turn()
+      await rounds()
       const pass = async (seconds: number): Promise<void> => {
         for (let second = 0; second < seconds; second++) {
           for (const place of all.places.values()) place.awaits()
           all.time.pass(1000)
           for (const place of all.places.values())
             place.received(place.caller === 'slow' ? bytesPerSecond + 1 : bytesPerSecond)
-          await turn()
+          await rounds()
         }
       }
       return { ...all, pass }
@@ -146,7 +146,7 @@ describe('the line of uploads', () => {
       time.pass(20_000)
       assert.deepEqual([cut, refused], [[], []])
       time.pass(20_000)
-      await turn()
+      await rounds()
       assert.equal(refused.length, 1)
       assert.match(refused[0] ?? '', /no place came free in 30 seconds/)
       enter('slow')
@@ -160,7 +160,7 @@ describe('the line of uploads', () => {
   it('is no longer than it may be', async () => {
     const { refused, enterMany } = scene()
     const all = enterMany('one', uploadBodiesPerCaller + uploadBodiesWaitingMax + 1)
-    await turn()
+    await rounds()
     assert.equal(refused.length, 1)
     assert.match(refused[0] ?? '', /Send the file again/)
     for (const scope of all) scope.end()

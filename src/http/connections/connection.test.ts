@@ -34,7 +34,7 @@ describe('a connection', () => {
     const connections = new Map<Duplex, Connection>()
     const time = new VirtualTime()
     const crowd = new Crowd({ most: 40, perNetwork: 1, reserved: 20, momentMs: 0 }, time)
-    const parts = {
+    const deps = {
       crowd,
       lingering: new Lingering(),
       proxied: new Proxied(2),
@@ -47,7 +47,7 @@ describe('a connection', () => {
     servers.push(server)
     server.on('clientError', (_, socket) => connections.get(socket)?.giveUp('the last words'))
     server.on('connection', (socket) =>
-      connections.set(socket, new Connection(socket, networks[connections.size] ?? null, parts)),
+      connections.set(socket, new Connection(socket, networks[connections.size] ?? null, deps)),
     )
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const address = server.address()

@@ -10,7 +10,7 @@ import type { Proxied } from './proxied.ts'
 import { Shares } from './shares.ts'
 import { watchTaking } from './taking.ts'
 
-export interface ConnectionParts {
+export interface ConnectionDeps {
   readonly crowd: Crowd
   readonly lingering: Lingering
   readonly proxied: Proxied
@@ -55,7 +55,7 @@ const waitingEverywhere = new Shares<Waiting>()
  */
 export class Connection {
   readonly #socket: Socket
-  readonly #parts: ConnectionParts
+  readonly #parts: ConnectionDeps
   readonly #member: Member
   readonly #hasRoom: boolean
   #underWay: UnderWay | null = null
@@ -64,15 +64,15 @@ export class Connection {
   /** Our side is closed. */
   #closing = false
 
-  constructor(socket: Socket, network: string | null, parts: ConnectionParts) {
+  constructor(socket: Socket, network: string | null, deps: ConnectionDeps) {
     this.#socket = socket
-    this.#parts = parts
+    this.#parts = deps
     this.#member = this.#asMember(network)
-    this.#hasRoom = parts.crowd.enter(this.#member)
-    const stopWatching = watchTaking(socket, parts.timers)
+    this.#hasRoom = deps.crowd.enter(this.#member)
+    const stopWatching = watchTaking(socket, deps.timers)
     socket.on('close', () => {
       stopWatching()
-      parts.crowd.leave(this.#member)
+      deps.crowd.leave(this.#member)
       this.#forgetWaiting()
       this.#underWay?.exchange.scope.end()
     })

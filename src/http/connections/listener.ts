@@ -12,9 +12,9 @@ import {
 } from '../../kernel/limits/http.ts'
 import { realTimers } from '../../kernel/timers.ts'
 import { expectsContinue } from '../body/request-body.ts'
-import type { HttpParts } from '../given.ts'
+import type { HttpDeps } from '../given.ts'
 import { networkBehind, peerNetwork } from '../pipeline/client-address.ts'
-import { Connection, type ConnectionParts } from './connection.ts'
+import { Connection, type ConnectionDeps } from './connection.ts'
 import { Crowd } from './crowd.ts'
 import type { Lingering } from './lingering.ts'
 import { malformedAnswer, tunnelAnswer } from './malformed.ts'
@@ -42,18 +42,18 @@ const bounds = {
 /** Listens for connections; each of them hands on its requests, one after another. */
 export class Listener {
   readonly #connections = new WeakMap<Duplex, Connection>()
-  readonly #parts: Pick<HttpParts, 'trustedProxies'>
-  readonly #shared: Omit<ConnectionParts, 'serve'>
+  readonly #parts: Pick<HttpDeps, 'trustedProxies'>
+  readonly #shared: Omit<ConnectionDeps, 'serve'>
 
-  constructor(parts: Pick<HttpParts, 'trustedProxies' | 'reportBug'>, lingering: Lingering) {
-    this.#parts = parts
+  constructor(deps: Pick<HttpDeps, 'trustedProxies' | 'reportBug'>, lingering: Lingering) {
+    this.#parts = deps
     this.#shared = {
       crowd: new Crowd(bounds, realTimers),
       lingering,
       proxied: new Proxied(connectionsPerNetworkMax),
-      networkBehind: (request) => networkBehind(request, parts.trustedProxies),
+      networkBehind: (request) => networkBehind(request, deps.trustedProxies),
       timers: realTimers,
-      report: (error) => parts.reportBug(error, { asked: 'the end of a request' }),
+      report: (error) => deps.reportBug(error, { asked: 'the end of a request' }),
     }
   }
 

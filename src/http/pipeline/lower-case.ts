@@ -23,14 +23,15 @@ export const lowerCaseIds = (schema: TSchema): LowerCase | null => {
   if (length !== undefined)
     return (value) =>
       typeof value === 'string' ? `${value.slice(0, length).toLowerCase()}${value.slice(length)}` : value
-  if (Array.isArray(anyOf)) return inTurn(anyOf.flatMap((each) => (isSchema(each) ? (lowerCaseIds(each) ?? []) : [])))
+  if (Array.isArray(anyOf))
+    return oneAfterAnother(anyOf.flatMap((each) => (isSchema(each) ? (lowerCaseIds(each) ?? []) : [])))
   if (isSchema(items)) return inItems(lowerCaseIds(items))
   return isSchema(properties) ? inFields(properties) : null
 }
 
 const isSchema = (value: unknown): value is TSchema => typeof value === 'object' && value !== null
 
-const inTurn = (ways: readonly LowerCase[]): LowerCase | null =>
+const oneAfterAnother = (ways: readonly LowerCase[]): LowerCase | null =>
   ways.length === 0 ? null : (value) => ways.reduce((changed, way) => way(changed), value)
 
 const inItems = (way: LowerCase | null): LowerCase | null =>

@@ -44,14 +44,14 @@ describe('a second repository', () => {
       performed += 1
       return { status: 200, json: { mayAlso } } as const
     }
-    const parts = bareHttpParts({ operations: [handle(inBody, perform), handle(inQuery, perform)] })
+    const deps = bareHttpParts({ operations: [handle(inBody, perform), handle(inQuery, perform)] })
     const authorizeAlso = async (_: unknown, { actions }: SecondRepository, repository: string): Promise<void> => {
       asked.push(`${actions.join()} on ${repository}`)
       if (repository === 'hidden') throw notFound('repository')
       if (repository === 'closed') throw new Failure('permission_missing', 'No.')
       if (repository === 'broken') throw new Failure('unavailable', 'Later.')
     }
-    server = await createHttpServer({ ...parts, gate: { ...parts.gate, authorizeAlso } })
+    server = await createHttpServer({ ...deps, gate: { ...deps.gate, authorizeAlso } })
     url = await server.listen('127.0.0.1', 0)
   })
   after(async () => {

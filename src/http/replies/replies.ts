@@ -4,7 +4,7 @@ import type { AnyAnswer } from '../../contract/handler.ts'
 import { contentGuards } from '../../kernel/content-guards.ts'
 import { textAnswerMs, unreadBytesMax } from '../../kernel/limits/http.ts'
 import { leavesMuchUnread } from '../body/request-body.ts'
-import type { HttpParts } from '../given.ts'
+import type { HttpDeps } from '../given.ts'
 import { clientFacts } from '../pipeline/client-address.ts'
 import { type Exchange, exchangeOf } from '../pipeline/exchange.ts'
 import { isByteAnswer } from '../pipeline/pipeline.ts'
@@ -34,8 +34,8 @@ export interface Replies {
   ): void
 }
 
-type Parts = Pick<
-  HttpParts,
+type Deps = Pick<
+  HttpDeps,
   'metrics' | 'logAnswer' | 'reportBug' | 'translate' | 'settled' | 'trustedProxies' | 'baseUrl'
 >
 
@@ -47,9 +47,9 @@ type Parts = Pick<
  * more, are things to rely on. Where a commit is visible before it is durable (`database/sqlite/group-sync.ts`) an answer
  * waits for the sync that is due, which serves all who wait; when nothing is due, and on other engines, it waits for nothing.
  */
-export const createReplies = (parts: Parts, isDraining: () => boolean): Replies => {
+export const createReplies = (engines: Deps, isDraining: () => boolean): Replies => {
   const unread = new Unread(unreadBytesMax)
-  const basePath = basePathOf(parts.baseUrl)
+  const basePath = basePathOf(engines.baseUrl)
 
   /** Handlers speak of paths of the service; clients ask for them below its base path. */
   const located = <Headers extends Readonly<Record<string, string>>>(headers: Headers): Headers =>
@@ -74,8 +74,8 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
     const { operationId = 'none', template = 'unknown' } = request.routeOptions.config ?? {}
     const milliseconds = performance.now() - startedAtMs
     const status = reply.raw.statusCode
-    parts.metrics.answered(template, request.method, status, milliseconds / 1000)
-    parts.logAnswer({ requestId, operation: operationId, method: request.method, status, milliseconds })
+    engines.metrics.answered(template, request.method, status, milliseconds / 1000)
+    engines.logAnswer({ requestId, operation: operationId, method: request.method, status, milliseconds })
   }
 
   const text: Replies['text'] = (request, reply, status, headers, body) => {
@@ -111,7 +111,7 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
     // At once: whatever else comes of the request meanwhile, this is its answer.
     reply.hijack()
     if (!exchangeOf(request).readsCatalog) return tell(request, reply, error)
-    parts.settled().then(
+    engines.settled().then(
       () => tell(request, reply, error),
       (trouble: unknown) => tell(request, reply, trouble),
     )
@@ -119,12 +119,12 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
 
   const tell = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
     const { requestId, wire } = exchangeOf(request)
-    const failure = toFailure(error, parts.translate)
+    const failure = toFailure(error, engines.translate)
     if (failure.code === 'internal') {
       const asked = `${request.method} ${request.routeOptions.config?.template ?? 'unknown'}`
-      parts.reportBug(failure.cause ?? failure, { requestId, asked })
+      engines.reportBug(failure.cause ?? failure, { requestId, asked })
     }
-    const { baseUrl } = clientFacts(request.raw, parts.trustedProxies, parts.baseUrl)
+    const { baseUrl } = clientFacts(request.raw, engines.trustedProxies, engines.baseUrl)
     const rendered = wire.render(failure, { requestId, baseUrl })
     text(request, reply, rendered.status, rendered.headers, rendered.text)
   }
@@ -148,7 +148,7 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
     if (bytes === null) {
       reply.raw.writeHead(given.status, headers).end()
     } else {
-      const transfer = parts.metrics.begin('out')
+      const transfer = engines.metrics.begin('out')
       exchange.scope.own(() => transfer.end())
       exchange.scope.own(async () => void (await bytes.return?.()))
       await sendBytes(reply.raw, exchange.scope, given.status, headers, bytes, (sent) => transfer.add(sent))
@@ -161,7 +161,7 @@ export const createReplies = (parts: Parts, isDraining: () => boolean): Replies 
 
   const settledFor = async (given: AnyAnswer): Promise<void> => {
     try {
-      await parts.settled()
+      await engines.settled()
     } catch (error) {
       if (isByteAnswer(given)) await given.bytes?.return?.()
       throw error

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { piecesPerTurn } from '../../kernel/limits/transfers.ts'
+import { piecesPerRound } from '../../kernel/limits/transfers.ts'
 import type { Scope } from '../../kernel/scope.ts'
 
 /**
@@ -8,23 +8,23 @@ import type { Scope } from '../../kernel/scope.ts'
  * whatever else has come is looked at (measured with 64 downloads: p99 of a small GET is 4 ms, and was 32).
  */
 let handedOver = 0
-let turn: Promise<void> | null = null
+let round: Promise<void> | null = null
 
-const nextTurn = (): Promise<void> => {
-  turn ??= new Promise((resolve) => {
+const nextRound = (): Promise<void> => {
+  round ??= new Promise((resolve) => {
     setImmediate(() => {
       handedOver = 0
-      turn = null
+      round = null
       resolve()
     })
   })
-  return turn
+  return round
 }
 
-const inItsTurn = async (): Promise<void> => {
-  while (handedOver >= piecesPerTurn) await nextTurn()
+const inItsRound = async (): Promise<void> => {
+  while (handedOver >= piecesPerRound) await nextRound()
   handedOver += 1
-  void nextTurn()
+  void nextRound()
 }
 
 /**
@@ -61,7 +61,7 @@ export const sendBytes = async (
       return
     }
     for (let piece = first; piece.done !== true; piece = await bytes.next()) {
-      await inItsTurn()
+      await inItsRound()
       if (!(await write(piece.value))) return
       sent(piece.value.byteLength)
     }

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../database/database.ts'
 
 /** Who did it, from where. */
-export interface NamedDoer {
+export interface NamedActor {
   readonly actor: string
   readonly clientAddress: string
 }
@@ -19,7 +19,7 @@ export interface SecurityEntry {
 export const insertSecurityAuditRow = async (
   tx: Transaction,
   sequence: number,
-  doer: NamedDoer,
+  actor: NamedActor,
   entry: SecurityEntry,
 ): Promise<void> => {
   await tx
@@ -27,10 +27,10 @@ export const insertSecurityAuditRow = async (
     .values({
       sequence,
       occurred_at: entry.occurredAt,
-      actor: doer.actor,
+      actor: actor.actor,
       action: entry.action,
       subject: entry.subject,
-      client_address: doer.clientAddress,
+      client_address: actor.clientAddress,
       service_account_id: entry.serviceAccountId ?? null,
     })
     .execute()

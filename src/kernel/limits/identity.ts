@@ -85,6 +85,6 @@ export const registrationsFreePerAddress = 60
 export const passwordHashesWaitingPerSubjectMax = 64
 export const passwordHashesWaitingPerNetworkMax = 100
 /** Of so many accounts and networks it is remembered when they had their last turn; a megabyte for each of three lines. */
-export const passwordTurnsRememberedMax = 10_000
+export const passwordPartiesRememberedMax = 10_000
 /** Of a password that a command makes up: 144 bits, 24 characters to copy. */
 export const generatedPasswordBytes = 18

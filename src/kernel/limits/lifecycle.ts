@@ -25,7 +25,7 @@ export const retentionItemsMax = 100 // spec
 /** Versions that are looked at together when groups of them are counted: some milliseconds on either engine. */
 export const versionsCountedPage = 2_000
 /** Groups whose ends of what is kept are remembered within one look: more than one batch of versions can belong to. */
-export const linesRememberedGroups = 1_000
+export const cutoffsRememberedGroups = 1_000
 /** Files that a page of retention candidates looks at before it ends early with a `next`. */
 export const candidatesLookedAtMax = 10_000
 /** Policies whose time has come that are looked up together. */

@@ -10,9 +10,9 @@ export const partBytesMin = 8 * MiB // spec
 export const partBytesMax = GiB // spec
 export const partsMax = 10_000 // spec
 /** How long a holder of an upload's turn may be silent before another may take it. Renewed at a third of it. */
-export const uploadTurnMs = 30 * second
+export const uploadLeaseMs = 30 * second
 /** Turns that a process remembers to have left without being able to give them back; more than lapse in a busy half minute. */
-export const leftTurnsMax = 1_000
+export const leftLeasesMax = 1_000
 /** A body that sends nothing for this long is given up. */
 export const transferIdleMs = 60 * second
 /** What comes in and is not hashed yet, of all transfers together; a power of two. */
@@ -43,7 +43,7 @@ export const roomLookEveryBytes = 16 * MiB
 /** Memory per transfer: two buffers of this size when sending, one when many are sent (measured best of 128 KiB to 1 MiB). */
 export const readAheadBytes = 768 * KiB
 /** Pieces that are given to the kernel in one turn of the event loop: a millisecond's worth, and then others get a look. */
-export const piecesPerTurn = 4
+export const piecesPerRound = 4
 /** Received bytes that may wait for the disk before the sender is paused. */
 export const receiveBufferBytes = MiB
 /** Received bytes after which a sync is started beside the transfer, so that the last one is short. */

@@ -1,9 +1,9 @@
 import { adoptStore } from '../../content/claims/ownership.ts'
-import { withParts } from './offline.ts'
+import { withEngines } from './offline.ts'
 
 /** Makes the blob store that of this database, whatever it belonged to. */
 export const adoptStoreCommand = (): Promise<void> =>
-  withParts(async (parts) => {
-    await adoptStore(parts)
+  withEngines(async (engines) => {
+    await adoptStore(engines)
     console.log('The blob store belongs to this database now. What no row knows is in quarantine: svc quarantine')
   })

@@ -3,10 +3,10 @@ import { progressTo } from '../../features/operating/moving/progress.ts'
 import { BytesMissing } from '../../features/operating/moving/restore-checks.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { VaultFailure } from '../../ports/vault.ts'
+import type { Environment } from '../engines.ts'
 import { exportTo, importFrom } from '../moving.ts'
-import type { Stage } from '../parts.ts'
 import { translate } from '../translate.ts'
-import { withParts } from './offline.ts'
+import { withEngines } from './offline.ts'
 
 const progress = () => progressTo((line) => console.error(line))
 
@@ -33,26 +33,26 @@ const isFull = (error: unknown): boolean =>
 export const exportCommand = (
   path: string,
   { withoutBytes = false, refresh = false }: { readonly withoutBytes?: boolean; readonly refresh?: boolean },
-  stage?: Stage,
+  environment?: Environment,
 ): Promise<void> =>
-  withParts(
-    (parts) =>
+  withEngines(
+    (engines) =>
       naming(async () => {
-        const done = await exportTo(parts, path, { withoutBytes, refresh }, progress())
+        const done = await exportTo(engines, path, { withoutBytes, refresh }, progress())
         const files = withoutBytes
           ? `no bytes of its ${done.blobs} files`
           : `${done.blobs} files with ${done.bytes} bytes (${done.kept} were there already)`
         console.log(`Exported ${done.rows} rows and ${files} to ${path}.`)
       }),
-    { stage },
+    { environment },
   )
 
 /** Puts an export into an empty database and store. Ends with 1 when the doctor finds damage afterwards. */
-export const importCommand = (path: string, stage?: Stage): Promise<void> =>
-  withParts(
-    (parts) =>
+export const importCommand = (path: string, environment?: Environment): Promise<void> =>
+  withEngines(
+    (engines) =>
       naming(async () => {
-        const { rows, blobs, bytes, findings } = await importFrom(parts, path, progress())
+        const { rows, blobs, bytes, findings } = await importFrom(engines, path, progress())
         for (const { kind, text } of findings) console.log(`${kind}: ${text}`)
         const damaged = findings.filter(({ kind }) => kind === 'damage').length
         if (damaged === 0)
@@ -62,5 +62,5 @@ export const importCommand = (path: string, stage?: Stage): Promise<void> =>
         )
         process.exitCode = 1
       }),
-    { stage, duringImport: true, begins: true },
+    { environment, duringImport: true, begins: true },
   )

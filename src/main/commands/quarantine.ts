@@ -1,7 +1,7 @@
 import { giveUpQuarantined, inQuarantine, quarantined, watchQuarantine } from '../../content/checks/quarantine.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { day } from '../../kernel/units.ts'
-import { withParts } from './offline.ts'
+import { withEngines } from './offline.ts'
 
 /** Lists what is in quarantine after a look through the store; with `removeAfterDays` gives up what was there that long. */
 export const quarantineCommand = ({
@@ -9,15 +9,15 @@ export const quarantineCommand = ({
 }: {
   readonly removeAfterDays?: number | undefined
 }): Promise<void> =>
-  withParts(async (parts) => {
-    await watchQuarantine(parts)
+  withEngines(async (engines) => {
+    await watchQuarantine(engines)
     if (removeAfterDays === undefined) {
-      for await (const { name, size, seen_at } of quarantined(parts))
+      for await (const { name, size, seen_at } of quarantined(engines))
         console.log(`${name}  ${size} bytes, since ${seen_at}`)
     } else {
-      const given = await giveUpQuarantined(parts, timestamp(parts.clock.now() - removeAfterDays * day))
+      const given = await giveUpQuarantined(engines, timestamp(engines.clock.now() - removeAfterDays * day))
       console.log(`${given} files were given up; the upkeep removes them.`)
     }
-    const { blobs, bytes } = await inQuarantine(parts)
+    const { blobs, bytes } = await inQuarantine(engines)
     console.log(`${blobs} files with ${bytes} bytes are in quarantine.`)
   })

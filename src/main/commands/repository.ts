@@ -8,7 +8,7 @@ import { unasked } from '../../journal/security-audit/security-audit.ts'
 import { invalid } from '../../kernel/failure.ts'
 import { pageMax } from '../../kernel/limits/catalog.ts'
 import { isRepositoryId, patterns } from '../../kernel/names.ts'
-import { withParts } from './offline.ts'
+import { withEngines } from './offline.ts'
 
 const operator = unasked({ actor: 'operator', clientAddress: 'command line' })
 
@@ -19,22 +19,22 @@ const parseId = (id: string): string => {
 }
 
 export const createRepositoryCommand = (id: string): Promise<void> =>
-  withParts(async (parts) => {
-    await createRepository(parts, parseId(id), operator)
+  withEngines(async (engines) => {
+    await createRepository(engines, parseId(id), operator)
     console.log(`Created ${id}. Give people access to it through a group.`)
   })
 
 export const deleteRepositoryCommand = (id: string): Promise<void> =>
-  withParts(async (parts) => {
-    await deleteRepository(parts, parseId(id), operator)
+  withEngines(async (engines) => {
+    await deleteRepository(engines, parseId(id), operator)
     console.log(`Deleted ${id}.`)
   })
 
 export const listRepositoriesCommand = (): Promise<void> =>
-  withParts(async (parts) => {
+  withEngines(async (engines) => {
     let after = ''
     for (;;) {
-      const page = await listRepositories(parts, after, pageMax)
+      const page = await listRepositories(engines, after, pageMax)
       for (const { id, publishedBytes, pendingBytes, retiredBytes } of page)
         console.log(`${id}\tpublished ${publishedBytes}\tpending ${pendingBytes}\tretired ${retiredBytes}`)
       const last = page.at(-1)
@@ -45,9 +45,9 @@ export const listRepositoriesCommand = (): Promise<void> =>
 
 /** `none`, or whole bytes. */
 export const setQuotaCommand = (id: string, quota: string): Promise<void> =>
-  withParts(async (parts) => {
+  withEngines(async (engines) => {
     if (quota !== 'none' && !new RegExp(patterns.byteCount).test(quota))
       throw invalid(quota, 'must be a count of bytes up to 9007199254740991, or none')
-    await setQuota(parts, parseId(id), quota === 'none' ? null : Number(quota), operator.actor)
+    await setQuota(engines, parseId(id), quota === 'none' ? null : Number(quota), operator.actor)
     console.log(quota === 'none' ? `${id} has no quota.` : `${id} may reserve ${Number(quota)} bytes.`)
   })

@@ -1,13 +1,13 @@
 import { scrub as scrubBlobs, tellOfRot } from '../../content/checks/scrub.ts'
 import { MiB } from '../../kernel/units.ts'
-import { withParts } from './offline.ts'
+import { withEngines } from './offline.ts'
 
 /**
  * Reads every stored blob again at a bounded rate and names those whose content has changed, in the storage events of the
  * repositories that hold them as well. Ends with 1 when there are any. Interrupted, it says where to go on.
  */
 export const scrub = ({ rate, after = '' }: { readonly rate: number; readonly after?: string }): Promise<void> =>
-  withParts(
+  withEngines(
     async ({ database, store, clock }) => {
       let [blobs, bytes, rotten] = [0, 0, 0]
       let last = after

@@ -1,15 +1,15 @@
 import cluster from 'node:cluster'
 import { isLoopback } from '../../http/pipeline/hosts.ts'
+import { type Environment, realEnvironment } from '../engines.ts'
 import { type Listens, startGateways } from '../gateways.ts'
 import { type Logger, openLog } from '../log.ts'
-import { realStage, type Stage } from '../parts.ts'
 import { type Roles, type Running, run } from '../run.ts'
 import { readSettings, type Settings, unknownSettings } from '../settings/rules.ts'
 import { stopAsked } from '../stop-signals.ts'
 import { welcome } from './welcome.ts'
 
 /** Runs roles until SIGTERM or SIGINT, then drains and stops. A second signal, seconds later, ends the process at once. */
-export const serve = async (roles: Roles, stage: Stage = realStage): Promise<void> => {
+export const serve = async (roles: Roles, environment: Environment = realEnvironment): Promise<void> => {
   const settings = readSettings(process.env)
   const log = await openLog(settings.logLevel)
   if (cluster.isPrimary) for (const warning of unknownSettings(process.env)) log.warn(warning)
@@ -19,7 +19,7 @@ export const serve = async (roles: Roles, stage: Stage = realStage): Promise<voi
     )
   // From now on, so that a signal while it starts is no sudden end.
   const asked = stopAsked()
-  const running = await start(settings, log, roles, stage)
+  const running = await start(settings, log, roles, environment)
   log.info({ address: running.address, role: roles.gateway, worker: roles.worker }, 'started')
   await asked
   log.info('stopping: transfers under way may finish')
@@ -33,21 +33,28 @@ export const serve = async (roles: Roles, stage: Stage = realStage): Promise<voi
 const takesAnyHost = ({ baseUrl, listen }: Settings): boolean => baseUrl === null && !isLoopback(listen.host)
 
 /** In this process, as one of several gateways, or as the one that starts them. */
-const start = async (settings: Settings, log: Logger, roles: Roles, stage: Stage): Promise<Running> => {
+const start = async (settings: Settings, log: Logger, roles: Roles, environment: Environment): Promise<Running> => {
   if (cluster.isWorker) {
-    const running = await run(settings, log, { ...roles, worker: false }, stage)
+    const running = await run(settings, log, { ...roles, worker: false }, environment)
     process.send?.({ listens: running.address ?? '' } satisfies Listens)
     return running
   }
   const several = settings.processes > 1 && roles.gateway !== null
-  const running = several ? await runSeveral(settings, log, roles, stage) : await run(settings, log, roles, stage)
+  const running = several
+    ? await runSeveral(settings, log, roles, environment)
+    : await run(settings, log, roles, environment)
   await announce(settings, roles, running)
   return running
 }
 
 /** Upkeep in this process, which goes first, since it may have to migrate; gateways in others. */
-const runSeveral = async (settings: Settings, log: Logger, roles: Roles, stage: Stage): Promise<Running> => {
-  const own = roles.worker ? await run(settings, log, { gateway: null, worker: true }, stage) : null
+const runSeveral = async (
+  settings: Settings,
+  log: Logger,
+  roles: Roles,
+  environment: Environment,
+): Promise<Running> => {
+  const own = roles.worker ? await run(settings, log, { gateway: null, worker: true }, environment) : null
   const gateways = await startGateways(settings.processes, log).catch(async (error: unknown) => {
     await own?.stop()
     throw error

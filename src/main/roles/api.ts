@@ -5,11 +5,11 @@ import { createUploadLine } from '../../http/body/upload-line.ts'
 import { createBudget } from '../../http/pipeline/budget.ts'
 import { isLoopback } from '../../http/pipeline/hosts.ts'
 import { createHttpServer } from '../../http/server.ts'
-import { watchGrowth } from '../../journal/repository/growth.ts'
+import { watchJournal } from '../../journal/repository/watch.ts'
 import { changesLookEveryMs, changesWaitingMax, changesWaitingPerCallerMax } from '../../kernel/limits/catalog.ts'
 import { catalogue } from '../catalogue.ts'
 import { openDownloads } from '../downloads.ts'
-import type { Parts } from '../parts.ts'
+import type { Engines } from '../engines.ts'
 import { slices } from '../slices.ts'
 import { blaming } from '../start-errors.ts'
 import { translate } from '../translate.ts'
@@ -25,7 +25,7 @@ export interface Gateway {
 }
 
 /** Once: whoever sends the header could otherwise fill the log. */
-const warnOnceOfProxy = (log: Parts['log']): ((peer: string) => void) => {
+const warnOnceOfProxy = (log: Engines['log']): ((peer: string) => void) => {
   let warned = false
   return (peer) => {
     if (warned) return
@@ -39,28 +39,28 @@ const warnOnceOfProxy = (log: Parts['log']): ((peer: string) => void) => {
 
 /** Serves HTTP: everything as `api`, GET and HEAD as `reader`. Resolves once it listens. */
 export const startGateway = async (
-  parts: Parts,
+  engines: Engines,
   keys: readonly FileKey[],
   role: 'api' | 'reader',
 ): Promise<Gateway> => {
-  const { database, clock, settings, report, more = [] } = parts
+  const { database, clock, settings, report, more = [] } = engines
   const readOnly = role === 'reader'
   let draining = false
   const access = { database, clock, report, findFileKey: fileKeyFinder(keys), readOnly }
-  const downloads = await openDownloads(parts, role)
-  const growth = watchGrowth({
+  const downloads = await openDownloads(engines, role)
+  const watch = watchJournal({
     database,
     everyMs: changesLookEveryMs,
     waitingMax: changesWaitingMax,
     waitingPerCallerMax: changesWaitingPerCallerMax,
   })
-  const metrics = gatewayMetrics(parts, downloads, growth)
+  const metrics = gatewayMetrics(engines, downloads, watch)
   const operations = catalogue(more)
   const isDraining = (): boolean => draining
-  const needs = handlerNeeds({ parts, access, keys, role, operations, metrics, downloads, growth, isDraining })
+  const needs = handlerNeeds({ engines, access, keys, role, operations, metrics, downloads, watch, isDraining })
   const served = [...slices, ...more]
   const server = await createHttpServer({
-    ...httpParts(parts),
+    ...httpParts(engines),
     operations: served.flatMap((slice) => bound(slice, needs)),
     wires: served.flatMap(({ wire }) => wire ?? []),
     gate: openGate(access),
@@ -77,7 +77,7 @@ export const startGateway = async (
       draining = true
       const closed = server.close()
       // Those who wait get their answer now, like everyone whose request is under way.
-      growth.end()
+      watch.end()
       downloads.admission.close()
       await closed
       await downloads.shared?.stop()
@@ -86,7 +86,7 @@ export const startGateway = async (
 }
 
 /** What the HTTP floor is given that settings and parts say alone. */
-const httpParts = ({ settings, database, timers, log }: Parts) => ({
+const httpParts = ({ settings, database, timers, log }: Engines) => ({
   uploads: createUploadLine(timers, (bytesPerSecond) =>
     log.info(
       { bytesPerSecond },

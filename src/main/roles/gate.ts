@@ -1,5 +1,5 @@
 import {
-  type AccessParts,
+  type AccessDeps,
   authenticate,
   authenticateLink,
   authorize,
@@ -9,7 +9,7 @@ import { Admission } from '../../features/identity/access/admission.ts'
 import type { Gate } from '../../http/pipeline/gate.ts'
 
 /** Who is it, and may they: answered by the feature that knows. */
-export const openGate = (access: AccessParts): Gate => {
+export const openGate = (access: AccessDeps): Gate => {
   const { reader } = access.database
   return {
     authenticate: (credential) => authenticate(access, credential),

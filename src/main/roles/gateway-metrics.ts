@@ -1,8 +1,8 @@
 import { createMetrics, type HttpMetrics } from '../../http/metrics/metrics.ts'
-import type { Growth } from '../../journal/repository/growth.ts'
+import type { JournalWatch } from '../../journal/repository/watch.ts'
 import { databaseMeasures } from '../database-measures.ts'
 import { type Downloads, downloadMeasures } from '../downloads.ts'
-import type { Parts } from '../parts.ts'
+import type { Engines } from '../engines.ts'
 import { offerMetrics } from '../process-metrics.ts'
 import { quarantineMeasures } from '../quarantine-measures.ts'
 import { reclaimMeasures } from '../reclaim-measures.ts'
@@ -10,9 +10,9 @@ import { upkeepMeasures } from '../upkeep-measures.ts'
 
 /** The metrics of a gateway: its own, and what the parts count. */
 export const gatewayMetrics = (
-  { database, clock, meter }: Parts,
+  { database, clock, meter }: Engines,
   downloads: Downloads,
-  growth: Growth,
+  watch: JournalWatch,
 ): HttpMetrics => {
   const metrics = createMetrics(Math.floor(clock.now() / 1000))
   offerMetrics(metrics.registry)
@@ -27,7 +27,7 @@ export const gatewayMetrics = (
       name: 'svc_changes_waiting',
       help: 'Requests that wait for the next change of a repository.',
       kind: 'gauge',
-      read: () => growth.waiting,
+      read: () => watch.waiting,
     },
   ])
   return metrics

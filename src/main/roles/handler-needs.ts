@@ -1,7 +1,7 @@
 import { createSmallFiles } from '../../content/serve/small-files.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { createArchiveTurns } from '../../features/catalog/packages/archive-turns.ts'
-import { type AccessParts, heldActions, heldRepositories } from '../../features/identity/access/access.ts'
+import { createArchiveGate } from '../../features/catalog/packages/archive-gate.ts'
+import { type AccessDeps, heldActions, heldRepositories } from '../../features/identity/access/access.ts'
 import type { FileKey } from '../../features/identity/access/file-keys.ts'
 import { registrationOpen } from '../../features/identity/accounts/accounts.ts'
 import { createLinkSigner } from '../../features/identity/links/links.ts'
@@ -9,33 +9,33 @@ import { administeredActions } from '../../features/identity/service-accounts/de
 import { createPasswords } from '../../features/identity/sessions/passwords.ts'
 import { watchReadiness } from '../../features/operating/health/readiness.ts'
 import type { HttpMetrics } from '../../http/metrics/metrics.ts'
-import type { Growth } from '../../journal/repository/growth.ts'
+import type { JournalWatch } from '../../journal/repository/watch.ts'
 import { grantsMax } from '../../kernel/limits/identity.ts'
 import type { Downloads } from '../downloads.ts'
-import type { Parts } from '../parts.ts'
+import type { Engines } from '../engines.ts'
 import { metricsOfAll } from '../process-metrics.ts'
 import type { ApiNeeds } from '../slices.ts'
 import { programVersion } from '../version.ts'
 
 interface Given {
-  readonly parts: Parts
-  readonly access: AccessParts
+  readonly engines: Engines
+  readonly access: AccessDeps
   readonly keys: readonly FileKey[]
   readonly role: 'api' | 'reader'
   readonly operations: readonly Operation[]
   readonly metrics: HttpMetrics
   readonly downloads: Downloads
-  readonly growth: Growth
+  readonly watch: JournalWatch
   readonly isDraining: () => boolean
 }
 
 /** What the handlers of all slices need: the parts and settings by their names, and what only a gateway has. */
 export const handlerNeeds = (given: Given): ApiNeeds => {
-  const { parts, access, keys, role, operations, metrics, downloads, growth, isDraining } = given
-  const { database, clock, settings } = parts
+  const { engines, access, keys, role, operations, metrics, downloads, watch, isDraining } = given
+  const { database, clock, settings } = engines
   const accounts = { database, clock, passwords: createPasswords(), allowRegistration: settings.allowRegistration }
   return {
-    ...parts,
+    ...engines,
     ...settings,
     ...accounts,
     fileKeys: keys,
@@ -46,7 +46,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     readiness: watchReadiness({
       dependencies: [
         { what: 'The database', probe: () => database.probe() },
-        { what: 'The blob store', probe: () => parts.store.probe() },
+        { what: 'The blob store', probe: () => engines.store.probe() },
       ],
       clock,
       isDraining,
@@ -64,7 +64,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     visibleRepositories: (caller, after, limit) => heldRepositories(access, caller, after, limit, 'repository.read'),
     administrationActions: (caller) => administeredActions(database.reader, caller),
     signer: createLinkSigner({ database, clock }),
-    inTurn: createArchiveTurns(),
-    growth,
+    archiveGate: createArchiveGate(),
+    watch,
   }
 }

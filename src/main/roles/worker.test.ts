@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { sql } from 'kysely'
-import { digestOf } from '../../../test/harness/backstage.ts'
 import { forEachEngine } from '../../../test/harness/engines.ts'
-import { openOwnParts } from '../../../test/harness/own-parts.ts'
+import { digestOf } from '../../../test/harness/inspection.ts'
+import { openOwnEngines } from '../../../test/harness/own-engines.ts'
 import { until } from '../../../test/harness/until.ts'
 import { insertCandidate } from '../../content/claims/claims.queries.ts'
 import { reserve } from '../../content/claims/claims.ts'
@@ -19,7 +19,7 @@ import { uploadLifetimeMs } from '../../kernel/limits/transfers.ts'
 import { stagingGraceMs } from '../../kernel/limits/upkeep.ts'
 import { blobName } from '../../ports/blob-name.ts'
 import { type BlobStore, unplanned } from '../../ports/blob-store.ts'
-import type { Parts } from '../parts.ts'
+import type { Engines } from '../engines.ts'
 import { everyUpkeep } from '../upkeep.ts'
 import { startWorker } from './worker.ts'
 
@@ -28,26 +28,26 @@ forEachEngine((engine) => {
   const open = async () => {
     const reports: string[] = []
     let aheadMs = 0
-    const own = await openOwnParts(engine)
-    const parts: Parts = {
+    const own = await openOwnEngines(engine)
+    const engines: Engines = {
       ...own,
       clock: { now: () => Date.now() + aheadMs },
       report: (message) => void reports.push(message),
     }
-    const q = parts.database.reader
+    const q = engines.database.reader
     return {
-      parts,
+      parts: engines,
       reports,
       q,
-      turn: (ms: number): void => {
+      tick: (ms: number): void => {
         aheadMs += ms
       },
-      common: { ...parts, cleanupGraceMs: 0 },
+      common: { ...engines, cleanupGraceMs: 0 },
       uploads: {
-        ...parts,
-        maxObjectBytes: parts.settings.maxObjectBytes,
-        capacityBytes: parts.settings.capacityBytes,
-        uploadSharePercent: parts.settings.uploadSharePercent,
+        ...engines,
+        maxObjectBytes: engines.settings.maxObjectBytes,
+        capacityBytes: engines.settings.capacityBytes,
+        uploadSharePercent: engines.settings.uploadSharePercent,
       },
     }
   }
@@ -55,23 +55,23 @@ forEachEngine((engine) => {
   const incomplete = { name: 'UpkeepIncomplete' }
   /** A repository of which whatever is to be given back fails, since its counters are gone with it. */
   const poison = 'poison'
-  const addPoison = ({ database }: Parts): Promise<unknown> =>
+  const addPoison = ({ database }: Engines): Promise<unknown> =>
     database.transaction((tx) =>
       sql`insert into repositories (id, created_at, journal_head, published_bytes, pending_bytes, retired_bytes)
         values (${poison}, '2026', 0, 0, 0, 0)`.execute(tx),
     )
-  const endPoison = ({ database }: Parts): Promise<unknown> =>
+  const endPoison = ({ database }: Engines): Promise<unknown> =>
     database.transaction((tx) =>
       tx.updateTable('repositories').set({ deleted_at: '2026' }).where('id', '=', poison).execute(),
     )
 
   describe('the upkeep', () => {
     it('has parts that stand alone: each fails in turn, and all others go well', async () => {
-      const { parts, reports, q } = await open()
+      const { parts: engines, reports, q } = await open()
       for (const { name, what } of everyUpkeep) {
-        await parts.database.transaction((tx) => tx.deleteFrom('upkeep_runs').execute())
+        await engines.database.transaction((tx) => tx.deleteFrom('upkeep_runs').execute())
         const worker = startWorker(
-          parts,
+          engines,
           everyUpkeep.map((upkeep) =>
             upkeep.name === name ? { ...upkeep, run: () => Promise.reject(new Error('broken')) } : upkeep,
           ),
@@ -90,15 +90,15 @@ forEachEngine((engine) => {
     })
 
     it('passes over uploads that cannot be ended', async () => {
-      const { parts, reports, q, turn, common, uploads } = await open()
-      await addPoison(parts)
+      const { parts: engines, reports, q, tick, common, uploads } = await open()
+      await addPoison(engines)
       for (const repository of [poison, 'releases']) {
         const sha256 = digestOf(repository)
         await createUpload(uploads, scope(repository), 'key', { name: 'some', size: '5', sha256 })
         await openRawTransfer(uploads, scope(repository), { kind: 'artifact', name: 'raw', bytes: 7, digest: null })
       }
-      await endPoison(parts)
-      turn(uploadLifetimeMs)
+      await endPoison(engines)
+      tick(uploadLifetimeMs)
       await assert.rejects(settleUploads(common), incomplete)
       const open_ = q.selectFrom('uploads').select(['repository', 'kind']).where('status', '=', 'pending')
       assert.deepEqual(
@@ -109,11 +109,11 @@ forEachEngine((engine) => {
     })
 
     it('passes over claims that cannot be given back', async () => {
-      const { parts, reports, q, common } = await open()
-      await addPoison(parts)
+      const { parts: engines, reports, q, common } = await open()
+      await addPoison(engines)
       const now = timestamp(Date.now() - 1_000)
       for (const repository of [poison, 'releases'])
-        await parts.database.transaction(async (tx) => {
+        await engines.database.transaction(async (tx) => {
           const id = `claim-${repository}`
           await reserve(tx, { id, repository, holder: 'artifact', digest: null, bytes: 3 }, Number.MAX_SAFE_INTEGER)
           await tx.updateTable('claims').set({ state: 'retired', retired_at: now }).where('id', '=', id).execute()
@@ -123,7 +123,7 @@ forEachEngine((engine) => {
             .where('id', '=', repository)
             .execute()
         })
-      await endPoison(parts)
+      await endPoison(engines)
       await assert.rejects(settleDeletions(common), incomplete)
       const left = await q.selectFrom('claims').select('repository').execute()
       assert.deepEqual(left, [{ repository: poison }])
@@ -131,28 +131,28 @@ forEachEngine((engine) => {
     })
 
     it('passes over staged places that cannot be removed', async () => {
-      const { parts, reports, turn, common } = await open()
+      const { parts: engines, reports, tick, common } = await open()
       const places = ['bad', 'good', 'other'].map((name) => `${name}-${randomUUID()}`)
-      for (const place of places) await (await parts.store.stage(place, unplanned)).write(Buffer.from('left behind'))
+      for (const place of places) await (await engines.store.stage(place, unplanned)).write(Buffer.from('left behind'))
       const store: BlobStore = {
-        ...parts.store,
+        ...engines.store,
         discardStaged: (place) =>
-          place === places[0] ? Promise.reject(new Error('cannot be removed')) : parts.store.discardStaged(place),
+          place === places[0] ? Promise.reject(new Error('cannot be removed')) : engines.store.discardStaged(place),
       }
-      await until('all are there', async () => (await Array.fromAsync(parts.store.listStaged())).length === 3)
-      turn(2 * stagingGraceMs)
+      await until('all are there', async () => (await Array.fromAsync(engines.store.listStaged())).length === 3)
+      tick(2 * stagingGraceMs)
       await assert.rejects(sweepUploads({ ...common, store }), incomplete)
-      const left = (await Array.fromAsync(parts.store.listStaged())).map(({ place }) => place)
+      const left = (await Array.fromAsync(engines.store.listStaged())).map(({ place }) => place)
       assert.deepEqual(left, [places[0]])
       assert.equal(reports.length, 1)
     })
 
     it('passes over blobs that cannot be given up', async () => {
-      const { parts, reports, q } = await open()
+      const { parts: engines, reports, q } = await open()
       const digests = ['first', 'second', 'third'].map((text) => toSha256(digestOf(text))).sort()
       const [bad = ''] = digests
       const now = timestamp(Date.now())
-      await parts.database.transaction(async (tx) => {
+      await engines.database.transaction(async (tx) => {
         for (const sha256 of digests) {
           const row = { sha256, size: 5, state: 'stored', stored_at: now, generation: '' } as const
           await tx.insertInto('blobs').values(row).execute()
@@ -166,11 +166,11 @@ forEachEngine((engine) => {
           .values({ ...file, ...times, labels: '[]', metadata: '{}' })
           .execute()
       })
-      await assert.rejects(reclaim(parts), incomplete)
+      await assert.rejects(reclaim(engines), incomplete)
       assert.deepEqual(await q.selectFrom('blobs').select('sha256').execute(), [{ sha256: bad }])
       assert.deepEqual(await q.selectFrom('removals').select('name').execute(), [])
       assert.match(reports.join(), new RegExp(bad))
-      assert.equal(await parts.store.size(blobName(toSha256(bad), '')), null)
+      assert.equal(await engines.store.size(blobName(toSha256(bad), '')), null)
     })
   })
 })

@@ -9,7 +9,7 @@ import { labelsText, metadataText, recordOf, stringsOf } from '../artifacts/view
 import { refreshEntry } from '../search/entries.ts'
 import { deleteAnnotations, findAnnotations, insertAnnotations, updateAnnotations } from './annotations.queries.ts'
 
-export interface AnnotationParts {
+export interface AnnotationDeps {
   readonly database: Database
   readonly clock: Clock
 }
@@ -63,7 +63,7 @@ export interface NewAnnotations {
  * 404 for what is not published.
  */
 export const putAnnotations = (
-  { database, clock }: AnnotationParts,
+  { database, clock }: AnnotationDeps,
   repository: string,
   id: string,
   wanted: NewAnnotations,

@@ -6,8 +6,8 @@ import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { artifactsWithoutClaim, claimsWithoutHolder, deletedWithoutClaim } from './artifacts.queries.ts'
 
 /** Proves that published files and their claims are the same set. */
-export async function* checkArtifacts(parts: { database: Database; clock: Clock }): AsyncGenerator<Finding> {
-  const { database, clock } = parts
+export async function* checkArtifacts(deps: { database: Database; clock: Clock }): AsyncGenerator<Finding> {
+  const { database, clock } = deps
   for (const { id, repository } of await artifactsWithoutClaim(database.reader, findingsMax))
     yield damage(`repository ${repository}: artifact ${id} is published without a live claim on its bytes`)
   for (const { id, repository } of await deletedWithoutClaim(database.reader, findingsMax))

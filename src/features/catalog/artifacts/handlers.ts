@@ -1,4 +1,4 @@
-import { type ServeParts, serve } from '../../../content/serve/serve.ts'
+import { type ServeDeps, serve } from '../../../content/serve/serve.ts'
 import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Database } from '../../../database/database.ts'
@@ -8,24 +8,24 @@ import { artifactsAfter, publishedArtifact } from './artifacts.ts'
 import * as operations from './operations.ts'
 import { toRecord } from './views.ts'
 
-export interface ArtifactHandlerParts extends ServeParts {
+export interface ArtifactHandlerDeps extends ServeDeps {
   readonly database: Database
 }
 
-export const artifactHandlers = (parts: ArtifactHandlerParts): BoundOperation[] => [
+export const artifactHandlers = (deps: ArtifactHandlerDeps): BoundOperation[] => [
   handle(operations.listArtifacts, async ({ path, query }) => {
     const limit = query.limit ?? pageDefault
-    const rows = await artifactsAfter(parts.database.reader, path.repository, query.after ?? '', limit)
+    const rows = await artifactsAfter(deps.database.reader, path.repository, query.after ?? '', limit)
     const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null
     return { status: 200, json: { items: rows.map((row) => toRecord(row, 'available')), next } }
   }),
   handle(operations.getArtifact, async ({ path }) => ({
     status: 200,
-    json: toRecord(await publishedArtifact(parts.database.reader, path.repository, path.id), 'available'),
+    json: toRecord(await publishedArtifact(deps.database.reader, path.repository, path.id), 'available'),
   })),
   handle(operations.getArtifactContent, async ({ path, headers, caller, request }) => {
-    const row = await publishedArtifact(parts.database.reader, path.repository, path.id)
+    const row = await publishedArtifact(deps.database.reader, path.repository, path.id)
     const file = { digest: toSha256(row.sha256), bytes: row.size, name: row.name }
-    return serve(parts, file, downloadAsked({ headers, caller, request }))
+    return serve(deps, file, downloadAsked({ headers, caller, request }))
   }),
 ]

@@ -55,7 +55,7 @@ export const currentAsset = async (q: Queries, repository: string, path: string)
   return toAsset(row)
 }
 
-export interface AssetParts {
+export interface AssetDeps {
   readonly database: Database
   readonly clock: Clock
 }
@@ -65,7 +65,7 @@ export interface AssetParts {
  * another one is 409 `revision_mismatch`.
  */
 export const setAsset = (
-  { database, clock }: AssetParts,
+  { database, clock }: AssetDeps,
   repository: string,
   wanted: { path: string; artifactId: string; expectedRevision: number },
   actor: string,

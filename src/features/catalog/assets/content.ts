@@ -1,4 +1,4 @@
-import { type ServeParts, type ServeRequest, serve } from '../../../content/serve/serve.ts'
+import { type ServeDeps, type ServeRequest, serve } from '../../../content/serve/serve.ts'
 import type { ByteAnswer } from '../../../contract/handler.ts'
 import type { Queries } from '../../../database/database.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
@@ -11,13 +11,13 @@ export type ContentAt = Awaited<ReturnType<typeof findAssetContent>>
 
 /** Sends the file that a path shows now, resolved anew on every request. 404 where there is none. */
 export const servePath = async (
-  parts: ServeParts & { readonly database: { readonly reader: Queries } },
+  deps: ServeDeps & { readonly database: { readonly reader: Queries } },
   repository: string,
   path: string,
   request: ServeRequest,
 ): Promise<ByteAnswer> => {
-  const found = await contentAt(parts.database.reader, repository, path)
+  const found = await contentAt(deps.database.reader, repository, path)
   if (found === undefined) throw notFound('path')
   const file = { digest: toSha256(found.sha256), bytes: found.size, name: found.name }
-  return serve(parts, file, request, { 'x-svc-artifact-id': found.artifact_id })
+  return serve(deps, file, request, { 'x-svc-artifact-id': found.artifact_id })
 }

@@ -1,16 +1,16 @@
-import type { ServeParts } from '../../../content/serve/serve.ts'
+import type { ServeDeps } from '../../../content/serve/serve.ts'
 import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { pageWithActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
-import { type AssetParts, assetPage, assetsUnder, currentAsset, parsePath, setAsset } from './assets.ts'
+import { type AssetDeps, assetPage, assetsUnder, currentAsset, parsePath, setAsset } from './assets.ts'
 import { servePath } from './content.ts'
 import { assetHistory, assetRevision, restoreAsset } from './history.ts'
 import * as operations from './operations.ts'
 
-export const assetHandlers = (parts: AssetParts & ServeParts): BoundOperation[] => {
-  const { reader } = parts.database
+export const assetHandlers = (deps: AssetDeps & ServeDeps): BoundOperation[] => {
+  const { reader } = deps.database
   return [
     handle(operations.listAssets, async ({ path, query }) => ({
       status: 200,
@@ -26,7 +26,7 @@ export const assetHandlers = (parts: AssetParts & ServeParts): BoundOperation[] 
     })),
     handle(operations.putAsset, async ({ path, body, caller }) => ({
       status: 200,
-      json: await setAsset(parts, path.repository, { ...body, path: parsePath(body.path, '/path') }, actorOf(caller)),
+      json: await setAsset(deps, path.repository, { ...body, path: parsePath(body.path, '/path') }, actorOf(caller)),
     })),
     handle(operations.listAssetHistory, async ({ path, query }) => ({
       status: 200,
@@ -42,7 +42,7 @@ export const assetHandlers = (parts: AssetParts & ServeParts): BoundOperation[] 
     handle(operations.restoreAsset, async ({ path, body, caller }) => ({
       status: 200,
       json: await restoreAsset(
-        parts,
+        deps,
         path.repository,
         { ...body, path: parsePath(body.path, '/path') },
         actorOf(caller),
@@ -50,7 +50,7 @@ export const assetHandlers = (parts: AssetParts & ServeParts): BoundOperation[] 
     })),
     handle(operations.getAssetContent, ({ path, query, headers, caller, request }) =>
       servePath(
-        parts,
+        deps,
         path.repository,
         parsePath(query.path, '/query/path'),
         downloadAsked({ headers, caller, request }),

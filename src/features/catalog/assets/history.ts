@@ -6,7 +6,7 @@ import { assetHistoryPage } from '../../../kernel/limits/catalog.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
 import { findAssetRow, type RevisionRow } from './assets.queries.ts'
-import type { Asset, AssetParts } from './assets.ts'
+import type { Asset, AssetDeps } from './assets.ts'
 import { findRevisionRow, listRevisionRows } from './history.queries.ts'
 import { addRevision, otherRevision } from './revisions.ts'
 
@@ -56,7 +56,7 @@ export const assetRevision = async (
  * another revision than the expected one is current: so a repetition of what succeeded is refused, not done twice.
  */
 export const restoreAsset = (
-  { database, clock }: AssetParts,
+  { database, clock }: AssetDeps,
   repository: string,
   wanted: { readonly path: string; readonly sourceRevision: number; readonly expectedRevision: number },
   actor: string,

@@ -6,8 +6,8 @@ import type { Clock } from '../../../kernel/clock.ts'
 import { attachmentHistory, currentAttachments, replaceAttachments } from './attachments.ts'
 import * as operations from './operations.ts'
 
-export const attachmentHandlers = (parts: { database: Database; clock: Clock }): BoundOperation[] => {
-  const { reader } = parts.database
+export const attachmentHandlers = (deps: { database: Database; clock: Clock }): BoundOperation[] => {
+  const { reader } = deps.database
   return [
     handle(operations.getAttachments, async ({ path }) => ({
       status: 200,
@@ -16,7 +16,7 @@ export const attachmentHandlers = (parts: { database: Database; clock: Clock }):
     handle(operations.putAttachments, async ({ path, body, caller }) => {
       const items = body.items.map((item) => ({ ...item, description: item.description ?? '' }))
       const wanted = { expectedRevision: body.expectedRevision, items }
-      return { status: 200, json: await replaceAttachments(parts, path, wanted, actorOf(caller)) }
+      return { status: 200, json: await replaceAttachments(deps, path, wanted, actorOf(caller)) }
     }),
     handle(operations.listAttachmentHistory, async ({ path, query }) => ({
       status: 200,

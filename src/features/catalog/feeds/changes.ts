@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/database.ts'
-import type { Growth, Waiter } from '../../../journal/repository/growth.ts'
 import { journalHeadAndRowsAfter } from '../../../journal/repository/journal.queries.ts'
+import type { JournalWatch, Waiter } from '../../../journal/repository/watch.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { withInnerDetail } from '../../../kernel/journal-actions.ts'
 import type { Scope } from '../../../kernel/scope.ts'
@@ -25,9 +25,9 @@ export interface ChangePage {
   readonly head: string
 }
 
-export interface ChangeParts {
+export interface ChangeDeps {
   readonly database: Database
-  readonly growth: Growth
+  readonly watch: JournalWatch
 }
 
 interface Wanted {
@@ -53,17 +53,17 @@ interface Asker {
  * that happened after their key, their account or their permission was taken away (I8).
  */
 export const nextChanges = async (
-  parts: ChangeParts,
+  deps: ChangeDeps,
   repository: string,
   wanted: Wanted,
   asker: Asker,
 ): Promise<ChangePage> => {
-  const page = await changesAfter(parts.database, repository, wanted.after, wanted.limit)
+  const page = await changesAfter(deps.database, repository, wanted.after, wanted.limit)
   if (page.items.length > 0 || wanted.waitMs === 0) return page
-  const waiter = parts.growth.register(repository, asker.caller)
+  const waiter = deps.watch.register(repository, asker.caller)
   const leave = asker.scope.own(() => waiter.leave())
   try {
-    return await firstChanges(parts, repository, { ...wanted, after: Number(page.next) }, waiter)
+    return await firstChanges(deps, repository, { ...wanted, after: Number(page.next) }, waiter)
   } finally {
     leave()
     // Also instead of a lost cursor, which tells how far the journal is.
@@ -72,7 +72,7 @@ export const nextChanges = async (
 }
 
 const firstChanges = async (
-  { database }: ChangeParts,
+  { database }: ChangeDeps,
   repository: string,
   { after, limit, waitMs }: Wanted & { readonly after: number },
   waiter: Waiter,
@@ -83,7 +83,7 @@ const firstChanges = async (
     const seen = await changesAfter(database, repository, after, limit)
     const leftMs = until - performance.now()
     if (seen.items.length > 0 || leftMs <= 0) return seen
-    if (!(await waiter.grown(after, leftMs))) return seen
+    if (!(await waiter.changed(after, leftMs))) return seen
   }
 }
 

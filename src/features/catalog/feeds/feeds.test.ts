@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { forEachEngine } from '../../../../test/harness/engines.ts'
 import type { Database } from '../../../database/database.ts'
 import { migrate } from '../../../database/migrate.ts'
 import { migrations } from '../../../database/migrations/index.ts'
 import { openDatabase } from '../../../database/open.ts'
-import { watchGrowth } from '../../../journal/repository/growth.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
+import { watchJournal } from '../../../journal/repository/watch.ts'
 import { OwningScope } from '../../../kernel/scope.ts'
 import { auditAfter } from './audit.ts'
 import { nextChanges } from './changes.ts'
@@ -41,22 +41,22 @@ forEachEngine((engine) => {
           occurredAt: new Date(0).toISOString(),
         }),
       )
-      const growth = watchGrowth({ database: slow, everyMs: 60_000, waitingMax: 1, waitingPerCallerMax: 1 })
+      const watch = watchJournal({ database: slow, everyMs: 60_000, waitingMax: 1, waitingPerCallerMax: 1 })
       const asker = { caller: 'me', scope: new OwningScope(assert.ifError), admitAgain: async () => {} }
       const told: unknown[] = []
       const wanted = { after: 0, limit: 10, waitMs: 0 }
       const answers = [
-        nextChanges({ database: slow, growth }, 'releases', wanted, asker).then(({ items }) => told.push(items.length)),
+        nextChanges({ database: slow, watch }, 'releases', wanted, asker).then(({ items }) => told.push(items.length)),
         auditAfter(slow, 'releases', 0).then((items) => told.push(items.length)),
       ]
       // Long enough for every query; the disk takes longer.
       await database.probe()
-      for (let turns = 0; turns < 100; turns++) await turn()
+      for (let rounds = 0; rounds < 100; rounds++) await nextRound()
       assert.deepEqual(told, [])
       disk.resolve()
       await Promise.all(answers)
       assert.deepEqual(told, [1, 1])
-      growth.end()
+      watch.end()
     })
   })
 })

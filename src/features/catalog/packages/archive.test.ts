@@ -10,7 +10,7 @@ import {
   archiveFoldersMax,
 } from '../../../kernel/limits/packages.ts'
 import { readManifest } from './archive.ts'
-import { createArchiveTurns } from './archive-turns.ts'
+import { createArchiveGate } from './archive-gate.ts'
 
 /** A file of which only some places hold anything; what is read of it is counted. */
 const holed = (bytes: number, places: readonly { readonly at: number; readonly content: Buffer }[]) => {
@@ -84,16 +84,16 @@ describe('reading the manifest of an archive', () => {
   it('lets others have their turn while it goes through many entries', async () => {
     const entries = Array.from({ length: 20_000 }, (_, n) => ({ name: `package/${n}` }))
     const bytes = upack({ name: 'many', version: '1.0.0' }, entries)
-    let turns = 0
+    let rounds = 0
     let ended = false
     const others = (): void => {
-      turns++
+      rounds++
       if (!ended) setImmediate(others)
     }
     setImmediate(others)
     await readManifest(inMemory(bytes).file)
     ended = true
-    assert.ok(turns >= entries.length / archiveEntriesAtOnce, `${turns} turns`)
+    assert.ok(rounds >= entries.length / archiveEntriesAtOnce, `${rounds} turns`)
   })
 
   it('refuses more entries or a longer directory than it would keep in mind, before it reads them', async () => {
@@ -141,21 +141,21 @@ describe('reading the manifest of an archive', () => {
 
 describe('turns', () => {
   it('are taken by a few at once, in order, and refused beyond a line', async () => {
-    const inTurn = createArchiveTurns(1, 1)
+    const archiveGate = createArchiveGate(1, 1)
     const first = Promise.withResolvers<string>()
-    const running = inTurn(() => first.promise)
-    const waiting = inTurn(async () => 'second')
+    const running = archiveGate(() => first.promise)
+    const waiting = archiveGate(async () => 'second')
     await assert.rejects(
-      inTurn(async () => 'third'),
+      archiveGate(async () => 'third'),
       (error) => error instanceof Failure && error.code === 'busy',
     )
     first.resolve('first')
     assert.deepEqual(await Promise.all([running, waiting]), ['first', 'second'])
     await assert.rejects(
-      inTurn(async () => assert.fail('goes wrong')),
+      archiveGate(async () => assert.fail('goes wrong')),
       /goes wrong/,
     )
-    assert.equal(await inTurn(async () => 'goes on'), 'goes on')
+    assert.equal(await archiveGate(async () => 'goes on'), 'goes on')
   })
 })
 

@@ -1,4 +1,4 @@
-import { setImmediate as othersTurn } from 'node:timers/promises'
+import { setImmediate as others } from 'node:timers/promises'
 import { crc32, inflateRaw } from 'node:zlib'
 import {
   type Entry,
@@ -112,7 +112,7 @@ const goThrough = async (zip: ZipFile, directory: Directory): Promise<FoundManif
     // The name is needed for an answer only, and the list may be long.
     checked.push(one)
     if (one.name === manifestName) manifest = entry
-    if (checked.length % archiveEntriesAtOnce === 0) await othersTurn()
+    if (checked.length % archiveEntriesAtOnce === 0) await others()
   }
   if (cursor !== end) throw refuseArchive('its directory has fewer entries than it has room for')
   const limit = checkPlaces(checked, directory.offset, manifest?.relativeOffsetOfLocalHeader ?? 0)

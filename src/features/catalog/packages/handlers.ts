@@ -8,15 +8,15 @@ import { caseless } from '../../../kernel/names.ts'
 import { positionOf } from './cursor.ts'
 import { packagePage } from './listing.ts'
 import * as operations from './operations.ts'
-import { type RegistrationParts, registerPackage } from './registration.ts'
+import { type RegistrationDeps, registerPackage } from './registration.ts'
 import { resolvePackage } from './resolve.ts'
 import { toPackageVersion, toResolution } from './views.ts'
 
-export const packageHandlers = (parts: RegistrationParts): BoundOperation[] => {
-  const { reader } = parts.database
+export const packageHandlers = (deps: RegistrationDeps): BoundOperation[] => {
+  const { reader } = deps.database
   return [
     handle(operations.registerPackage, async ({ path, caller }) => {
-      const row = await registerPackage(parts, path.repository, path.id, actorOf(caller))
+      const row = await registerPackage(deps, path.repository, path.id, actorOf(caller))
       return { status: 200, json: toPackageVersion(row, row.manifest) }
     }),
     handle(operations.listPackages, async ({ path, query }) => {
@@ -38,7 +38,7 @@ export const packageHandlers = (parts: RegistrationParts): BoundOperation[] => {
     handle(operations.getPackageContent, async ({ path, query, headers, caller, request }) => {
       const row = await resolvePackage(reader, path.repository, query)
       return serve(
-        parts,
+        deps,
         { digest: toSha256(row.sha256), bytes: row.size, name: row.file_name },
         downloadAsked({ headers, caller, request }),
         { 'x-svc-artifact-id': row.artifact_id, 'x-svc-package-version': row.version },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { forEachEngine, onSqlite } from '../../../../test/harness/engines.ts'
-import { openOwnParts } from '../../../../test/harness/own-parts.ts'
+import { openOwnEngines } from '../../../../test/harness/own-engines.ts'
 import { analyze, plansOf } from '../../../../test/harness/query-plans.ts'
 import type { Database, Queries } from '../../../database/database.ts'
 import { migrate } from '../../../database/migrate.ts'
@@ -15,7 +15,7 @@ import { parseVersion, versionKey } from './version-order.ts'
 
 onSqlite((engine) => {
   it('lists packages in every order by an index, without sorting', async () => {
-    const { database } = await openOwnParts(engine)
+    const { database } = await openOwnEngines(engine)
     const after = { group_key: 'g', name_key: 'n', version_key: 'v' }
     const plans = await plansOf(database.reader, async (q) => {
       for (const order of ['group', 'name', 'version'] as const)
@@ -38,7 +38,7 @@ onSqlite((engine) => {
   })
 
   it('goes on after a page without reading what was before it', async () => {
-    const { database } = await openOwnParts(engine)
+    const { database } = await openOwnEngines(engine)
     const after = { group_key: 'g', name_key: 'n', version_key: 'v' }
     const page = { repository: 'r', descending: false, groupKey: null, nameKey: null, after, limit: 51 }
     const plans = await plansOf(database.reader, async (q) => {

@@ -1,7 +1,7 @@
 import { lookInto } from '../../../content/checks/stored-bytes.ts'
 import { lockLive } from '../../../content/claims/claims.ts'
 import { openStored } from '../../../content/claims/stored-names.ts'
-import type { ServeParts } from '../../../content/serve/serve.ts'
+import type { ServeDeps } from '../../../content/serve/serve.ts'
 import type { Database } from '../../../database/database.ts'
 import { lockRepository } from '../../../database/locks.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
@@ -13,17 +13,17 @@ import { notFound } from '../../../kernel/failure.ts'
 import { caseless } from '../../../kernel/names.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
 import { readManifest } from './archive.ts'
-import type { ArchiveTurns } from './archive-turns.ts'
+import type { ArchiveGate } from './archive-gate.ts'
 import { type Manifest, parseManifest } from './manifest.ts'
 import { findPackageOf, insertPackage } from './packages.queries.ts'
 import { deriveStages } from './stages.queries.ts'
 import { versionKey } from './version-order.ts'
 import { takeVersion } from './versions.ts'
 
-export interface RegistrationParts extends ServeParts {
+export interface RegistrationDeps extends ServeDeps {
   readonly database: Database
   readonly clock: Clock
-  readonly inTurn: ArchiveTurns
+  readonly archiveGate: ArchiveGate
 }
 
 /**
@@ -32,21 +32,21 @@ export interface RegistrationParts extends ServeParts {
  * `version_exists` where another file is this version.
  */
 export const registerPackage = async (
-  parts: RegistrationParts,
+  deps: RegistrationDeps,
   repository: string,
   id: string,
   actor: string,
 ): Promise<PackagesTable> => {
-  const { reader } = parts.database
+  const { reader } = deps.database
   const artifact = await publishedArtifact(reader, repository, id)
   const known = await findPackageOf(reader, id)
   if (known !== undefined) return known
   const file = { digest: toSha256(artifact.sha256), bytes: artifact.size }
-  const manifest = await parts.inTurn(async () =>
-    parseManifest(await readManifest(lookInto(file.bytes, (range) => openStored(parts, file, range)))),
+  const manifest = await deps.archiveGate(async () =>
+    parseManifest(await readManifest(lookInto(file.bytes, (range) => openStored(deps, file, range)))),
   )
-  return parts.database.transaction(async (tx) => {
-    const now = timestamp(parts.clock.now())
+  return deps.database.transaction(async (tx) => {
+    const now = timestamp(deps.clock.now())
     // First the claim, then the repository: the order in which a deletion takes them. Whoever promotes another file to this
     // one, and makes it a package, holds the second alone.
     if (!(await lockLive(tx, id))) throw notFound('artifact')

@@ -1,15 +1,15 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import * as operations from './operations.ts'
-import { addReference, type ReferenceParts, removeReference } from './references.ts'
+import { addReference, type ReferenceDeps, removeReference } from './references.ts'
 
-export const referenceHandlers = (parts: ReferenceParts): BoundOperation[] => [
+export const referenceHandlers = (deps: ReferenceDeps): BoundOperation[] => [
   handle(operations.addReference, async ({ path, body, caller }) => {
-    await addReference(parts, { repository: path.repository, artifactId: path.id, key: body.key }, actorOf(caller))
+    await addReference(deps, { repository: path.repository, artifactId: path.id, key: body.key }, actorOf(caller))
     return { status: 204, json: null }
   }),
   handle(operations.removeReference, async ({ path, body, caller }) => {
-    await removeReference(parts, { repository: path.repository, artifactId: path.id, key: body.key }, actorOf(caller))
+    await removeReference(deps, { repository: path.repository, artifactId: path.id, key: body.key }, actorOf(caller))
     return { status: 204, json: null }
   }),
 ]

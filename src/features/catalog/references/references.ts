@@ -13,7 +13,7 @@ import { countReferences, deleteReference, insertReference } from './references.
  * always somebody who can give it up: an account that was disabled, once it is enabled again; a key that was taken out of
  * the file, once an entry bears its id again.
  */
-export interface ReferenceParts {
+export interface ReferenceDeps {
   readonly database: Database
   readonly clock: Clock
 }
@@ -28,11 +28,11 @@ export interface ReferenceTo {
  * Sets the caller's reference to a published file. The same key again changes nothing. 507 `reference_limit` when the file
  * has as many as it may.
  */
-export const addReference = (parts: ReferenceParts, to: ReferenceTo, actor: string): Promise<void> =>
-  parts.database.transaction(async (tx) => {
+export const addReference = (deps: ReferenceDeps, to: ReferenceTo, actor: string): Promise<void> =>
+  deps.database.transaction(async (tx) => {
     const { repository, artifactId, key } = to
     await heldArtifact(tx, repository, artifactId)
-    const now = timestamp(parts.clock.now())
+    const now = timestamp(deps.clock.now())
     if (!(await insertReference(tx, { artifact_id: artifactId, owner: actor, key, created_at: now }))) return
     if ((await countReferences(tx, artifactId, referencesPerArtifactMax + 1)) > referencesPerArtifactMax)
       throw new Failure(
@@ -43,12 +43,12 @@ export const addReference = (parts: ReferenceParts, to: ReferenceTo, actor: stri
   })
 
 /** Gives up the caller's reference under the key. Harmless when there is none; another's stays. */
-export const removeReference = (parts: ReferenceParts, to: ReferenceTo, actor: string): Promise<void> =>
-  parts.database.transaction(async (tx) => {
+export const removeReference = (deps: ReferenceDeps, to: ReferenceTo, actor: string): Promise<void> =>
+  deps.database.transaction(async (tx) => {
     const { repository, artifactId, key } = to
     await heldArtifact(tx, repository, artifactId)
     if (!(await deleteReference(tx, { artifact_id: artifactId, owner: actor, key }))) return
-    await tell(tx, 'reference.remove', to, actor, timestamp(parts.clock.now()))
+    await tell(tx, 'reference.remove', to, actor, timestamp(deps.clock.now()))
   })
 
 const tell = (

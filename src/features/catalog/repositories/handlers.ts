@@ -1,14 +1,14 @@
 import type { Static } from 'typebox'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import { doerOf } from '../../../journal/doer.ts'
+import { actorFrom } from '../../../journal/actor.ts'
 import { inOrder, type RepositoryAction } from '../../../kernel/actions.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { pageOf } from '../../../kernel/page.ts'
 import * as operations from './operations.ts'
-import { createRepository, deleteRepository, listRepositories, type RepositoryParts } from './repositories.ts'
+import { createRepository, deleteRepository, listRepositories, type RepositoryDeps } from './repositories.ts'
 
-export interface RepositoryHandlerParts extends RepositoryParts {
+export interface RepositoryHandlerDeps extends RepositoryDeps {
   readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
   /** Repositories that the caller may see, after an id and ordered by id. */
   readonly visibleRepositories: (
@@ -24,30 +24,30 @@ const card = (id: string, held: ReadonlySet<RepositoryAction>): Static<typeof op
   permissions: inOrder(held),
 })
 
-export const repositoryHandlers = (parts: RepositoryHandlerParts): BoundOperation[] => [
+export const repositoryHandlers = (deps: RepositoryHandlerDeps): BoundOperation[] => [
   handle(operations.listRepositories, async ({ caller, query }) => {
     const limit = query.limit ?? pageDefault
-    const found = await parts.visibleRepositories(caller, query.after ?? '', limit + 1)
+    const found = await deps.visibleRepositories(caller, query.after ?? '', limit + 1)
     const show = ({ repository, actions }: (typeof found)[number]) => card(repository, actions)
     return { status: 200, json: pageOf(found, limit, show, ({ repository }) => repository) }
   }),
   handle(operations.getRepository, async ({ caller, path }) => ({
     status: 200,
-    json: card(path.repository, await parts.heldActions(caller, path.repository)),
+    json: card(path.repository, await deps.heldActions(caller, path.repository)),
   })),
   handle(operations.listAllRepositories, async ({ query }) => {
     const limit = query.limit ?? pageDefault
-    const found = await listRepositories(parts, query.after ?? '', limit + 1)
+    const found = await listRepositories(deps, query.after ?? '', limit + 1)
     const show = ({ id, createdAt }: (typeof found)[number]) => ({ id, createdAt })
     return { status: 200, json: pageOf(found, limit, show, ({ id }) => id) }
   }),
   handle(operations.createRepository, async (input) => {
     const { caller, body } = input
-    await createRepository(parts, body.id, doerOf(input))
-    return { status: 201, json: card(body.id, await parts.heldActions(caller, body.id)) }
+    await createRepository(deps, body.id, actorFrom(input))
+    return { status: 201, json: card(body.id, await deps.heldActions(caller, body.id)) }
   }),
   handle(operations.deleteRepository, async (input) => {
-    await deleteRepository(parts, input.path.repository, doerOf(input))
+    await deleteRepository(deps, input.path.repository, actorFrom(input))
     return { status: 204, json: null }
   }),
 ]

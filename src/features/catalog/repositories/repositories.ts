@@ -2,7 +2,7 @@ import { release } from '../../../content/claims/claims.ts'
 import { moveCounter } from '../../../database/counters.queries.ts'
 import type { Database, Queries } from '../../../database/database.ts'
 import { lockRepository } from '../../../database/locks.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
+import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { identityOf, type RepositoryIdentity } from '../../../kernel/repository-identity.ts'
@@ -21,7 +21,7 @@ import {
   retiredClaimIds,
 } from './repositories.queries.ts'
 
-export interface RepositoryParts {
+export interface RepositoryDeps {
   readonly database: Database
   readonly clock: Clock
 }
@@ -56,7 +56,7 @@ export interface RepositoryUsage {
 
 /** All repositories with what they hold, for the operator. */
 export const listRepositories = async (
-  { database }: Pick<RepositoryParts, 'database'>,
+  { database }: Pick<RepositoryDeps, 'database'>,
   after: string,
   limit: number,
 ): Promise<RepositoryUsage[]> =>
@@ -73,17 +73,17 @@ export const listRepositories = async (
  * repository: bindings to the old one do not hold for it, and it shows nothing of the old journals. Their sequences go on, so
  * that a cursor of the old ones is told to be lost.
  */
-export const createRepository = ({ database, clock }: RepositoryParts, id: string, doer: Doer): Promise<void> =>
-  changeAuthority(database, doer, async (tx) => {
+export const createRepository = ({ database, clock }: RepositoryDeps, id: string, actor: Actor): Promise<void> =>
+  changeAuthority(database, actor, async (tx) => {
     const occurredAt = timestamp(clock.now())
     if (!(await insertRepository(tx, id, occurredAt)))
       throw new Failure('already_exists', `A repository ${JSON.stringify(id)} exists.`)
-    await appendSecurityAudit(tx, doer, { action: 'repository.create', subject: `repository:${id}`, occurredAt })
+    await appendSecurityAudit(tx, actor, { action: 'repository.create', subject: `repository:${id}`, occurredAt })
   })
 
 /** Deletes a repository that holds nothing, with the grants on it. 409 `repository_not_empty`. */
-export const deleteRepository = ({ database, clock }: RepositoryParts, id: string, doer: Doer): Promise<void> =>
-  changeAuthority(database, doer, async (tx) => {
+export const deleteRepository = ({ database, clock }: RepositoryDeps, id: string, actor: Actor): Promise<void> =>
+  changeAuthority(database, actor, async (tx) => {
     const occurredAt = timestamp(clock.now())
     if (!(await lockRepository(tx, id))) throw notFound('repository')
     if (await holdsSomething(tx, id))
@@ -97,5 +97,5 @@ export const deleteRepository = ({ database, clock }: RepositoryParts, id: strin
     await deletePolicyOf(tx, id)
     await moveCounter(tx, 'grants', -(await deleteGrantsOn(tx, id)))
     await markDeleted(tx, id, occurredAt)
-    await appendSecurityAudit(tx, doer, { action: 'repository.delete', subject: `repository:${id}`, occurredAt })
+    await appendSecurityAudit(tx, actor, { action: 'repository.delete', subject: `repository:${id}`, occurredAt })
   })

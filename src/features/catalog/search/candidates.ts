@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Database } from '../../../database/database.ts'
 import { foldCase } from '../../../kernel/fold-case.ts'
 import { lowestPositionAfter } from '../../../kernel/id-position.ts'
@@ -49,7 +49,7 @@ async function* onSqlite(
     const last = found.at(-1)
     if (last === undefined || new Set(found.map(({ position }) => position)).size < limit) return
     from = last.position + 1
-    await turn()
+    await nextRound()
   }
 }
 

@@ -3,10 +3,10 @@ import { pageWithActorNames, withActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
 import * as operations from './operations.ts'
-import { addStage, removeStage, type StageParts, stagePage, stagesOf } from './stages.ts'
+import { addStage, removeStage, type StageDeps, stagePage, stagesOf } from './stages.ts'
 
-export const stageHandlers = (parts: StageParts): BoundOperation[] => {
-  const { reader } = parts.database
+export const stageHandlers = (deps: StageDeps): BoundOperation[] => {
+  const { reader } = deps.database
   return [
     handle(operations.listArtifactStages, async ({ path }) => ({
       status: 200,
@@ -14,10 +14,10 @@ export const stageHandlers = (parts: StageParts): BoundOperation[] => {
     })),
     handle(operations.addStage, async ({ path, body, caller }) => ({
       status: 200,
-      json: await addStage(parts, path, body.comment ?? null, actorOf(caller)),
+      json: await addStage(deps, path, body.comment ?? null, actorOf(caller)),
     })),
     handle(operations.removeStage, async ({ path, caller }) => {
-      await removeStage(parts, path, actorOf(caller))
+      await removeStage(deps, path, actorOf(caller))
       return { status: 204, json: null }
     }),
     handle(operations.listStages, async ({ path, query }) => {

@@ -21,7 +21,7 @@ export interface StageEntry {
   readonly comment: string | null
 }
 
-export interface StageParts {
+export interface StageDeps {
   readonly database: Database
   readonly clock: Clock
 }
@@ -84,7 +84,7 @@ export const stagePage = async (
  * journal is told nothing. 409 `stage_limit` when the file has as many as it may.
  */
 export const addStage = (
-  { database, clock }: StageParts,
+  { database, clock }: StageDeps,
   { repository, id, stage }: StageOf,
   comment: string | null,
   actor: string,
@@ -127,7 +127,7 @@ export const giveStages = async (
 
 /** Takes a stage from a published file. Harmless when it does not have it. */
 export const removeStage = (
-  { database, clock }: StageParts,
+  { database, clock }: StageDeps,
   { repository, id, stage }: StageOf,
   actor: string,
 ): Promise<void> =>

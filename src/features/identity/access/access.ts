@@ -24,7 +24,7 @@ import { callerOfToken, rememberUse, tokenPrefix } from '../tokens/tokens.ts'
 import type { FindFileKey } from './file-keys.ts'
 
 /** Who is calling, and what may they do? Everything is read anew on each request: a change holds at the next one. */
-export interface AccessParts {
+export interface AccessDeps {
   readonly database: Database
   readonly clock: Clock
   readonly findFileKey: FindFileKey
@@ -34,15 +34,13 @@ export interface AccessParts {
 }
 
 /** The caller of a credential, and that it was used. Throws the 401 that fits. */
-export const authenticate = (parts: AccessParts, credential: string): Promise<Caller> =>
-  credential.startsWith(tokenPrefix)
-    ? tokenCaller(parts, credential)
-    : callerOf(parts.database.reader, parts, credential)
+export const authenticate = (deps: AccessDeps, credential: string): Promise<Caller> =>
+  credential.startsWith(tokenPrefix) ? tokenCaller(deps, credential) : callerOf(deps.database.reader, deps, credential)
 
 /** The caller of a credential, as `q` knows it. Throws the 401 that fits. */
 export const callerOf = async (
   q: Queries,
-  { clock, findFileKey }: Pick<AccessParts, 'clock' | 'findFileKey'>,
+  { clock, findFileKey }: Pick<AccessDeps, 'clock' | 'findFileKey'>,
   credential: string,
 ): Promise<Caller> => {
   if (credential.startsWith(sessionPrefix)) return callerOfSession(q, credential, clock.now())
@@ -53,11 +51,11 @@ export const callerOf = async (
   return key
 }
 
-const tokenCaller = async (parts: AccessParts, credential: string): Promise<Caller> => {
-  const { caller, lastUsedIsOld } = await callerOfToken(parts.database.reader, credential, parts.clock.now())
-  if (lastUsedIsOld && !parts.readOnly)
-    rememberUse(parts, caller.credentialId).catch((error: unknown) =>
-      parts.report('the last use of a token could not be remembered', error),
+const tokenCaller = async (deps: AccessDeps, credential: string): Promise<Caller> => {
+  const { caller, lastUsedIsOld } = await callerOfToken(deps.database.reader, credential, deps.clock.now())
+  if (lastUsedIsOld && !deps.readOnly)
+    rememberUse(deps, caller.credentialId).catch((error: unknown) =>
+      deps.report('the last use of a token could not be remembered', error),
     )
   return caller
 }
@@ -74,7 +72,7 @@ const contentOnly: ReadonlySet<RepositoryAction> = new Set(['content.read'])
 
 /** The caller of a download link to what the parameters of the path name. Throws the 401 that fits. */
 export const authenticateLink = (
-  { database, clock }: Pick<AccessParts, 'database' | 'clock'>,
+  { database, clock }: Pick<AccessDeps, 'database' | 'clock'>,
   token: string,
   { repository = '', id = '' }: Readonly<Record<string, string>>,
 ): Promise<Caller> => callerOfLink(database.reader, token, { repository, artifactId: id }, clock.now())
@@ -114,7 +112,7 @@ export const heldActions = async (
  * it holds that one.
  */
 export const heldRepositories = async (
-  { database }: Pick<AccessParts, 'database'>,
+  { database }: Pick<AccessDeps, 'database'>,
   caller: Caller,
   after: string,
   limit: number,

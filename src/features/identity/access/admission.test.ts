@@ -9,9 +9,9 @@ import { migrate } from '../../../database/migrate.ts'
 import { migrations } from '../../../database/migrations/index.ts'
 import { openDatabase } from '../../../database/open.ts'
 import {
+  type Actor,
   appendSecurityAudit,
   changeAuthority,
-  type Doer,
   unasked,
 } from '../../../journal/security-audit/security-audit.ts'
 import { administrationActions } from '../../../kernel/actions.ts'
@@ -32,7 +32,7 @@ const recovery: FileKeyCaller = {
   serviceAdministrator: true,
   repositories: new Map(),
 }
-const operator: Doer = { actor: 'test', clientAddress: 'test', stillMay: async () => recovery }
+const operator: Actor = { actor: 'test', clientAddress: 'test', stillMay: async () => recovery }
 const passwords = {
   hash: async (password: string) => `hash of ${password}`,
   matches: async (password: string, phc: string | null) => phc === `hash of ${password}`,
@@ -51,7 +51,7 @@ forEachEngine((engine) => {
     const callerBehind = (credential: string): Promise<Caller> =>
       callerOf(database.reader, { clock, findFileKey: () => null }, credential)
 
-    const letIn = async (credential: string, rule: AccessRule, id = ''): Promise<Doer> => {
+    const letIn = async (credential: string, rule: AccessRule, id = ''): Promise<Actor> => {
       const question = { credential, rule, parameters: { id } }
       const admission = new Admission({ clock, findFileKey: () => null }, await callerBehind(credential), question)
       return { actor: 'doer', clientAddress: 'test', stillMay: (tx) => admission.within(tx) }
@@ -61,57 +61,57 @@ forEachEngine((engine) => {
     const person = async () => {
       const { id } = await createAccount(parts(), { name: 'doer', password: 'right', administrator: true }, operator)
       const { token } = await signIn(parts(), { name: 'doer', password: 'right' }, 'test')
-      return { id, doer: await letIn(token, isAdministrator), caller: await callerBehind(token) }
+      return { id, actor: await letIn(token, isAdministrator), caller: await callerBehind(token) }
     }
     /** A key that may issue keys for another account. */
     const delegate = async () => {
       const own = await createServiceAccount(parts(), { name: 'own', bindings: [] }, operator)
       const target = await createServiceAccount(parts(), { name: 'target', bindings: [] }, operator)
       const wish = { name: 'key', bindings: [] }
-      const { key, secret } = await issueKey(parts(), own.id, wish, { idempotencyKey: 'one', doer: operator })
+      const { key, secret } = await issueKey(parts(), own.id, wish, { idempotencyKey: 'one', actor: operator })
       await activateKey(parts(), await letIn(secret ?? '', { kind: 'own-key' }))
       const delegation = { accountId: target.id, actions: [...administrationActions], ceiling: [] }
       await putDelegation(parts(), key.id, delegation, operator)
-      return { own: own.id, target: target.id, keyId: key.id, doer: await letIn(secret ?? '', mayIssue, target.id) }
+      return { own: own.id, target: target.id, keyId: key.id, actor: await letIn(secret ?? '', mayIssue, target.id) }
     }
 
-    /** A doer, how its right is taken away, and what it is told then. */
+    /** An actor, how its right is taken away, and what it is told then. */
     const losses: Readonly<
-      Record<string, () => Promise<{ doer: Doer; takeAway: () => Promise<unknown>; code: string }>>
+      Record<string, () => Promise<{ actor: Actor; takeAway: () => Promise<unknown>; code: string }>>
     > = {
       'a disabled account': async () => {
-        const { id, doer } = await person()
+        const { id, actor } = await person()
         const takeAway = () => changeAccount(parts(), id, { enabled: false }, operator)
-        return { doer, takeAway, code: 'credential_invalid' }
+        return { actor, takeAway, code: 'credential_invalid' }
       },
       'a session that was ended': async () => {
-        const { doer, caller } = await person()
+        const { actor, caller } = await person()
         assert.ok(caller.kind === 'account')
-        return { doer, takeAway: () => signOut(parts(), caller), code: 'credential_invalid' }
+        return { actor, takeAway: () => signOut(parts(), caller), code: 'credential_invalid' }
       },
       'a password that was changed': async () => {
-        const { doer, caller } = await person()
+        const { actor, caller } = await person()
         assert.ok(caller.kind === 'account')
         const change = { currentPassword: 'right', newPassword: 'another' }
         return {
-          doer,
+          actor,
           takeAway: () => changeOwnPassword(parts(), caller, change, operator),
           code: 'credential_invalid',
         }
       },
       'a revoked key': async () => {
-        const { keyId, doer } = await delegate()
-        return { doer, takeAway: () => revokeKey(parts(), keyId, operator), code: 'credential_invalid' }
+        const { keyId, actor } = await delegate()
+        return { actor, takeAway: () => revokeKey(parts(), keyId, operator), code: 'credential_invalid' }
       },
       'a disabled service account': async () => {
-        const { own, doer } = await delegate()
+        const { own, actor } = await delegate()
         const change = { expectedRevision: 1, enabled: false }
         const takeAway = () => setServiceAccountEnabled(parts(), own, change, operator)
-        return { doer, takeAway, code: 'credential_invalid' }
+        return { actor, takeAway, code: 'credential_invalid' }
       },
       'a delegation that was ended': async () => {
-        const { keyId, target, doer } = await delegate()
-        return { doer, takeAway: () => endDelegation(parts(), keyId, target, operator), code: 'not_found' }
+        const { keyId, target, actor } = await delegate()
+        return { actor, takeAway: () => endDelegation(parts(), keyId, target, operator), code: 'not_found' }
       },
     }
 
@@ -123,20 +123,20 @@ forEachEngine((engine) => {
 
     for (const [what, make] of Object.entries(losses)) {
       it(`is refused to ${what}`, async () => {
-        const { doer, takeAway, code } = await make()
+        const { actor, takeAway, code } = await make()
         await takeAway()
         await assert.rejects(
-          changeAuthority(database, doer, async () => assert.fail('it was let in')),
+          changeAuthority(database, actor, async () => assert.fail('it was let in')),
           { name: 'Failure', code },
         )
       })
 
       it(`is over before ${what} is one`, async () => {
-        const { doer, takeAway } = await make()
+        const { actor, takeAway } = await make()
         const events: string[] = []
         const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
         const { promise: mayEnd, resolve: letEnd } = Promise.withResolvers<void>()
-        const change = changeAuthority(database, doer, async () => {
+        const change = changeAuthority(database, actor, async () => {
           begin()
           await mayEnd
           events.push('changed')

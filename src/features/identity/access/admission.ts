@@ -1,11 +1,11 @@
 import type { AccessRule } from '../../../contract/operation.ts'
 import type { Transaction } from '../../../database/database.ts'
-import { LetIn } from '../../../journal/doer.ts'
+import { LetIn } from '../../../journal/actor.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { lockServiceAccountRow } from '../service-accounts/service-accounts.ts'
 import { lockKeyRow } from '../service-accounts/service-keys.ts'
 import { lockAccountRow } from '../sessions/sessions.ts'
-import { type AccessParts, authorize, callerOf } from './access.ts'
+import { type AccessDeps, authorize, callerOf } from './access.ts'
 
 /** What was asked when a request was let in. The pipeline makes it, so that it can be asked again inside a transaction. */
 export interface Question {
@@ -17,13 +17,13 @@ export interface Question {
 }
 
 export class Admission extends LetIn {
-  readonly #parts: Pick<AccessParts, 'clock' | 'findFileKey'>
+  readonly #parts: Pick<AccessDeps, 'clock' | 'findFileKey'>
   readonly #caller: Caller | null
   readonly #question: Question
 
-  constructor(parts: Pick<AccessParts, 'clock' | 'findFileKey'>, caller: Caller | null, question: Question) {
+  constructor(deps: Pick<AccessDeps, 'clock' | 'findFileKey'>, caller: Caller | null, question: Question) {
     super()
-    this.#parts = parts
+    this.#parts = deps
     this.#caller = caller
     this.#question = question
   }

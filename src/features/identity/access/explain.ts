@@ -11,7 +11,7 @@ import { type Standing, standingsOf, type Through } from './standing.ts'
 import { type Subject, subjectCalled } from './subjects.ts'
 import type { MissingThing } from './vocabulary.ts'
 
-export interface ExplainParts {
+export interface ExplainDeps {
   readonly database: Database
   readonly clock: Clock
   /** Those of the keys file. */
@@ -51,7 +51,7 @@ export interface Explanation {
 export const shownSubject = ({ kind, id, name }: Subject): Explanation['caller'] => ({ kind, id, name })
 
 /** Whether somebody may do something now, and through what, or what is missing. 400 where it is not clear who is meant; 404 for nobody. */
-export const explainAccess = ({ database, clock, fileKeys }: ExplainParts, question: Question): Promise<Explanation> =>
+export const explainAccess = ({ database, clock, fileKeys }: ExplainDeps, question: Question): Promise<Explanation> =>
   database.snapshot(async (q) => {
     const { action, repository = '' } = question
     if (isRepositoryAction(action) === (repository === ''))

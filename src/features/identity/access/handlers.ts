@@ -4,19 +4,19 @@ import type { Caller } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { delegationsOf } from '../service-accounts/delegations.ts'
 import type { Held } from './access.ts'
-import { type ExplainParts, explainAccess } from './explain.ts'
+import { type ExplainDeps, explainAccess } from './explain.ts'
 import * as operations from './operations.ts'
 import { whoMay } from './who.ts'
 
-export interface AccessHandlerParts extends ExplainParts {
+export interface AccessHandlerDeps extends ExplainDeps {
   /** All repositories in which the caller may do something, ordered by id. */
   readonly heldRepositories: (caller: Caller) => Promise<Held[]>
 }
 
 const everyAccount = { accountId: null, actions: [...administrationActions], ceiling: null }
 
-export const accessHandlers = (parts: AccessHandlerParts): BoundOperation[] => {
-  const { database, heldRepositories } = parts
+export const accessHandlers = (deps: AccessHandlerDeps): BoundOperation[] => {
+  const { database, heldRepositories } = deps
   return [
     handle(operations.getPermissions, async ({ caller }) => ({
       status: 200,
@@ -35,10 +35,10 @@ export const accessHandlers = (parts: AccessHandlerParts): BoundOperation[] => {
       },
     })),
 
-    handle(operations.explainAccess, async ({ query }) => ({ status: 200, json: await explainAccess(parts, query) })),
+    handle(operations.explainAccess, async ({ query }) => ({ status: 200, json: await explainAccess(deps, query) })),
     handle(operations.listWhoMay, async ({ query }) => ({
       status: 200,
-      json: await whoMay(parts, { ...query, limit: query.limit ?? pageDefault }),
+      json: await whoMay(deps, { ...query, limit: query.limit ?? pageDefault }),
     })),
   ]
 }

@@ -4,7 +4,7 @@ import { serviceAccountPageMax } from '../../../kernel/limits/identity.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
 import { repositoryWith } from '../../catalog/repositories/repositories.ts'
 import { accountsThatReach } from '../groups/groups.ts'
-import { type ExplainParts, type Explanation, giving, mayDo, once, shownSubject } from './explain.ts'
+import { type ExplainDeps, type Explanation, giving, mayDo, once, shownSubject } from './explain.ts'
 import { type Standing, standingsOf, type Through } from './standing.ts'
 import { enabledServiceAccounts } from './subjects.queries.ts'
 import { accountSubject, keySubject, type Subject, serviceSubject } from './subjects.ts'
@@ -51,7 +51,7 @@ async function* everybody(
  * Who may do what in a repository at this moment: people, then service accounts, then keys of the keys file, each ordered by id.
  * What each may, the one decision says. 404 for a repository that does not exist.
  */
-export const whoMay = ({ database, clock, fileKeys }: ExplainParts, wanted: Wanted): Promise<Page<Holder>> =>
+export const whoMay = ({ database, clock, fileKeys }: ExplainDeps, wanted: Wanted): Promise<Page<Holder>> =>
   database.snapshot(async (q) => {
     const { repository, action, after = '', limit } = wanted
     if ((await repositoryWith(q, repository)) === null) throw notFound('repository')

@@ -2,9 +2,9 @@ import { moveCounter } from '../../../database/counters.queries.ts'
 import type { Database, Queries } from '../../../database/database.ts'
 import type { AccountsTable } from '../../../database/tables/accounts.ts'
 import {
+  type Actor,
   appendSecurityAudit,
   changeAuthority,
-  type Doer,
   unasked,
 } from '../../../journal/security-audit/security-audit.ts'
 import type { AccountCaller } from '../../../kernel/caller.ts'
@@ -36,7 +36,7 @@ import {
   updateAccount,
 } from './accounts.queries.ts'
 
-export interface AccountParts {
+export interface AccountDeps {
   readonly database: Database
   readonly clock: Clock
   readonly passwords: Passwords
@@ -62,7 +62,7 @@ const placeInLine = (line: Place['line'], who: string, address: string): Place =
 }
 
 /** Who changes accounts has signed in, or has a key. */
-const placeOfDoer = ({ actor, clientAddress }: Doer): Place => placeInLine('known', actor, clientAddress)
+const placeOfActor = ({ actor, clientAddress }: Actor): Place => placeInLine('known', actor, clientAddress)
 
 const toAccount = (row: AccountsTable): Account => ({
   id: row.id,
@@ -71,16 +71,16 @@ const toAccount = (row: AccountsTable): Account => ({
   enabled: row.enabled === 1,
 })
 
-export const allAccounts = async ({ database }: AccountParts): Promise<Account[]> =>
+export const allAccounts = async ({ database }: AccountDeps): Promise<Account[]> =>
   (await listAccounts(database.reader, accountsMax)).map(toAccount)
 
 /** Signs in. Every way to fail takes the same time and gives the same answer; wrong tries lead to pauses. */
 export const signIn = async (
-  parts: AccountParts,
+  deps: AccountDeps,
   credentials: { name: string; password: string },
   clientAddress: string,
 ): Promise<SignedIn> => {
-  const { database, clock, passwords } = parts
+  const { database, clock, passwords } = deps
   const subjects = { name: credentials.name, address: clientAddress }
   const refuse = () => refuseWhileThrottled(database, clock, subjects)
   const throttles = await refuse()
@@ -103,7 +103,7 @@ export const signIn = async (
 
 /** Ends the session at once; a change of authority that it is making is done first. */
 export const signOut = async (
-  { database }: AccountParts,
+  { database }: AccountDeps,
   { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
 ): Promise<void> => {
   await database.transaction(async (tx) => {
@@ -122,20 +122,20 @@ export interface NewAccount {
  * Creates an account. The very first one is an administrator and joins the owners of `releases`, whatever was asked.
  * 409 `already_exists` for a taken name (without regard to case), 507 `account_limit` at 1,000.
  */
-export const createAccount = async (parts: AccountParts, wanted: NewAccount, doer: Doer): Promise<Account> => {
-  const passwordHash = await parts.passwords.hash(wanted.password, placeOfDoer(doer))
-  return changeAuthority(parts.database, doer, async (tx) => {
-    const nowMs = parts.clock.now()
+export const createAccount = async (deps: AccountDeps, wanted: NewAccount, actor: Actor): Promise<Account> => {
+  const passwordHash = await deps.passwords.hash(wanted.password, placeOfActor(actor))
+  return changeAuthority(deps.database, actor, async (tx) => {
+    const nowMs = deps.clock.now()
     const count = await moveCounter(tx, 'accounts', 1)
     const row = newRow(wanted, passwordHash, nowMs, count === 1)
     if (!(await insertAccount(tx, row))) throw taken(wanted.name)
     if (count > accountsMax) throw new Failure('account_limit', `The server has its ${accountsMax} accounts already.`)
-    await appendSecurityAudit(tx, doer, {
+    await appendSecurityAudit(tx, actor, {
       action: 'account.create',
       subject: `account:${row.id}`,
       occurredAt: row.created_at,
     })
-    if (count === 1) await makeOwner(tx, row.id, doer, nowMs)
+    if (count === 1) await makeOwner(tx, row.id, actor, nowMs)
     return toAccount(row)
   })
 }
@@ -160,27 +160,27 @@ const closed = (): Failure =>
 export const anyAccount = async (q: Queries): Promise<boolean> => (await listAccounts(q, 1)).length > 0
 
 /** True when people may register themselves: the setting is on and the first owner exists. */
-export const registrationOpen = async (parts: AccountParts): Promise<boolean> =>
-  parts.allowRegistration && (await anyAccount(parts.database.reader))
+export const registrationOpen = async (deps: AccountDeps): Promise<boolean> =>
+  deps.allowRegistration && (await anyAccount(deps.database.reader))
 
 /** Creates a plain account without any access and signs it in. Each registration counts against its address. */
 export const register = async (
-  parts: AccountParts,
+  deps: AccountDeps,
   wanted: { name: string; password: string },
   clientAddress: string,
 ): Promise<SignedIn> => {
-  if (!(await registrationOpen(parts))) throw closed()
-  await countRegistration(parts.database, parts.clock, clientAddress)
-  const passwordHash = await parts.passwords.hash(wanted.password, placeInLine('register', '', clientAddress))
-  const nowMs = parts.clock.now()
+  if (!(await registrationOpen(deps))) throw closed()
+  await countRegistration(deps.database, deps.clock, clientAddress)
+  const passwordHash = await deps.passwords.hash(wanted.password, placeInLine('register', '', clientAddress))
+  const nowMs = deps.clock.now()
   const row = newRow({ ...wanted, administrator: false }, passwordHash, nowMs, false)
-  const doer = unasked({ actor: `account:${row.id}`, clientAddress })
-  return changeAuthority(parts.database, doer, async (tx) => {
+  const actor = unasked({ actor: `account:${row.id}`, clientAddress })
+  return changeAuthority(deps.database, actor, async (tx) => {
     const count = await moveCounter(tx, 'accounts', 1)
     if (!(await insertAccount(tx, row))) throw taken(wanted.name)
     if (count > selfRegisteredAccountsMax)
       throw new Failure('account_limit', `Self-registration stops at ${selfRegisteredAccountsMax} accounts.`)
-    await appendSecurityAudit(tx, doer, {
+    await appendSecurityAudit(tx, actor, {
       action: 'account.register',
       subject: `account:${row.id}`,
       occurredAt: row.created_at,
@@ -199,15 +199,15 @@ export interface AccountChange {
  * personal tokens too, while those of a disabled account only stop working until it is enabled again.
  */
 export const changeAccount = async (
-  parts: AccountParts,
+  deps: AccountDeps,
   id: string,
   change: AccountChange,
-  doer: Doer,
+  actor: Actor,
 ): Promise<Account> => {
   const passwordHash =
-    change.password === undefined ? undefined : await parts.passwords.hash(change.password, placeOfDoer(doer))
-  return changeAuthority(parts.database, doer, async (tx) => {
-    const occurredAt = timestamp(parts.clock.now())
+    change.password === undefined ? undefined : await deps.passwords.hash(change.password, placeOfActor(actor))
+  return changeAuthority(deps.database, actor, async (tx) => {
+    const occurredAt = timestamp(deps.clock.now())
     const nothing = change.enabled === undefined && passwordHash === undefined
     const row = nothing
       ? await findAccount(tx, id)
@@ -220,13 +220,13 @@ export const changeAccount = async (
     if (passwordHash !== undefined) await revokeTokensOf(tx, id, occurredAt)
     const subject = `account:${id}`
     if (change.enabled !== undefined)
-      await appendSecurityAudit(tx, doer, {
+      await appendSecurityAudit(tx, actor, {
         action: change.enabled ? 'account.enable' : 'account.disable',
         subject,
         occurredAt,
       })
     if (passwordHash !== undefined)
-      await appendSecurityAudit(tx, doer, { action: 'account.reset-password', subject, occurredAt })
+      await appendSecurityAudit(tx, actor, { action: 'account.reset-password', subject, occurredAt })
     return toAccount(row)
   })
 }
@@ -237,31 +237,31 @@ export const changeAccount = async (
  * whoever has a stolen one guesses no more than that, and holds up no other.
  */
 export const changeOwnPassword = async (
-  parts: AccountParts,
+  deps: AccountDeps,
   { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
   change: { currentPassword: string; newPassword: string },
-  doer: Doer,
+  actor: Actor,
 ): Promise<void> => {
-  const { database, clock, passwords } = parts
+  const { database, clock, passwords } = deps
   const row = await findAccount(database.reader, id)
   if (row === undefined) throw notFound('account')
-  const subjects = { name: row.name, address: doer.clientAddress, session: credentialId }
+  const subjects = { name: row.name, address: actor.clientAddress, session: credentialId }
   const refuse = () => refuseWhileThrottled(database, clock, subjects)
   const throttles = await refuse()
   // Whoever is signed in is known.
-  const place = placeInLine('known', row.name_key, doer.clientAddress)
+  const place = placeInLine('known', row.name_key, actor.clientAddress)
   if (!(await passwords.matches(change.currentPassword, row.password_hash, place, refuse))) {
     await recordFailure(database, clock, throttles)
     throw new Failure('current_password_invalid', 'The current password is wrong.')
   }
   const passwordHash = await passwords.hash(change.newPassword, place)
-  await changeAuthority(database, doer, async (tx) => {
+  await changeAuthority(database, actor, async (tx) => {
     const occurredAt = timestamp(clock.now())
     // Whoever was faster with another password has ended this session.
     if (!(await replacePasswordHash(tx, id, row.password_hash, passwordHash)))
       throw new Failure('credential_invalid', 'The password was changed meanwhile. Sign in again.')
     await endSessionsOf(tx, id)
     await revokeTokensOf(tx, id, occurredAt)
-    await appendSecurityAudit(tx, doer, { action: 'account.change-password', subject: `account:${id}`, occurredAt })
+    await appendSecurityAudit(tx, actor, { action: 'account.change-password', subject: `account:${id}`, occurredAt })
   })
 }

@@ -1,9 +1,9 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import { doerOf } from '../../../journal/doer.ts'
+import { actorFrom } from '../../../journal/actor.ts'
 import { type Access, actionsOf, lookingOnly, type RepositoryAction } from '../../../kernel/actions.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import {
-  type AccountParts,
+  type AccountDeps,
   allAccounts,
   changeAccount,
   changeOwnPassword,
@@ -15,7 +15,7 @@ import {
 } from './accounts.ts'
 import * as operations from './operations.ts'
 
-export interface AccountHandlerParts extends AccountParts {
+export interface AccountHandlerDeps extends AccountDeps {
   /** All repositories in which the caller may do something, ordered by id. */
   readonly heldRepositories: (
     caller: Caller,
@@ -29,28 +29,28 @@ const permissions = (actions: ReadonlySet<RepositoryAction>): Access[] => {
   return [...(reads ? ['read' as const] : []), ...(writes ? ['write' as const] : [])]
 }
 
-export const accountHandlers = (parts: AccountHandlerParts): BoundOperation[] => [
+export const accountHandlers = (deps: AccountHandlerDeps): BoundOperation[] => [
   handle(operations.login, async ({ body, request }) => ({
     status: 200,
-    json: await signIn(parts, body, request.clientAddress),
+    json: await signIn(deps, body, request.clientAddress),
   })),
   handle(operations.register, async ({ body, request }) => ({
     status: 201,
-    json: await register(parts, body, request.clientAddress),
+    json: await register(deps, body, request.clientAddress),
   })),
   handle(operations.getAuthOptions, async () => ({
     status: 200,
-    json: { selfRegistration: await registrationOpen(parts) },
+    json: { selfRegistration: await registrationOpen(deps) },
   })),
   handle(operations.logout, async ({ caller }) => {
-    if (caller.kind === 'account' && caller.credential === 'session') await signOut(parts, caller)
+    if (caller.kind === 'account' && caller.credential === 'session') await signOut(deps, caller)
     return { status: 204, json: null }
   }),
   handle(operations.changePassword, async (input) => {
     const { caller } = input
     if (caller.kind !== 'account')
       throw new Error(`${operations.changePassword.id}: reached by a ${caller.kind} without session`)
-    await changeOwnPassword(parts, caller, input.body, doerOf(input))
+    await changeOwnPassword(deps, caller, input.body, actorFrom(input))
     return { status: 204, json: null }
   }),
   handle(operations.getMe, async ({ caller }) => ({
@@ -60,19 +60,19 @@ export const accountHandlers = (parts: AccountHandlerParts): BoundOperation[] =>
       administrator: caller.administrator,
       credential: caller.credential,
       ...(caller.credential === 'personal-token' ? { tokenScope: caller.scope } : {}),
-      grants: (await parts.heldRepositories(caller)).map(({ repository, actions }) => ({
+      grants: (await deps.heldRepositories(caller)).map(({ repository, actions }) => ({
         repository,
         permissions: permissions(actions),
       })),
     },
   })),
-  handle(operations.listUsers, async () => ({ status: 200, json: { items: await allAccounts(parts) } })),
+  handle(operations.listUsers, async () => ({ status: 200, json: { items: await allAccounts(deps) } })),
   handle(operations.createUser, async (input) => ({
     status: 201,
-    json: await createAccount(parts, { administrator: false, ...input.body }, doerOf(input)),
+    json: await createAccount(deps, { administrator: false, ...input.body }, actorFrom(input)),
   })),
   handle(operations.updateUser, async (input) => ({
     status: 200,
-    json: await changeAccount(parts, input.path.id, input.body, doerOf(input)),
+    json: await changeAccount(deps, input.path.id, input.body, actorFrom(input)),
   })),
 ]

@@ -1,7 +1,7 @@
 import { moveCounter } from '../../../database/counters.queries.ts'
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import { lockRepository } from '../../../database/locks.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
+import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import type { Access } from '../../../kernel/actions.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
@@ -30,7 +30,7 @@ import {
 } from './groups.queries.ts'
 
 /** People get access to repositories through groups, and in no other way. */
-export interface GroupParts {
+export interface GroupDeps {
   readonly database: Database
   readonly clock: Clock
 }
@@ -60,10 +60,10 @@ const withContents = async (q: Queries, rows: { id: string; name: string }[]): P
   return [...groups.values()]
 }
 
-export const allGroups = ({ database }: GroupParts): Promise<Group[]> =>
+export const allGroups = ({ database }: GroupDeps): Promise<Group[]> =>
   database.snapshot(async (q) => withContents(q, await listGroupRows(q, groupsMax)))
 
-export const groupById = ({ database }: GroupParts, id: string): Promise<Group> =>
+export const groupById = ({ database }: GroupDeps, id: string): Promise<Group> =>
   database.snapshot(async (q) => {
     const row = await findGroupRow(q, id)
     const [group] = await withContents(q, row === undefined ? [] : [row])
@@ -72,26 +72,26 @@ export const groupById = ({ database }: GroupParts, id: string): Promise<Group> 
   })
 
 /** Creates an empty group. 409 `already_exists` for a taken name, 507 `group_limit` at 100. */
-export const createGroup = ({ database, clock }: GroupParts, name: string, doer: Doer): Promise<Group> =>
-  changeAuthority(database, doer, async (tx) => {
-    const id = await newGroup(tx, name, doer, clock.now())
+export const createGroup = ({ database, clock }: GroupDeps, name: string, actor: Actor): Promise<Group> =>
+  changeAuthority(database, actor, async (tx) => {
+    const id = await newGroup(tx, name, actor, clock.now())
     if (id === null) throw new Failure('already_exists', `A group named ${JSON.stringify(name)} exists.`)
     return { id, name, members: [], accounts: [], grants: [] }
   })
 
-const newGroup = async (tx: Transaction, name: string, doer: Doer, nowMs: number): Promise<string | null> => {
+const newGroup = async (tx: Transaction, name: string, actor: Actor, nowMs: number): Promise<string | null> => {
   const count = await moveCounter(tx, 'groups', 1)
   const id = newId(nowMs)
   const occurredAt = timestamp(nowMs)
   if (!(await insertGroup(tx, { id, name, name_key: caseless(name), created_at: occurredAt }))) return null
   if (count > groupsMax) throw new Failure('group_limit', `The server has its ${groupsMax} groups already.`)
-  await appendSecurityAudit(tx, doer, { action: 'group.create', subject: `group:${id}`, occurredAt })
+  await appendSecurityAudit(tx, actor, { action: 'group.create', subject: `group:${id}`, occurredAt })
   return id
 }
 
 /** Deletes a group; its members lose what it gave them at once. */
-export const deleteGroup = ({ database, clock }: GroupParts, id: string, doer: Doer): Promise<void> =>
-  changeAuthority(database, doer, async (tx) => {
+export const deleteGroup = ({ database, clock }: GroupDeps, id: string, actor: Actor): Promise<void> =>
+  changeAuthority(database, actor, async (tx) => {
     // The lock keeps others from adding to a group that is half deleted.
     await existing(tx, id)
     const gone = await deleteGroupRows(tx, id)
@@ -99,7 +99,7 @@ export const deleteGroup = ({ database, clock }: GroupParts, id: string, doer: D
     await moveCounter(tx, 'memberships', -gone.memberships)
     await moveCounter(tx, 'grants', -gone.grants)
     const occurredAt = timestamp(clock.now())
-    await appendSecurityAudit(tx, doer, { action: 'group.delete', subject: `group:${id}`, occurredAt })
+    await appendSecurityAudit(tx, actor, { action: 'group.delete', subject: `group:${id}`, occurredAt })
   })
 
 const existing = async (tx: Transaction, groupId: string): Promise<void> => {
@@ -107,45 +107,51 @@ const existing = async (tx: Transaction, groupId: string): Promise<void> => {
 }
 
 /** Makes an account a member. Harmless when it is one. 507 `membership_limit` at 10,000 on the server. */
-export const addMember = (parts: GroupParts, groupId: string, accountId: string, doer: Doer): Promise<void> =>
-  changeAuthority(parts.database, doer, async (tx) => {
+export const addMember = (deps: GroupDeps, groupId: string, accountId: string, actor: Actor): Promise<void> =>
+  changeAuthority(deps.database, actor, async (tx) => {
     await existing(tx, groupId)
     await requireAccount(tx, accountId)
-    await join(tx, groupId, accountId, doer, parts.clock.now())
+    await join(tx, groupId, accountId, actor, deps.clock.now())
   })
 
-const join = async (tx: Transaction, groupId: string, accountId: string, doer: Doer, nowMs: number): Promise<void> => {
+const join = async (
+  tx: Transaction,
+  groupId: string,
+  accountId: string,
+  actor: Actor,
+  nowMs: number,
+): Promise<void> => {
   if (!(await insertMember(tx, groupId, accountId))) return
   const count = await moveCounter(tx, 'memberships', 1)
   if (count > membershipsMax)
     throw new Failure('membership_limit', `The server has its ${membershipsMax} memberships already.`)
   const subject = `group:${groupId} account:${accountId}`
-  await appendSecurityAudit(tx, doer, { action: 'group.add-member', subject, occurredAt: timestamp(nowMs) })
+  await appendSecurityAudit(tx, actor, { action: 'group.add-member', subject, occurredAt: timestamp(nowMs) })
 }
 
 /** Ends a membership. Harmless when there is none. */
-export const removeMember = (parts: GroupParts, groupId: string, accountId: string, doer: Doer): Promise<void> =>
-  changeAuthority(parts.database, doer, async (tx) => {
+export const removeMember = (deps: GroupDeps, groupId: string, accountId: string, actor: Actor): Promise<void> =>
+  changeAuthority(deps.database, actor, async (tx) => {
     await existing(tx, groupId)
     if (!(await deleteMember(tx, groupId, accountId))) return
     await moveCounter(tx, 'memberships', -1)
     const subject = `group:${groupId} account:${accountId}`
-    const occurredAt = timestamp(parts.clock.now())
-    await appendSecurityAudit(tx, doer, { action: 'group.remove-member', subject, occurredAt })
+    const occurredAt = timestamp(deps.clock.now())
+    await appendSecurityAudit(tx, actor, { action: 'group.remove-member', subject, occurredAt })
   })
 
 /** Sets what a group may do in a repository. 507 `grant_limit` at 10,000 on the server. */
 export const setGrant = (
-  parts: GroupParts,
+  deps: GroupDeps,
   groupId: string,
   repository: string,
   access: Access,
-  doer: Doer,
+  actor: Actor,
 ): Promise<void> =>
-  changeAuthority(parts.database, doer, async (tx) => {
+  changeAuthority(deps.database, actor, async (tx) => {
     await existing(tx, groupId)
     if (!(await lockRepository(tx, repository))) throw notFound('repository')
-    await grant(tx, groupId, repository, access, doer, parts.clock.now())
+    await grant(tx, groupId, repository, access, actor, deps.clock.now())
   })
 
 const grant = async (
@@ -153,7 +159,7 @@ const grant = async (
   groupId: string,
   repository: string,
   access: Access,
-  doer: Doer,
+  actor: Actor,
   nowMs: number,
 ): Promise<void> => {
   const before = await findGrant(tx, groupId, repository)
@@ -161,7 +167,7 @@ const grant = async (
   await putGrant(tx, groupId, repository, access)
   if (before === undefined && (await moveCounter(tx, 'grants', 1)) > grantsMax)
     throw new Failure('grant_limit', `The server has its ${grantsMax} grants already.`)
-  await appendSecurityAudit(tx, doer, {
+  await appendSecurityAudit(tx, actor, {
     action: `group.grant-${access}`,
     subject: `group:${groupId} repository:${repository}`,
     occurredAt: timestamp(nowMs),
@@ -169,23 +175,23 @@ const grant = async (
 }
 
 /** Takes a grant away. Harmless when there is none. */
-export const removeGrant = (parts: GroupParts, groupId: string, repository: string, doer: Doer): Promise<void> =>
-  changeAuthority(parts.database, doer, async (tx) => {
+export const removeGrant = (deps: GroupDeps, groupId: string, repository: string, actor: Actor): Promise<void> =>
+  changeAuthority(deps.database, actor, async (tx) => {
     await existing(tx, groupId)
     if (!(await deleteGrant(tx, groupId, repository))) return
     await moveCounter(tx, 'grants', -1)
     const subject = `group:${groupId} repository:${repository}`
-    const occurredAt = timestamp(parts.clock.now())
-    await appendSecurityAudit(tx, doer, { action: 'group.remove-grant', subject, occurredAt })
+    const occurredAt = timestamp(deps.clock.now())
+    await appendSecurityAudit(tx, actor, { action: 'group.remove-grant', subject, occurredAt })
   })
 
 /** The first account joins the owners, who may write to `releases`. */
-export const makeOwner = async (tx: Transaction, accountId: string, doer: Doer, nowMs: number): Promise<void> => {
+export const makeOwner = async (tx: Transaction, accountId: string, actor: Actor, nowMs: number): Promise<void> => {
   const known = await findGroupByNameKey(tx, caseless(owners.name))
-  const groupId = known?.id ?? (await newGroup(tx, owners.name, doer, nowMs))
+  const groupId = known?.id ?? (await newGroup(tx, owners.name, actor, nowMs))
   if (groupId === null) throw new Error('the owners group was neither found nor made')
-  await join(tx, groupId, accountId, doer, nowMs)
-  if (await lockRepository(tx, owners.repository)) await grant(tx, groupId, owners.repository, 'write', doer, nowMs)
+  await join(tx, groupId, accountId, actor, nowMs)
+  if (await lockRepository(tx, owners.repository)) await grant(tx, groupId, owners.repository, 'write', actor, nowMs)
 }
 
 /** The strongest access that an account's groups give it on a repository. */

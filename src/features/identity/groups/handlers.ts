@@ -1,11 +1,11 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import { doerOf } from '../../../journal/doer.ts'
+import { actorFrom } from '../../../journal/actor.ts'
 import {
   addMember,
   allGroups,
   createGroup,
   deleteGroup,
-  type GroupParts,
+  type GroupDeps,
   groupById,
   removeGrant,
   removeMember,
@@ -15,31 +15,31 @@ import * as operations from './operations.ts'
 
 const done = { status: 204, json: null } as const
 
-export const groupHandlers = (parts: GroupParts): BoundOperation[] => [
-  handle(operations.listAccessGroups, async () => ({ status: 200, json: { items: await allGroups(parts) } })),
+export const groupHandlers = (deps: GroupDeps): BoundOperation[] => [
+  handle(operations.listAccessGroups, async () => ({ status: 200, json: { items: await allGroups(deps) } })),
   handle(operations.createAccessGroup, async (input) => ({
     status: 201,
-    json: await createGroup(parts, input.body.name, doerOf(input)),
+    json: await createGroup(deps, input.body.name, actorFrom(input)),
   })),
-  handle(operations.getAccessGroup, async ({ path }) => ({ status: 200, json: await groupById(parts, path.id) })),
+  handle(operations.getAccessGroup, async ({ path }) => ({ status: 200, json: await groupById(deps, path.id) })),
   handle(operations.deleteAccessGroup, async (input) => {
-    await deleteGroup(parts, input.path.id, doerOf(input))
+    await deleteGroup(deps, input.path.id, actorFrom(input))
     return done
   }),
   handle(operations.addAccessGroupMember, async (input) => {
-    await addMember(parts, input.path.id, input.path.userId, doerOf(input))
+    await addMember(deps, input.path.id, input.path.userId, actorFrom(input))
     return done
   }),
   handle(operations.removeAccessGroupMember, async (input) => {
-    await removeMember(parts, input.path.id, input.path.userId, doerOf(input))
+    await removeMember(deps, input.path.id, input.path.userId, actorFrom(input))
     return done
   }),
   handle(operations.setAccessGroupGrant, async (input) => {
-    await setGrant(parts, input.path.id, input.path.repository, input.body.access, doerOf(input))
+    await setGrant(deps, input.path.id, input.path.repository, input.body.access, actorFrom(input))
     return done
   }),
   handle(operations.removeAccessGroupGrant, async (input) => {
-    await removeGrant(parts, input.path.id, input.path.repository, doerOf(input))
+    await removeGrant(deps, input.path.id, input.path.repository, actorFrom(input))
     return done
   }),
 ]

@@ -2,14 +2,14 @@ import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { shareOf } from '../../../kernel/download-class.ts'
 import { linkTtlSecondsDefault } from '../../../kernel/limits/identity.ts'
 import { publishedArtifact } from '../../catalog/artifacts/artifacts.ts'
-import type { LinkParts, LinkSigner } from './links.ts'
+import type { LinkDeps, LinkSigner } from './links.ts'
 import * as operations from './operations.ts'
 
-export interface LinkHandlerParts extends LinkParts {
+export interface LinkHandlerDeps extends LinkDeps {
   readonly signer: LinkSigner
 }
 
-export const linkHandlers = ({ database, signer }: LinkHandlerParts): BoundOperation[] => [
+export const linkHandlers = ({ database, signer }: LinkHandlerDeps): BoundOperation[] => [
   handle(operations.createLink, async ({ path, body, caller, request }) => {
     const { repository, id } = path
     await publishedArtifact(database.reader, repository, id)

@@ -37,7 +37,7 @@ const form = /^dtl_[A-Za-z0-9_-]{140}$/
 const signedPart = (head: Uint8Array, { repository, artifactId }: LinkTarget): Uint8Array =>
   Buffer.concat([Buffer.from('svc download link\0'), head, Buffer.from(`${repository}\0${artifactId}`)])
 
-export interface LinkParts {
+export interface LinkDeps {
   readonly database: Database
   readonly clock: Clock
 }
@@ -54,7 +54,7 @@ export interface LinkSigner {
   sign(target: LinkTarget, ttlSeconds: number, share: string): Promise<string>
 }
 
-export const createLinkSigner = ({ database, clock }: LinkParts): LinkSigner => {
+export const createLinkSigner = ({ database, clock }: LinkDeps): LinkSigner => {
   let current: Promise<SigningKey> | null = null
 
   const make = async (): Promise<SigningKey> => {

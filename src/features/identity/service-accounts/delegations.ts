@@ -1,5 +1,5 @@
 import type { Queries } from '../../../database/database.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
+import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import { type AdministrationAction, administrationActions } from '../../../kernel/actions.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { timestamp } from '../../../kernel/clock.ts'
@@ -14,7 +14,7 @@ import {
   listDelegationRows,
   putDelegationRow,
 } from './service-accounts.queries.ts'
-import type { ServiceAccountParts } from './service-accounts.ts'
+import type { ServiceAccountDeps } from './service-accounts.ts'
 import { lockServiceKey } from './service-keys.queries.ts'
 
 export interface Delegation {
@@ -48,18 +48,18 @@ export const administeredActions = async (q: Queries, caller: Caller): Promise<R
  * an operator has issued (403 `ceiling_exceeded`); 409 `key_state` unless the key works; 507 `delegation_limit` at 64 a key.
  */
 export const putDelegation = (
-  parts: ServiceAccountParts,
+  deps: ServiceAccountDeps,
   operatorKeyId: string,
   delegation: Delegation,
-  doer: Doer,
+  actor: Actor,
 ): Promise<Delegation> =>
-  changeAuthority(parts.database, doer, async (tx) => {
+  changeAuthority(deps.database, actor, async (tx) => {
     const { accountId, actions, ceiling } = delegation
     const key = await lockServiceKey(tx, operatorKeyId)
     if (key === undefined) throw notFound('service key')
     if (key.requested_by.startsWith(byAKey))
       throw new Failure('ceiling_exceeded', 'A key that another service key has issued administrates nothing.')
-    if (key.state !== 'active' || key.expires_at <= timestamp(parts.clock.now()))
+    if (key.state !== 'active' || key.expires_at <= timestamp(deps.clock.now()))
       throw new Failure('key_state', 'Only an active key that has not expired can be given something to administrate.')
     if ((await findServiceAccountRow(tx, accountId)) === undefined) throw notFound('service account')
     if (key.account_id === accountId)
@@ -73,29 +73,29 @@ export const putDelegation = (
       actions: JSON.stringify(actions),
       ceiling: JSON.stringify(await bound(tx, ceiling)),
     })
-    await appendSecurityAudit(tx, doer, {
+    await appendSecurityAudit(tx, actor, {
       action: 'delegation.set',
       subject: `service-account:${accountId} operator-key:${operatorKeyId}`,
       serviceAccountId: accountId,
-      occurredAt: timestamp(parts.clock.now()),
+      occurredAt: timestamp(deps.clock.now()),
     })
     return delegation
   })
 
 /** Ends a delegation; keys that were activated by it stay valid. Harmless when there is none. */
 export const endDelegation = (
-  parts: ServiceAccountParts,
+  deps: ServiceAccountDeps,
   operatorKeyId: string,
   accountId: string,
-  doer: Doer,
+  actor: Actor,
 ): Promise<void> =>
-  changeAuthority(parts.database, doer, async (tx) => {
+  changeAuthority(deps.database, actor, async (tx) => {
     if ((await lockServiceKey(tx, operatorKeyId)) === undefined) throw notFound('service key')
     if (!(await deleteDelegationRow(tx, operatorKeyId, accountId))) return
-    await appendSecurityAudit(tx, doer, {
+    await appendSecurityAudit(tx, actor, {
       action: 'delegation.end',
       subject: `service-account:${accountId} operator-key:${operatorKeyId}`,
       serviceAccountId: accountId,
-      occurredAt: timestamp(parts.clock.now()),
+      occurredAt: timestamp(deps.clock.now()),
     })
   })

@@ -1,5 +1,5 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import { doerOf } from '../../../journal/doer.ts'
+import { actorFrom } from '../../../journal/actor.ts'
 import { namesOf } from '../../../journal/names.ts'
 import { serviceAccountPageMax } from '../../../kernel/limits/identity.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
@@ -10,7 +10,7 @@ import * as operations from './operations.ts'
 import {
   createServiceAccount,
   replacePolicy,
-  type ServiceAccountParts,
+  type ServiceAccountDeps,
   serviceAccountById,
   setServiceAccountEnabled,
   visibleServiceAccounts,
@@ -37,36 +37,36 @@ const page = <T extends { id: string }>(rows: T[]): Page<T> =>
 const issuedAnswer = ({ key, secret }: IssuedKey) =>
   secret === null ? ({ status: 200, json: key } as const) : ({ status: 201, json: { ...key, secret } } as const)
 
-export const serviceAccountHandlers = (parts: ServiceAccountParts): BoundOperation[] => {
-  const { reader } = parts.database
+export const serviceAccountHandlers = (deps: ServiceAccountDeps): BoundOperation[] => {
+  const { reader } = deps.database
   return [
     handle(operations.listServiceAccounts, async ({ caller, query }) => ({
       status: 200,
-      json: page(await visibleServiceAccounts(parts, caller, query.after ?? '', serviceAccountPageMax + 1)),
+      json: page(await visibleServiceAccounts(deps, caller, query.after ?? '', serviceAccountPageMax + 1)),
     })),
     handle(operations.createServiceAccount, async (input) => ({
       status: 201,
-      json: await createServiceAccount(parts, input.body, doerOf(input)),
+      json: await createServiceAccount(deps, input.body, actorFrom(input)),
     })),
     handle(operations.getServiceAccount, async ({ path }) => ({
       status: 200,
-      json: await serviceAccountById(parts, path.id),
+      json: await serviceAccountById(deps, path.id),
     })),
     handle(operations.getServicePolicy, async ({ path }) => ({
       status: 200,
-      json: await serviceAccountById(parts, path.id),
+      json: await serviceAccountById(deps, path.id),
     })),
     handle(operations.updateServiceAccount, async (input) => ({
       status: 200,
-      json: await setServiceAccountEnabled(parts, input.path.id, input.body, doerOf(input)),
+      json: await setServiceAccountEnabled(deps, input.path.id, input.body, actorFrom(input)),
     })),
     handle(operations.putServicePolicy, async (input) => ({
       status: 200,
-      json: await replacePolicy(parts, input.path.id, input.body, doerOf(input)),
+      json: await replacePolicy(deps, input.path.id, input.body, actorFrom(input)),
     })),
     handle(operations.getServiceAudit, async ({ path, query }) => ({
       status: 200,
-      json: await historyOf(parts.database, path.id, sequenceAfter(query.after)),
+      json: await historyOf(deps.database, path.id, sequenceAfter(query.after)),
     })),
     handle(operations.listServiceKeys, async ({ path, query }) => ({
       status: 200,
@@ -74,8 +74,8 @@ export const serviceAccountHandlers = (parts: ServiceAccountParts): BoundOperati
     })),
     handle(operations.issueServiceKey, async (input) => {
       const { headers, path, body } = input
-      const request = { idempotencyKey: headers['idempotency-key'], doer: doerOf(input) }
-      return issuedAnswer(await issueKey(parts, path.id, body, request))
+      const request = { idempotencyKey: headers['idempotency-key'], actor: actorFrom(input) }
+      return issuedAnswer(await issueKey(deps, path.id, body, request))
     }),
     handle(operations.getServiceKey, async ({ path }) => ({
       status: 200,
@@ -83,15 +83,15 @@ export const serviceAccountHandlers = (parts: ServiceAccountParts): BoundOperati
     })),
     handle(operations.rotateServiceKey, async (input) => {
       const { headers, path, body } = input
-      const request = { idempotencyKey: headers['idempotency-key'], doer: doerOf(input) }
-      return issuedAnswer(await rotateKey(parts, path.id, body, request))
+      const request = { idempotencyKey: headers['idempotency-key'], actor: actorFrom(input) }
+      return issuedAnswer(await rotateKey(deps, path.id, body, request))
     }),
     handle(operations.revokeServiceKey, async (input) => ({
       status: 200,
-      json: await revokeKey(parts, input.path.id, doerOf(input)),
+      json: await revokeKey(deps, input.path.id, actorFrom(input)),
     })),
     handle(operations.activateServiceKey, async (input) => {
-      await activateKey(parts, doerOf(input))
+      await activateKey(deps, actorFrom(input))
       return { status: 204, json: null }
     }),
     handle(operations.listDelegations, async ({ path }) => {
@@ -104,14 +104,14 @@ export const serviceAccountHandlers = (parts: ServiceAccountParts): BoundOperati
     handle(operations.putDelegation, async (input) => ({
       status: 200,
       json: await putDelegation(
-        parts,
+        deps,
         input.path.id,
         { accountId: input.path.accountId, ...input.body },
-        doerOf(input),
+        actorFrom(input),
       ),
     })),
     handle(operations.deleteDelegation, async (input) => {
-      await endDelegation(parts, input.path.id, input.path.accountId, doerOf(input))
+      await endDelegation(deps, input.path.id, input.path.accountId, actorFrom(input))
       return { status: 204, json: null }
     }),
   ]

@@ -1,7 +1,7 @@
 import { moveCounter } from '../../../database/counters.queries.ts'
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import type { ServiceAccountsTable } from '../../../database/tables/service-accounts.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
+import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
@@ -19,7 +19,7 @@ import {
   updateServiceAccount,
 } from './service-accounts.queries.ts'
 
-export interface ServiceAccountParts {
+export interface ServiceAccountDeps {
   readonly database: Database
   readonly clock: Clock
 }
@@ -56,7 +56,7 @@ const toServiceAccount = async (q: Queries, row: ServiceAccountsTable): Promise<
 
 /** The accounts that the caller may see, ordered by id: all, those delegated for reading, or none. */
 export const visibleServiceAccounts = async (
-  { database }: ServiceAccountParts,
+  { database }: ServiceAccountDeps,
   caller: Caller,
   after: string,
   limit: number,
@@ -74,7 +74,7 @@ export const visibleServiceAccounts = async (
 
 const delegationsShown = 64
 
-export const serviceAccountById = async ({ database }: ServiceAccountParts, id: string): Promise<ServiceAccount> => {
+export const serviceAccountById = async ({ database }: ServiceAccountDeps, id: string): Promise<ServiceAccount> => {
   const row = await findServiceAccountRow(database.reader, id)
   if (row === undefined) throw notFound('service account')
   return toServiceAccount(database.reader, row)
@@ -82,11 +82,11 @@ export const serviceAccountById = async ({ database }: ServiceAccountParts, id: 
 
 /** Creates an enabled account with its policy, revision 1. 409 `already_exists`, 507 `service_account_limit` at 1,000. */
 export const createServiceAccount = (
-  { database, clock }: ServiceAccountParts,
+  { database, clock }: ServiceAccountDeps,
   wanted: { name: string; bindings: Binding[] },
-  doer: Doer,
+  actor: Actor,
 ): Promise<ServiceAccount> =>
-  changeAuthority(database, doer, async (tx) => {
+  changeAuthority(database, actor, async (tx) => {
     const nowMs = clock.now()
     const count = await moveCounter(tx, 'service_accounts', 1)
     const row: ServiceAccountsTable = {
@@ -102,7 +102,7 @@ export const createServiceAccount = (
       throw new Failure('already_exists', `A service account named ${JSON.stringify(wanted.name)} exists.`)
     if (count > serviceAccountsMax)
       throw new Failure('service_account_limit', `The server has its ${serviceAccountsMax} service accounts already.`)
-    await audit(tx, doer, 'service-account.create', row.id, row.created_at)
+    await audit(tx, actor, 'service-account.create', row.id, row.created_at)
     return toServiceAccount(tx, row)
   })
 
@@ -121,30 +121,30 @@ const lockRevision = async (tx: Transaction, id: string, expectedRevision: numbe
 
 /** Enables or disables. A delegate may do so only where it could have handed out the whole policy itself. */
 export const setServiceAccountEnabled = (
-  { database, clock }: ServiceAccountParts,
+  { database, clock }: ServiceAccountDeps,
   id: string,
   change: { expectedRevision: number; enabled: boolean },
-  doer: Doer,
+  actor: Actor,
 ): Promise<ServiceAccount> =>
-  changeAuthority(database, doer, async (tx, caller) => {
+  changeAuthority(database, actor, async (tx, caller) => {
     const authority = await grantedAuthority(tx, caller, id)
     const row = await lockRevision(tx, id, change.expectedRevision)
     refuseBeyondCeiling(authority, permissionsOf(parseBindings(row.bindings)), 'The policy of this account')
     const after = { enabled: change.enabled ? 1 : 0, revision: row.revision + 1 } as const
     await updateServiceAccount(tx, id, after)
     const action = change.enabled ? 'service-account.enable' : 'service-account.disable'
-    await audit(tx, doer, action, id, timestamp(clock.now()))
+    await audit(tx, actor, action, id, timestamp(clock.now()))
     return toServiceAccount(tx, { ...row, ...after })
   })
 
 /** Replaces the policy; what is taken away is gone at the next request of every key. */
 export const replacePolicy = (
-  { database, clock }: ServiceAccountParts,
+  { database, clock }: ServiceAccountDeps,
   id: string,
   change: { expectedRevision: number; bindings: Binding[] },
-  doer: Doer,
+  actor: Actor,
 ): Promise<ServiceAccount> =>
-  changeAuthority(database, doer, async (tx, caller) => {
+  changeAuthority(database, actor, async (tx, caller) => {
     const authority = await grantedAuthority(tx, caller, id)
     const row = await lockRevision(tx, id, change.expectedRevision)
     refuseBeyondCeiling(authority, permissionsOf(parseBindings(row.bindings)), 'The current policy of this account')
@@ -152,9 +152,9 @@ export const replacePolicy = (
     refuseBeyondCeiling(authority, permissionsOf(bindings), 'The new policy')
     const after = { bindings: JSON.stringify(bindings), revision: row.revision + 1 }
     await updateServiceAccount(tx, id, after)
-    await audit(tx, doer, 'policy.replace', id, timestamp(clock.now()))
+    await audit(tx, actor, 'policy.replace', id, timestamp(clock.now()))
     return toServiceAccount(tx, { ...row, ...after })
   })
 
-const audit = (tx: Transaction, doer: Doer, action: string, id: string, occurredAt: string): Promise<void> =>
-  appendSecurityAudit(tx, doer, { action, subject: `service-account:${id}`, serviceAccountId: id, occurredAt })
+const audit = (tx: Transaction, actor: Actor, action: string, id: string, occurredAt: string): Promise<void> =>
+  appendSecurityAudit(tx, actor, { action, subject: `service-account:${id}`, serviceAccountId: id, occurredAt })

@@ -7,7 +7,7 @@ import type { Database } from '../../../database/database.ts'
 import { migrate } from '../../../database/migrate.ts'
 import { migrations } from '../../../database/migrations/index.ts'
 import { openDatabase } from '../../../database/open.ts'
-import type { Doer } from '../../../journal/security-audit/security-audit.ts'
+import type { Actor } from '../../../journal/security-audit/security-audit.ts'
 import { administrationActions } from '../../../kernel/actions.ts'
 import type { Caller, FileKeyCaller, ServiceKeyCaller } from '../../../kernel/caller.ts'
 import { timestamp } from '../../../kernel/clock.ts'
@@ -36,38 +36,38 @@ forEachEngine((engine) => {
     database = engine.use(await openDatabase({ url, report: () => {} }))
     await migrate(database, migrations)
     clock = stillClock()
-    const own = await createServiceAccount(parts(), { name: 'operator', bindings: [] }, doer)
-    target = (await createServiceAccount(parts(), { name: 'target', bindings: [] }, doer)).id
-    operatorSecret = (await issue(doer, own.id)).secret ?? ''
+    const own = await createServiceAccount(parts(), { name: 'operator', bindings: [] }, actor)
+    target = (await createServiceAccount(parts(), { name: 'target', bindings: [] }, actor)).id
+    operatorSecret = (await issue(actor, own.id)).secret ?? ''
     const caller = async () => callerOfServiceKey(database.reader, operatorSecret, clock.now())
-    await activateKey(parts(), doerBehind(await caller(), operatorSecret, { kind: 'own-key' }, ''))
+    await activateKey(parts(), actorBehind(await caller(), operatorSecret, { kind: 'own-key' }, ''))
     operator = await caller()
     const delegation = { accountId: target, actions: [...administrationActions], ceiling: [] }
-    await putDelegation(parts(), operator.keyId, delegation, doer)
+    await putDelegation(parts(), operator.keyId, delegation, actor)
   })
 
   const parts = () => ({ database, clock })
   let asked = 0
   /** Whoever sent this credential, as the gate let it in. */
-  const doerBehind = (caller: Caller, credential: string, rule: AccessRule, id: string): Doer => {
+  const actorBehind = (caller: Caller, credential: string, rule: AccessRule, id: string): Actor => {
     const access = { clock, findFileKey: () => recovery }
     const admission = new Admission(access, caller, { credential, rule, parameters: { id } })
     return { actor: 'test', clientAddress: 'test', stillMay: (tx) => admission.within(tx) }
   }
-  const doer: Doer = { actor: 'test', clientAddress: 'test', stillMay: async () => recovery }
-  const delegate = (): Doer =>
-    doerBehind(
+  const actor: Actor = { actor: 'test', clientAddress: 'test', stillMay: async () => recovery }
+  const delegate = (): Actor =>
+    actorBehind(
       operator,
       operatorSecret,
       { kind: 'administration', action: 'credential.manage', of: 'service-account' },
       target,
     )
-  const issue = (by: Doer, accountId: string, expiresAt?: string) =>
+  const issue = (by: Actor, accountId: string, expiresAt?: string) =>
     issueKey(
       parts(),
       accountId,
       { name: 'key', bindings: [], ...(expiresAt === undefined ? {} : { expiresAt }) },
-      { idempotencyKey: `key-${++asked}`, doer: by },
+      { idempotencyKey: `key-${++asked}`, actor: by },
     )
   /** The caller is the one that the pipeline let in; what follows happened since. */
   const refused = (code: string) => assert.rejects(issue(delegate(), target), { name: 'Failure', code })
@@ -77,12 +77,12 @@ forEachEngine((engine) => {
   })
 
   it('hands out none for a delegate whose key was revoked since its request was let in', async () => {
-    await revokeKey(parts(), operator.keyId, doer)
+    await revokeKey(parts(), operator.keyId, actor)
     await refused('credential_invalid')
   })
 
   it('hands out none for a delegate whose account was disabled since', async () => {
-    await setServiceAccountEnabled(parts(), operator.id, { expectedRevision: 1, enabled: false }, doer)
+    await setServiceAccountEnabled(parts(), operator.id, { expectedRevision: 1, enabled: false }, actor)
     await refused('credential_invalid')
   })
 

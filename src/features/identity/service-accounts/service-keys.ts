@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Queries, Transaction } from '../../../database/database.ts'
 import type { ServiceAccountsTable, ServiceKeysTable } from '../../../database/tables/service-accounts.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
+import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import type { Caller, RepositoryPermissions, ServiceKeyCaller } from '../../../kernel/caller.ts'
 import { earlier, timestamp, utcMs } from '../../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
@@ -27,7 +27,7 @@ import {
   within,
 } from './bindings.ts'
 import { byAKey, lockServiceAccount } from './service-accounts.queries.ts'
-import type { ServiceAccountParts } from './service-accounts.ts'
+import type { ServiceAccountDeps } from './service-accounts.ts'
 import {
   countActive,
   countPending,
@@ -117,7 +117,7 @@ export interface NewKey {
 /** Who asks, and under which Idempotency-Key. */
 export interface KeyRequest {
   readonly idempotencyKey: string
-  readonly doer: Doer
+  readonly actor: Actor
 }
 
 export interface IssuedKey {
@@ -128,33 +128,33 @@ export interface IssuedKey {
 
 /** Issues a pending key whose bindings lie within the account's policy (409 `policy_exceeded`). 507 `key_limit`. */
 export const issueKey = (
-  parts: ServiceAccountParts,
+  deps: ServiceAccountDeps,
   accountId: string,
   wanted: NewKey,
   request: KeyRequest,
 ): Promise<IssuedKey> =>
-  changeAuthority(parts.database, request.doer, async (tx, caller) => {
+  changeAuthority(deps.database, request.actor, async (tx, caller) => {
     const account = await lockExisting(tx, accountId)
     const policy = permissionsOf(parseBindings(account.bindings))
     const bound = { permissions: policy, what: 'the policy of the account' }
-    return add(tx, parts.clock.now(), account, wanted, { ...request, caller }, { bound, rotatedFrom: null })
+    return add(tx, deps.clock.now(), account, wanted, { ...request, caller }, { bound, rotatedFrom: null })
   })
 
 /** Issues a pending key that is to replace another one, with bindings within those of the old key. */
 export const rotateKey = (
-  parts: ServiceAccountParts,
+  deps: ServiceAccountDeps,
   keyId: string,
   wanted: NewKey,
   request: KeyRequest,
 ): Promise<IssuedKey> =>
-  changeAuthority(parts.database, request.doer, async (tx, caller) => {
+  changeAuthority(deps.database, request.actor, async (tx, caller) => {
     const accountId = await accountOfKey(tx, keyId)
     if (accountId === null) throw notFound('service key')
     const account = await lockExisting(tx, accountId)
     const old = await lockServiceKey(tx, keyId)
     if (old === undefined) throw notFound('service key')
     const bound = { permissions: permissionsOf(parseBindings(old.bindings)), what: 'the bindings of the old key' }
-    return add(tx, parts.clock.now(), account, wanted, { ...request, caller }, { bound, rotatedFrom: old })
+    return add(tx, deps.clock.now(), account, wanted, { ...request, caller }, { bound, rotatedFrom: old })
   })
 
 const lockExisting = async (tx: Transaction, accountId: string): Promise<ServiceAccountsTable> => {
@@ -230,7 +230,7 @@ const add = async (
   }
   // Equal requests wait for the lock of their account: whoever was faster asked for a key of another one.
   if (!(await insertServiceKey(tx, row))) throw usedForAnother()
-  await audit(tx, request.doer, rotatedFrom === null ? 'key.issue' : 'key.rotate', row, row.created_at)
+  await audit(tx, request.actor, rotatedFrom === null ? 'key.issue' : 'key.rotate', row, row.created_at)
   return { key: await toServiceKey(tx, row), secret }
 }
 
@@ -263,20 +263,20 @@ const endOf = (asked: string | undefined, nowMs: number, authority: Authority): 
  * Activates the key that calls. Again is harmless. 507 `key_limit` when three others are active; a key that this one
  * replaces does not count from now on and ends within 24 hours.
  */
-export const activateKey = (parts: ServiceAccountParts, doer: Doer): Promise<void> =>
-  changeAuthority(parts.database, doer, async (tx, caller) => {
+export const activateKey = (deps: ServiceAccountDeps, actor: Actor): Promise<void> =>
+  changeAuthority(deps.database, actor, async (tx, caller) => {
     if (caller?.kind !== 'service-key') throw new Failure('permission_missing', 'This needs a service key.')
     await lockExisting(tx, caller.id)
     const key = await lockServiceKey(tx, caller.keyId)
     if (key?.state === 'active') return
     if (key?.state !== 'pending') throw new Failure('credential_invalid', 'The key was revoked.')
-    const nowMs = parts.clock.now()
+    const nowMs = deps.clock.now()
     const now = timestamp(nowMs)
     if (key.rotated_from !== null) await supersede(tx, key.rotated_from, nowMs)
     if ((await countActive(tx, key.account_id, now)) >= activeKeysMax)
       throw new Failure('key_limit', `The account has its ${activeKeysMax} active keys; revoke one.`)
     await updateServiceKey(tx, key.id, { state: 'active' })
-    await audit(tx, doer, 'key.activate', key, now)
+    await audit(tx, actor, 'key.activate', key, now)
   })
 
 /**
@@ -302,18 +302,24 @@ const endNow = async (tx: Transaction, id: string, now: string): Promise<void> =
 }
 
 /** Revokes a key at once; transfers that it started go on. Again is harmless. */
-export const revokeKey = (parts: ServiceAccountParts, keyId: string, doer: Doer): Promise<ServiceKey> =>
-  changeAuthority(parts.database, doer, async (tx) => {
+export const revokeKey = (deps: ServiceAccountDeps, keyId: string, actor: Actor): Promise<ServiceKey> =>
+  changeAuthority(deps.database, actor, async (tx) => {
     const key = await lockServiceKey(tx, keyId)
     if (key === undefined) throw notFound('service key')
     if (key.state === 'revoked') return toServiceKey(tx, key)
     await updateServiceKey(tx, keyId, { state: 'revoked' })
-    await audit(tx, doer, 'key.revoke', key, timestamp(parts.clock.now()))
+    await audit(tx, actor, 'key.revoke', key, timestamp(deps.clock.now()))
     return toServiceKey(tx, { ...key, state: 'revoked' })
   })
 
-const audit = (tx: Transaction, doer: Doer, action: string, key: ServiceKeysTable, occurredAt: string): Promise<void> =>
-  appendSecurityAudit(tx, doer, {
+const audit = (
+  tx: Transaction,
+  actor: Actor,
+  action: string,
+  key: ServiceKeysTable,
+  occurredAt: string,
+): Promise<void> =>
+  appendSecurityAudit(tx, actor, {
     action,
     subject: `service-account:${key.account_id} key:${key.id}`,
     serviceAccountId: key.account_id,

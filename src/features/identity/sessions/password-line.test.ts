@@ -10,13 +10,13 @@ import { createPasswordLine, type Place } from './password-line.ts'
 
 describe('the line of passwords', () => {
   const scene = () => {
-    const { inTurn } = createPasswordLine(1)
+    const { inLine } = createPasswordLine(1)
     const order: string[] = []
     const { promise, resolve: open } = Promise.withResolvers<void>()
     const refused: unknown[] = []
-    const first = inTurn({ line: 'known', subject: 'first', network: 'first', party: 'first' }, () => promise)
+    const first = inLine({ line: 'known', subject: 'first', network: 'first', party: 'first' }, () => promise)
     const come = (line: Place['line'], who: string, network = who, party = network): Promise<unknown> =>
-      inTurn({ line, subject: `${network} ${who}`, network, party }, async () => order.push(who)).catch(
+      inLine({ line, subject: `${network} ${who}`, network, party }, async () => order.push(who)).catch(
         (error: unknown) => refused.push(error),
       )
     const all: Promise<unknown>[] = [first]
@@ -81,7 +81,7 @@ describe('the line of passwords', () => {
   })
 
   it('is not kept full by many who come again and again: whoever comes for the first time has a turn next', async () => {
-    const { inTurn } = createPasswordLine(1)
+    const { inLine } = createPasswordLine(1)
     const order: string[] = []
     const networks = passwordHashesWaitingMax + 10
     const refusals = new Map<string, number>()
@@ -89,7 +89,7 @@ describe('the line of passwords', () => {
     /** Comes again at once, whether it had its turn or was refused. */
     const keepComing = async (who: string): Promise<void> => {
       while (goOn)
-        await inTurn({ line: 'other', subject: who, network: who, party: who }, async () => {
+        await inLine({ line: 'other', subject: who, network: who, party: who }, async () => {
           order.push(who)
           await setImmediate()
         }).catch(async () => {
@@ -103,7 +103,7 @@ describe('the line of passwords', () => {
       assert.ok(refusals.size > 0, 'the line is full')
       for (const who of ['newcomer', 'another']) {
         const before = order.length
-        await inTurn({ line: 'other', subject: who, network: who, party: who }, async () => order.push(who))
+        await inLine({ line: 'other', subject: who, network: who, party: who }, async () => order.push(who))
         assert.ok(order.length - before <= 3, `${who} waited for ${order.length - before} turns`)
       }
     } finally {

@@ -3,7 +3,7 @@ import {
   passwordHashesWaitingMax,
   passwordHashesWaitingPerNetworkMax,
   passwordHashesWaitingPerSubjectMax,
-  passwordTurnsRememberedMax,
+  passwordPartiesRememberedMax,
 } from '../../../kernel/limits/identity.ts'
 
 /** Who waits: in which of the lines, and for whom. */
@@ -21,7 +21,7 @@ export interface Place {
 /** The order in which passwords are looked at. */
 export interface PasswordLine {
   /** Runs the work at its turn. Throws 503 `busy` when the line is full, or somebody else's need of a place is greater. */
-  inTurn<T>(place: Place, work: () => Promise<T>): Promise<T>
+  inLine<T>(place: Place, work: () => Promise<T>): Promise<T>
 }
 
 interface Waiting extends Omit<Place, 'line'> {
@@ -45,8 +45,8 @@ const longestOf = (queues: readonly Queue[]): Queue =>
 class Line {
   readonly #subjects = new Map<string, Queue>()
   /** The number of each party's last turn, the latest at the end. */
-  readonly #lastTurns = new Map<string, number>()
-  #turns = 0
+  readonly #lastServed = new Map<string, number>()
+  #served = 0
   #length = 0
 
   /** Throws 503 `busy` unless there is a place, or somebody has one to give up. */
@@ -64,27 +64,27 @@ class Line {
   /** Whoever's party had a turn longest ago, or none yet. */
   next(): Waiting | undefined {
     let [next] = this.#subjects.values()
-    for (const queue of this.#subjects.values()) if (this.#lastTurnOf(queue) < this.#lastTurnOf(next)) next = queue
+    for (const queue of this.#subjects.values()) if (this.#lastServedOf(queue) < this.#lastServedOf(next)) next = queue
     const waiting = next?.shift()
     if (next === undefined || waiting === undefined) return undefined
     this.#length -= 1
     this.#subjects.delete(waiting.subject)
     if (next.length > 0) this.#subjects.set(waiting.subject, next)
-    this.hasTurn(waiting.party)
+    this.isServed(waiting.party)
     return waiting
   }
 
   /** The party has its turn. Those that had one longest ago are forgotten first, as if they had had none. */
-  hasTurn(party: string): void {
-    this.#turns += 1
-    this.#lastTurns.delete(party)
-    this.#lastTurns.set(party, this.#turns)
-    const [oldest] = this.#lastTurns.keys()
-    if (oldest !== undefined && this.#lastTurns.size > passwordTurnsRememberedMax) this.#lastTurns.delete(oldest)
+  isServed(party: string): void {
+    this.#served += 1
+    this.#lastServed.delete(party)
+    this.#lastServed.set(party, this.#served)
+    const [oldest] = this.#lastServed.keys()
+    if (oldest !== undefined && this.#lastServed.size > passwordPartiesRememberedMax) this.#lastServed.delete(oldest)
   }
 
-  #lastTurnOf(queue: Queue | undefined): number {
-    return this.#lastTurns.get(queue?.[0]?.party ?? '') ?? 0
+  #lastServedOf(queue: Queue | undefined): number {
+    return this.#lastServed.get(queue?.[0]?.party ?? '') ?? 0
   }
 
   /**
@@ -95,11 +95,11 @@ class Line {
   #makeRoom(party: string, own: Queue): void {
     const parties = Map.groupBy(this.#subjects.values(), ([first]) => first?.party ?? '')
     const mine = parties.get(party) ?? []
-    let [most, mostWaiting, latest] = [mine, waitingIn(mine) + 1, this.#lastTurns.get(party) ?? 0]
+    let [most, mostWaiting, latest] = [mine, waitingIn(mine) + 1, this.#lastServed.get(party) ?? 0]
     for (const queues of parties.values()) {
-      const [waits, turn] = [waitingIn(queues), this.#lastTurnOf(queues[0])]
-      if (waits > mostWaiting || (waits === mostWaiting && turn > latest))
-        [most, mostWaiting, latest] = [queues, waits, turn]
+      const [waits, served] = [waitingIn(queues), this.#lastServedOf(queues[0])]
+      if (waits > mostWaiting || (waits === mostWaiting && served > latest))
+        [most, mostWaiting, latest] = [queues, waits, served]
     }
     if (most === mine) this.#makeRoomAmong(mine, own)
     else this.#giveUpLastOf(longestOf(most))
@@ -127,7 +127,7 @@ class Line {
  */
 export const createPasswordLine = (atOnce: number): PasswordLine => {
   const lines = { known: new Line(), other: new Line(), register: new Line() }
-  const turns = Object.values(lines)
+  const order = Object.values(lines)
   let running = 0
 
   const wait = ({ line, ...place }: Place): Promise<void> =>
@@ -136,20 +136,20 @@ export const createPasswordLine = (atOnce: number): PasswordLine => {
     })
 
   const next = (): Waiting | undefined => {
-    for (const [index, line] of turns.entries()) {
+    for (const [index, line] of order.entries()) {
       const waiting = line.next()
       if (waiting === undefined) continue
-      turns.push(...turns.splice(index, 1))
+      order.push(...order.splice(index, 1))
       return waiting
     }
     return undefined
   }
 
   return {
-    async inTurn(place, work) {
+    async inLine(place, work) {
       if (running < atOnce) {
         running += 1
-        lines[place.line].hasTurn(place.party)
+        lines[place.line].isServed(place.party)
       } else await wait(place)
       try {
         return await work()

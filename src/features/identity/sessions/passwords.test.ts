@@ -65,16 +65,16 @@ describe('passwords', () => {
   it('are looked at a few at a time, and the line has an end', async () => {
     const line = createPasswords(passwordHashesAtOnce)
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
-    let atTurn = 0
+    let atServing = 0
     let most = 0
     let asked = 0
     const look = (): Promise<unknown> =>
       line
         .matches('x', null, { ...here, subject: `${++asked}`, network: `${asked}`, party: `${asked}` }, async () => {
-          atTurn += 1
-          most = Math.max(most, atTurn)
+          atServing += 1
+          most = Math.max(most, atServing)
           await gate
-          atTurn -= 1
+          atServing -= 1
           throw new Error('seen enough')
         })
         .catch((error: unknown) => error)
@@ -82,7 +82,7 @@ describe('passwords', () => {
     const looks = Array.from({ length: places + 3 }, look)
     const refused = await Promise.all(looks.slice(places))
     for (const error of refused) assert.ok(error instanceof Error && 'code' in error && error.code === 'busy')
-    assert.equal(atTurn, passwordHashesAtOnce)
+    assert.equal(atServing, passwordHashesAtOnce)
     open()
     // More come while turns are handed over.
     const late = Array.from({ length: 50 }, look)

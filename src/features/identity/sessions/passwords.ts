@@ -19,7 +19,7 @@ export interface Passwords {
    * Takes as long for null (no such account) as for a real hash, and says no. `atTurn` is called once the line has been
    * waited out: what it refuses is not hashed any more.
    */
-  matches(password: string, phc: string | null, place: Place, atTurn: () => Promise<unknown>): Promise<boolean>
+  matches(password: string, phc: string | null, place: Place, onceNext: () => Promise<unknown>): Promise<boolean>
 }
 
 interface Parameters {
@@ -52,19 +52,19 @@ const coresToSpare = (): number => Math.max(1, Math.min(passwordHashesAtOnce, av
 
 export const createPasswords = (atOnce = coresToSpare()): Passwords => {
   /** Each hash takes 19 MiB and a thread: the rest waits in line, and beyond the line is told to come back. */
-  const { inTurn } = createPasswordLine(atOnce)
+  const { inLine } = createPasswordLine(atOnce)
   const nobody = { parameters: own, salt: randomBytes(16), tag: randomBytes(passwordHashBytes) }
   return {
     hash: (password, place) =>
-      inTurn(place, async () => {
+      inLine(place, async () => {
         const salt = randomBytes(16)
         const tag = await run(password, salt, own, passwordHashBytes)
         const { memory, passes, parallelism } = own
         return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`
       }),
-    matches: (password, phc, place, atTurn) =>
-      inTurn(place, async () => {
-        await atTurn()
+    matches: (password, phc, place, onceNext) =>
+      inLine(place, async () => {
+        await onceNext()
         const { parameters, salt, tag } = phc === null ? nobody : parse(phc)
         const found = await run(password, salt, parameters, tag.byteLength)
         return timingSafeEqual(found, tag) && phc !== null

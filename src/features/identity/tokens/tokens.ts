@@ -1,6 +1,6 @@
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import type { PersonalTokensTable } from '../../../database/tables/personal-tokens.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
+import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import type { AccountCaller, TokenScope } from '../../../kernel/caller.ts'
 import { type Clock, timestamp, utcMs } from '../../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
@@ -31,7 +31,7 @@ import {
 /** Personal access tokens: a person's repository access without the rest of the person. */
 export const tokenPrefix = 'pat_'
 
-export interface TokenParts {
+export interface TokenDeps {
   readonly database: Database
   readonly clock: Clock
 }
@@ -59,7 +59,7 @@ const toToken = (row: PersonalTokensTable): PersonalToken => ({
 })
 
 /** Up to 100 tokens of an account, active ones first. Never a secret. */
-export const tokensOf = async ({ database, clock }: TokenParts, accountId: string): Promise<PersonalToken[]> =>
+export const tokensOf = async ({ database, clock }: TokenDeps, accountId: string): Promise<PersonalToken[]> =>
   (await listTokenRows(database.reader, accountId, timestamp(clock.now()), pageMax)).map(toToken)
 
 /** The end that was asked for, or 90 days from now; a token without end does not exist. */
@@ -81,14 +81,14 @@ export interface NewToken {
 
 /** Creates a token; its secret is in this answer and nowhere else. 507 `token_limit` at 50 active ones. */
 export const createToken = (
-  { database, clock }: TokenParts,
+  { database, clock }: TokenDeps,
   accountId: string,
   wanted: NewToken,
-  doer: Doer,
+  actor: Actor,
 ): Promise<PersonalToken & { token: string }> => {
   const nowMs = clock.now()
   const expiresAt = endOf(wanted.expiresAt, nowMs)
-  return changeAuthority(database, doer, async (tx) => {
+  return changeAuthority(database, actor, async (tx) => {
     const now = timestamp(nowMs)
     // Serialises the creations of one account, so that the count holds.
     await lockAccountRow(tx, accountId)
@@ -108,20 +108,20 @@ export const createToken = (
       revoked_at: null,
     }
     await insertToken(tx, row)
-    await audit(tx, doer, 'token.create', accountId, row.id, now)
+    await audit(tx, actor, 'token.create', accountId, row.id, now)
     return { ...toToken(row), token }
   })
 }
 
 /** Revokes a token of an account at once. Repeating changes nothing; another account's token is a missing one. */
-export const revokeToken = (parts: TokenParts, accountId: string, id: string, doer: Doer): Promise<void> =>
-  changeAuthority(parts.database, doer, async (tx) => {
+export const revokeToken = (deps: TokenDeps, accountId: string, id: string, actor: Actor): Promise<void> =>
+  changeAuthority(deps.database, actor, async (tx) => {
     const row = await findTokenRow(tx, accountId, id)
     if (row === undefined) throw notFound('token')
     if (row.revoked_at !== null) return
-    const now = timestamp(parts.clock.now())
+    const now = timestamp(deps.clock.now())
     await setRevoked(tx, id, now)
-    await audit(tx, doer, 'token.revoke', accountId, id, now)
+    await audit(tx, actor, 'token.revoke', accountId, id, now)
   })
 
 /** Removes tokens that ended before; returns how many. */
@@ -133,13 +133,13 @@ export const revokeTokensOf = (tx: Transaction, accountId: string, now: string):
 
 const audit = (
   tx: Transaction,
-  doer: Doer,
+  actor: Actor,
   action: string,
   accountId: string,
   id: string,
   now: string,
 ): Promise<void> =>
-  appendSecurityAudit(tx, doer, { action, subject: `account:${accountId} token:${id}`, occurredAt: now })
+  appendSecurityAudit(tx, actor, { action, subject: `account:${accountId} token:${id}`, occurredAt: now })
 
 /**
  * The caller behind a token, read anew on each request. 401 `token_expired` to the holder of the exact secret,
@@ -169,5 +169,5 @@ export const callerOfToken = async (
 }
 
 /** Remembers, roughly, when a token was used last. Nobody waits for it. */
-export const rememberUse = ({ database, clock }: TokenParts, tokenId: string): Promise<void> =>
+export const rememberUse = ({ database, clock }: TokenDeps, tokenId: string): Promise<void> =>
   database.transaction((tx) => setLastUsed(tx, tokenId, timestamp(clock.now())), { durability: 'relaxed' })

@@ -23,7 +23,7 @@ forEachEngine((engine) => {
     publish(catalog.service, catalog.writer.token, catalog.repository, newFile('x', randomUUID(), { labels }))
   const soon = (): string => timestamp(catalog.service.clock.now() + 60_000)
   const run = (ids: string[], criteria: Criteria, annotationRevision = 0): Promise<Deletion[]> => {
-    const { database, clock } = catalog.backstage
+    const { database, clock } = catalog.inspection
     const unwanted = ids.map((id) => ({ id, annotationRevision }))
     return database.transaction((tx) =>
       deleteEach({ clock, cleanupGraceMs: 0 }, tx, catalog.repository, { unwanted, criteria }, 'system:test'),
@@ -59,7 +59,7 @@ forEachEngine((engine) => {
       [kept, marked].sort(),
     )
     assert.deepEqual((await catalog.journal(plain)).at(-1)?.actor, 'system:test')
-    await catalog.backstage.inOrder()
+    await catalog.inspection.inOrder()
   })
 
   it('leaves what is too young and what was seen with other annotations, whatever else keeps it', async () => {
@@ -77,7 +77,7 @@ forEachEngine((engine) => {
 
   it('knows nothing of the files of other repositories', async () => {
     const id = await labelled()
-    const { reader } = catalog.backstage.database
+    const { reader } = catalog.inspection.database
     assert.equal((await eligibilityOf(reader, 'releases', [id], null)).size, 0)
     assert.equal((await eligibilityOf(reader, catalog.repository, [], null)).size, 0)
     assert.equal((await eligibilityOf(reader, catalog.repository, [id, id], null)).size, 1)
@@ -92,6 +92,6 @@ forEachEngine((engine) => {
       assert.equal(outcomes.filter((outcome) => outcome === 'deleted').length, 6)
       assert.equal(outcomes.filter((outcome) => outcome === 'already_deleted').length, 6)
     }
-    await catalog.backstage.inOrder()
+    await catalog.inspection.inOrder()
   })
 })

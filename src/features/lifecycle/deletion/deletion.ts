@@ -18,7 +18,7 @@ import type { Blocker, Outcome } from './vocabulary.ts'
  * period of the repository is over it can be brought back; then its claim is released, and reclaim removes the bytes
  * unless others hold them.
  */
-export interface DeletionParts {
+export interface DeletionDeps {
   readonly database: Database
   readonly clock: Clock
   /** The server's grace period. */
@@ -48,24 +48,24 @@ interface Unwelcome {
 
 /** What deleting the file would meet; nothing changes. 404 for what is not published. */
 export const checkDeletion = async (
-  parts: Pick<DeletionParts, 'database'>,
+  deps: Pick<DeletionDeps, 'database'>,
   repository: string,
   id: string,
 ): Promise<Eligibility> => {
-  const found = (await eligibilityOf(parts.database.reader, repository, [id], null)).get(id)
+  const found = (await eligibilityOf(deps.database.reader, repository, [id], null)).get(id)
   if (found === undefined) throw notFound('artifact')
   return found
 }
 
 /** Deletes a file unless something stands in the way. Repeating it is harmless. 404 for what never was a file here. */
 export const deleteArtifact = (
-  parts: DeletionParts,
+  deps: DeletionDeps,
   repository: string,
   unwanted: Unwanted,
   actor: string,
 ): Promise<Deletion> =>
-  parts.database.transaction(async (tx) => {
-    const [told] = await deleteEach(parts, tx, repository, { unwanted: [unwanted], criteria: null }, actor)
+  deps.database.transaction(async (tx) => {
+    const [told] = await deleteEach(deps, tx, repository, { unwanted: [unwanted], criteria: null }, actor)
     if (told === undefined || told.outcome === 'not_found') throw notFound('artifact')
     return told
   })
@@ -76,7 +76,7 @@ export const deleteArtifact = (
  * `mayGo` is asked under these locks, and what it leaves out is `not_eligible`: for rules that look at more than the file.
  */
 export const deleteEach = async (
-  parts: Pick<DeletionParts, 'clock' | 'cleanupGraceMs'>,
+  deps: Pick<DeletionDeps, 'clock' | 'cleanupGraceMs'>,
   tx: Transaction,
   repository: string,
   { unwanted, criteria, mayGo }: Unwelcome,
@@ -87,20 +87,20 @@ export const deleteEach = async (
   await lockRepository(tx, repository)
   const allowed = await mayGo?.(tx)
   const found = await eligibilityOf(tx, repository, ids, criteria)
-  const now = timestamp(parts.clock.now())
+  const now = timestamp(deps.clock.now())
   const told: Deletion[] = []
   for (const { id, annotationRevision } of unwanted) {
     const file = found.get(id)
     const ruledOut = allowed?.has(id) === false
     const outcome = file === undefined ? null : ruledOut ? 'not_eligible' : outcomeFor(file, annotationRevision)
     if (file === undefined || outcome === null) {
-      told.push(await tellOfMissing(parts, tx, repository, id))
+      told.push(await tellOfMissing(deps, tx, repository, id))
     } else if (outcome !== 'deleted') {
       told.push({ id, outcome, blockers: outcome === 'protected' ? file.blockers : [], restorableUntil: null })
     } else {
       await putAside(tx, file.row, actor, now)
       found.delete(id)
-      told.push({ ...(await tellOfMissing(parts, tx, repository, id)), outcome })
+      told.push({ ...(await tellOfMissing(deps, tx, repository, id)), outcome })
     }
   }
   return told
@@ -127,7 +127,7 @@ const outcomeFor = (
 
 /** Of a file that is not published: whether it was, and until when it can be brought back. */
 const tellOfMissing = async (
-  parts: Pick<DeletionParts, 'cleanupGraceMs'>,
+  deps: Pick<DeletionDeps, 'cleanupGraceMs'>,
   q: Queries,
   repository: string,
   id: string,
@@ -136,7 +136,7 @@ const tellOfMissing = async (
   if (deleted === undefined) return { id, outcome: 'not_found', blockers: [], restorableUntil: null }
   const told = { id, outcome: 'already_deleted', blockers: [] } as const
   if (deleted.released_at !== null) return { ...told, blockers: [], restorableUntil: null }
-  const endMs = graceEndMs(deleted.deleted_at, await graceHoursOf(q, repository), parts.cleanupGraceMs)
+  const endMs = graceEndMs(deleted.deleted_at, await graceHoursOf(q, repository), deps.cleanupGraceMs)
   return { ...told, blockers: [], restorableUntil: timestamp(endMs) }
 }
 
@@ -145,12 +145,12 @@ const tellOfMissing = async (
  * is over and its bytes were given up; 409 `version_exists` when it was a package and another file is that version now.
  */
 export const restoreArtifact = (
-  parts: DeletionParts,
+  deps: DeletionDeps,
   repository: string,
   id: string,
   actor: string,
 ): Promise<ArtifactsTable> =>
-  parts.database.transaction(async (tx) => {
+  deps.database.transaction(async (tx) => {
     // Its claim says what it is, to those as well who delete or release it at the same time.
     if (await lockLive(tx, id)) return publishedArtifact(tx, repository, id)
     const deleted = await findDeleted(tx, repository, id)
@@ -158,7 +158,7 @@ export const restoreArtifact = (
     await moveBack(tx, deleted)
     await takeVersionBack(tx, id)
     await refreshEntry(tx, id)
-    await tell(tx, 'artifact.restore', { repository, id, actor, now: timestamp(parts.clock.now()) })
+    await tell(tx, 'artifact.restore', { repository, id, actor, now: timestamp(deps.clock.now()) })
     return deleted
   })
 

@@ -4,7 +4,7 @@ import type { Queries } from '../../../database/database.ts'
  * Published files among the given ones, each with what keeps it: in one statement, so that all of it is of one moment.
  * Every condition is one look into an index. What a deleted build had attached keeps nothing.
  */
-export const findWithKeepers = (q: Queries, repository: string, ids: readonly string[]) =>
+export const findWithBlockers = (q: Queries, repository: string, ids: readonly string[]) =>
   q
     .selectFrom('artifacts')
     .leftJoin('annotations', 'annotations.artifact_id', 'artifacts.id')

@@ -2,7 +2,7 @@ import type { Queries } from '../../../database/database.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import { blockersToldMax } from '../../../kernel/limits/lifecycle.ts'
 import { stringsOf } from '../../catalog/artifacts/views.ts'
-import { findLabels, findWithKeepers } from './eligibility.queries.ts'
+import { findLabels, findWithBlockers } from './eligibility.queries.ts'
 import { type Blocker, blockers } from './vocabulary.ts'
 
 /** What somebody who deletes by rule asks of a file. A direct deletion asks nothing. */
@@ -37,7 +37,7 @@ export const eligibilityOf = async (
 ): Promise<Map<string, Eligibility>> => {
   const found = new Map<string, Eligibility>()
   if (ids.length === 0) return found
-  for (const each of await findWithKeepers(q, repository, ids)) {
+  for (const each of await findWithBlockers(q, repository, ids)) {
     const { annotation_revision, annotated_labels, ...kept } = each
     const { is_referenced, is_in_path_history, is_in_attachment_history, has_stage, ...row } = kept
     const labels = stringsOf(annotated_labels ?? row.labels)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { sql } from 'kysely'
 import { forEachEngine } from '../../../../test/harness/engines.ts'
-import { openOwnParts } from '../../../../test/harness/own-parts.ts'
+import { openOwnEngines } from '../../../../test/harness/own-engines.ts'
 import { reserve, retire } from '../../../content/claims/claims.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { newId } from '../../../kernel/ids.ts'
@@ -12,7 +12,7 @@ import { giveUp } from './giving-up.ts'
 forEachEngine((engine) => {
   describe('giving up', () => {
     const scene = async () => {
-      const { database } = await openOwnParts(engine)
+      const { database } = await openOwnEngines(engine)
       const now = timestamp(Date.now())
       const id = newId(Date.now())
       const claim = { id, repository: 'releases', holder: 'artifact', digest: null, bytes: 7 } as const

@@ -4,10 +4,10 @@ import { deletedArtifactsKeptMs } from '../../../kernel/limits/lifecycle.ts'
 import { upkeepRun } from '../../../kernel/one-by-one.ts'
 import { forgetAttachments } from '../../catalog/attachments/attachments.ts'
 import { forgetCopies, forgetReleased, releasedBefore } from './deletion.queries.ts'
-import type { DeletionParts } from './deletion.ts'
+import type { DeletionDeps } from './deletion.ts'
 import { giveUp } from './giving-up.ts'
 
-export interface DeletionUpkeepParts extends DeletionParts {
+export interface DeletionUpkeepDeps extends DeletionDeps {
   readonly report: (message: string, error: unknown) => void
 }
 
@@ -16,11 +16,11 @@ export interface DeletionUpkeepParts extends DeletionParts {
  * repository is over, the room is given back and the bytes go to reclaim; the record of a deleted file is kept for
  * another while.
  */
-export const settleDeletions = async (parts: DeletionUpkeepParts): Promise<void> => {
-  const { database, clock } = parts
-  const run = upkeepRun(parts.report)
+export const settleDeletions = async (deps: DeletionUpkeepDeps): Promise<void> => {
+  const { database, clock } = deps
+  const run = upkeepRun(deps.report)
   await run.each('giving back what was deleted', {
-    find: (limit) => claimsPastGrace(database.reader, clock.now(), parts.cleanupGraceMs, limit),
+    find: (limit) => claimsPastGrace(database.reader, clock.now(), deps.cleanupGraceMs, limit),
     what: (id) => `giving back what ${id} holds`,
     key: (id) => id,
     // What a power cut takes back is done again, and the mark of reclaim, which waits for the disk, takes this there as well
@@ -32,13 +32,13 @@ export const settleDeletions = async (parts: DeletionUpkeepParts): Promise<void>
     find: (limit) => releasedBefore(database.reader, before, limit),
     what: (id) => `forgetting the deleted file ${id}`,
     key: (id) => id,
-    work: (id) => forget(parts, id),
+    work: (id) => forget(deps, id),
   })
   run.end()
 }
 
 /** What a power cut takes back is done again. */
-const forget = async ({ database }: DeletionParts, id: string): Promise<void> => {
+const forget = async ({ database }: DeletionDeps, id: string): Promise<void> => {
   while (await database.transaction((tx) => forgetAttachments(tx, id), { durability: 'relaxed' }));
   await database.transaction(
     async (tx) => {

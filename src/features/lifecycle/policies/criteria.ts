@@ -3,7 +3,7 @@ import { timestamp, utcMs } from '../../../kernel/clock.ts'
 import { invalid } from '../../../kernel/failure.ts'
 import { candidatesLookedAtMax } from '../../../kernel/limits/lifecycle.ts'
 import { checkPage } from '../../../kernel/limits/upkeep.ts'
-import { type Deletion, type DeletionParts, deleteEach, type Unwanted } from '../deletion/deletion.ts'
+import { type Deletion, type DeletionDeps, deleteEach, type Unwanted } from '../deletion/deletion.ts'
 import { type Criteria, type Eligibility, eligibilityOf } from '../deletion/eligibility.ts'
 import { publicationsAfter } from './criteria.queries.ts'
 
@@ -19,7 +19,7 @@ const refuseFuture = ({ publishedBefore }: Criteria, nowMs: number): void => {
  * number of files, and may therefore be short of its limit, or empty, while `next` says where to go on.
  */
 export const retentionCandidates = async (
-  { database, clock }: Pick<DeletionParts, 'database' | 'clock'>,
+  { database, clock }: Pick<DeletionDeps, 'database' | 'clock'>,
   repository: string,
   criteria: Criteria,
   page: { readonly after: string; readonly limit: number },
@@ -53,12 +53,12 @@ const earlyEnough = async (
 
 /** Deletes those of the files that the criteria let go, in one transaction. Repeating it is harmless. */
 export const applyRetention = (
-  parts: DeletionParts,
+  deps: DeletionDeps,
   repository: string,
   criteria: Criteria,
   unwanted: readonly Unwanted[],
   actor: string,
 ): Promise<Deletion[]> => {
-  refuseFuture(criteria, parts.clock.now())
-  return parts.database.transaction((tx) => deleteEach(parts, tx, repository, { unwanted, criteria }, actor))
+  refuseFuture(criteria, deps.clock.now())
+  return deps.database.transaction((tx) => deleteEach(deps, tx, repository, { unwanted, criteria }, actor))
 }

@@ -2,8 +2,8 @@ import type { Queries } from '../../../database/database.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { type Eligibility, eligibilityOf } from '../deletion/eligibility.ts'
 import type { Blocker } from '../deletion/vocabulary.ts'
+import { Cutoffs, type KeepScope } from './cutoffs.ts'
 import { criteriaOf, type Judgement, judge, mayGo } from './judgement.ts'
-import { type Circle, Lines } from './lines.ts'
 import { policyOf, type SavedPolicy } from './policy.ts'
 
 /** Why something stays or would go, for programs by its code and for people by its sentence. */
@@ -49,7 +49,7 @@ export const explainArtifact = async (
   const file = (await eligibilityOf(q, repository, [id], criteriaOf(rules, nowMs))).get(id)
   if (file === undefined) throw notFound('artifact')
   const policy = { revision: saved.revision, enabled: rules.enabled, nextRunAt: saved.nextRunAt }
-  const by = { rules, lines: new Lines(q, repository, rules), nowMs }
+  const by = { rules, cutoffs: new Cutoffs(q, repository, rules), nowMs }
   const judgement = (await judge(q, repository, by, [id])).get(id)
   if (judgement !== undefined) return { id, ...explained(judgement, saved), policy }
   const text =
@@ -67,7 +67,7 @@ export const explainArtifact = async (
 const explained = (judgement: Judgement, saved: SavedPolicy) => {
   const { file, keptBy, oldEnoughAt } = judgement
   const kept = [
-    ...keptBy.map((circle) => countReason(circle, saved.policy.grouping, judgement)),
+    ...keptBy.map((scope) => countReason(scope, saved.policy.grouping, judgement)),
     ...(file.oldEnough ? [] : [ageReason(saved.policy.minAgeHours, oldEnoughAt)]),
     ...file.blockers.map((blocker) => blockerReason(blocker, file, saved.policy.protectedLabels)),
   ]
@@ -81,7 +81,7 @@ const explained = (judgement: Judgement, saved: SavedPolicy) => {
 }
 
 const countReason = (
-  { of, label, keepLast }: Circle,
+  { of, label, keepLast }: KeepScope,
   grouping: SavedPolicy['policy']['grouping'],
   { version: { group, name } }: Judgement,
 ): Reason => {

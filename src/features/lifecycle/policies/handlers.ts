@@ -1,10 +1,10 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Queries, Transaction } from '../../../database/database.ts'
-import { doerOf } from '../../../journal/doer.ts'
+import { actorFrom } from '../../../journal/actor.ts'
 import type { RepositoryAction } from '../../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
-import type { DeletionParts } from '../deletion/deletion.ts'
+import type { DeletionDeps } from '../deletion/deletion.ts'
 import { applyRetention, retentionCandidates } from './criteria.ts'
 import { decisionOnly, explainArtifact } from './explain.ts'
 import * as operations from './operations.ts'
@@ -12,12 +12,12 @@ import { policyOf, savePolicy } from './policy.ts'
 import { previewRun, runPolicy } from './run.ts'
 import { candidate, outcomesOf } from './views.ts'
 
-export interface RetentionHandlerParts extends DeletionParts {
+export interface RetentionHandlerDeps extends DeletionDeps {
   readonly heldActionsIn: (q: Queries, caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
 }
 
-export const retentionHandlers = (parts: RetentionHandlerParts): BoundOperation[] => {
-  const { reader } = parts.database
+export const retentionHandlers = (deps: RetentionHandlerDeps): BoundOperation[] => {
+  const { reader } = deps.database
   return [
     handle(operations.getStoragePolicy, async ({ path }) => ({
       status: 200,
@@ -27,20 +27,20 @@ export const retentionHandlers = (parts: RetentionHandlerParts): BoundOperation[
       const { repository } = input.path
       // What the pipeline cannot know: whether the policy is to be enabled stands in the body.
       const mayDelete = async (tx: Transaction, caller: Caller) =>
-        (await parts.heldActionsIn(tx, caller, repository)).has('artifact.delete')
-      return { status: 200, json: await savePolicy(parts, repository, input.body, doerOf(input), mayDelete) }
+        (await deps.heldActionsIn(tx, caller, repository)).has('artifact.delete')
+      return { status: 200, json: await savePolicy(deps, repository, input.body, actorFrom(input), mayDelete) }
     }),
     handle(operations.previewStorageRun, async ({ path }) => {
-      const { revision, files, hasMore } = await previewRun(parts, path.repository)
+      const { revision, files, hasMore } = await previewRun(deps, path.repository)
       return { status: 200, json: { revision, items: files.map(candidate), hasMore } }
     }),
     handle(operations.runStoragePolicy, async ({ path, body, caller }) => {
-      const told = await runPolicy(parts, path.repository, body.expectedRevision, actorOf(caller))
+      const told = await runPolicy(deps, path.repository, body.expectedRevision, actorOf(caller))
       return { status: 200, json: outcomesOf(told) }
     }),
     handle(operations.previewRetention, async ({ path, body }) => {
       const page = { after: body.after ?? '', limit: body.limit ?? pageDefault }
-      const { items, next } = await retentionCandidates(parts, path.repository, body.criteria, page)
+      const { items, next } = await retentionCandidates(deps, path.repository, body.criteria, page)
       return { status: 200, json: { items: items.map(candidate), next } }
     }),
     handle(operations.applyRetention, async ({ path, body, caller }) => {
@@ -48,12 +48,12 @@ export const retentionHandlers = (parts: RetentionHandlerParts): BoundOperation[
         id,
         annotationRevision,
       }))
-      const told = await applyRetention(parts, path.repository, body.criteria, unwanted, actorOf(caller))
+      const told = await applyRetention(deps, path.repository, body.criteria, unwanted, actorOf(caller))
       return { status: 200, json: outcomesOf(told) }
     }),
     handle(operations.explainArtifact, async ({ path, caller }) => {
-      const told = await explainArtifact(reader, path.repository, path.id, parts.clock.now())
-      const held = await parts.heldActionsIn(reader, caller, path.repository)
+      const told = await explainArtifact(reader, path.repository, path.id, deps.clock.now())
+      const held = await deps.heldActionsIn(reader, caller, path.repository)
       return { status: 200, json: held.has('storage.read') ? told : decisionOnly(told) }
     }),
   ]

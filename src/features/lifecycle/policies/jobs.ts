@@ -1,16 +1,16 @@
 import { timestamp } from '../../../kernel/clock.ts'
 import { duePoliciesPage } from '../../../kernel/limits/lifecycle.ts'
-import type { DeletionParts } from '../deletion/deletion.ts'
+import type { DeletionDeps } from '../deletion/deletion.ts'
 import { duePolicies } from './policy.queries.ts'
 import { noteFailedRun, runDue } from './schedule.ts'
 
-export interface ScheduleParts extends DeletionParts {
+export interface ScheduleDeps extends DeletionDeps {
   readonly report: (message: string, error: unknown) => void
 }
 
 /** Runs the policies whose time has come, one after the other; what fails in one keeps none of the others. */
-export const runDuePolicies = async (parts: ScheduleParts, stopping: () => boolean = () => false): Promise<void> => {
-  const { database, clock } = parts
+export const runDuePolicies = async (deps: ScheduleDeps, stopping: () => boolean = () => false): Promise<void> => {
+  const { database, clock } = deps
   const now = timestamp(clock.now())
   for (let after = { next_run_at: '', repository: '' }; ; ) {
     const page = await duePolicies(database.reader, now, after, duePoliciesPage)
@@ -19,10 +19,10 @@ export const runDuePolicies = async (parts: ScheduleParts, stopping: () => boole
       const due = { ...row, next_run_at: row.next_run_at }
       after = due
       try {
-        await runDue(parts, due)
+        await runDue(deps, due)
       } catch (error) {
-        parts.report(`the storage policy of ${row.repository} could not be run; it is tried again next time`, error)
-        await noteFailedRun(parts, due)
+        deps.report(`the storage policy of ${row.repository} could not be run; it is tried again next time`, error)
+        await noteFailedRun(deps, due)
       }
     }
     if (page.length < duePoliciesPage) return

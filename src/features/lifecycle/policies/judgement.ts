@@ -2,7 +2,7 @@ import type { Queries } from '../../../database/database.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { hour } from '../../../kernel/units.ts'
 import { type Eligibility, eligibilityOf } from '../deletion/eligibility.ts'
-import { type Circle, circlesAround, isOlder, type Lines } from './lines.ts'
+import { type Cutoffs, isOlder, type KeepScope, scopesAround } from './cutoffs.ts'
 import { findVersions } from './versions.queries.ts'
 import type { KeepRules } from './vocabulary.ts'
 
@@ -10,8 +10,8 @@ import type { KeepRules } from './vocabulary.ts'
 export interface Judgement {
   readonly file: Eligibility
   readonly version: { readonly group: string; readonly name: string; readonly version: string }
-  /** The circles that keep it by count. */
-  readonly keptBy: readonly Circle[]
+  /** The scopes that keep it by count. */
+  readonly keptBy: readonly KeepScope[]
   /** From when on it is old enough. */
   readonly oldEnoughAt: string
 }
@@ -33,7 +33,7 @@ export const criteriaOf = ({ minAgeHours, protectedLabels }: KeepRules, nowMs: n
 export const judge = async (
   q: Queries,
   repository: string,
-  { rules, lines, nowMs }: { readonly rules: KeepRules; readonly lines: Lines; readonly nowMs: number },
+  { rules, cutoffs, nowMs }: { readonly rules: KeepRules; readonly cutoffs: Cutoffs; readonly nowMs: number },
   ids: readonly string[],
 ): Promise<Map<string, Judgement>> => {
   const judged = new Map<string, Judgement>()
@@ -43,11 +43,11 @@ export const judge = async (
     const file = files.get(found.artifact_id)
     if (file === undefined) continue
     const group = rules.grouping === 'repository' ? 'repository' : found
-    const circles = circlesAround(rules, file.labels)
-    const ends = await lines.of(group, circles)
-    const keptBy = circles.filter((_, at) => {
-      const line = ends[at] ?? null
-      return line === null || !isOlder(found, line)
+    const scopes = scopesAround(rules, file.labels)
+    const ends = await cutoffs.of(group, scopes)
+    const keptBy = scopes.filter((_, at) => {
+      const cutoff = ends[at] ?? null
+      return cutoff === null || !isOlder(found, cutoff)
     })
     judged.set(found.artifact_id, {
       file,

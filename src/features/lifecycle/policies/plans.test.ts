@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { onSqlite } from '../../../../test/harness/engines.ts'
-import { openOwnParts } from '../../../../test/harness/own-parts.ts'
+import { openOwnEngines } from '../../../../test/harness/own-engines.ts'
 import { plansOf } from '../../../../test/harness/query-plans.ts'
 import { storageEventsBeyond } from '../../../journal/storage-events/storage-events.queries.ts'
 import { duePolicies } from './policy.queries.ts'
@@ -12,7 +12,7 @@ const groups = [{ group_key: 'g', name_key: 'n' }, 'repository'] as const
 
 onSqlite((engine) => {
   it('counts versions and finds the newest and oldest of them by indexes, without sorting and without reading rows', async () => {
-    const { database } = await openOwnParts(engine)
+    const { database } = await openOwnEngines(engine)
     const plans = await plansOf(database.reader, async (q) => {
       for (const group of groups) {
         await nthNewest(q, 'r', group, 5)
@@ -28,7 +28,7 @@ onSqlite((engine) => {
   })
 
   it('goes on after a page of packages without reading what was before it', async () => {
-    const { database } = await openOwnParts(engine)
+    const { database } = await openOwnEngines(engine)
     const plans = await plansOf(database.reader, (q) => countVersions(q, 'r', { group_key: 'g', name_key: 'n' }, 100))
     assert.ok(
       plans.some((plan) =>
@@ -39,7 +39,7 @@ onSqlite((engine) => {
   })
 
   it('finds due policies and the oldest events by indexes', async () => {
-    const { database } = await openOwnParts(engine)
+    const { database } = await openOwnEngines(engine)
     const due = await plansOf(database.reader, (q) => duePolicies(q, '2026', { next_run_at: '', repository: '' }, 10))
     for (const plan of due) assert.match(plan, /storage_policies USING INDEX storage_policies_due/)
     const events = await plansOf(database.reader, (q) => storageEventsBeyond(q, 20_000, 10))

@@ -1,6 +1,6 @@
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import type { StoragePoliciesTable } from '../../../database/tables/storage-policies.ts'
-import { changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
+import { type Actor, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import { appendStorageEvent } from '../../../journal/storage-events/storage-events.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
@@ -18,7 +18,7 @@ import {
 import { tellOfUsage } from './quota.ts'
 import type { Policy } from './vocabulary.ts'
 
-export interface PolicyParts {
+export interface PolicyDeps {
   readonly database: Database
   readonly clock: Clock
 }
@@ -124,23 +124,23 @@ export const refuseOtherRevision = (current: number, expected: number): void => 
  * who enables it, in the same transaction.
  */
 export const savePolicy = async (
-  parts: PolicyParts,
+  deps: PolicyDeps,
   repository: string,
   wanted: { readonly expectedRevision: number; readonly policy: Policy },
-  doer: Doer,
+  actor: Actor,
   mayDelete: (tx: Transaction, caller: Caller) => Promise<boolean>,
 ): Promise<SavedPolicy> => {
   const { policy, expectedRevision } = wanted
   refuseContradictions(policy)
-  return changeAuthority(parts.database, doer, async (tx, caller) => {
-    const saver = { actor: doer.actor, keyId: caller?.kind === 'service-key' ? caller.keyId : null }
+  return changeAuthority(deps.database, actor, async (tx, caller) => {
+    const saver = { actor: actor.actor, keyId: caller?.kind === 'service-key' ? caller.keyId : null }
     if (policy.enabled && (caller === null || !(await mayDelete(tx, caller))))
       throw new Failure('permission_missing', 'Enabling a policy needs artifact.delete on this repository as well.')
     if (policy.enabled && saver.keyId === null)
       throw new Failure('permission_missing', 'Only a service key can enable a policy: its schedule acts for that key.')
     const { row, quota } = await lockPolicy(tx, repository)
     refuseOtherRevision(row.revision, expectedRevision)
-    const nowMs = parts.clock.now()
+    const nowMs = deps.clock.now()
     const saved: StoragePoliciesTable = {
       ...row,
       revision: row.revision + 1,
@@ -168,7 +168,7 @@ export const nextRun = (intervalMinutes: number, nowMs: number): string => times
 
 /** Sets the quota in the policy, for the operator: less than is reserved now refuses growth and takes nothing away. */
 export const setQuota = (
-  { database, clock }: PolicyParts,
+  { database, clock }: PolicyDeps,
   repository: string,
   quotaBytes: number | null,
   actor: string,

@@ -2,10 +2,10 @@ import type { Transaction } from '../../../database/database.ts'
 import { appendStorageEvent } from '../../../journal/storage-events/storage-events.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { type Deletion, type DeletionParts, deleteEach } from '../deletion/deletion.ts'
+import { type Deletion, type DeletionDeps, deleteEach } from '../deletion/deletion.ts'
 import type { Eligibility } from '../deletion/eligibility.ts'
+import { Cutoffs } from './cutoffs.ts'
 import { criteriaOf, judge } from './judgement.ts'
-import { Lines } from './lines.ts'
 import { type ScheduleChange, updateSchedule } from './policy.queries.ts'
 import { policyOf, refuseOtherRevision, type SavedPolicy } from './policy.ts'
 import { type Selection, select } from './selection.ts'
@@ -13,7 +13,7 @@ import type { KeepRules } from './vocabulary.ts'
 
 /** What the saved policy would delete now, also while it is disabled. */
 export const previewRun = async (
-  { database, clock }: Pick<DeletionParts, 'database' | 'clock'>,
+  { database, clock }: Pick<DeletionDeps, 'database' | 'clock'>,
   repository: string,
 ): Promise<Selection & { readonly revision: number }> => {
   const { revision, policy } = await policyOf(database.reader, repository)
@@ -28,16 +28,16 @@ const refuseUnlessRunnable = ({ revision, policy }: SavedPolicy, expectedRevisio
 
 /** Deletes what the policy would delete now. 409 `revision_mismatch`, 409 `policy_disabled`. */
 export const runPolicy = async (
-  parts: DeletionParts,
+  deps: DeletionDeps,
   repository: string,
   expectedRevision: number,
   actor: string,
 ): Promise<Deletion[]> => {
-  const saved = await policyOf(parts.database.reader, repository)
+  const saved = await policyOf(deps.database.reader, repository)
   refuseUnlessRunnable(saved, expectedRevision)
-  const { files } = await select(parts.database.reader, repository, saved.policy, parts.clock.now())
-  return parts.database.transaction((tx) =>
-    deleteSelected(parts, tx, repository, {
+  const { files } = await select(deps.database.reader, repository, saved.policy, deps.clock.now())
+  return deps.database.transaction((tx) =>
+    deleteSelected(deps, tx, repository, {
       rules: saved.policy,
       files,
       actor,
@@ -67,22 +67,22 @@ export interface Run {
  * keeps it. So a version that is kept by count now is not deleted, whatever was published or deleted in between.
  */
 export const deleteSelected = async (
-  parts: Pick<DeletionParts, 'clock' | 'cleanupGraceMs'>,
+  deps: Pick<DeletionDeps, 'clock' | 'cleanupGraceMs'>,
   tx: Transaction,
   repository: string,
   { rules, files, actor, trigger, stillWanted, change }: Run,
 ): Promise<Deletion[]> => {
-  const nowMs = parts.clock.now()
+  const nowMs = deps.clock.now()
   const unwanted = files.map(({ row, annotationRevision }) => ({ id: row.id, annotationRevision }))
   const criteria = criteriaOf(rules, nowMs)
   const beyondCount = async (locked: Transaction): Promise<ReadonlySet<string>> => {
     await stillWanted(locked, await policyOf(locked, repository))
-    const by = { rules, lines: new Lines(locked, repository, rules), nowMs }
+    const by = { rules, cutoffs: new Cutoffs(locked, repository, rules), nowMs }
     const ids = unwanted.map(({ id }) => id)
     const judged = [...(await judge(locked, repository, by, ids))]
     return new Set(judged.flatMap(([id, { keptBy }]) => (keptBy.length === 0 ? [id] : [])))
   }
-  const told = await deleteEach(parts, tx, repository, { unwanted, criteria, mayGo: beyondCount }, actor)
+  const told = await deleteEach(deps, tx, repository, { unwanted, criteria, mayGo: beyondCount }, actor)
   const now = timestamp(nowMs)
   const deleted = told.filter(({ outcome }) => outcome === 'deleted').length
   await updateSchedule(tx, repository, { last_run_at: now, last_deleted: deleted, ...change })

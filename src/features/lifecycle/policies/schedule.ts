@@ -4,7 +4,7 @@ import { appendStorageEvent } from '../../../journal/storage-events/storage-even
 import { timestamp } from '../../../kernel/clock.ts'
 import { repositoryWith } from '../../catalog/repositories/repositories.ts'
 import { standingOfKey } from '../../identity/service-accounts/service-keys.ts'
-import type { DeletionParts } from '../deletion/deletion.ts'
+import type { DeletionDeps } from '../deletion/deletion.ts'
 import { findPolicyRow, lockQuotaRow, updateSchedule } from './policy.queries.ts'
 import { nextRun, policyOf, type SavedPolicy } from './policy.ts'
 import { deleteSelected } from './run.ts'
@@ -34,23 +34,23 @@ const refusalOf = async (q: Queries, { repository, key_id }: Due, nowMs: number)
  * Does what is due of one policy. The run, its record and the time of the next one are one transaction, under the lock of
  * the repository: of several workers one does it, and a crash leaves it to be done.
  */
-export const runDue = async (parts: DeletionParts, due: Due): Promise<void> => {
-  const { database, clock } = parts
+export const runDue = async (deps: DeletionDeps, due: Due): Promise<void> => {
+  const { database, clock } = deps
   try {
     const refused = await refusalOf(database.reader, due, clock.now())
-    await (refused === null ? runNow(parts, due) : stop(parts, due, refused))
+    await (refused === null ? runNow(deps, due) : stop(deps, due, refused))
   } catch (error) {
     if (!(error instanceof Overtaken)) throw error
   }
 }
 
-const runNow = async (parts: DeletionParts, due: Due): Promise<void> => {
-  const { database, clock } = parts
+const runNow = async (deps: DeletionDeps, due: Due): Promise<void> => {
+  const { database, clock } = deps
   const { repository } = due
   const { policy } = await policyOf(database.reader, repository)
   const { files } = await select(database.reader, repository, policy, clock.now())
   await database.transaction((tx) =>
-    deleteSelected(parts, tx, repository, {
+    deleteSelected(deps, tx, repository, {
       rules: policy,
       files,
       actor,
@@ -69,7 +69,7 @@ const refuseOvertaken = (due: Due, saved: SavedPolicy): void => {
 }
 
 /** Nothing more is deleted by the clock until the policy is saved again. */
-const stop = ({ database, clock }: DeletionParts, due: Due, reason: string): Promise<void> =>
+const stop = ({ database, clock }: DeletionDeps, due: Due, reason: string): Promise<void> =>
   database.transaction(async (tx) => {
     await lockSchedule(tx, due)
     // Seen without a lock: an account may be enabled again meanwhile, and then the schedule goes on.
@@ -92,7 +92,7 @@ const lockSchedule = async (tx: Transaction, due: Due): Promise<void> => {
 }
 
 /** A run that failed is told of and tried again when its next time comes. */
-export const noteFailedRun = async ({ database, clock }: DeletionParts, due: Due): Promise<void> => {
+export const noteFailedRun = async ({ database, clock }: DeletionDeps, due: Due): Promise<void> => {
   try {
     await database.transaction(async (tx) => {
       await lockSchedule(tx, due)

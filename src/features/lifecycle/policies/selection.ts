@@ -1,10 +1,10 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Queries } from '../../../database/database.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { retentionItemsMax, versionsCountedPage } from '../../../kernel/limits/lifecycle.ts'
 import type { Eligibility } from '../deletion/eligibility.ts'
+import { Cutoffs, isOlder, scopesOf } from './cutoffs.ts'
 import { criteriaOf, judge, mayGo } from './judgement.ts'
-import { circlesOf, isOlder, Lines } from './lines.ts'
 import { countVersions, type Group, oldestVersions, type Position } from './versions.queries.ts'
 import type { KeepRules } from './vocabulary.ts'
 
@@ -21,26 +21,26 @@ export interface Selection {
  */
 export const select = async (q: Queries, repository: string, rules: KeepRules, nowMs: number): Promise<Selection> => {
   const files: Eligibility[] = []
-  const by = { rules, lines: new Lines(q, repository, rules), nowMs }
-  for await (const ids of beyondLines(q, repository, by)) {
+  const by = { rules, cutoffs: new Cutoffs(q, repository, rules), nowMs }
+  for await (const ids of beyondCutoffs(q, repository, by)) {
     for (const judgement of (await judge(q, repository, by, ids)).values()) {
       if (!mayGo(judgement)) continue
       if (files.length === retentionItemsMax) return { files, hasMore: true }
       files.push(judgement.file)
     }
-    await turn()
+    await nextRound()
   }
   return { files, hasMore: false }
 }
 
 interface By {
   readonly rules: KeepRules
-  readonly lines: Lines
+  readonly cutoffs: Cutoffs
   readonly nowMs: number
 }
 
-/** Versions that at least one circle does not keep and that are old enough, some at a time, also of several groups. */
-async function* beyondLines(q: Queries, repository: string, by: By): AsyncGenerator<string[]> {
+/** Versions that at least one scope does not keep and that are old enough, some at a time, also of several groups. */
+async function* beyondCutoffs(q: Queries, repository: string, by: By): AsyncGenerator<string[]> {
   let waiting: string[] = []
   for await (const group of crowdedGroups(q, repository, by.rules)) {
     for await (const ids of beyondLinesOf(q, repository, group, by)) {
@@ -49,7 +49,7 @@ async function* beyondLines(q: Queries, repository: string, by: By): AsyncGenera
       yield waiting
       waiting = []
     }
-    await turn()
+    await nextRound()
   }
   if (waiting.length > 0) yield waiting
 }
@@ -60,7 +60,7 @@ async function* crowdedGroups(q: Queries, repository: string, rules: KeepRules):
     yield 'repository'
     return
   }
-  const least = Math.min(...circlesOf(rules).map(({ keepLast }) => keepLast))
+  const least = Math.min(...scopesOf(rules).map(({ keepLast }) => keepLast))
   for (let after: Exclude<Group, 'repository'> | null = null; ; ) {
     const counted: Awaited<ReturnType<typeof countVersions>> = await countVersions(
       q,
@@ -74,7 +74,7 @@ async function* crowdedGroups(q: Queries, repository: string, rules: KeepRules):
     for (const each of counted) if (each.versions > least || (full && each === last)) yield each
     if (last === undefined || !full) return
     after = last
-    await turn()
+    await nextRound()
   }
 }
 
@@ -83,15 +83,15 @@ async function* beyondLinesOf(
   q: Queries,
   repository: string,
   group: Group,
-  { rules, lines, nowMs }: By,
+  { rules, cutoffs, nowMs }: By,
 ): AsyncGenerator<string[]> {
-  let newestLine: Position | null = null
-  for (const line of await lines.of(group, circlesOf(rules)))
-    if (line !== null && (newestLine === null || isOlder(newestLine, line))) newestLine = line
-  if (newestLine === null) return
+  let newestCutoff: Position | null = null
+  for (const cutoff of await cutoffs.of(group, scopesOf(rules)))
+    if (cutoff !== null && (newestCutoff === null || isOlder(newestCutoff, cutoff))) newestCutoff = cutoff
+  if (newestCutoff === null) return
   // No id is smaller than none: what was published at that very moment is not old enough.
   const young = { published_at: criteriaOf(rules, nowMs).publishedBefore, artifact_id: '' }
-  const before = isOlder(young, newestLine) ? young : newestLine
+  const before = isOlder(young, newestCutoff) ? young : newestCutoff
   for (let after: Position | null = null; ; ) {
     const page: Position[] = await oldestVersions(q, repository, group, { after, before }, pageMax)
     if (page.length > 0) yield page.map(({ artifact_id }) => artifact_id)

@@ -7,17 +7,17 @@ import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { publishedArtifact } from '../../catalog/artifacts/artifacts.ts'
 import * as operations from './operations.ts'
-import { type PromotionParts, promote } from './promotion.ts'
+import { type PromotionDeps, promote } from './promotion.ts'
 
-export interface PromotionHandlerParts extends PromotionParts {
+export interface PromotionHandlerDeps extends PromotionDeps {
   readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
 }
 
-export const promotionHandlers = (parts: PromotionHandlerParts): BoundOperation[] => {
-  const { database } = parts
+export const promotionHandlers = (deps: PromotionHandlerDeps): BoundOperation[] => {
+  const { database } = deps
   /** What the rule cannot know: that a move takes something away here stands in the body. */
   const mayMove = async (caller: Caller, repository: string): Promise<void> => {
-    const held = await parts.heldActions(caller, repository)
+    const held = await deps.heldActions(caller, repository)
     if (held.size === 0) throw notFound('repository')
     if (!held.has('artifact.promote'))
       throw new Failure('permission_missing', `This needs artifact.promote on the repository ${repository}.`)
@@ -30,7 +30,7 @@ export const promotionHandlers = (parts: PromotionHandlerParts): BoundOperation[
   ) => {
     const { items, next } = await promotionsAfter(database, of, after, limit)
     const seen = await seenBy(items, async (peer) => {
-      const held = await parts.heldActions(caller, peer)
+      const held = await deps.heldActions(caller, peer)
       return { repository: held.size > 0, artifact: held.has('artifact.read') }
     })
     return pageWithActorNames(database.reader, { items: seen, next })
@@ -50,7 +50,7 @@ export const promotionHandlers = (parts: PromotionHandlerParts): BoundOperation[
       if (target === path.repository) throw invalid('/target', 'must be another repository')
       if (mode === 'move') await mayMove(caller, path.repository)
       const source = { repository: path.repository, artifactId: path.id }
-      const promoted = await promote(parts, source, { target, mode, stages, comment }, actorOf(caller))
+      const promoted = await promote(deps, source, { target, mode, stages, comment }, actorOf(caller))
       return promoted.created ? { status: 201, json: promoted } : { status: 200, json: promoted }
     }),
   ]

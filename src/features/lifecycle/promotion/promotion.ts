@@ -16,7 +16,7 @@ import { type By, type Source, tellSource, tellTarget } from './telling.ts'
  * same bytes: nothing is copied, and either may be deleted without the other. A move gives the stages along and deletes the
  * source, which can be brought back while its grace period lasts. All of it is one transaction over both repositories.
  */
-export interface PromotionParts {
+export interface PromotionDeps {
   readonly database: Database
   readonly clock: Clock
   readonly capacityBytes: number
@@ -49,49 +49,49 @@ export interface Promoted {
  * keeps, or of which something is said that cannot go along; 409 `stage_limit`, 507 `storage_quota`.
  */
 export const promote = async (
-  parts: PromotionParts,
+  deps: PromotionDeps,
   source: Source,
   wanted: Promotion,
   actor: string,
 ): Promise<Promoted> => {
-  const promoted = await parts.database.transaction((tx) => promoteIn(tx, parts, source, wanted, actor))
-  parts.reach('promotion.committed')
+  const promoted = await deps.database.transaction((tx) => promoteIn(tx, deps, source, wanted, actor))
+  deps.reach('promotion.committed')
   return promoted
 }
 
 const promoteIn = async (
   tx: Transaction,
-  parts: PromotionParts,
+  deps: PromotionDeps,
   source: Source,
   wanted: Promotion,
   actor: string,
 ): Promise<Promoted> => {
-  const nowMs = parts.clock.now()
+  const nowMs = deps.clock.now()
   const by = { actor, now: timestamp(nowMs) }
   const { target, mode } = wanted
   // Claims before repositories, repositories in one order: whoever deletes or promotes the other way takes the same. Whoever
   // annotates, registers, deletes or restores the copy takes the lock of its repository before looking at it.
   await lockLive(tx, source.artifactId)
   if (!(await lockRepositories(tx, [source.repository, target])).has(target)) throw notFound('repository')
-  parts.reach('promotion.locked')
+  deps.reach('promotion.locked')
   const file = (await eligibilityOf(tx, source.repository, [source.artifactId], null)).get(source.artifactId)
   if (file !== undefined && mode === 'move') refuseKept(file)
   const there = await findCopy(tx, { ...source, row: file?.row ?? null }, target)
-  const work = { tx, parts, source, wanted, by }
+  const work = { tx, deps, source, wanted, by }
   if (file === undefined) {
     // The answer to the move that took it away may have been lost.
     if (there === null || mode === 'copy') throw notFound('artifact')
     await registerCopy(tx, there, by)
     return giveTo(work, there, [], false)
   }
-  const copy = there ?? (await makeCopy(tx, file.row, { target, nowMs, capacityBytes: parts.capacityBytes }))
-  if (there === null) parts.reach('promotion.copied')
+  const copy = there ?? (await makeCopy(tx, file.row, { target, nowMs, capacityBytes: deps.capacityBytes }))
+  if (there === null) deps.reach('promotion.copied')
   return mode === 'move' ? moveTo(work, file, copy, there === null) : copyTo(work, copy, there === null)
 }
 
 interface Work {
   readonly tx: Transaction
-  readonly parts: PromotionParts
+  readonly deps: PromotionDeps
   readonly source: Source
   readonly wanted: Promotion
   readonly by: By
@@ -99,10 +99,10 @@ interface Work {
 
 /** Both journals tell of what becomes source and copy; of what is that already, nothing. */
 const copyTo = async (work: Work, copy: Copy, created: boolean): Promise<Promoted> => {
-  const { tx, parts, source, wanted, by } = work
+  const { tx, deps, source, wanted, by } = work
   if (copy.known === null) {
     await tellSource(tx, source, copy.row.id, wanted, by)
-    parts.reach('promotion.told')
+    deps.reach('promotion.told')
     await tellTarget(tx, source, copy.row.id, wanted, by)
     await record(tx, source, copy, { mode: 'copy', now: by.now, agreed: copy.agreed })
   }
@@ -112,9 +112,9 @@ const copyTo = async (work: Work, copy: Copy, created: boolean): Promise<Promote
 
 /** The source goes: its journal tells where to. That of the target tells once of a file that it came from there. */
 const moveTo = async (work: Work, file: Eligibility, copy: Copy, created: boolean): Promise<Promoted> => {
-  const { tx, parts, source, wanted, by } = work
+  const { tx, deps, source, wanted, by } = work
   await tellSource(tx, source, copy.row.id, wanted, by)
-  parts.reach('promotion.told')
+  deps.reach('promotion.told')
   if (copy.known === null) await tellTarget(tx, source, copy.row.id, wanted, by)
   await registerCopy(tx, copy, by)
   const agreed = await carryAnnotations(tx, file.row, copy.row, copy.agreed, by)
@@ -122,13 +122,13 @@ const moveTo = async (work: Work, file: Eligibility, copy: Copy, created: boolea
   const carried = await takeStages(tx, source.repository, source.artifactId, by)
   const moved = await giveTo(work, copy, carried, created)
   await putAside(tx, file.row, by.actor, by.now)
-  parts.reach('promotion.moved')
+  deps.reach('promotion.moved')
   return moved
 }
 
 /** The copy gets the stages that come along, and those asked for that it lacks then. */
 const giveTo = async (
-  { tx, parts, source, wanted, by }: Work,
+  { tx, deps, source, wanted, by }: Work,
   { row }: Copy,
   carried: readonly StageEntry[],
   created: boolean,
@@ -137,7 +137,7 @@ const giveTo = async (
   const asked = wanted.stages.map((stage) => ({ stage, promotedAt: by.now, actor: by.actor, comment }))
   const lacking = asked.filter(({ stage }) => carried.every((entry) => entry.stage !== stage))
   const stages = await giveStages(tx, target, row.id, [...carried, ...lacking], by)
-  parts.reach('promotion.staged')
+  deps.reach('promotion.staged')
   return {
     repository: target,
     artifactId: row.id,

@@ -6,14 +6,14 @@ import { hour } from '../../../kernel/units.ts'
 import { usageState } from '../../../kernel/usage-state.ts'
 import { findSpace, firstRetiredAt, replaceGrace } from './storage.queries.ts'
 
-export interface StorageParts {
+export interface StorageDeps {
   readonly database: Database
   /** The server's grace period. */
   readonly cleanupGraceMs: number
 }
 
 /** What a repository reserves: exact at all times, since every change of a claim moves it in the same transaction. */
-export const storageUsage = async ({ database, cleanupGraceMs }: StorageParts, repository: string) => {
+export const storageUsage = async ({ database, cleanupGraceMs }: StorageDeps, repository: string) => {
   const space = await findSpace(database.reader, repository)
   if (space === undefined) throw notFound('repository')
   const reserved = space.published_bytes + space.pending_bytes + space.retired_bytes
@@ -35,7 +35,7 @@ export const storageUsage = async ({ database, cleanupGraceMs }: StorageParts, r
 }
 
 /** The grace period of a repository; null stands for the server's. */
-export const cleanupSetting = async ({ database, cleanupGraceMs }: StorageParts, repository: string) => {
+export const cleanupSetting = async ({ database, cleanupGraceMs }: StorageDeps, repository: string) => {
   const space = await findSpace(database.reader, repository)
   if (space === undefined) throw notFound('repository')
   return {
@@ -47,17 +47,17 @@ export const cleanupSetting = async ({ database, cleanupGraceMs }: StorageParts,
 
 /** Sets it, also for what was deleted before. 409 `revision_mismatch`. */
 export const setCleanup = async (
-  parts: StorageParts,
+  deps: StorageDeps,
   repository: string,
   wanted: { readonly expectedRevision: number; readonly graceHours: number | null },
 ) => {
   const { expectedRevision, graceHours } = wanted
-  await parts.database.transaction(async (tx) => {
+  await deps.database.transaction(async (tx) => {
     if (await replaceGrace(tx, repository, expectedRevision, graceHours)) return
     const space = await findSpace(tx, repository)
     if (space === undefined) throw notFound('repository')
     const current = space.cleanup_revision
     throw new Failure('revision_mismatch', `The setting is at revision ${current}; read it again, then decide.`)
   })
-  return cleanupSetting(parts, repository)
+  return cleanupSetting(deps, repository)
 }

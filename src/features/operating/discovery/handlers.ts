@@ -10,7 +10,7 @@ import { partBytesMax, partBytesMin, partsMax } from '../../../kernel/limits/tra
 import { refusal } from '../../identity/access/access.ts'
 import * as operations from './operations.ts'
 
-export interface DiscoveryHandlerParts {
+export interface DiscoveryHandlerDeps {
   readonly operations: readonly Operation[]
   readonly role: 'api' | 'reader'
   /** MAJOR.MINOR.PATCH of the API document, which is that of the program. */
@@ -26,9 +26,9 @@ export interface DiscoveryHandlerParts {
 
 const nothingHeld: ReadonlySet<RepositoryAction> = new Set()
 
-export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[] => {
+export const discoveryHandlers = (deps: DiscoveryHandlerDeps): BoundOperation[] => {
   const served = (surface: Surface | undefined): Operation[] =>
-    servedOperations(parts.operations, parts.role === 'reader').filter(
+    servedOperations(deps.operations, deps.role === 'reader').filter(
       (operation) => surface === undefined || operation.surface === surface,
     )
   /** The document is the same for every caller: it is written once for each surface and sent as text. */
@@ -37,7 +37,7 @@ export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[
     const key = surface ?? 'all'
     const known = documents.get(key)
     if (known !== undefined) return known
-    const text = JSON.stringify(openApiDocument(served(surface), parts.version, parts.baseUrl ?? '/'))
+    const text = JSON.stringify(openApiDocument(served(surface), deps.version, deps.baseUrl ?? '/'))
     documents.set(key, text)
     return text
   }
@@ -46,10 +46,10 @@ export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[
       status: 200,
       json: {
         apiVersions: ['v1'],
-        gatewayRole: parts.role,
-        features: { selfRegistration: await parts.selfRegistration(), mirrorFeed: true },
+        gatewayRole: deps.role,
+        features: { selfRegistration: await deps.selfRegistration(), mirrorFeed: true },
         limits: {
-          maxObjectBytes: String(parts.maxObjectBytes),
+          maxObjectBytes: String(deps.maxObjectBytes),
           partBytes: partBytesMin,
           maxPartBytes: partBytesMax,
           maxParts: partsMax,
@@ -64,9 +64,9 @@ export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[
     })),
     handle(operations.listOperations, async ({ caller, query }) => {
       const { repository, surface, after = '', limit = pageDefault } = query
-      const held = repository === undefined ? nothingHeld : await parts.heldActions(caller, repository)
+      const held = repository === undefined ? nothingHeld : await deps.heldActions(caller, repository)
       if (repository !== undefined && !held.has('repository.read')) throw notFound('repository')
-      const administered = repository === undefined ? null : await parts.administrationActions(caller)
+      const administered = repository === undefined ? null : await deps.administrationActions(caller)
       const mayCall = (operation: Operation): boolean =>
         refusal(caller, operation.access, held) === null &&
         !(readsOnly(caller) && changes(operation)) &&
@@ -78,8 +78,8 @@ export const discoveryHandlers = (parts: DiscoveryHandlerParts): BoundOperation[
         status: 200,
         json: {
           apiVersion: 'v1',
-          documentVersion: parts.version,
-          gatewayRole: parts.role,
+          documentVersion: deps.version,
+          gatewayRole: deps.role,
           repository: repository ?? null,
           advisory: true,
           items,

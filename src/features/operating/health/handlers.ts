@@ -6,7 +6,7 @@ import { Failure } from '../../../kernel/failure.ts'
 import * as operations from './operations.ts'
 import type { Readiness } from './readiness.ts'
 
-export interface HealthHandlerParts {
+export interface HealthHandlerDeps {
   readonly role: 'api' | 'reader'
   readonly readiness: Readiness
   readonly freeSpace: FreeSpace
@@ -17,7 +17,7 @@ export interface HealthHandlerParts {
   readonly metrics: () => Promise<string>
 }
 
-const transfersView = ({ transfers, downloads }: Pick<HealthHandlerParts, 'transfers' | 'downloads'>) => {
+const transfersView = ({ transfers, downloads }: Pick<HealthHandlerDeps, 'transfers' | 'downloads'>) => {
   const [incoming, outgoing] = [transfers('in'), transfers('out')]
   const { slots, held, waiting, sessions } = downloads()
   return {
@@ -30,11 +30,11 @@ const transfersView = ({ transfers, downloads }: Pick<HealthHandlerParts, 'trans
   }
 }
 
-export const healthHandlers = (parts: HealthHandlerParts): BoundOperation[] => [
+export const healthHandlers = (deps: HealthHandlerDeps): BoundOperation[] => [
   handle(operations.getLiveness, async () => ({ status: 200, json: { status: 'ok' as const } })),
   handle(operations.getHealthStatus, async () => {
     try {
-      await parts.readiness.refuseUnlessReady()
+      await deps.readiness.refuseUnlessReady()
       return { status: 200 as const, json: { status: 'ready' as const } }
     } catch (error) {
       if (!(error instanceof Failure)) throw error
@@ -47,21 +47,21 @@ export const healthHandlers = (parts: HealthHandlerParts): BoundOperation[] => [
     }
   }),
   handle(operations.getReadiness, async () => {
-    await parts.readiness.refuseUnlessReady()
+    await deps.readiness.refuseUnlessReady()
     return {
       status: 200,
       json: {
-        role: parts.role,
+        role: deps.role,
         status: 'ready' as const,
-        writable: parts.role === 'api' && (await parts.freeSpace.writable()),
-        sharedDownloads: parts.sharedDownloads(),
-        transfers: transfersView(parts),
+        writable: deps.role === 'api' && (await deps.freeSpace.writable()),
+        sharedDownloads: deps.sharedDownloads(),
+        transfers: transfersView(deps),
       },
     }
   }),
   handle(operations.getMetrics, async () => ({
     status: 200,
     headers: { 'content-type': 'text/plain; version=0.0.4' },
-    text: await parts.metrics(),
+    text: await deps.metrics(),
   })),
 ]

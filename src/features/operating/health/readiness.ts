@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { readinessBelievedMs } from '../../../kernel/limits/process.ts'
 
-export interface ReadinessParts {
+export interface ReadinessDeps {
   /** What requests depend on: its name for people, and a look that throws when it does not answer. */
   readonly dependencies: readonly { readonly what: string; readonly probe: () => Promise<void> }[]
   readonly clock: Clock
@@ -15,10 +15,10 @@ export interface Readiness {
 }
 
 /** Says whether requests can be served: what they depend on answers, and we are not about to stop. */
-export const watchReadiness = (parts: ReadinessParts): Readiness => {
+export const watchReadiness = (deps: ReadinessDeps): Readiness => {
   let seen: { atMs: number; trouble: Promise<string | null> } | null = null
   const look = async (): Promise<string | null> => {
-    for (const { what, probe } of parts.dependencies) {
+    for (const { what, probe } of deps.dependencies) {
       try {
         await probe()
       } catch {
@@ -29,8 +29,8 @@ export const watchReadiness = (parts: ReadinessParts): Readiness => {
   }
   return {
     async refuseUnlessReady() {
-      if (parts.isDraining()) throw new Failure('draining', 'The service is shutting down.', { retryAfterSeconds: 5 })
-      const now = parts.clock.now()
+      if (deps.isDraining()) throw new Failure('draining', 'The service is shutting down.', { retryAfterSeconds: 5 })
+      const now = deps.clock.now()
       if (seen === null || now - seen.atMs >= readinessBelievedMs || now < seen.atMs)
         seen = { atMs: now, trouble: look() }
       const trouble = await seen.trouble

@@ -11,7 +11,7 @@ import { blobInVault, blobParts } from './layout.ts'
 import { byPart, keptIn, type NamedBlob } from './named-blobs.ts'
 import type { Progress } from './progress.ts'
 
-export interface CopyParts {
+export interface CopyDeps {
   readonly vault: Vault
   readonly store: Pick<BlobStore, 'size' | 'open'>
   readonly reach: ReachFaultPoint
@@ -61,19 +61,19 @@ export const planCopies = async (vault: Vault, named: AsyncIterable<NamedBlob>, 
 
 /** Afterwards the vault holds what is named, and no other blobs. Throws {@link SourceDamaged}, once everything was tried. */
 export const copyBlobs = async (
-  parts: CopyParts,
+  deps: CopyDeps,
   plan: Plan,
   named: AsyncIterable<NamedBlob>,
   checkHold: () => void,
   progress: Progress,
 ): Promise<void> => {
-  const { vault, reach } = parts
+  const { vault, reach } = deps
   const faults: string[] = []
   let [faulty, done, doneBytes] = [0, 0, 0]
   const copy = async (blob: NamedBlob, held: number | undefined): Promise<void> => {
     checkHold()
     if (held !== blob.bytes) {
-      const fault = await copyOut(parts, blob)
+      const fault = await copyOut(deps, blob)
       if (fault !== null) {
         faulty += 1
         if (faults.length < findingsMax) faults.push(`blob ${blob.digest}: ${fault}`)
@@ -115,7 +115,7 @@ const keepOnly = async (
 class NotWhole extends Error {}
 
 /** Copies one blob; what is wrong with it, or null. */
-const copyOut = async ({ vault, store }: CopyParts, blob: NamedBlob): Promise<string | null> => {
+const copyOut = async ({ vault, store }: CopyDeps, blob: NamedBlob): Promise<string | null> => {
   let fault: string | null = null
   try {
     await vault.write(blobInVault(blob.digest), async (take) => {

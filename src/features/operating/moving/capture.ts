@@ -1,4 +1,4 @@
-import { type HoldParts, withHold } from '../../../content/reclaim/holds.ts'
+import { type HoldDeps, withHold } from '../../../content/reclaim/holds.ts'
 import { currentSchema } from '../../../database/migrate.ts'
 import { installation } from '../../../database/moving/installation.queries.ts'
 import { columnsOf } from '../../../database/moving/rows.queries.ts'
@@ -7,7 +7,7 @@ import { movingTables } from '../../../database/moving/tables.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
 import type { Vault } from '../../../ports/vault.ts'
-import { type CopyParts, copyBlobs, dropBlobs, planCopies } from './capture-blobs.ts'
+import { type CopyDeps, copyBlobs, dropBlobs, planCopies } from './capture-blobs.ts'
 import { claimToCapture } from './claiming.ts'
 import { manifestName } from './layout.ts'
 import { type ExportedTable, manifestText } from './manifest.ts'
@@ -15,7 +15,7 @@ import { namedBlobs } from './named-blobs.ts'
 import { writePieces } from './pieces.ts'
 import type { Progress } from './progress.ts'
 
-export interface CaptureParts extends HoldParts, CopyParts {
+export interface CaptureDeps extends HoldDeps, CopyDeps {
   readonly vault: Vault
   readonly reach: ReachFaultPoint
   /** Version of the program, which the manifest tells. */
@@ -43,32 +43,32 @@ export interface Captured {
  * the manifest (I6, I7). A crash leaves a vault without a manifest; going on takes a new state of the tables, and copies
  * only the bytes that are not there yet.
  */
-export const capture = async (parts: CaptureParts, wish: CaptureWish, progress: Progress): Promise<Captured> => {
-  const { database, vault } = parts
+export const capture = async (deps: CaptureDeps, wish: CaptureWish, progress: Progress): Promise<Captured> => {
+  const { database, vault } = deps
   const { identity } = await installation(database.reader)
   const claim = await claimToCapture(vault, identity, wish.refresh)
   try {
-    if (wish.withoutBytes) return await write(parts, identity, null, progress)
-    return await withHold(parts, `export to ${vault.where}`, (checkHold) => write(parts, identity, checkHold, progress))
+    if (wish.withoutBytes) return await write(deps, identity, null, progress)
+    return await withHold(deps, `export to ${vault.where}`, (checkHold) => write(deps, identity, checkHold, progress))
   } finally {
     await claim[Symbol.asyncDispose]()
   }
 }
 
 const write = async (
-  parts: CaptureParts,
+  deps: CaptureDeps,
   source: string,
   checkHold: (() => void) | null,
   progress: Progress,
 ): Promise<Captured> => {
-  const { database, vault, reach, program } = parts
-  const { tables, takenAt } = await writeTables(parts, progress)
+  const { database, vault, reach, program } = deps
+  const { tables, takenAt } = await writeTables(deps, progress)
   reach('export.rows')
   const columns = await columnsOf(database.reader, database.engine, 'blobs')
   const named = () => namedBlobs(vault, tables, columns)
   const plan = await planCopies(vault, named(), checkHold !== null)
   if (checkHold === null) await dropBlobs(vault)
-  else await copyBlobs(parts, plan, named(), checkHold, progress)
+  else await copyBlobs(deps, plan, named(), checkHold, progress)
   reach('export.copied')
   const { blobs, bytes, kept } = plan
   const manifest = manifestText({
@@ -87,7 +87,7 @@ const write = async (
 }
 
 const writeTables = async (
-  { database, vault, clock, reach }: CaptureParts,
+  { database, vault, clock, reach }: CaptureDeps,
   progress: Progress,
 ): Promise<{ tables: ExportedTable[]; takenAt: number }> => {
   let rows = 0

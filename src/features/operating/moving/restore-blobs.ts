@@ -15,7 +15,7 @@ import { ExportDamaged } from './pieces.ts'
 import type { Progress } from './progress.ts'
 import { stillOurs } from './restore-rows.ts'
 
-export interface StoringParts {
+export interface StoringDeps {
   readonly database: Database
   readonly store: BlobStore
   readonly freeSpace: FreeSpace
@@ -23,15 +23,15 @@ export interface StoringParts {
 }
 
 /** Copies what the store does not hold, and remembers now and then how far it is. */
-export const restoreBlobs = async (opened: OpenedExport, parts: StoringParts, progress: Progress): Promise<void> => {
-  const { database, store, reach } = parts
+export const restoreBlobs = async (opened: OpenedExport, deps: StoringDeps, progress: Progress): Promise<void> => {
+  const { database, store, reach } = deps
   const { manifest, vault } = opened
   const through = (await installation(database.reader)).imported_through
   let batch: NamedBlob[] = []
   let [batchBytes, done] = [0, 0]
   const copy = async (blob: NamedBlob): Promise<void> => {
     // What is there may be from before a crash, or of another: it is as good as a copy if its bytes are right.
-    if (!(await holdsWhole(store, blob))) await copyBlob(parts, vault, blob)
+    if (!(await holdsWhole(store, blob))) await copyBlob(deps, vault, blob)
     reach('import.blob')
     done += 1
     progress.tell(() => `${done} of ${manifest.blobs.count} files stored`)
@@ -60,7 +60,7 @@ export const restoreBlobs = async (opened: OpenedExport, parts: StoringParts, pr
   await flush()
 }
 
-const copyBlob = async ({ store, freeSpace }: StoringParts, vault: Vault, blob: NamedBlob): Promise<void> => {
+const copyBlob = async ({ store, freeSpace }: StoringDeps, vault: Vault, blob: NamedBlob): Promise<void> => {
   await refuseUnlessStoreTakes(freeSpace, blob.bytes)
   const name = blobInVault(blob.digest)
   try {

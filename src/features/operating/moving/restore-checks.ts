@@ -4,7 +4,7 @@ import { byPart, keptIn } from './named-blobs.ts'
 import { type OpenedExport, rowsOf } from './opened.ts'
 import { ExportDamaged } from './pieces.ts'
 import type { Progress } from './progress.ts'
-import { refuseUnlessStoreTakes, type StoringParts } from './restore-blobs.ts'
+import { refuseUnlessStoreTakes, type StoringDeps } from './restore-blobs.ts'
 
 /** Files that an export names and that are not where they should be: the first of them, in words. */
 export class BytesMissing extends Error {
@@ -17,9 +17,9 @@ export class BytesMissing extends Error {
 }
 
 /** Reads every file of rows and looks for every file of bytes, so that a damaged export changes nothing. */
-export const checkExport = async (opened: OpenedExport, parts: StoringParts, progress: Progress): Promise<void> => {
+export const checkExport = async (opened: OpenedExport, deps: StoringDeps, progress: Progress): Promise<void> => {
   await checkRows(opened, progress)
-  await checkBlobs(opened, parts, progress)
+  await checkBlobs(opened, deps, progress)
 }
 
 const damagedManifest = ({ vault }: OpenedExport, why: string): ExportDamaged =>
@@ -39,7 +39,7 @@ const checkRows = async (opened: OpenedExport, progress: Progress): Promise<void
 
 const checkBlobs = async (
   opened: OpenedExport,
-  { store, freeSpace }: StoringParts,
+  { store, freeSpace }: StoringDeps,
   progress: Progress,
 ): Promise<void> => {
   const { vault, manifest, withBytes } = opened

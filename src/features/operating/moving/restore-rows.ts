@@ -8,7 +8,7 @@ import type { Manifest } from './manifest.ts'
 import { type OpenedExport, rowsOf } from './opened.ts'
 import type { Progress } from './progress.ts'
 
-interface RowParts {
+interface RowDeps {
   readonly database: Database
   readonly reach: ReachFaultPoint
 }
@@ -16,7 +16,7 @@ interface RowParts {
 /** Each file of rows in one transaction, which counts it: it is there once, whoever dies when. */
 export const restoreRows = async (
   opened: OpenedExport,
-  { database, reach }: RowParts,
+  { database, reach }: RowDeps,
   progress: Progress,
 ): Promise<void> => {
   const done = (await installation(database.reader)).imported_pieces

@@ -10,11 +10,11 @@ import { claimToRestore } from './claiming.ts'
 import type { Manifest } from './manifest.ts'
 import { type OpenedExport, openExport } from './opened.ts'
 import type { Progress } from './progress.ts'
-import { restoreBlobs, type StoringParts } from './restore-blobs.ts'
+import { restoreBlobs, type StoringDeps } from './restore-blobs.ts'
 import { checkExport } from './restore-checks.ts'
 import { restoreRows } from './restore-rows.ts'
 
-export interface RestoreParts extends StoringParts {
+export interface RestoreDeps extends StoringDeps {
   readonly vault: Vault
   /** Everything that the doctor finds. */
   readonly findings: () => AsyncIterable<Finding>
@@ -35,33 +35,33 @@ export interface Restored {
  * no service runs on it -> bytes (I1) -> rows, each file in one transaction with the row that counts it -> the doctor ->
  * the database says so no more. A crash leaves how far it was; the same command goes on from there.
  */
-export const restore = async (parts: RestoreParts, progress: Progress): Promise<Restored> => {
-  const claim = await claimToRestore(parts.vault)
+export const restore = async (deps: RestoreDeps, progress: Progress): Promise<Restored> => {
+  const claim = await claimToRestore(deps.vault)
   try {
-    return await restoreFrom(await openExport(parts.vault, parts.database), parts, progress)
+    return await restoreFrom(await openExport(deps.vault, deps.database), deps, progress)
   } finally {
     await claim[Symbol.asyncDispose]()
   }
 }
 
-const restoreFrom = async (opened: OpenedExport, parts: RestoreParts, progress: Progress): Promise<Restored> => {
-  const { database, reach } = parts
+const restoreFrom = async (opened: OpenedExport, deps: RestoreDeps, progress: Progress): Promise<Restored> => {
+  const { database, reach } = deps
   const { manifest, withBytes } = opened
   const begun = await refuseUnlessOurs(database, manifest)
-  const strange = withBytes ? await foreignOwner(parts) : null
+  const strange = withBytes ? await foreignOwner(deps) : null
   if (strange !== null)
     throw new Failure('already_exists', `${strange} An export with its bytes goes into a store of its own.`)
-  if (!begun) await checkExport(opened, parts, progress)
+  if (!begun) await checkExport(opened, deps, progress)
   await begin(database, manifest)
   reach('import.begun')
-  if (withBytes) await restoreBlobs(opened, parts, progress)
-  await restoreRows(opened, parts, progress)
+  if (withBytes) await restoreBlobs(opened, deps, progress)
+  await restoreRows(opened, deps, progress)
   await makeAllKnown(database)
   await database.transaction((tx) => rebuildDerived(tx, database.engine))
   reach('import.rows')
   // Bytes that were left out may be those of the source: from now on the store belongs to this database.
-  await adoptStore(parts)
-  const findings = await Array.fromAsync(parts.findings())
+  await adoptStore(deps)
+  const findings = await Array.fromAsync(deps.findings())
   if (!findings.some(({ kind }) => kind === 'damage'))
     await database.transaction((tx) => updateInstallation(tx, { importing: null }))
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)

@@ -1,18 +1,18 @@
-import type { ServeParts } from '../../../content/serve/serve.ts'
+import type { ServeDeps } from '../../../content/serve/serve.ts'
 import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { parsePath } from '../../catalog/assets/assets.ts'
 import { servePath } from '../../catalog/assets/content.ts'
-import type { TransferParts } from '../uploads/uploads.ts'
+import type { TransferDeps } from '../uploads/uploads.ts'
 import * as operations from './operations.ts'
 import { putRaw } from './raw.ts'
 
-export const rawHandlers = (parts: TransferParts & ServeParts): BoundOperation[] => [
+export const rawHandlers = (deps: TransferDeps & ServeDeps): BoundOperation[] => [
   handle(operations.getRaw, ({ path, headers, caller, request }) =>
     servePath(
-      parts,
+      deps,
       path.repository,
       parsePath(path.assetPath, '/path/assetPath'),
       downloadAsked({ headers, caller, request }),
@@ -21,7 +21,7 @@ export const rawHandlers = (parts: TransferParts & ServeParts): BoundOperation[]
   handle(operations.putRaw, async ({ path, headers, body, caller }) => {
     const checksum = headers['x-checksum-sha256']
     const stored = await putRaw(
-      parts,
+      deps,
       { repository: path.repository, owner: actorOf(caller) },
       {
         path: parsePath(path.assetPath, '/path/assetPath'),

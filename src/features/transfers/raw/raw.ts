@@ -9,7 +9,7 @@ import { failed, type Preconditions, refuseUnlessAsExpected } from '../../catalo
 import { addRevision, otherRevision } from '../../catalog/assets/revisions.ts'
 import { publishArtifact } from '../../lifecycle/publishing/publishing.ts'
 import type { UploadScope } from '../uploads/session.ts'
-import type { TransferParts } from '../uploads/uploads.ts'
+import type { TransferDeps } from '../uploads/uploads.ts'
 import { receiveWhole, type WholeFile } from '../whole/whole.ts'
 
 export interface RawFile extends Omit<WholeFile, 'name' | 'kind'> {
@@ -41,15 +41,15 @@ class SameBytesMeanwhile extends Error {
  * Stores a file under a path in one request. A checksum or length that differs is 422 and stores nothing, a writer who
  * was faster with other bytes 409 `revision_mismatch`. Bytes equal to the current revision change nothing.
  */
-export const putRaw = async (parts: TransferParts, scope: UploadScope, file: RawFile): Promise<RawResult> => {
-  const { reader } = parts.database
+export const putRaw = async (deps: TransferDeps, scope: UploadScope, file: RawFile): Promise<RawResult> => {
+  const { reader } = deps.database
   const before = await contentAt(reader, scope.repository, file.path)
   if (file.onlyNew && before !== undefined) throw exists(file.path)
   await refuseUnlessAsExpected(reader, scope.repository, file.path, file.expects, before)
   const name = lastCharacters(file.path.slice(file.path.lastIndexOf('/') + 1), artifactNameMaxCharacters)
   try {
     return await receiveWhole(
-      parts,
+      deps,
       scope,
       { ...file, name, kind: 'artifact' },
       {

@@ -1,6 +1,6 @@
 import { release } from '../../../content/claims/claims.ts'
 import type { Database } from '../../../database/database.ts'
-import { appendSecurityAudit, changeAuthority, type Doer } from '../../../journal/security-audit/security-audit.ts'
+import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { type OpenUploadRow, openUploadsPage } from './administration.queries.ts'
@@ -20,7 +20,7 @@ export interface OpenUploadRecord {
   readonly expiresAt: string
 }
 
-interface Parts {
+interface Deps {
   readonly database: Database
   readonly clock: Clock
 }
@@ -39,7 +39,7 @@ const recordOf = (row: OpenUploadRow, now: string): OpenUploadRecord => ({
 
 /** A page of uploads that are under way, of everyone, ordered by id. */
 export const listOpenUploads = async (
-  { database, clock }: Parts,
+  { database, clock }: Deps,
   { after, limit }: { readonly after: string | undefined; readonly limit: number },
 ): Promise<{ items: OpenUploadRecord[]; next: string | null }> => {
   const rows = await openUploadsPage(database.reader, after, limit)
@@ -54,8 +54,8 @@ export const listOpenUploads = async (
  * Cancels an upload, whoever began it; again changes nothing. A transfer by path loses its reservation, so that its request
  * fails. 404 for what is no upload any more, 409 `upload_state` for a published one.
  */
-export const cancelAnyUpload = ({ database, clock }: Parts, doer: Doer, id: string): Promise<void> =>
-  changeAuthority(database, doer, async (tx) => {
+export const cancelAnyUpload = ({ database, clock }: Deps, actor: Actor, id: string): Promise<void> =>
+  changeAuthority(database, actor, async (tx) => {
     const row = await lockUpload(tx, id)
     if (row === undefined) throw notFound('upload')
     if (row.status === 'available')
@@ -68,5 +68,5 @@ export const cancelAnyUpload = ({ database, clock }: Parts, doer: Doer, id: stri
       await deleteUpload(tx, id)
     }
     const subject = `repository:${row.repository} upload:${id} owner:${row.owner}`
-    await appendSecurityAudit(tx, doer, { action: 'upload.cancel', subject, occurredAt: now })
+    await appendSecurityAudit(tx, actor, { action: 'upload.cancel', subject, occurredAt: now })
   })

@@ -7,11 +7,11 @@ import { enqueue, type Job, type JobFault, readJobOf } from '../../../jobs/enque
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { completionInlineBytesMax, completionWaitMs } from '../../../kernel/limits/transfers.ts'
 import type { ArtifactRecord } from '../../catalog/artifacts/vocabulary.ts'
+import { type UploadLease, withLease } from './lease.ts'
 import { publishSession } from './publish-session.ts'
 import { blobOf, ended, lockOwn, recordOf, type Session, sessionOf, type UploadScope } from './session.ts'
-import { type Turn, withTurn } from './turn.ts'
 import { findUpload } from './uploads.queries.ts'
-import type { UploadParts } from './uploads.ts'
+import type { UploadDeps } from './uploads.ts'
 import { publishWhole } from './whole-file.ts'
 
 /** Who asks for a completion. */
@@ -20,10 +20,10 @@ export interface Asker extends UploadScope {
   readonly credentialId: string | null
 }
 
-const find = async (parts: UploadParts, scope: UploadScope, id: string): Promise<Session> => {
-  const row = await findUpload(parts.database.reader, scope.repository, id, scope.owner)
+const find = async (deps: UploadDeps, scope: UploadScope, id: string): Promise<Session> => {
+  const row = await findUpload(deps.database.reader, scope.repository, id, scope.owner)
   if (row === undefined) throw notFound('upload')
-  return sessionOf(parts.database.reader, row)
+  return sessionOf(deps.database.reader, row)
 }
 
 /**
@@ -31,42 +31,42 @@ const find = async (parts: UploadParts, scope: UploadScope, id: string): Promise
  * `parts_incomplete`, 422 `checksum_mismatch`, 503 `busy` while a part is being sent, or when reading the parts again
  * takes longer than a request may wait: the worker is at it, and asking again joins it.
  */
-export const completeUpload = async (parts: UploadParts, asker: Asker, id: string): Promise<ArtifactRecord> => {
-  const session = await find(parts, asker, id)
+export const completeUpload = async (deps: UploadDeps, asker: Asker, id: string): Promise<ArtifactRecord> => {
+  const session = await find(deps, asker, id)
   if (session.status === 'available') return recordOf(session)
   if (session.status !== 'pending') throw ended(session)
-  const job = await readJobOf(parts.database.reader, 'completion', id)
-  if (job !== undefined && job.ended_at === null) return outcomeOf(parts, asker, id)
-  if ((await bytesToRead(parts, blobOf(session))) > completionInlineBytesMax) {
-    await requestCompletion(parts, asker, id)
-    return outcomeOf(parts, asker, id)
+  const job = await readJobOf(deps.database.reader, 'completion', id)
+  if (job !== undefined && job.ended_at === null) return outcomeOf(deps, asker, id)
+  if ((await bytesToRead(deps, blobOf(session))) > completionInlineBytesMax) {
+    await requestCompletion(deps, asker, id)
+    return outcomeOf(deps, asker, id)
   }
-  return withTurn(parts, asker, id, async (held, turn) => {
-    await publishParts(parts, held, turn)
+  return withLease(deps, asker, id, async (held, lease) => {
+    await publishParts(deps, held, lease)
     return { ...recordOf(held), status: 'available' }
   })
 }
 
 /** Asks the worker to complete a session; asking again answers the same job. 409 `parts_incomplete`, 507 `queue_full`. */
-export const requestCompletion = async (parts: UploadParts, asker: Asker, id: string): Promise<Job> => {
-  const job = await parts.database.transaction(async (tx) => {
+export const requestCompletion = async (deps: UploadDeps, asker: Asker, id: string): Promise<Job> => {
+  const job = await deps.database.transaction(async (tx) => {
     const session = await lockOwn(tx, asker, id)
     if (session.status !== 'pending') throw ended(session)
     await refuseIncomplete(tx, session)
     const { repository, owner, credentialId } = asker
-    return enqueue(tx, { kind: 'completion', subject: id, repository, owner, credentialId }, parts.clock.now())
+    return enqueue(tx, { kind: 'completion', subject: id, repository, owner, credentialId }, deps.clock.now())
   })
-  parts.jobsWaiting.raise()
+  deps.jobsWaiting.raise()
   return job
 }
 
 /** Waits for the job of a session as long as a request may. */
-const outcomeOf = async (parts: UploadParts, asker: Asker, id: string): Promise<ArtifactRecord> => {
+const outcomeOf = async (deps: UploadDeps, asker: Asker, id: string): Promise<ArtifactRecord> => {
   const until = performance.now() + completionWaitMs
   for (let waitMs = 10; performance.now() < until; waitMs = Math.min(waitMs * 2, 500)) {
-    const session = await find(parts, asker, id)
+    const session = await find(deps, asker, id)
     if (session.status === 'available') return recordOf(session)
-    const job = await readJobOf(parts.database.reader, 'completion', id)
+    const job = await readJobOf(deps.database.reader, 'completion', id)
     if (session.status !== 'pending') throw ended(session)
     if (job === undefined)
       throw new Failure('upload_state', 'The job that was to complete the upload is gone. Ask again.')
@@ -102,19 +102,19 @@ const refuseIncomplete = async (q: Queries, session: Session): Promise<void> => 
     )
 }
 
-const publishParts = async (parts: UploadParts, session: Session, turn: Turn): Promise<void> => {
-  await refuseIncomplete(parts.database.reader, session)
+const publishParts = async (deps: UploadDeps, session: Session, lease: UploadLease): Promise<void> => {
+  await refuseIncomplete(deps.database.reader, session)
   // Nothing has no parts, and is complete.
-  if (session.size === 0) return publishWhole(parts, session, turn, nothing())
-  await publishAssembly(parts, blobOf(session), turn, (tx, _content, now) => publishSession(tx, session, turn, now))
+  if (session.size === 0) return publishWhole(deps, session, lease, nothing())
+  await publishAssembly(deps, blobOf(session), lease, (tx, _content, now) => publishSession(tx, session, lease, now))
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** What a completion job does. */
-export const runCompletion = (parts: UploadParts, job: Job): Promise<void> =>
-  withTurn(parts, { repository: job.repository, owner: job.owner }, job.subject, (session, turn) =>
-    publishParts(parts, session, turn),
+export const runCompletion = (deps: UploadDeps, job: Job): Promise<void> =>
+  withLease(deps, { repository: job.repository, owner: job.owner }, job.subject, (session, lease) =>
+    publishParts(deps, session, lease),
   )
 
 /** What a failed attempt means: whether another may do better, and what the job says of it. Takes failures; what is none is a bug. */

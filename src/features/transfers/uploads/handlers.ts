@@ -1,7 +1,7 @@
 import { type BoundOperation, type ByteAnswer, handle } from '../../../contract/handler.ts'
 import { jsonList } from '../../../contract/json-list.ts'
 import { readJob } from '../../../jobs/enqueue.ts'
-import { doerOf } from '../../../journal/doer.ts'
+import { actorFrom } from '../../../journal/actor.ts'
 import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { notFound } from '../../../kernel/failure.ts'
@@ -11,7 +11,7 @@ import * as completion from './completion.ts'
 import * as operations from './operations.ts'
 import { listParts, putPart } from './parts.ts'
 import type { UploadScope } from './session.ts'
-import { cancelUpload, createUpload, getUpload, type UploadParts } from './uploads.ts'
+import { cancelUpload, createUpload, getUpload, type UploadDeps } from './uploads.ts'
 import { jobRecordOf } from './views.ts'
 import { putContent } from './whole-file.ts'
 
@@ -27,51 +27,51 @@ const askerOf = (asked: Asked): completion.Asker => ({
   credentialId: asked.caller.kind === 'service-key' ? asked.caller.keyId : null,
 })
 
-export const uploadHandlers = (parts: UploadParts): BoundOperation[] => [
+export const uploadHandlers = (deps: UploadDeps): BoundOperation[] => [
   handle(operations.createUpload, async (input) => {
-    const { upload, created } = await createUpload(parts, scopeOf(input), input.headers['idempotency-key'], input.body)
+    const { upload, created } = await createUpload(deps, scopeOf(input), input.headers['idempotency-key'], input.body)
     const headers = { location: `/api/v1/repositories/${upload.repository}/uploads/${upload.id}` }
     return created ? { status: 201, headers, json: upload } : { status: 200, headers, json: upload }
   }),
   handle(operations.getUpload, async (input) => ({
     status: 200,
-    json: await getUpload(parts, scopeOf(input), input.path.id),
+    json: await getUpload(deps, scopeOf(input), input.path.id),
   })),
   handle(operations.cancelUpload, async (input) => ({
     status: 200,
-    json: await cancelUpload(parts, scopeOf(input), input.path.id),
+    json: await cancelUpload(deps, scopeOf(input), input.path.id),
   })),
   handle(operations.putUploadContent, async (input) => ({
     status: 200,
-    json: await putContent(parts, scopeOf(input), input.path.id, input.body),
+    json: await putContent(deps, scopeOf(input), input.path.id, input.body),
   })),
   handle(operations.listUploadParts, async (input): Promise<ByteAnswer> => {
-    const { partBytes, items } = await listParts(parts, scopeOf(input), input.path.id)
+    const { partBytes, items } = await listParts(deps, scopeOf(input), input.path.id)
     return jsonList({ partBytes }, items, input.request.head)
   }),
   handle(operations.putUploadPart, async (input) => {
     const digest = toSha256(input.headers['x-content-sha256'])
-    await putPart(parts, scopeOf(input), input.path.id, Number(input.path.index), { ...input.body, digest })
+    await putPart(deps, scopeOf(input), input.path.id, Number(input.path.index), { ...input.body, digest })
     return { status: 204, json: null }
   }),
   handle(operations.completeUpload, async (input) => ({
     status: 200,
-    json: await completion.completeUpload(parts, askerOf(input), input.path.id),
+    json: await completion.completeUpload(deps, askerOf(input), input.path.id),
   })),
   handle(operations.completeUploadAsync, async (input) => {
-    const job = await completion.requestCompletion(parts, askerOf(input), input.path.id)
+    const job = await completion.requestCompletion(deps, askerOf(input), input.path.id)
     return { status: 202, headers: { location: `/api/v1/jobs/${job.id}` }, json: jobRecordOf(job) }
   }),
   handle(operations.listOpenUploads, async ({ query }) => ({
     status: 200,
-    json: await listOpenUploads(parts, { after: query.after, limit: query.limit ?? pageDefault }),
+    json: await listOpenUploads(deps, { after: query.after, limit: query.limit ?? pageDefault }),
   })),
   handle(operations.cancelAnyUpload, async (input) => {
-    await cancelAnyUpload(parts, doerOf(input), input.path.id)
+    await cancelAnyUpload(deps, actorFrom(input), input.path.id)
     return { status: 204, json: null }
   }),
   handle(operations.getJob, async (input) => {
-    const job = await readJob(parts.database.reader, input.path.id)
+    const job = await readJob(deps.database.reader, input.path.id)
     if (job === undefined) throw notFound('job')
     return { status: 200, json: jobRecordOf(job) }
   }),

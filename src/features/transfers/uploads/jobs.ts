@@ -1,4 +1,4 @@
-import { discardEndedAssemblies, type StagingParts, sweepStaging } from '../../../content/assembly/staging.ts'
+import { discardEndedAssemblies, type StagingDeps, sweepStaging } from '../../../content/assembly/staging.ts'
 import { release } from '../../../content/claims/claims.ts'
 import type { Database, Transaction } from '../../../database/database.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
@@ -16,7 +16,7 @@ import {
 } from './uploads.queries.ts'
 import { cancel } from './uploads.ts'
 
-export interface UploadUpkeepParts extends StagingParts {
+export interface UploadUpkeepDeps extends StagingDeps {
   readonly database: Database
   readonly report: (message: string, error: unknown) => void
 }
@@ -26,10 +26,10 @@ export interface UploadUpkeepParts extends StagingParts {
  * disabled accounts; transfers of dead processes give their room back, and records are forgotten seven days after they
  * ended. What cancelled sessions reserve is given back with what deleted files do. An upload that fails is passed over.
  */
-export const settleUploads = async (parts: UploadUpkeepParts): Promise<void> => {
-  const { database, clock } = parts
+export const settleUploads = async (deps: UploadUpkeepDeps): Promise<void> => {
+  const { database, clock } = deps
   const now = timestamp(clock.now())
-  const run = upkeepRun(parts.report)
+  const run = upkeepRun(deps.report)
   /** One short transaction for each row found; each looks again under its lock. */
   const each = (
     step: string,
@@ -77,11 +77,11 @@ export const settleUploads = async (parts: UploadUpkeepParts): Promise<void> => 
 }
 
 /** Removes what dead transfers and ended sessions left in staging. How many places went. */
-export const sweepUploads = async (parts: UploadUpkeepParts): Promise<number> => {
-  const run = upkeepRun(parts.report)
-  const now = timestamp(parts.clock.now())
-  await discardEndedAssemblies(parts, run)
-  const swept = await sweepStaging(parts, run, (remains) => placesInUse(parts.database.reader, remains, now))
+export const sweepUploads = async (deps: UploadUpkeepDeps): Promise<number> => {
+  const run = upkeepRun(deps.report)
+  const now = timestamp(deps.clock.now())
+  await discardEndedAssemblies(deps, run)
+  const swept = await sweepStaging(deps, run, (remains) => placesInUse(deps.database.reader, remains, now))
   run.end()
   return swept
 }

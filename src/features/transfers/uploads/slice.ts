@@ -6,9 +6,9 @@ import { judgeCompletion, runCompletion } from './completion.ts'
 import { uploadHandlers } from './handlers.ts'
 import { settleUploads, sweepUploads } from './jobs.ts'
 import * as operations from './operations.ts'
-import type { UploadParts } from './uploads.ts'
+import type { UploadDeps } from './uploads.ts'
 
-const completion: JobKind<UploadParts> = { kind: 'completion', run: runCompletion, judge: judgeCompletion }
+const completion: JobKind<UploadDeps> = { kind: 'completion', run: runCompletion, judge: judgeCompletion }
 
 export const uploads = slice({
   operations,

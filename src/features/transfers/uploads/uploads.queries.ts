@@ -91,17 +91,17 @@ export const forgetCancelled = async (tx: Transaction, owner: string): Promise<v
   for (const { id } of beyond) await deleteUpload(tx, id)
 }
 
-type TurnValues = Pick<UploadsTable, 'id'> & { readonly holder: string; readonly until: string }
+type LeaseValues = Pick<UploadsTable, 'id'> & { readonly holder: string; readonly until: string }
 
-/** Gives the turn to a holder, whoever has it. The caller has locked the row. */
-export const setTurn = prepareQuery((q, p: Parameters<TurnValues>) =>
+/** Gives the lease to a holder, whoever has it. The caller has locked the row. */
+export const setLease = prepareQuery((q, p: Parameters<LeaseValues>) =>
   q
     .updateTable('uploads')
     .set({ turn_holder: p('holder'), turn_until: p('until') })
     .where('id', '=', p('id')),
 )
 
-const renewById = prepareQuery((q, p: Parameters<TurnValues>) =>
+const renewById = prepareQuery((q, p: Parameters<LeaseValues>) =>
   q
     .updateTable('uploads')
     .set({ turn_until: p('until') })
@@ -110,11 +110,11 @@ const renewById = prepareQuery((q, p: Parameters<TurnValues>) =>
     .returning('id'),
 )
 
-/** Lets the holder of a turn go on. False when the turn was lost. */
-export const renewTurn = async (tx: Transaction, id: string, holder: string, until: string): Promise<boolean> =>
+/** Lets the holder of a lease go on. False when the lease was lost. */
+export const renewLease = async (tx: Transaction, id: string, holder: string, until: string): Promise<boolean> =>
   (await renewById(tx, { id, holder, until })).length > 0
 
-const endById = prepareQuery((q, p: Parameters<Omit<TurnValues, 'until'>>) =>
+const endById = prepareQuery((q, p: Parameters<Omit<LeaseValues, 'until'>>) =>
   q
     .updateTable('uploads')
     .set({ turn_holder: null, turn_until: null })
@@ -123,8 +123,8 @@ const endById = prepareQuery((q, p: Parameters<Omit<TurnValues, 'until'>>) =>
     .returning('id'),
 )
 
-/** Gives a turn back. False when it was lost before. */
-export const endTurn = async (tx: Transaction, id: string, holder: string): Promise<boolean> =>
+/** Gives a lease back. False when it was lost before. */
+export const endLease = async (tx: Transaction, id: string, holder: string): Promise<boolean> =>
   (await endById(tx, { id, holder })).length > 0
 
 /** Sessions whose time is over and that nobody is sending to. The state stands in the text, so that SQLite sees its partial index. */
@@ -154,12 +154,12 @@ export const forgottenUploads = (q: Queries, before: string, limit: number) =>
     .limit(limit)
     .execute()
 
-/** Turns that last beyond that moment. */
-export const turnsAfter = (q: Queries, moment: string, limit: number) =>
+/** Leases that last beyond that moment. */
+export const leasesAfter = (q: Queries, moment: string, limit: number) =>
   q.selectFrom('uploads').select(['id', 'turn_until']).where('turn_until', '>', moment).limit(limit).execute()
 
 /**
- * Which staging places a request is writing to right now: those that its turn names, and those on their way to the digest
+ * Which staging places a request is writing to right now: those that its lease names, and those on their way to the digest
  * of its upload.
  */
 export const placesInUse = async (

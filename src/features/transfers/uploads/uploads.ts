@@ -1,7 +1,7 @@
-import { type AssemblyParts, isBegun } from '../../../content/assembly/assembly.ts'
+import { type AssemblyDeps, isBegun } from '../../../content/assembly/assembly.ts'
 import { release, reserve, retire } from '../../../content/claims/claims.ts'
-import type { RoomParts } from '../../../content/claims/room.ts'
-import type { IngestParts } from '../../../content/ingest/ingest.ts'
+import type { RoomDeps } from '../../../content/claims/room.ts'
+import type { IngestDeps } from '../../../content/ingest/ingest.ts'
 import type { Transaction } from '../../../database/database.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { endJobOf } from '../../../jobs/enqueue.ts'
@@ -12,17 +12,17 @@ import { newId } from '../../../kernel/ids.ts'
 import { uploadLifetimeMs } from '../../../kernel/limits/transfers.ts'
 import { labelsText, metadataText } from '../../catalog/artifacts/views.ts'
 import type { ArtifactRecord, NewDescriptor } from '../../catalog/artifacts/vocabulary.ts'
-import { type AllowanceParts, allowanceFor } from './allowance.ts'
+import { type AllowanceDeps, allowanceFor } from './allowance.ts'
+import type { LeaseDeps } from './lease.ts'
 import { described, lockOwn, recordOf, sessionOf, type UploadScope } from './session.ts'
-import type { TurnParts } from './turn.ts'
 import { findByIdempotencyKey, findUpload, forgetCancelled, insertUpload, updateUpload } from './uploads.queries.ts'
 
 /** What it takes to receive a file in one request. */
-export interface TransferParts extends IngestParts, RoomParts, TurnParts, AllowanceParts {
+export interface TransferDeps extends IngestDeps, RoomDeps, LeaseDeps, AllowanceDeps {
   readonly maxObjectBytes: number
 }
 
-export interface UploadParts extends TransferParts, AssemblyParts {
+export interface UploadDeps extends TransferDeps, AssemblyDeps {
   /** Raised when a job is waiting for a worker. */
   readonly jobsWaiting: { raise(): void }
 }
@@ -39,24 +39,24 @@ const sameDescription = (row: UploadsTable, wanted: NewDescriptor): boolean =>
  * description gives the same session, `created` false; with another one 409 `idempotency_mismatch`.
  */
 export const createUpload = async (
-  parts: UploadParts,
+  deps: UploadDeps,
   scope: UploadScope,
   idempotencyKey: string,
   wanted: NewDescriptor,
 ): Promise<{ upload: ArtifactRecord; created: boolean }> => {
   const bytes = Number(wanted.size)
-  if (bytes > parts.maxObjectBytes)
-    throw invalid('/size', `must be at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES)`)
-  await parts.freeSpace.refuseUnlessRoomFor(0)
-  const allow = await allowanceFor(parts, scope.owner)
-  const opened = await parts.database
+  if (bytes > deps.maxObjectBytes)
+    throw invalid('/size', `must be at most ${deps.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES)`)
+  await deps.freeSpace.refuseUnlessRoomFor(0)
+  const allow = await allowanceFor(deps, scope.owner)
+  const opened = await deps.database
     .transaction(async (tx) => {
       const known = await findByIdempotencyKey(tx, scope.repository, scope.owner, idempotencyKey)
       if (known !== undefined) return replay(tx, known, wanted)
-      const row = sessionRow(scope, idempotencyKey, wanted, parts.clock.now())
+      const row = sessionRow(scope, idempotencyKey, wanted, deps.clock.now())
       const digest = toSha256(wanted.sha256)
       const claim = { id: row.id, repository: scope.repository, holder: 'artifact', digest, bytes } as const
-      await reserve(tx, claim, parts.capacityBytes)
+      await reserve(tx, claim, deps.capacityBytes)
       // The lock of the repository's row, which reserve took, may have waited for a request with the same key.
       const meanwhile = await findByIdempotencyKey(tx, scope.repository, scope.owner, idempotencyKey)
       if (meanwhile !== undefined) throw new SessionAppeared()
@@ -68,8 +68,8 @@ export const createUpload = async (
       if (error instanceof SessionAppeared) return null
       throw error
     })
-  if (opened === null) return createUpload(parts, scope, idempotencyKey, wanted)
-  if (opened.created) parts.reach('publish.reserved')
+  if (opened === null) return createUpload(deps, scope, idempotencyKey, wanted)
+  if (opened.created) deps.reach('publish.reserved')
   return opened
 }
 
@@ -105,21 +105,21 @@ const sessionRow = (scope: UploadScope, key: string, wanted: NewDescriptor, nowM
 })
 
 /** Only its creator sees an upload. */
-export const getUpload = async (parts: UploadParts, scope: UploadScope, id: string): Promise<ArtifactRecord> => {
-  const row = await findUpload(parts.database.reader, scope.repository, id, scope.owner)
+export const getUpload = async (deps: UploadDeps, scope: UploadScope, id: string): Promise<ArtifactRecord> => {
+  const row = await findUpload(deps.database.reader, scope.repository, id, scope.owner)
   if (row === undefined) throw notFound('upload')
-  return recordOf(await sessionOf(parts.database.reader, row))
+  return recordOf(await sessionOf(deps.database.reader, row))
 }
 
 /**
  * Cancels a pending session; cancelling what leads to no file changes nothing. 409 `upload_state` for one whose file is there.
  */
-export const cancelUpload = (parts: UploadParts, scope: UploadScope, id: string): Promise<ArtifactRecord> =>
-  parts.database.transaction(async (tx) => {
+export const cancelUpload = (deps: UploadDeps, scope: UploadScope, id: string): Promise<ArtifactRecord> =>
+  deps.database.transaction(async (tx) => {
     const row = await lockOwn(tx, scope, id)
     if (row.status === 'available')
       throw new Failure('upload_state', 'The upload is published and cannot be cancelled.')
-    if (row.status === 'pending') await cancel(tx, row, timestamp(parts.clock.now()))
+    if (row.status === 'pending') await cancel(tx, row, timestamp(deps.clock.now()))
     return { ...recordOf(row), status: 'cancelled' }
   })
 

@@ -7,9 +7,9 @@ import type { Sha256 } from '../../../kernel/digest.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { undeclaredReservationBytes, uploadLifetimeMs } from '../../../kernel/limits/transfers.ts'
 import { type Allow, allowanceFor } from '../uploads/allowance.ts'
+import { leaseEnd } from '../uploads/lease.ts'
 import type { UploadScope } from '../uploads/session.ts'
-import { turnEnd } from '../uploads/turn.ts'
-import type { TransferParts } from '../uploads/uploads.ts'
+import type { TransferDeps } from '../uploads/uploads.ts'
 import { deleteTransfer, insertTransfer } from './whole.queries.ts'
 
 /** A file that comes in one request without a session: reserved like one, gone when the request is. */
@@ -26,11 +26,11 @@ const small: Allow = async () => {}
  * promised: they end within minutes, few come at once, and the disk's reserve holds them.
  */
 export const openRawTransfer = async (
-  parts: TransferParts,
+  deps: TransferDeps,
   scope: UploadScope,
   file: { name: string; kind: HolderKind; bytes: number | null; digest: Sha256 | null },
 ): Promise<RawTransfer> => {
-  const nowMs = parts.clock.now()
+  const nowMs = deps.clock.now()
   const holder = newId(nowMs)
   const row: UploadsTable = {
     id: newId(nowMs),
@@ -47,17 +47,17 @@ export const openRawTransfer = async (
     expires_at: timestamp(nowMs + uploadLifetimeMs),
     ended_at: null,
     turn_holder: holder,
-    turn_until: turnEnd(nowMs),
+    turn_until: leaseEnd(nowMs),
   }
   const { kind, digest, bytes } = file
   const claim = { id: row.id, repository: scope.repository, holder: kind, digest, bytes: bytes ?? 0 }
-  await parts.freeSpace.refuseUnlessRoomFor(claim.bytes)
-  const allow = claim.bytes > undeclaredReservationBytes ? await allowanceFor(parts, scope.owner) : small
-  const room = await setAside(parts, claim, async (tx) => {
+  await deps.freeSpace.refuseUnlessRoomFor(claim.bytes)
+  const allow = claim.bytes > undeclaredReservationBytes ? await allowanceFor(deps, scope.owner) : small
+  const room = await setAside(deps, claim, async (tx) => {
     await insertTransfer(tx, row)
     await allow(tx)
   })
-  parts.reach('publish.reserved')
+  deps.reach('publish.reserved')
   return { room, row, holder }
 }
 

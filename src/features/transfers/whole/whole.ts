@@ -6,9 +6,9 @@ import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { allowanceFor } from '../uploads/allowance.ts'
+import { whileRenewing } from '../uploads/lease.ts'
 import type { UploadScope } from '../uploads/session.ts'
-import { whileRenewing } from '../uploads/turn.ts'
-import type { TransferParts } from '../uploads/uploads.ts'
+import type { TransferDeps } from '../uploads/uploads.ts'
 import { abandonRawTransfer, closeRawTransfer, openRawTransfer, type RawTransfer } from './raw-transfer.ts'
 
 /** A file that comes in one request. */
@@ -18,7 +18,7 @@ export interface WholeFile {
   readonly kind: HolderKind
   /** From Content-Length; null when the body comes in chunks. */
   readonly declaredBytes: number | null
-  /** What the bytes must turn out to be, where that is said. */
+  /** What the bytes must lease out to be, where that is said. */
   readonly digest: Sha256 | null
   readonly pieces: AsyncIterable<Uint8Array>
 }
@@ -40,14 +40,14 @@ export interface Arrival<T> {
  * digest than was said, 507 where there is no room, 503 when the reservation lapsed meanwhile, or what `early` and `commit` throw.
  */
 export const receiveWhole = async <T>(
-  parts: TransferParts,
+  deps: TransferDeps,
   scope: UploadScope,
   file: WholeFile,
   arrival: Arrival<T>,
 ): Promise<T> => {
-  if (file.declaredBytes !== null && file.declaredBytes > parts.maxObjectBytes)
-    throw new Failure('body_too_large', `A file may have at most ${parts.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
-  const transfer = await openRawTransfer(parts, scope, {
+  if (file.declaredBytes !== null && file.declaredBytes > deps.maxObjectBytes)
+    throw new Failure('body_too_large', `A file may have at most ${deps.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
+  const transfer = await openRawTransfer(deps, scope, {
     name: file.name,
     kind: file.kind,
     bytes: file.declaredBytes,
@@ -62,16 +62,16 @@ export const receiveWhole = async <T>(
     return told
   }
   try {
-    const told = await whileRenewing(parts, row.id, holder, () =>
+    const told = await whileRenewing(deps, row.id, holder, () =>
       ingest(
-        parts,
+        deps,
         {
           room,
           stagingId: holder,
           pieces: file.pieces,
           expected: { bytes: file.declaredBytes, digest: file.digest },
-          maxBytes: parts.maxObjectBytes,
-          allowGrowth: () => allowanceFor(parts, row.owner),
+          maxBytes: deps.maxObjectBytes,
+          allowMore: () => allowanceFor(deps, row.owner),
         },
         { early: arrival.early, commit },
       ),
@@ -79,14 +79,14 @@ export const receiveWhole = async <T>(
     if (!isKept) await abandonRawTransfer(transfer)
     return told
   } catch (error) {
-    await giveBack(parts, transfer)
+    await giveBack(deps, transfer)
     throw error instanceof Failure && error.code === 'upload_state' ? lapsed(error) : error
   }
 }
 
-const giveBack = (parts: TransferParts, transfer: RawTransfer): Promise<void> =>
+const giveBack = (deps: TransferDeps, transfer: RawTransfer): Promise<void> =>
   abandonRawTransfer(transfer).catch((error: unknown) =>
-    parts.report('a reservation could not be given back; it lapses by itself', error),
+    deps.report('a reservation could not be given back; it lapses by itself', error),
   )
 
 /** Upkeep took the transfer for a dead one: the clock jumped, or the process stood still. Nothing is wrong with the request. */

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts'
 import { actorOf, type Caller } from '../kernel/caller.ts'
-import type { Doer } from './security-audit/security-audit.ts'
+import type { Actor } from './security-audit/security-audit.ts'
 
 /** That somebody was let in, and how to ask again. The gate makes one for each request. */
 export abstract class LetIn {
@@ -9,13 +9,13 @@ export abstract class LetIn {
 }
 
 /** Who did it and from where, for the security audit, and how to ask whether it still may. */
-export const doerOf = ({
+export const actorFrom = ({
   caller,
   request,
 }: {
   readonly caller: Caller
   readonly request: { readonly admission: object; readonly clientAddress: string }
-}): Doer => {
+}): Actor => {
   const { admission, clientAddress } = request
   if (!(admission instanceof LetIn)) throw new Error('a request came in past the gate')
   return { actor: actorOf(caller), clientAddress, stillMay: (tx) => admission.within(tx) }

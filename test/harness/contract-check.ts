@@ -50,7 +50,7 @@ const isSpokenHere = ({ path }: Ask, more: readonly ProductSlice[]): boolean =>
     rest,
   ) === rest
 
-export const holdsItsPromises = (asked: Ask, told: Told, more: readonly ProductSlice[] = []): void => {
+export const keepsItsContract = (asked: Ask, told: Told, more: readonly ProductSlice[] = []): void => {
   const what = `${methodOf(asked)} ${asked.path} -> ${told.status}`
   const requestId = told.headers['x-request-id']
   assert.equal(typeof requestId, 'string', `${what}: no X-Request-Id`)

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Engines, openEngines, realEnvironment } from '../../src/main/engines.ts'
 import { openLog } from '../../src/main/log.ts'
-import { openParts, type Parts, realStage } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { TestEngine } from './engines.ts'
 
 /** The engines of a service without the service, on a folder and a database of their own; they go after the test. */
-export const openOwnParts = async (engine: TestEngine): Promise<Parts> => {
+export const openOwnEngines = async (engine: TestEngine): Promise<Engines> => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-parts-'))
   const stack = engine.use(new AsyncDisposableStack())
   stack.defer(() => rm(folder, { recursive: true, force: true }))
@@ -16,5 +16,5 @@ export const openOwnParts = async (engine: TestEngine): Promise<Parts> => {
     SVC_DATABASE_URL: await engine.readyDatabaseUrl(),
     SVC_FREE_SPACE_RESERVE_BYTES: '0',
   })
-  return openParts(settings, await openLog('error'), realStage, stack)
+  return openEngines(settings, await openLog('error'), realEnvironment, stack)
 }

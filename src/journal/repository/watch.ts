@@ -8,7 +8,7 @@ import { topicOf } from './journal.ts'
  * one query at an interval asks for the heads of the journals that somebody waits for, and for nothing while nobody waits.
  * Nobody who waits holds a connection to the database.
  */
-export interface Growth {
+export interface JournalWatch {
   /**
    * Registers someone who is about to look: whatever is appended from now on wakes them, so who looks after registering and
    * before waiting misses nothing. 503 `busy` when too many wait.
@@ -25,12 +25,12 @@ export interface Waiter {
    * Resolves when the journal has probably grown beyond the sequence (true), or when it is no use waiting any longer: the time
    * is up, the waiter left, or all waits ended (false). Throws when the database does not answer.
    */
-  grown(beyond: number, forMs: number): Promise<boolean>
+  changed(beyond: number, forMs: number): Promise<boolean>
   /** Gives the place back, and ends the wait that is under way or begins later. */
   leave(): void
 }
 
-export interface GrowthOptions {
+export interface JournalWatchOptions {
   readonly database: Database
   readonly everyMs: number
   readonly waitingMax: number
@@ -39,7 +39,7 @@ export interface GrowthOptions {
 
 interface Wait {
   readonly beyond: number
-  end(grown: boolean | Error): void
+  end(changed: boolean | Error): void
 }
 
 interface Place {
@@ -51,7 +51,12 @@ interface Place {
   wait: Wait | null
 }
 
-export const watchGrowth = ({ database, everyMs, waitingMax, waitingPerCallerMax }: GrowthOptions): Growth => {
+export const watchJournal = ({
+  database,
+  everyMs,
+  waitingMax,
+  waitingPerCallerMax,
+}: JournalWatchOptions): JournalWatch => {
   const places = new Set<Place>()
   const byTopic = new Map<string, Set<Place>>()
   const byCaller = new Map<string, number>()
@@ -139,7 +144,7 @@ export const watchGrowth = ({ database, everyMs, waitingMax, waitingPerCallerMax
     register(repository, caller) {
       const place = take(repository, caller)
       return {
-        grown: (beyond, forMs) => wait(place, beyond, forMs),
+        changed: (beyond, forMs) => wait(place, beyond, forMs),
         leave: () => giveBack(place),
       }
     },

@@ -2,9 +2,9 @@ import { Failure } from '../../../kernel/failure.ts'
 import { archivesAtOnce, archivesWaitingMax } from '../../../kernel/limits/packages.ts'
 
 /** A few at a time: whoever asks to have an archive looked at waits in line, up to a length, and is then told to come back. */
-export type ArchiveTurns = <T>(work: () => Promise<T>) => Promise<T>
+export type ArchiveGate = <T>(work: () => Promise<T>) => Promise<T>
 
-export const createArchiveTurns = (atOnce = archivesAtOnce, waitingMax = archivesWaitingMax): ArchiveTurns => {
+export const createArchiveGate = (atOnce = archivesAtOnce, waitingMax = archivesWaitingMax): ArchiveGate => {
   const waiting: (() => void)[] = []
   let running = 0
   return async (work) => {

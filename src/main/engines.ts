@@ -11,7 +11,7 @@ import { migrate, requireSchema } from '../database/migrate.ts'
 import { migrations } from '../database/migrations/index.ts'
 import { openDatabase } from '../database/open.ts'
 import { insideTransaction } from '../database/scope.ts'
-import { createLeftTurns, type LeftTurns } from '../features/transfers/uploads/left-turns.ts'
+import { createLeftLeases, type LeftLeases } from '../features/transfers/uploads/left-leases.ts'
 import { createSignal, type Signal } from '../jobs/signal.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { noFaults, type ReachFaultPoint } from '../kernel/fault-points.ts'
@@ -25,16 +25,16 @@ import type { ProductSlice } from './slices.ts'
 import { blaming } from './start-errors.ts'
 
 /** What tests may put in place of the real thing: the hands of the clock, a crash at a named point; and slices beside those there are. */
-export interface Stage {
+export interface Environment {
   readonly clock: Clock
   readonly reach: ReachFaultPoint
   readonly more?: readonly ProductSlice[]
 }
 
-export const realStage: Stage = { clock: systemClock, reach: noFaults }
+export const realEnvironment: Environment = { clock: systemClock, reach: noFaults }
 
 /** The parts that every role shares. */
-export interface Parts extends Stage {
+export interface Engines extends Environment {
   readonly settings: Settings
   readonly log: Logger
   readonly database: Database
@@ -43,7 +43,7 @@ export interface Parts extends Stage {
   readonly hashing: Hashing
   /** Where the hashes of uploads in parts stand, as far as this process saw them. */
   readonly hashes: RunningHashes
-  readonly leftTurns: LeftTurns
+  readonly leftLeases: LeftLeases
   /** What reclaim did in this process. */
   readonly meter: ReclaimMeter
   readonly timers: Timers
@@ -65,13 +65,13 @@ export const makeDataDir = async ({ databaseUrl, dataDir }: Settings): Promise<v
  * Opens the engines and brings the schema up to date, which whoever only reads leaves to others. What is opened closes with
  * the stack, in reverse order.
  */
-export const openParts = async (
+export const openEngines = async (
   settings: Settings,
   log: Logger,
-  stage: Stage,
+  environment: Environment,
   stack: AsyncDisposableStack,
   { readOnly = false } = {},
-): Promise<Parts> => {
+): Promise<Engines> => {
   const report = (message: string, error: unknown): void => log.error({ err: error }, message)
   if (!readOnly) await narrowFiles(settings, log)
   const database = stack.use(
@@ -81,14 +81,14 @@ export const openParts = async (
   )
   await (readOnly ? requireSchema : migrate)(database, migrations)
   const store = guardBlobStore(await openBlobStore(settings, readOnly), insideTransaction)
-  const freeSpace = watchFreeSpace(store, stage.clock, settings.freeSpaceReserveBytes)
+  const freeSpace = watchFreeSpace(store, environment.clock, settings.freeSpaceReserveBytes)
   const hashing = createHashing({ saveable: false, report })
   const savingStates = store.readsParts ? hashing : createHashing({ saveable: true, report })
   stack.defer(() => savingStates.close())
   stack.defer(() => hashing.close())
   const hashes = createRunningHashes(savingStates, store.readsParts)
   return {
-    ...stage,
+    ...environment,
     settings,
     log,
     database,
@@ -96,7 +96,7 @@ export const openParts = async (
     freeSpace,
     hashing,
     hashes,
-    leftTurns: createLeftTurns(),
+    leftLeases: createLeftLeases(),
     meter: createReclaimMeter(),
     timers: realTimers,
     jobsWaiting: createSignal(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { type ReclaimParts, reclaim } from '../../src/content/reclaim/reclaim.ts'
+import { type ReclaimDeps, reclaim } from '../../src/content/reclaim/reclaim.ts'
 import { createReclaimMeter } from '../../src/content/reclaim/reclaim-meter.ts'
 import type { Queries, Transaction } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open.ts'
@@ -12,8 +12,8 @@ import { toSha256 } from '../../src/kernel/digest.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'
 import { cleanupGraceHoursDefault } from '../../src/kernel/limits/transfers.ts'
 import { realTimers } from '../../src/kernel/timers.ts'
+import { openBlobStore } from '../../src/main/engines.ts'
 import { mendAll } from '../../src/main/mending.ts'
-import { openBlobStore } from '../../src/main/parts.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import { type BlobName, blobName, digestOfName } from '../../src/ports/blob-name.ts'
 import { findingsIn } from './doctor.ts'
@@ -31,7 +31,7 @@ export const chunked = (bytes: string | Uint8Array, pieceBytes = 16_384): Readab
 }
 
 /** The bytes and rows behind a service, seen past it; upkeep by hand, for services that run without a worker. */
-export interface Backstage extends ReclaimParts {
+export interface Inspection extends ReclaimDeps {
   /** Places in staging, as far as the store has something of them. */
   staged(): Promise<string[]>
   /** Digests of what lies in the store, in order. */
@@ -86,7 +86,7 @@ const sumsOf = async (q: Queries): Promise<Sums> => {
   return all
 }
 
-export const openBackstage = async (service: TestService): Promise<Backstage> => {
+export const openInspection = async (service: TestService): Promise<Inspection> => {
   const database = await openDatabase({ url: service.databaseUrl, report: () => {} })
   const store = await openBlobStore(
     readSettings({ SVC_DATA_DIR: service.dataDir, SVC_BLOB_STORE: service.blobStoreUrl }),
@@ -135,10 +135,10 @@ export const openBackstage = async (service: TestService): Promise<Backstage> =>
       assert.deepEqual((await findings()).damage, [])
     },
     async upkeep(cleanupGraceMs = cleanupGraceHoursDefault * 3_600_000) {
-      const parts = { database, store, clock, cleanupGraceMs, report: assert.fail }
-      await settleUploads(parts)
-      await sweepUploads(parts)
-      await settleDeletions(parts)
+      const deps = { database, store, clock, cleanupGraceMs, report: assert.fail }
+      await settleUploads(deps)
+      await sweepUploads(deps)
+      await settleDeletions(deps)
       await reclaim(reclaiming)
     },
     close: () => database[Symbol.asyncDispose](),

@@ -299,7 +299,7 @@ class World {
     }
     const all = (await catalog.get('/stages')).items.map((each: Told['json']) => `${each.artifactId}/${each.stage}`)
     assert.deepEqual(all, every.toSorted())
-    await catalog.backstage.inOrder()
+    await catalog.inspection.inOrder()
   }
 }
 
