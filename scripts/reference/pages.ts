@@ -56,6 +56,24 @@ const who = (access: AccessRule): string => {
   }
 }
 
+/** A request and its answer as they go over the wire, but for the credential and for lengths. */
+const exampleLines = (operation: Operation): string[] => {
+  const { method, path, headers, body } = exampleRequest(operation)
+  const answer = exampleAnswer(operation)
+  const written = (sent: object | string | null): string[] =>
+    sent === null ? [] : ['', ...(typeof sent === 'string' ? [sent] : JSON.stringify(sent, null, 2).split('\n'))]
+  const named = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [
+    '```http',
+    ...[`${method} ${path}`, ...named, ...written(body)],
+    '```',
+    '',
+    '```http',
+    ...[String(answer.status), ...written(answer.body)],
+    '```',
+  ]
+}
+
 const describe = (operation: Operation): string[] => {
   const { id, method, summary, access, retry, linkable } = operation
   const codes = failureCodes(operation)
@@ -74,6 +92,8 @@ const describe = (operation: Operation): string[] => {
       .map(([status, { description }]) => `${status} ${description}`)
       .join('; ')}`,
     ...(codes.length === 0 ? [] : [`- Refuses with: ${codes.join(', ')}`]),
+    '',
+    ...exampleLines(operation),
     '',
   ]
 }

@@ -1,0 +1,192 @@
+import type { TSchema } from 'typebox'
+import type { Operation } from '../../src/contract/operation.ts'
+import { patterns } from '../../src/kernel/names.ts'
+
+/** The file of all examples is the five bytes `hello`. */
+const sha256 = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'
+
+/** What ids and times are in examples: the same in all of them. */
+export const exampleId = '01a1fe8f-6777-7329-9d3f-237dcd12a10a'
+export const exampleRepository = 'releases'
+const time = '2026-11-21T14:42:53.431Z'
+
+/** Texts by the name of their field, where the grammar of the field says less than a reader wants to see. */
+const byName: Readonly<Record<string, string>> = {
+  access: 'write',
+  actor: `account:${exampleId}`,
+  action: 'artifact.read',
+  apiVersion: 'v1',
+  assetPath: 'app/1.0.0/app.tar.gz',
+  caller: 'owner',
+  code: 'not_found',
+  comment: 'release 1.0',
+  currentPassword: 'correct horse battery staple',
+  description: 'CycloneDX 1.6',
+  documentVersion: '0.1.0',
+  group: 'tools',
+  id: exampleId,
+  index: '0',
+  key: 'deployment/production',
+  label: 'nightly',
+  labels: 'nightly',
+  name: 'hello',
+  newPassword: 'another long pass phrase',
+  password: 'correct horse battery staple',
+  path: 'app/1.0.0/app.tar.gz',
+  protectedLabels: 'release',
+  q: 'hello',
+  requestId: 'mwq0k3zt-17',
+  repository: exampleRepository,
+  secret: 'shown once',
+  size: '5',
+  stage: 'tested',
+  stages: 'tested',
+  summary: 'What it does',
+  target: 'builds',
+  token: 'shown once',
+  version: '1.0.0',
+}
+
+const byPattern: Readonly<Record<string, string>> = {
+  [patterns.uuid]: exampleId,
+  [patterns.uuids]: exampleId,
+  [patterns.sha256]: sha256,
+  [patterns.repositoryId]: exampleRepository,
+  [patterns.byteCount]: '5',
+  [patterns.sequence]: '1',
+  [patterns.utcMilliseconds]: time,
+  [patterns.dateTime]: '2027-11-21T14:42:53.431Z',
+  [patterns.downloadId]: 'nightly-mirror-0001',
+}
+
+/** Bodies in which fields depend on one another. */
+const bodies: Readonly<Record<string, object>> = {
+  putStoragePolicy: {
+    expectedRevision: 0,
+    policy: {
+      enabled: true,
+      grouping: 'package-channel',
+      keepLast: 10,
+      channels: [{ label: 'nightly', keepLast: 1 }],
+      protectedLabels: ['release'],
+      minAgeHours: 24,
+      intervalMinutes: 1440,
+      quotaBytes: '1000000000',
+      warningPercent: 80,
+      criticalPercent: 95,
+    },
+  },
+  createRepository: { id: 'images' },
+  createUser: { name: 'ann', password: 'correct horse battery staple', administrator: false },
+  login: { name: 'owner', password: 'correct horse battery staple' },
+  putAsset: { path: 'app/latest/app.tar.gz', artifactId: exampleId, expectedRevision: 0 },
+  register: { name: 'ben', password: 'correct horse battery staple' },
+  runStoragePolicy: { expectedRevision: 1 },
+  updateUser: { enabled: false },
+}
+
+/** What a path names, where it is not what the others do. */
+const paths: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  deleteRepository: { repository: 'images' },
+}
+
+/** Of a query, what has to be there besides in some cases. */
+const queries: Readonly<Record<string, readonly string[]>> = {
+  explainAccess: ['repository'],
+}
+
+const fieldsOf = (value: unknown): Record<string, unknown> => ({ ...(typeof value === 'object' ? value : {}) })
+
+const textOf = (schema: Record<string, unknown>, name: string): string => {
+  const { pattern, format, minLength = 0, maxLength } = schema
+  if (format === 'date-time') return time
+  // An id of a repository is not one of a thing in it.
+  const named = name === 'id' && pattern === patterns.repositoryId ? undefined : byName[name]
+  const fits = (text: string): boolean =>
+    (pattern === undefined || new RegExp(String(pattern), 'u').test(text)) &&
+    text.length >= Number(minLength) &&
+    (maxLength === undefined || text.length <= Number(maxLength))
+  if (named !== undefined && fits(named)) return named
+  const made = byPattern[String(pattern)]
+  if (made !== undefined) return made
+  return fits(name) ? name : 'hello'
+}
+
+/** One value that a schema takes, always the same, with all of its fields. Of what may be chosen it is the first that is not null. */
+const exampleOf = (schema: unknown, name = ''): unknown => {
+  const given = fieldsOf(schema)
+  const { type, anyOf, enum: values, const: only, properties, patternProperties, items, minItems } = given
+  if (only !== undefined) return only
+  if (Array.isArray(values)) return values.includes(byName[name]) ? byName[name] : values[0]
+  if (Array.isArray(anyOf)) return exampleOf(anyOf.find((each) => fieldsOf(each)['type'] !== 'null') ?? anyOf[0], name)
+  if (type === 'object') {
+    if (properties === undefined && patternProperties !== undefined)
+      return recordOf(Object.values(fieldsOf(patternProperties)))
+    return Object.fromEntries(Object.entries(fieldsOf(properties)).map(([key, each]) => [key, exampleOf(each, key)]))
+  }
+  if (type === 'array') return listOf(items, Number(minItems ?? 1), name)
+  if (type === 'integer' || type === 'number') return given['default'] ?? given['minimum'] ?? 1
+  if (type === 'boolean') return true
+  if (type === 'null') return null
+  if (type === 'string') return textOf(given, name)
+  return {}
+}
+
+/** So many as there have to be, one at least. */
+const listOf = (items: unknown, atLeast: number, name: string): unknown[] => {
+  const { enum: values } = fieldsOf(items)
+  if (Array.isArray(values) && atLeast > 1) return values.slice(0, atLeast)
+  return [exampleOf(items, name)]
+}
+
+const recordOf = ([schema]: unknown[]): Record<string, unknown> => {
+  const { type } = fieldsOf(schema)
+  return type === 'string' ? { commit: '4f2a1c9' } : type === 'boolean' ? { feature: true } : {}
+}
+
+export interface ExampleRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON for JSON, a text for bytes, null for none. */
+  readonly body: object | string | null
+}
+
+/** Parameters that have to be there, and a body with all that may be in it. */
+export const exampleRequest = (operation: Operation): ExampleRequest => {
+  const { id, body, headers, method, pathParameters, query } = operation
+  const required = (schema: object, besides: readonly string[] = []): [string, unknown][] => {
+    const { properties, required: names = [] } = fieldsOf(schema)
+    const wanted = Array.isArray(names) ? [...names, ...besides] : besides
+    return Object.entries(fieldsOf(properties)).filter(([name]) => wanted.includes(name))
+  }
+  const text = (name: string, schema: unknown): string => String(exampleOf(schema, name))
+  const path = operation.path.replaceAll(
+    /\{([a-zA-Z]+)[*+]?\}/g,
+    (_, name: string) =>
+      paths[id]?.[name] ??
+      (name === 'assetPath' ? 'app/1.0.0/app.tar.gz' : text(name, pathParameters.properties[name])),
+  )
+  const search = new URLSearchParams(required(query, queries[id]).map(([name, schema]) => [name, text(name, schema)]))
+  const sent = Object.fromEntries(
+    required(headers).map(([name, schema]) => [name, name === 'idempotency-key' ? `${id}-1` : text(name, schema)]),
+  )
+  const address = search.size === 0 ? path : `${path}?${search}`
+  if (body.kind === 'json') {
+    const json = bodies[id] ?? fieldsOf(exampleOf(body.schema))
+    return { method, path: address, headers: { ...sent, 'content-type': 'application/json' }, body: json }
+  }
+  if (body.kind === 'none') return { method, path: address, headers: sent, body: null }
+  const type = body.mediaTypes?.[0] ?? 'text/plain'
+  return { method, path: address, headers: { ...sent, 'content-type': type }, body: 'hello' }
+}
+
+/** What comes back when it went well, by its status. */
+export const exampleAnswer = ({
+  responses,
+}: Operation): { readonly status: number; readonly body: object | string | null } => {
+  const [[status, kind] = []] = Object.entries(responses)
+  if (status === undefined || kind === undefined) throw new Error('an operation without an answer')
+  const json = kind.schema === null ? null : fieldsOf(exampleOf(kind.schema))
+  return { status: Number(status), body: json ?? (kind.mediaType === undefined ? null : 'hello') }
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import { Ajv } from 'ajv'
+import { exampleAnswer, exampleId, exampleRepository, exampleRequest } from '../../scripts/reference/examples.ts'
+import type { Operation } from '../../src/contract/operation.ts'
+import { repositoryActions } from '../../src/kernel/actions.ts'
+import { catalogue } from '../../src/main/catalogue.ts'
+import { type Ask, closeConnections } from '../harness/client.ts'
+import { onSqlite } from '../harness/engines.ts'
+import { expectAnswer } from '../harness/expect.ts'
+import { publishPackage } from '../harness/packages.ts'
+import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
+import { newFile, openUpload, publish } from '../harness/publishing.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { activeKey, binding, createServiceAccount, freshName, issueKey } from '../harness/service-keys.ts'
+
+after(closeConnections)
+
+const operations = catalogue()
+const ajv = new Ajv({ strict: true, validateFormats: false })
+
+describe('the examples of the reference', () => {
+  it('are what the schemas take and answer', () => {
+    for (const operation of operations) {
+      const { body } = exampleRequest(operation)
+      if (operation.body.kind === 'json')
+        assert.ok(ajv.validate(operation.body.schema, body), `${operation.id}: ${ajv.errorsText()}`)
+      const answer = exampleAnswer(operation)
+      const schema = operation.responses[answer.status]?.schema
+      if (schema) assert.ok(ajv.validate(schema, answer.body), `${operation.id}: ${ajv.errorsText()}`)
+    }
+  })
+
+  it('stand in the page, once for each operation', () => {
+    const page = readFileSync('docs/reference/operations.md', 'utf8')
+    assert.equal(page.match(/^```http$/gm)?.length, operations.length * 2)
+    for (const operation of operations) {
+      const { method, path } = exampleRequest(operation)
+      assert.ok(page.includes(`\`\`\`http\n${method} ${path}\n`), operation.id)
+    }
+  })
+})
+
+onSqlite((engine) => {
+  let service: TestService
+  let key: string
+  let owner: Person
+  let person: Person
+  const bindings = [exampleRepository, 'builds'].map((id) => binding(id, ...repositoryActions))
+  const recovery = (): { credential: string } => ({ credential: service.recoveryKey })
+
+  before(async () => {
+    service = await startService(engine, { settings: { SVC_ALLOW_REGISTRATION: 'true' } })
+    owner = await createOwner(service)
+    await grant(service, owner, exampleRepository, 'write')
+    await createRepository(service, 'builds')
+    const account = await createServiceAccount(service, bindings)
+    key = (await activeKey(service, account.id, { bindings })).secret
+    const path = `/api/v1/repositories/${exampleRepository}/raw/app/1.0.0/app.tar.gz`
+    assert.equal((await service.ask({ method: 'PUT', path, ...recovery(), body: 'hello' })).status, 201)
+    const published = await publishPackage(service, key, exampleRepository, { name: 'hello', version: '1.0.0' })
+    const register = `/api/v1/repositories/${exampleRepository}/artifacts/${published}/package`
+    assert.equal((await service.ask({ method: 'POST', path: register, credential: key })).status, 200)
+  })
+  after(() => service.stop())
+
+  /** A session that a file of five bytes came to, so that it can be completed. */
+  const uploadWithBytes = async (withBytes: boolean): Promise<string> => {
+    const { descriptor } = newFile(freshName('file'), 'hello')
+    const { json, headers } = await openUpload(service, key, exampleRepository, descriptor)
+    const sent = { 'content-type': 'application/octet-stream', 'x-content-sha256': descriptor.sha256 }
+    const path = `${headers.location}/parts/0`
+    if (withBytes)
+      await expectAnswer(service, { method: 'PUT', path, credential: key, headers: sent, body: 'hello' }, 204)
+    return json.id
+  }
+
+  /** Something that is there, by the segment before its id. */
+  const made: Readonly<Record<string, (operation: Operation) => Promise<string>>> = {
+    artifacts: async ({ id }) =>
+      id === 'registerPackage'
+        ? await publishPackage(service, key, exampleRepository, { name: freshName('package'), version: '1.0.0' })
+        : await publish(service, key, exampleRepository, newFile(freshName('file'), freshName('bytes'))),
+    uploads: ({ id }) => uploadWithBytes(id.startsWith('complete')),
+    users: async () => (await newPerson()).id,
+    members: async () => (await newPerson()).id,
+    'access-groups': async () => {
+      const json = { name: freshName('group') }
+      return (await service.ask({ path: '/api/v1/access-groups', ...recovery(), json })).json.id
+    },
+    tokens: async ({ id }) => {
+      const credential = id === 'revokeUserToken' ? person.token : owner.token
+      return (await service.ask({ path: '/api/v1/auth/tokens', credential, json: { name: freshName('token') } })).json
+        .id
+    },
+    'service-accounts': async () => (await createServiceAccount(service, bindings)).id,
+    delegations: async () => (await createServiceAccount(service, bindings)).id,
+    'api-keys': async () =>
+      (await activeKey(service, (await createServiceAccount(service, bindings)).id, { bindings })).id,
+    jobs: async () => {
+      const path = `/api/v1/repositories/${exampleRepository}/uploads/${await uploadWithBytes(true)}/complete-async`
+      return (await expectAnswer(service, { method: 'POST', path, credential: key }, 202)).json.id
+    },
+  }
+  const newPerson = async (): Promise<Person> => {
+    person = await createPerson(service, freshName('person'))
+    return person
+  }
+
+  /** The example's text with ids of what is there. */
+  const withIds = async (operation: Operation, text: string): Promise<string> => {
+    const [first = '', ...rest] = text.split(exampleId)
+    let whole = first
+    for (const piece of rest) {
+      const [, kind = ''] = /([a-z-]+)\/$/.exec(whole) ?? []
+      const make = made[kind] ?? made['artifacts']
+      whole += `${await make?.(operation)}${piece}`
+    }
+    return whole
+  }
+
+  const credentialFor = async ({ access, id }: Operation): Promise<string | null> => {
+    if (access.kind === 'anyone') return null
+    if (access.kind === 'repository' || access.kind === 'own-job') return key
+    if (id === 'changePassword') return (await newPerson()).token
+    if (access.kind === 'session') return owner.token
+    if (access.kind !== 'own-key') return service.recoveryKey
+    const account = await createServiceAccount(service, bindings)
+    return (await issueKey(service, account.id, { bindings })).secret
+  }
+
+  const asked = async (operation: Operation): Promise<Ask> => {
+    const { method, path, headers, body } = exampleRequest(operation)
+    const common = { method, path: await withIds(operation, path), headers, credential: await credentialFor(operation) }
+    if (body === null) return common
+    return { ...common, body: typeof body === 'string' ? body : await withIds(operation, JSON.stringify(body)) }
+  }
+
+  describe('each request of the reference', () => {
+    for (const operation of operations)
+      it(`${operation.id} is taken as it stands`, async () => {
+        const told = await service.ask(await asked(operation))
+        assert.ok(told.status < 300, `${told.status} ${told.text.slice(0, 300)}`)
+      })
+  })
+})
