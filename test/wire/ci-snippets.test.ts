@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import {
+  endProgramsAfterTests,
+  keyIn,
+  listening,
+  type Program,
+  root,
+  settingsFor,
+  startProgram,
+  startSvc,
+} from '../harness/processes.ts'
+
+endProgramsAfterTests()
+
+/** The blocks of a YAML file that begin with such a line and are indented further than it. */
+const blocks = (text: string, begin: RegExp): string[] =>
+  [...text.matchAll(new RegExp(`^( *)${begin.source} \\|\\n((?:\\1 +.*\\n)+)`, 'gm'))].map(([, , block = '']) => block)
+
+/** What each system would run, each text in a shell of its own. */
+const scripts: Readonly<Record<string, (text: string) => string[]>> = {
+  'github-actions.yml': (text) => blocks(text, /run:/),
+  'gitlab-ci.yml': (text) => blocks(text, /-/),
+  Jenkinsfile: (text) => [...text.matchAll(/sh '''(.*?)'''/gs)].map(([, script = '']) => script),
+}
+
+describe('the snippets for build servers', { timeout: 60_000 }, () => {
+  let folder: string
+  let service: Program
+  let environment: Record<string, string>
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-ci-'))
+    const dataDir = join(folder, 'data')
+    service = startSvc(['up'], settingsFor({ dataDir }))
+    const address = await listening(service)
+    environment = { SVC_URL: address, SVC_TOKEN: keyIn(dataDir, 'bootstrap-token.txt') }
+  })
+  after(async () => {
+    service.child.kill('SIGKILL')
+    await service.ended
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  for (const [file, read] of Object.entries(scripts))
+    test(`${file} pushes a file and pulls the same`, async () => {
+      const text = readFileSync(join(root, 'deploy/ci', file), 'utf8')
+      const lines = read(text)
+      assert.equal(lines.length, 3, text)
+      const cwd = join(folder, file)
+      await mkdir(cwd)
+      for (const line of lines) {
+        // As GitHub starts it; the others are no stricter.
+        const shell = startProgram('bash', ['-e', '-c', line], { ...environment, VERSION: file }, { cwd })
+        assert.equal((await shell.ended).code, 0, `${line}\n${shell.stdout()}${shell.stderr()}`)
+      }
+      assert.equal(readFileSync(join(cwd, 'app.txt'), 'utf8'), `build ${file}\n`)
+      assert.match(text, /secrets\.SVC_TOKEN|masked|credentials\('svc-token'\)/)
+    })
+
+  test('a wrong credential ends the job', async () => {
+    const [, push = ''] =
+      scripts['github-actions.yml']?.(readFileSync(join(root, 'deploy/ci/github-actions.yml'), 'utf8')) ?? []
+    const wrong = { ...environment, SVC_TOKEN: 'wrong', VERSION: 'wrong' }
+    const shell = startProgram('bash', ['-e', '-c', push], wrong, { cwd: join(folder, 'github-actions.yml') })
+    assert.notEqual((await shell.ended).code, 0)
+    assert.match(shell.stderr(), /401/)
+  })
+})
