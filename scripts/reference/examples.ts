@@ -1,4 +1,3 @@
-import type { TSchema } from 'typebox'
 import type { Operation } from '../../src/contract/operation.ts'
 import { patterns } from '../../src/kernel/names.ts'
 

@@ -8,12 +8,14 @@ import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
 import {
+  type Environment,
   endProgramsAfterTests,
   keyIn,
   listening,
   type Program,
   root,
   runProgram,
+  runSvc,
   settingsFor,
   startProgram,
   startSvc,
@@ -24,8 +26,8 @@ endProgramsAfterTests()
 after(closeConnections)
 
 /** A command as a person would paste it; answers what it prints. Fails when any part of it does. */
-const paste = async (script: string): Promise<string> => {
-  const { code, stdout, stderr } = await runProgram('bash', ['-euo', 'pipefail', '-c', script])
+const paste = async (script: string, environment: Environment = {}): Promise<string> => {
+  const { code, stdout, stderr } = await runProgram('bash', ['-euo', 'pipefail', '-c', script], environment)
   assert.equal(code, 0, `${script}\n${stdout}${stderr}`)
   return stdout
 }
@@ -217,17 +219,26 @@ describe('the quick start of the README', { timeout: 60_000 }, () => {
   test('does what it says, from npm start to the file that comes back; a signal to npm stops the service', async () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8')
     const start = readme.slice(readme.indexOf('\n## Start'), readme.indexOf('\n## What it does'))
-    const [begin = '', commands = ''] = [...start.matchAll(/```sh\n(.*?)```/gs)].map((block) => block[1])
-    assert.deepEqual(begin.trim().split('\n'), ['npm ci', 'npm start'])
+    const [begin = '', ...blocks] = [...start.matchAll(/```sh\n(.*?)```/gs)].map((block) => block[1] ?? '')
+    assert.equal(begin, 'npm ci && npm start\n')
+    assert.equal(blocks.length, 2, start)
 
     const dataDir = join(folder, 'data')
     const npm = startProgram('npm', ['start'], settingsFor({ dataDir }), { group: true })
     const address = await listening(npm)
+    const commands = blocks.join('\n')
     assert.ok(commands.includes('data/config/') && commands.includes('http://127.0.0.1:8080'), commands)
     const script = commands.replace('data/config/', `${dataDir}/config/`).replace('http://127.0.0.1:8080', address)
-    const printed = await paste(script)
-    assert.ok(printed.endsWith(readme), 'the file that was stored did not come back')
-    assert.match(printed, /"name":"owner"/)
+    const printed = await paste(script, settingsFor({ dataDir }, { SVC_URL: address }))
+    assert.match(printed, /^\{"status":"ready"/)
+    assert.ok(printed.includes(readme), 'the file that was stored did not come back')
+    assert.match(printed, /^ann may read and write in releases/m)
+    assert.match(printed, /^ann +user +write /m)
+    const ann = { name: 'ann', password: 'she will choose another' }
+    assert.equal((await ask(address, { path: '/api/v1/auth/login', json: ann })).status, 200)
+    const settings = settingsFor({ dataDir }, { SVC_URL: address })
+    assert.equal((await runSvc(start.match(/`svc (user disable ann)`/)?.[1]?.split(' ') ?? [], settings)).code, 0)
+    assert.equal((await ask(address, { path: '/api/v1/auth/login', json: ann })).status, 401)
     await isOwnerOfReleases(address, 'choose a long one')
 
     npm.child.kill('SIGTERM')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -21,6 +21,8 @@ endProgramsAfterTests()
 
 const page = readFileSync(join(root, 'docs/guide/life-of-a-build.md'), 'utf8')
 const steps = stepsOf(page)
+/** Comes after it, in the same shell. */
+const packages = stepsOf(readFileSync(join(root, 'docs/guide/packages.md'), 'utf8'))
 const mark = '== the next block =='
 
 describe('the life of a build, as its page tells it', { timeout: 120_000 }, () => {
@@ -41,16 +43,14 @@ describe('the life of a build, as its page tells it', { timeout: 120_000 }, () =
   /** Pastes the commands into one shell, in a folder without anything; what each block prints. */
   const paste = async (blocks: readonly Step[], address: string): Promise<string[]> => {
     const text = blocks.map(({ commands }) => `${commands}\necho '${mark}'`).join('\n')
-    assert.ok(text.includes('data/config/') && text.includes('http://127.0.0.1:8080'), text)
-    const script = text
-      .replace('data/config/', `${join(folder, 'data')}/config/`)
-      .replace('http://127.0.0.1:8080', address)
-    const cwd = join(folder, 'at work')
-    await mkdir(cwd)
+    assert.ok(text.includes('http://127.0.0.1:8080'), text)
+    const script = text.replaceAll('http://127.0.0.1:8080', address)
     const path = [dirname(process.execPath), process.env['PATH']].join(delimiter)
     // A command that fails ends the shell, wherever it stands.
     const shell = ['-O', 'inherit_errexit', '-euo', 'pipefail', '-c', script]
-    const program = startProgram('bash', shell, { PATH: path }, { cwd })
+    const scratch = join(folder, 'scratch place')
+    await mkdir(scratch)
+    const program = startProgram('bash', shell, { PATH: path, TMPDIR: scratch }, { cwd: folder })
     const { code } = await program.ended
     const printed = program.stdout().split(`${mark}\n`)
     const failed = blocks[printed.length - 1]?.commands ?? ''
@@ -59,13 +59,19 @@ describe('the life of a build, as its page tells it', { timeout: 120_000 }, () =
     return printed
   }
 
-  test('goes from the upload to the deletion: every command works, and answers what stands there', async () => {
+  test('goes from the upload to the deletion, and on to packages: every command works, and answers what stands there', async () => {
     assert.ok(steps.length >= 10, 'commands are missing')
-    const printed = await paste(steps, await listening(service))
-    assert.equal(printed.length, steps.length)
+    const printed = await paste([...steps, ...packages], await listening(service))
+    assert.equal(printed.length, steps.length + packages.length)
     const like = likeThePage()
     for (const [index, { commands, answer }] of steps.entries()) like(answer, printed[index] ?? '', commands)
     assert.deepEqual((await askDoctor(settings)).damage, [])
+    assert.match(printed.slice(steps.length).join(''), /"version":"1\.2\.0"/)
+    assert.deepEqual(
+      readdirSync(folder).sort(),
+      ['data', 'scratch place'],
+      'a file was left where the commands were typed',
+    )
   })
 
   test('is held against the page: another file, another order or another word is seen', () => {
