@@ -61,19 +61,30 @@ export const pageWithActorNames = async <Line extends { readonly actor: string |
   { items, next }: { readonly items: readonly Line[]; readonly next: Next },
 ) => ({ items: await withActorNames(q, items), next })
 
-/** Lines of a security audit with the names of those who acted, and of whom and what they acted on. */
-export const withAllNames = async <Line extends { readonly actor: string; readonly subject: string }>(
-  q: Queries,
-  lines: readonly Line[],
-) => {
-  const subjectsOf = (line: Line): string[] => line.subject.split(' ')
+/** A line of a security audit, with what the first of its subjects was called then, if its name may go with it. */
+interface AuditLine {
+  readonly actor: string
+  readonly subject: string
+  readonly subjectName?: string | null
+}
+
+/**
+ * Lines of a security audit with the names of those who acted, and of whom and what they acted on; of what is gone the last one
+ * that is known.
+ */
+export const withAllNames = async <Line extends AuditLine>(q: Queries, lines: readonly Line[]) => {
+  const subjectsOf = ({ subject }: Line): string[] => subject.split(' ')
   const nameOf = await namesOf(
     q,
     lines.flatMap((line) => [line.actor, ...subjectsOf(line)]),
   )
-  return lines.map((line) => ({
-    ...line,
-    actorName: nameOf(line.actor),
-    subjects: subjectsOf(line).map((called) => ({ ...partsOf(called), name: nameOf(called) })),
-  }))
+  return lines.map((line) => {
+    const { subjectName: then = null, ...shown } = line
+    const named = (called: string, at: number) => nameOf(called) ?? (at === 0 ? then : null)
+    return {
+      ...shown,
+      actorName: nameOf(line.actor),
+      subjects: subjectsOf(line).map((called, at) => ({ ...partsOf(called), name: named(called, at) })),
+    }
+  })
 }

@@ -231,4 +231,25 @@ forEachEngine((engine) => {
     const group = groups.json.items.find(({ name }: Json) => name === 'ben-builds-read')
     assert.deepEqual([group.members, group.accounts], [[ben.id], [{ id: ben.id, name: 'ben' }]])
   })
+
+  it('keeps the last name of a group that was removed in the lines that tell of it', async () => {
+    const groups = '/api/v1/access-groups'
+    const ask = (method: string, path: string, json?: object) =>
+      service.ask({ method, path, credential: owner.token, ...(json === undefined ? {} : { json }) })
+    const { id } = (await ask('POST', groups, { name: 'short-lived' })).json
+    await ask('PUT', `${groups}/${id}/members/${ann.id}`)
+    await ask('PUT', `${groups}/${id}/grants/attic`, { access: 'read' })
+    await ask('DELETE', `${groups}/${id}`)
+    const { json } = await service.ask({ path: '/api/v1/security-audit', credential: owner.token })
+    const lines: Json[] = json.items.filter(({ subject }: Json) => subject.includes(id))
+    assert.deepEqual(
+      lines.map(({ action, subjects }) => [action, ...subjects.map(({ name }: Json) => name)]),
+      [
+        ['group.create', 'short-lived'],
+        ['group.add-member', 'short-lived', 'Ann'],
+        ['group.grant-read', 'short-lived', 'attic'],
+        ['group.delete', 'short-lived'],
+      ],
+    )
+  })
 })

@@ -64,7 +64,7 @@ forEachEngine((engine) => {
       assert.deepEqual(group, {
         name: 'svc-owners',
         members: [owner.id],
-        accounts: [{ id: owner.id, name: 'owner' }],
+        accounts: [{ id: owner.id, name: owner.name }],
         grants: [{ repository: 'releases', access: 'write' }],
       })
       for (const { json } of told.filter((each) => each.json.id !== owner.id)) {

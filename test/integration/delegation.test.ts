@@ -110,9 +110,13 @@ forEachEngine((engine) => {
     await delegate(operator, two.id, ['credential.read'], large)
     const list = { path: `/api/v1/api-keys/${operator.id}/delegations`, credential: service.recoveryKey }
     const second = { accountId: two.id, actions: ['credential.read'], ceiling: large }
-    assert.deepEqual((await expectAnswer(service, list, 200)).json, { items: [set, second] })
+    const named = (...each: { accountId: string }[]) => {
+      const nameOf = (id: string): string => (id === one.id ? one.name : two.name)
+      return { items: each.map((delegated) => ({ ...delegated, accountName: nameOf(delegated.accountId) })) }
+    }
+    assert.deepEqual((await expectAnswer(service, list, 200)).json, named(set, second))
     const replaced = await delegate(operator, one.id, ['service-audit.read'], [])
-    assert.deepEqual((await expectAnswer(service, list, 200)).json, { items: [replaced, second] })
+    assert.deepEqual((await expectAnswer(service, list, 200)).json, named(replaced, second))
     const told = await expectAnswer(service, { path: '/api/v1/auth/permissions', credential: operator.secret }, 200)
     assert.deepEqual(told.json.administration, [replaced, second])
     const json = { actions: ['policy.read'], ceiling: [] }
@@ -124,7 +128,7 @@ forEachEngine((engine) => {
     }
     await endDelegation(operator, two.id)
     await endDelegation(operator, two.id)
-    assert.deepEqual((await expectAnswer(service, list, 200)).json, { items: [replaced] })
+    assert.deepEqual((await expectAnswer(service, list, 200)).json, named(replaced))
     const credential = service.recoveryKey
     for (const [key, target] of [
       [nobody, one.id],

@@ -200,7 +200,10 @@ forEachEngine((engine) => {
       })
       assert.deepEqual(await answered(ask('asset', { path })), { path, revision: 3, artifactId: file(0) })
       assert.equal((await ask('asset/content', { path })).text, 'one')
-      assert.deepEqual((await answered(ask('asset/history', { path }))).items[0], restored)
+      assert.deepEqual((await answered(ask('asset/history', { path }))).items[0], {
+        ...restored,
+        actorName: writer.name,
+      })
       const line = await inDatabase(service, (q) =>
         q.selectFrom('journal').selectAll().orderBy('sequence', 'desc').limit(1).executeTakeFirstOrThrow(),
       )

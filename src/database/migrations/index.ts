@@ -22,6 +22,7 @@ import { versionIdentity } from './0020-version-identity.ts'
 import { upkeepRuns } from './0021-upkeep-runs.ts'
 import { quarantine } from './0022-quarantine.ts'
 import { verifiedAssemblies } from './0023-verified-assemblies.ts'
+import { namesOfWhatIsGone } from './0024-names-of-what-is-gone.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   upkeepRuns,
   quarantine,
   verifiedAssemblies,
+  namesOfWhatIsGone,
 ]

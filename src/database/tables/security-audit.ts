@@ -8,4 +8,6 @@ export interface SecurityAuditTable {
   client_address: string
   /** The service account that the row belongs to, whose history is read by itself. */
   service_account_id: string | null
+  /** What the first of the subject was called then, where its name goes with it: a group. */
+  subject_name: string | null
 }

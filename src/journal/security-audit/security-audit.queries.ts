@@ -11,6 +11,8 @@ export interface SecurityEntry {
   readonly action: string
   /** What it was done to, such as `account:<uuid>` or `group:<uuid> repository:<id>`. */
   readonly subject: string
+  /** What the first of the subject is called, where its name may go with it. */
+  readonly subjectName?: string
   /** Puts the row into the history of this service account too. */
   readonly serviceAccountId?: string
   readonly occurredAt: string
@@ -32,6 +34,7 @@ export const insertSecurityAuditRow = async (
       subject: entry.subject,
       client_address: actor.clientAddress,
       service_account_id: entry.serviceAccountId ?? null,
+      subject_name: entry.subjectName ?? null,
     })
     .execute()
 }

@@ -608,7 +608,8 @@ create table security_audit (
   action text collate "C" not null,
   subject text collate "C" not null,
   client_address text collate "C" not null,
-  service_account_id text collate "C"
+  service_account_id text collate "C",
+  subject_name text collate "C"
 );
 
 alter table security_audit add constraint security_audit_pkey PRIMARY KEY (sequence);

@@ -645,7 +645,8 @@ CREATE TABLE "security_audit" (
   "action" text not null,
   "subject" text not null,
   "client_address" text not null,
-  "service_account_id" text
+  "service_account_id" text,
+  "subject_name" text
 ) strict;
 
 CREATE INDEX "security_audit_by_service_account" on "security_audit" (

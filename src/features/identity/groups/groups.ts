@@ -85,7 +85,7 @@ const newGroup = async (tx: Transaction, name: string, actor: Actor, nowMs: numb
   const occurredAt = timestamp(nowMs)
   if (!(await insertGroup(tx, { id, name, name_key: caseless(name), created_at: occurredAt }))) return null
   if (count > groupsMax) throw new Failure('group_limit', `The server has its ${groupsMax} groups already.`)
-  await appendSecurityAudit(tx, actor, { action: 'group.create', subject: `group:${id}`, occurredAt })
+  await tell(tx, actor, { id, name }, { action: 'create', occurredAt })
   return id
 }
 
@@ -93,51 +93,70 @@ const newGroup = async (tx: Transaction, name: string, actor: Actor, nowMs: numb
 export const deleteGroup = ({ database, clock }: GroupDeps, id: string, actor: Actor): Promise<void> =>
   changeAuthority(database, actor, async (tx) => {
     // The lock keeps others from adding to a group that is half deleted.
-    await existing(tx, id)
+    const group = await existing(tx, id)
     const gone = await deleteGroupRows(tx, id)
     await moveCounter(tx, 'groups', -1)
     await moveCounter(tx, 'memberships', -gone.memberships)
     await moveCounter(tx, 'grants', -gone.grants)
     const occurredAt = timestamp(clock.now())
-    await appendSecurityAudit(tx, actor, { action: 'group.delete', subject: `group:${id}`, occurredAt })
+    await tell(tx, actor, group, { action: 'delete', occurredAt })
   })
 
-const existing = async (tx: Transaction, groupId: string): Promise<void> => {
-  if ((await lockGroup(tx, groupId)) === undefined) throw notFound('group')
+interface GroupRow {
+  readonly id: string
+  readonly name: string
 }
+
+const existing = async (tx: Transaction, groupId: string): Promise<GroupRow> => {
+  const row = await lockGroup(tx, groupId)
+  if (row === undefined) throw notFound('group')
+  return row
+}
+
+/** Tells the security audit what was done to a group, with its name, which goes with the group. */
+const tell = (
+  tx: Transaction,
+  actor: Actor,
+  { id, name }: GroupRow,
+  { action, on, occurredAt }: { readonly action: string; readonly on?: string; readonly occurredAt: string },
+): Promise<void> =>
+  appendSecurityAudit(tx, actor, {
+    action: `group.${action}`,
+    subject: on === undefined ? `group:${id}` : `group:${id} ${on}`,
+    subjectName: name,
+    occurredAt,
+  })
 
 /** Makes an account a member. Harmless when it is one. 507 `membership_limit` at 10,000 on the server. */
 export const addMember = (deps: GroupDeps, groupId: string, accountId: string, actor: Actor): Promise<void> =>
   changeAuthority(deps.database, actor, async (tx) => {
-    await existing(tx, groupId)
+    const group = await existing(tx, groupId)
     await requireAccount(tx, accountId)
-    await join(tx, groupId, accountId, actor, deps.clock.now())
+    await join(tx, group, accountId, actor, deps.clock.now())
   })
 
 const join = async (
   tx: Transaction,
-  groupId: string,
+  group: GroupRow,
   accountId: string,
   actor: Actor,
   nowMs: number,
 ): Promise<void> => {
-  if (!(await insertMember(tx, groupId, accountId))) return
+  if (!(await insertMember(tx, group.id, accountId))) return
   const count = await moveCounter(tx, 'memberships', 1)
   if (count > membershipsMax)
     throw new Failure('membership_limit', `The server has its ${membershipsMax} memberships already.`)
-  const subject = `group:${groupId} account:${accountId}`
-  await appendSecurityAudit(tx, actor, { action: 'group.add-member', subject, occurredAt: timestamp(nowMs) })
+  await tell(tx, actor, group, { action: 'add-member', on: `account:${accountId}`, occurredAt: timestamp(nowMs) })
 }
 
 /** Ends a membership. Harmless when there is none. */
 export const removeMember = (deps: GroupDeps, groupId: string, accountId: string, actor: Actor): Promise<void> =>
   changeAuthority(deps.database, actor, async (tx) => {
-    await existing(tx, groupId)
+    const group = await existing(tx, groupId)
     if (!(await deleteMember(tx, groupId, accountId))) return
     await moveCounter(tx, 'memberships', -1)
-    const subject = `group:${groupId} account:${accountId}`
     const occurredAt = timestamp(deps.clock.now())
-    await appendSecurityAudit(tx, actor, { action: 'group.remove-member', subject, occurredAt })
+    await tell(tx, actor, group, { action: 'remove-member', on: `account:${accountId}`, occurredAt })
   })
 
 /** Sets what a group may do in a repository. 507 `grant_limit` at 10,000 on the server. */
@@ -149,40 +168,36 @@ export const setGrant = (
   actor: Actor,
 ): Promise<void> =>
   changeAuthority(deps.database, actor, async (tx) => {
-    await existing(tx, groupId)
+    const group = await existing(tx, groupId)
     if (!(await lockRepository(tx, repository))) throw notFound('repository')
-    await grant(tx, groupId, repository, access, actor, deps.clock.now())
+    await grant(tx, group, repository, access, actor, deps.clock.now())
   })
 
 const grant = async (
   tx: Transaction,
-  groupId: string,
+  group: GroupRow,
   repository: string,
   access: Access,
   actor: Actor,
   nowMs: number,
 ): Promise<void> => {
-  const before = await findGrant(tx, groupId, repository)
+  const before = await findGrant(tx, group.id, repository)
   if (before?.access === access) return
-  await putGrant(tx, groupId, repository, access)
+  await putGrant(tx, group.id, repository, access)
   if (before === undefined && (await moveCounter(tx, 'grants', 1)) > grantsMax)
     throw new Failure('grant_limit', `The server has its ${grantsMax} grants already.`)
-  await appendSecurityAudit(tx, actor, {
-    action: `group.grant-${access}`,
-    subject: `group:${groupId} repository:${repository}`,
-    occurredAt: timestamp(nowMs),
-  })
+  const occurredAt = timestamp(nowMs)
+  await tell(tx, actor, group, { action: `grant-${access}`, on: `repository:${repository}`, occurredAt })
 }
 
 /** Takes a grant away. Harmless when there is none. */
 export const removeGrant = (deps: GroupDeps, groupId: string, repository: string, actor: Actor): Promise<void> =>
   changeAuthority(deps.database, actor, async (tx) => {
-    await existing(tx, groupId)
+    const group = await existing(tx, groupId)
     if (!(await deleteGrant(tx, groupId, repository))) return
     await moveCounter(tx, 'grants', -1)
-    const subject = `group:${groupId} repository:${repository}`
     const occurredAt = timestamp(deps.clock.now())
-    await appendSecurityAudit(tx, actor, { action: 'group.remove-grant', subject, occurredAt })
+    await tell(tx, actor, group, { action: 'remove-grant', on: `repository:${repository}`, occurredAt })
   })
 
 /** The first account joins the owners, who may write to `releases`. */
@@ -190,8 +205,9 @@ export const makeOwner = async (tx: Transaction, accountId: string, actor: Actor
   const known = await findGroupByNameKey(tx, caseless(owners.name))
   const groupId = known?.id ?? (await newGroup(tx, owners.name, actor, nowMs))
   if (groupId === null) throw new Error('the owners group was neither found nor made')
-  await join(tx, groupId, accountId, actor, nowMs)
-  if (await lockRepository(tx, owners.repository)) await grant(tx, groupId, owners.repository, 'write', actor, nowMs)
+  const group = { id: groupId, name: known?.name ?? owners.name }
+  await join(tx, group, accountId, actor, nowMs)
+  if (await lockRepository(tx, owners.repository)) await grant(tx, group, owners.repository, 'write', actor, nowMs)
 }
 
 /** The strongest access that an account's groups give it on a repository. */

@@ -6,5 +6,6 @@ export const toAuthorityChange = (row: SecurityAuditTable) => ({
   actor: row.actor,
   action: row.action,
   subject: row.subject,
+  subjectName: row.subject_name,
   clientAddress: row.client_address,
 })
