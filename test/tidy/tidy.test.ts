@@ -112,6 +112,14 @@ describe('files', () => {
     )
   })
 
+  test('hold no private key', () => {
+    none(findings(tracked, /-----BEGIN [A-Z ]*PRIVATE KEY-----/), 'A key that others can read is none:')
+    none(
+      tracked.filter((path) => /\.(?:pem|key|p12|jks)$/.test(path)),
+      'Looks like a key, and lies in the checkout:',
+    )
+  })
+
   test('name no place on one machine and no private package host', () => {
     const places = /(?<![\w.~-])\/(?:home|Users|root|work)\/[\w.-]+/
     none(
@@ -163,6 +171,21 @@ describe('documents', () => {
       missingPaths(read(page), tracked).map((path) => `${page}: ${path}`),
     )
     none(missing, 'Not there:')
+  })
+
+  test('set the variables that their commands use', () => {
+    const given = new Set(['HOME', 'PATH', 'PWD'])
+    const unset = pages
+      .filter((page) => !page.startsWith('docs/decisions/') && page !== 'CONTRIBUTING.md')
+      .flatMap((page) => {
+        const commands = [...read(page).matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block).join('')
+        const set = new Set(
+          [...commands.matchAll(/\b([A-Z][A-Z0-9_]*)=|\bfor ([A-Z]\w*) in/g)].map(([, name, each]) => name ?? each),
+        )
+        const used = [...commands.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)].map(([, name = '']) => name)
+        return used.filter((name) => !set.has(name) && !given.has(name)).map((name) => `${page}: ${name}`)
+      })
+    none([...new Set(unset)], 'Whoever pastes these has nothing there:')
   })
 
   test('every decision has its number, its context, its choice and its consequence', () => {

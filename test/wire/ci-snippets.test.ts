@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import {
   endProgramsAfterTests,
-  keyIn,
   listening,
   type Program,
   root,
+  runSvc,
   settingsFor,
   startProgram,
   startSvc,
@@ -37,7 +37,16 @@ describe('the snippets for build servers', { timeout: 60_000 }, () => {
     const dataDir = join(folder, 'data')
     service = startSvc(['up'], settingsFor({ dataDir }))
     const address = await listening(service)
-    environment = { SVC_URL: address, SVC_TOKEN: keyIn(dataDir, 'bootstrap-token.txt') }
+    const settings = settingsFor({ dataDir }, { SVC_URL: address })
+    const page = readFileSync(join(root, 'docs/operating/ci.md'), 'utf8')
+    const printed: string[] = []
+    for (const [, command = ''] of page.matchAll(/^svc (.+)$/gm)) {
+      const { code, stdout, stderr } = await runSvc(command.split(' '), settings)
+      assert.equal(code, 0, `${command}\n${stdout}${stderr}`)
+      printed.push(stdout)
+    }
+    const [, SVC_TOKEN = ''] = /(\S{32,})/.exec(printed.at(-1) ?? '') ?? []
+    environment = { SVC_URL: address, SVC_TOKEN }
   })
   after(async () => {
     service.child.kill('SIGKILL')
