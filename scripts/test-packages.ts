@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 
 /** What the tests need beside npm's packages, by a program, or a file, that each of Debian's packages brings. */
@@ -55,22 +55,40 @@ const apt = (...args: string[]): void => {
   })
 }
 
+/** Debian asks this program whether a package may start what it brings. */
+const policy = '/usr/sbin/policy-rc.d'
+
+/** Some packages bring servers, which tests start for themselves: nothing is to listen on this machine from now on. */
+const startingNothing = (work: () => void): void => {
+  if (isThere(policy, constants.F_OK)) return work()
+  writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  try {
+    work()
+  } finally {
+    rmSync(policy)
+  }
+}
+
 /** Installs what is missing, as root on Debian and its like. Throws a sentence that says what to do anywhere else. */
 export const installTestPackages = (): void => {
   const missing = missingPackages()
   if (missing.length === 0) return
   const by = `apt-get install --no-install-recommends ${missing.join(' ')}`
   if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0)
-    throw new Error(`The tests need a real object store and what the guide uses. Install it first, as root: ${by}`)
+    throw new Error(
+      `The tests need a real object store, what the guide uses, and what the files of deploy/ are for. Install it first, as root: ${by}`,
+    )
   console.log(`Installing what the tests need: ${missing.join(', ')}`)
   const install = ['install', '-y', '-q', '--no-install-recommends', ...missing]
-  try {
-    apt(...install)
-  } catch {
-    // A machine that has never asked knows no packages, or old ones.
-    apt('update', '-q')
-    apt(...install)
-  }
+  startingNothing(() => {
+    try {
+      apt(...install)
+    } catch {
+      // A machine that has never asked knows no packages, or old ones.
+      apt('update', '-q')
+      apt(...install)
+    }
+  })
   const still = missingPackages()
   if (still.length > 0) throw new Error(`${still.join(', ')} did not install; try by hand: ${by}`)
 }
