@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.ts'
 import { appendedBytesMax } from '../../kernel/limits/transfers.ts'
 import { type Room, roomOf } from '../claims/room.ts'
 import type { ThreadHash } from '../hashing/hashing.ts'
-import { growAhead, type JournalWatch } from '../ingest/growing-ahead.ts'
+import { growAhead, type UndeclaredBytes } from '../ingest/growing-ahead.ts'
 import { findAssembly, growTo, insertAssembly, putSegment } from './assembly.queries.ts'
 import { type AssemblyDeps, type Lease, saidIfLost } from './assembly.ts'
 import { SegmentWriter } from './segment-writer.ts'
@@ -26,7 +26,7 @@ import { segmentAt } from './segments.ts'
  * Whoever calls holds the upload's lease, as for parts. The upload takes no more once it was announced what it is: from
  * then on it can only be published.
  */
-interface Chunk extends Omit<JournalWatch, 'room'> {
+interface Chunk extends Omit<UndeclaredBytes, 'room'> {
   /** Where the sender believes that it goes on; null where they did not say. */
   readonly offset: number | null
   readonly pieces: AsyncIterable<Uint8Array>

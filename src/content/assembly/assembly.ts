@@ -209,7 +209,7 @@ interface Destination {
 
 /**
  * Hands every piece on and gives what finishing gave; throws 422 unless together they are the part that was announced. It is
- * finished while its last bytes are hashed: what leases out to be wrong then lies there as what broke off does, uncounted.
+ * finished while its last bytes are hashed: what turns out to be wrong then lies there as what broke off does, uncounted.
  */
 const verified = async (
   deps: AssemblyDeps,

@@ -5,7 +5,7 @@ import type { Room } from '../claims/room.ts'
 import type { FreeSpace } from './free-space.ts'
 
 /** Bytes of which nobody said how many they are, and how far their room may grow. */
-export interface JournalWatch {
+export interface UndeclaredBytes {
   /** Set aside for them. */
   readonly room: Room
   /** Runs after each growth of the room, in its transaction; throws 507 where it may not be promised. */
@@ -16,7 +16,7 @@ export interface JournalWatch {
 /** Makes the room larger ahead of what comes, and near the quota no more than it takes. 507 where there is none. */
 export const growAhead = async (
   { freeSpace }: { readonly freeSpace: FreeSpace },
-  { room, maxBytes, allowMore }: JournalWatch,
+  { room, maxBytes, allowMore }: UndeclaredBytes,
   bytes: number,
 ): Promise<void> => {
   const ahead = Math.min(Math.max(room.bytes * 2, bytes, undeclaredReservationBytes), maxBytes)

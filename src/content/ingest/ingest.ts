@@ -7,7 +7,7 @@ import type { BlobStore, StagedBlob } from '../../ports/blob-store.ts'
 import type { Content } from '../claims/room.ts'
 import type { Hashing, TransferHash } from '../hashing/hashing.ts'
 import type { FreeSpace } from './free-space.ts'
-import { growAhead, type JournalWatch } from './growing-ahead.ts'
+import { growAhead, type UndeclaredBytes } from './growing-ahead.ts'
 
 /**
  * The one door for bytes into the store, whatever the protocol.
@@ -28,7 +28,7 @@ export interface IngestDeps {
   readonly hashing: Hashing
 }
 
-export interface Transfer extends JournalWatch {
+export interface Transfer extends UndeclaredBytes {
   /** Differs between attempts at the same reservation, so that a dead attempt's place is never written again. */
   readonly stagingId: string
   readonly pieces: AsyncIterable<Uint8Array>

@@ -18,7 +18,7 @@ export interface KeepScope {
   readonly keepLast: number
 }
 
-/** Every scope that a policy draws within a group. */
+/** Every scope of a policy within a group. */
 export const scopesOf = ({ grouping, keepLast, channels }: KeepRules): KeepScope[] => {
   const drawn: KeepScope[] = channels.map((channel) => ({ of: 'channel', ...channel }))
   // Without channels, everything is outside of them: then all is counted, which needs no look at labels.
@@ -56,7 +56,7 @@ export class Cutoffs {
     this.#rules = rules
   }
 
-  /** The lines of these scopes, in their order. */
+  /** The cutoffs of these scopes, in their order. */
   async of(group: Group, scopes: readonly KeepScope[]): Promise<(Position | null)[]> {
     const key = group === 'repository' ? group : JSON.stringify([group.group_key, group.name_key])
     const known = this.#groups.get(key) ?? new Map<string, Position | null>()

@@ -18,7 +18,7 @@ export interface WholeFile {
   readonly kind: HolderKind
   /** From Content-Length; null when the body comes in chunks. */
   readonly declaredBytes: number | null
-  /** What the bytes must lease out to be, where that is said. */
+  /** What the bytes must turn out to be, where that is said. */
   readonly digest: Sha256 | null
   readonly pieces: AsyncIterable<Uint8Array>
 }
