@@ -166,9 +166,9 @@ describe('writing alone to the file of an assembly', () => {
     const own = await openAlone(layout, id)
     const before = await inode()
     const tooLate = (): never => {
-      throw new Error('the turn is over')
+      throw new Error('the lease is over')
     }
-    await assert.rejects(openAlone(layout, id, tooLate), /the round is over/)
+    await assert.rejects(openAlone(layout, id, tooLate), /the lease is over/)
     assert.equal(await inode(), before)
     await own.assertAlone()
     await own.settled()

@@ -74,7 +74,7 @@ const never = (): void => {}
 export const createAdmission = (deps: AdmissionDeps): Admission => new FairAdmission(deps)
 
 class FairAdmission implements Admission {
-  readonly #parts: AdmissionDeps
+  readonly #deps: AdmissionDeps
   readonly #queue = new FairQueue<Waiter>()
   readonly #sessions = new Map<string, Session>()
   readonly #sending: SlowClients<SendingSlot>
@@ -89,7 +89,7 @@ class FairAdmission implements Admission {
   readonly #small: ReadonlyMap<DownloadClass, Slot>
 
   constructor(deps: AdmissionDeps) {
-    this.#parts = deps
+    this.#deps = deps
     this.#slots = deps.slots
     const { bytes } = deps.meter
     this.#sending = new SlowClients(deps.timers, (pace) => {
@@ -138,7 +138,7 @@ class FairAdmission implements Admission {
 
   /** A request that is held until its turn comes. */
   #once(download: Download): Promise<Slot> | Slot {
-    const { clock, meter, timers, waitMs } = this.#parts
+    const { clock, meter, timers, waitMs } = this.#deps
     const startedMs = timers.now()
     const granting = Promise.withResolvers<Slot>()
     let granted: Slot | null = null
@@ -177,7 +177,7 @@ class FairAdmission implements Admission {
   }
 
   #ofSession(download: Download): Slot {
-    const { clock, tickets } = this.#parts
+    const { clock, tickets } = this.#deps
     const key = [download.caller, download.downloadClass, download.id, download.content].join('\0')
     const known = this.#sessions.get(key)
     if (known !== undefined) return this.#again(known, download)
@@ -201,7 +201,7 @@ class FairAdmission implements Admission {
 
   /** Another request of a session. One that had its turn yields to those who wait, unless it would be next again. */
   #again(session: Session, download: Download): Slot {
-    const { clock, meter, timers } = this.#parts
+    const { clock, meter, timers } = this.#deps
     const { holding } = session
     const hadItsTime = holding !== null && timers.now() - holding.startedAtMs >= downloadSlotMs
     const yields = hadItsTime && session.wish === null && this.#queue.length > 0
@@ -235,23 +235,23 @@ class FairAdmission implements Admission {
       this.#giveBack(session)
       return
     }
-    const heldMs = this.#parts.timers.now() - (session.holding?.startedAtMs ?? 0)
+    const heldMs = this.#deps.timers.now() - (session.holding?.startedAtMs ?? 0)
     const others = this.#queue.length > 0
     const restMs = !others ? downloadRestMs : wasLast ? 0 : Math.min(downloadRestMs, heldMs / 4)
     if (this.#closed || restMs === 0) this.#forget(session)
-    else session.cancelTimer = this.#parts.timers.after(restMs, () => this.#forget(session))
+    else session.cancelTimer = this.#deps.timers.after(restMs, () => this.#forget(session))
   }
 
   /** A session that does not ask again in time is forgotten. */
   #expect(session: Session): void {
     session.cancelTimer()
     const awaitedMs = session.retrySeconds * 1000 + downloadAwaitedMs
-    session.cancelTimer = this.#parts.timers.after(awaitedMs, () => this.#forget(session))
+    session.cancelTimer = this.#deps.timers.after(awaitedMs, () => this.#forget(session))
   }
 
   /** Puts a session in the queue. When its turn comes and it is not here, its slot is kept until it asks again. */
   #wait(session: Session): void {
-    const { clock, timers } = this.#parts
+    const { clock, timers } = this.#deps
     const grant = (holding: Holding<Waiter>): void => {
       session.wish = null
       // A session that yields and is next all the same gives its old slot for the new one.
@@ -279,12 +279,12 @@ class FairAdmission implements Admission {
   }
 
   #admitted(waitedMs: number): void {
-    this.#parts.meter.admitted += 1
-    this.#parts.meter.waited(Math.max(0, waitedMs) / 1000)
+    this.#deps.meter.admitted += 1
+    this.#deps.meter.waited(Math.max(0, waitedMs) / 1000)
   }
 
   #queued(session: Session): Failure {
-    const { meter, tickets } = this.#parts
+    const { meter, tickets } = this.#deps
     meter.queued += 1
     const aheadMs = (this.#queue.length / Math.max(1, this.#slots)) * this.#heldMs
     session.retrySeconds = Math.min(queueRetrySecondsMax, Math.max(1, Math.ceil(aheadMs / 1000)))
@@ -311,7 +311,7 @@ class FairAdmission implements Admission {
     const isFull = this.#queue.length >= downloadsWaitingMax
     const instead = isFull ? this.#queue.lastOfMost(mine + 1) : null
     if (mine >= downloadsWaitingPerCallerMax || (isFull && instead === null)) {
-      this.#parts.meter.refused += 1
+      this.#deps.meter.refused += 1
       throw tooMany()
     }
     instead?.item.giveUp()
@@ -325,7 +325,7 @@ class FairAdmission implements Admission {
 
   #callNext(): void {
     while (!this.#closed && this.#queue.length > 0 && this.#queue.held < this.#slots) {
-      const holding = this.#queue.take(this.#parts.timers.now(), this.#perCaller)
+      const holding = this.#queue.take(this.#deps.timers.now(), this.#perCaller)
       if (holding === null) return
       holding.wish.item.grant(holding)
     }
@@ -335,7 +335,7 @@ class FairAdmission implements Admission {
   }
 
   #grant(download: Download, slot: SendingSlot, end: () => void): Slot {
-    const { meter, timers } = this.#parts
+    const { meter, timers } = this.#deps
     const begunMs = timers.now()
     let sentBytes = 0
     const hangUp = (): void => download.hangUp()
@@ -359,7 +359,7 @@ class FairAdmission implements Admission {
   }
 
   #release(holding: Holding<Waiter>): void {
-    this.#queue.end(holding, this.#parts.timers.now())
+    this.#queue.end(holding, this.#deps.timers.now())
     this.#callNext()
   }
 
@@ -381,7 +381,7 @@ class FairAdmission implements Admission {
   #tooLong(): Failure {
     return new Failure(
       'busy',
-      `No slot became free within ${this.#parts.waitMs / 1000} s. Try again, with a Svc-Download-Id to keep your place.`,
+      `No slot became free within ${this.#deps.waitMs / 1000} s. Try again, with a Svc-Download-Id to keep your place.`,
       { retryAfterSeconds: queueRetrySecondsMax },
     )
   }

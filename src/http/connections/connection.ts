@@ -55,7 +55,7 @@ const waitingEverywhere = new Shares<Waiting>()
  */
 export class Connection {
   readonly #socket: Socket
-  readonly #parts: ConnectionDeps
+  readonly #deps: ConnectionDeps
   readonly #member: Member
   readonly #hasRoom: boolean
   #underWay: UnderWay | null = null
@@ -66,7 +66,7 @@ export class Connection {
 
   constructor(socket: Socket, network: string | null, deps: ConnectionDeps) {
     this.#socket = socket
-    this.#parts = deps
+    this.#deps = deps
     this.#member = this.#asMember(network)
     this.#hasRoom = deps.crowd.enter(this.#member)
     const stopWatching = watchTaking(socket, deps.timers)
@@ -138,9 +138,9 @@ export class Connection {
   #close(request: IncomingMessage | null): void {
     this.#closing = true
     const network = this.#underWay?.exchange.network ?? this.#member.network
-    this.#parts.lingering.close(this.#socket, network, request)
+    this.#deps.lingering.close(this.#socket, network, request)
     this.#underWay?.exchange.scope.end()
-    this.#parts.crowd.linger(this.#member)
+    this.#deps.crowd.linger(this.#member)
   }
 
   #end(): void {
@@ -173,7 +173,7 @@ export class Connection {
   }
 
   #begin({ request, response }: Arrived): void {
-    const { crowd, proxied, report, networkBehind, serve } = this.#parts
+    const { crowd, proxied, report, networkBehind, serve } = this.#deps
     const network = this.#member.network ?? networkBehind(request)
     const exchange = beginExchange(request, {
       report,
@@ -196,7 +196,7 @@ export class Connection {
   #next(): void {
     const { request, exchange } = this.#underWay ?? {}
     this.#underWay = null
-    this.#parts.crowd.wait(this.#member)
+    this.#deps.crowd.wait(this.#member)
     if (!this.#socket.writable) {
       this.#forgetWaiting()
       return
@@ -214,7 +214,7 @@ export class Connection {
   }
 
   #passOver(request: IncomingMessage, network: string | null): void {
-    const { crowd, lingering } = this.#parts
+    const { crowd, lingering } = this.#deps
     crowd.linger(this.#member)
     lingering.passOver(this.#socket, network, request, () => {
       if (this.#underWay === null && !this.#closing) crowd.wait(this.#member)

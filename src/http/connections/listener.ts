@@ -42,11 +42,11 @@ const bounds = {
 /** Listens for connections; each of them hands on its requests, one after another. */
 export class Listener {
   readonly #connections = new WeakMap<Duplex, Connection>()
-  readonly #parts: Pick<HttpDeps, 'trustedProxies'>
+  readonly #deps: Pick<HttpDeps, 'trustedProxies'>
   readonly #shared: Omit<ConnectionDeps, 'serve'>
 
   constructor(deps: Pick<HttpDeps, 'trustedProxies' | 'reportBug'>, lingering: Lingering) {
-    this.#parts = deps
+    this.#deps = deps
     this.#shared = {
       crowd: new Crowd(bounds, realTimers),
       lingering,
@@ -65,7 +65,7 @@ export class Listener {
     server.timeout = connectionIdleMs
     server.on('connection', (socket) => {
       if (this.#connections.has(socket)) return
-      const network = peerNetwork(socket, this.#parts.trustedProxies)
+      const network = peerNetwork(socket, this.#deps.trustedProxies)
       this.#connections.set(socket, new Connection(socket, network, { ...this.#shared, serve }))
     })
     server.on('timeout', (socket) => this.#connections.get(socket)?.quiet())

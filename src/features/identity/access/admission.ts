@@ -17,13 +17,13 @@ export interface Question {
 }
 
 export class Admission extends LetIn {
-  readonly #parts: Pick<AccessDeps, 'clock' | 'findFileKey'>
+  readonly #deps: Pick<AccessDeps, 'clock' | 'findFileKey'>
   readonly #caller: Caller | null
   readonly #question: Question
 
   constructor(deps: Pick<AccessDeps, 'clock' | 'findFileKey'>, caller: Caller | null, question: Question) {
     super()
-    this.#parts = deps
+    this.#deps = deps
     this.#caller = caller
     this.#question = question
   }
@@ -40,7 +40,7 @@ export class Admission extends LetIn {
       await lockServiceAccountRow(tx, this.#caller.id)
       await lockKeyRow(tx, this.#caller.keyId)
     }
-    const caller = await callerOf(tx, this.#parts, credential)
+    const caller = await callerOf(tx, this.#deps, credential)
     await authorize(tx, caller, rule, parameters)
     return caller
   }
