@@ -113,7 +113,10 @@ forEachEngine((engine) => {
       const named = item.parameters.map(({ in: place, name }: { in: string; name: string }) => `${place} ${name}`)
       for (const name of Object.keys(operation.pathParameters.properties)) assert.ok(named.includes(`path ${name}`))
       for (const name of Object.keys(operation.query.properties)) assert.ok(named.includes(`query ${name}`))
-      for (const name of Object.keys(operation.headers.properties)) assert.ok(named.includes(`header ${name}`))
+      // A client that is made from the document has one argument for both, were their names the same but for case.
+      const twice = Object.keys(operation.query.properties).map((name) => name.toLowerCase())
+      for (const name of Object.keys(operation.headers.properties))
+        assert.equal(named.includes(`header ${name}`), !twice.includes(name.toLowerCase()), name)
     }
     const all = Object.values(paths as Record<string, object>).flatMap((item) => Object.keys(item))
     assert.equal(all.length, described.length)

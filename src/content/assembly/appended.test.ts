@@ -186,9 +186,9 @@ forEachEngine((engine) => {
     it('records the last of a chunk together with what its caller writes, or not at all', async () => {
       const { send, stored } = await scene()
       const refusing = async (): Promise<void> => {
-        throw new Error('the turn is lost')
+        throw new Error('the lease is lost')
       }
-      await assert.rejects(send(randomBytes(10), { alongside: refusing }), { message: 'the turn is lost' })
+      await assert.rejects(send(randomBytes(10), { alongside: refusing }), { message: 'the lease is lost' })
       assert.equal(await stored(), 0)
     })
 

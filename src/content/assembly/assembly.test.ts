@@ -131,7 +131,7 @@ forEachEngine((engine) => {
     let held = true
     const lease = {
       assertHeld: () => {
-        if (!held) throw new Failure('busy', 'The turn is lost.')
+        if (!held) throw new Failure('busy', 'The lease is lost.')
       },
     }
     const pieces = async function* () {
