@@ -1,4 +1,4 @@
-import { roundMs, startsPerRound } from '../../kernel/limits/http.ts'
+import { roundMs, startsInAnyRound, startsPerRound } from '../../kernel/limits/http.ts'
 import type { Scope } from '../../kernel/scope.ts'
 import { Rotation } from './rotation.ts'
 
@@ -9,7 +9,7 @@ type Begin = () => void
 type Soon = (work: () => void) => void
 
 /**
- * The order in which requests begin. In one round of the event loop they begin for a moment only, as they come; what is left waits
+ * The order in which requests begin. In one round of the event loop a few begin, or as many as a moment has room for, as they come; what is left waits
  * for the next round and begins there one network after another. So whoever asks again as soon as it is answered, on a hundred
  * connections, stands before others with one request and not with a hundred.
  */
@@ -19,6 +19,8 @@ export class Rounds {
   readonly #nowMs: () => number
   /** When the first request of this round began. */
   #roundBeganMs: number | null = null
+  /** Requests that began in this round as they came. */
+  #begun = 0
   #isPlanned = false
 
   constructor(soon: Soon = setImmediate, nowMs: () => number = () => performance.now()) {
@@ -47,11 +49,13 @@ export class Rounds {
     const now = this.#nowMs()
     if (this.#roundBeganMs === null) {
       this.#roundBeganMs = now
+      this.#begun = 0
       this.#soon(() => {
         this.#roundBeganMs = null
       })
     }
-    return now - this.#roundBeganMs < roundMs
+    this.#begun += 1
+    return this.#begun <= startsInAnyRound || now - this.#roundBeganMs < roundMs
   }
 
   /** Between any two of them all goes on that the first one has made possible: so the time that it takes is seen. */
@@ -63,7 +67,7 @@ export class Rounds {
   #startInRound(start: number): void {
     const now = this.#nowMs()
     if (start === 1) this.#roundBeganMs = now
-    if (now - (this.#roundBeganMs ?? now) < roundMs) this.#waiting.take()?.()
+    if (start <= startsInAnyRound || now - (this.#roundBeganMs ?? now) < roundMs) this.#waiting.take()?.()
     if (start < startsPerRound) return
     this.#roundBeganMs = null
     this.#isPlanned = false
