@@ -75,6 +75,8 @@ export interface FailureExtras {
   readonly retryAfterSeconds?: number
   /** Further headers that the answer needs, such as `Content-Range` of a 416. */
   readonly headers?: Readonly<Record<string, string>>
+  /** What only the operator is told, in the log: the reason in few words, and whom or what it is about. Never a secret. */
+  readonly forOperator?: Readonly<Record<string, string>>
   readonly cause?: unknown
 }
 
@@ -88,12 +90,14 @@ export class Failure extends Error {
   readonly details: readonly FailureDetail[]
   readonly retryAfterSeconds: number | undefined
   readonly headers: Readonly<Record<string, string>>
+  readonly forOperator: Readonly<Record<string, string>>
 
   constructor(code: FailureCode, detail: string, extras: FailureExtras = {}) {
     super(detail, extras.cause === undefined ? undefined : { cause: extras.cause })
     this.code = code
     this.details = extras.details ?? []
     this.headers = extras.headers ?? {}
+    this.forOperator = extras.forOperator ?? {}
     const waits = this.status === 429 || this.status === 503
     this.retryAfterSeconds = extras.retryAfterSeconds ?? (waits ? retryAfterDefaultSeconds : undefined)
   }

@@ -23,12 +23,14 @@ interface Items<T> {
  */
 export const upkeepRun = (report: Report) => {
   let failed = 0
+  let cause: unknown
   const attempt = async (what: string, work: () => Promise<unknown>): Promise<boolean> => {
     try {
       await work()
       return true
     } catch (error) {
       failed += 1
+      cause = error
       report(`${what} failed; the rest of the upkeep goes on`, error)
       return false
     }
@@ -59,7 +61,7 @@ export const upkeepRun = (report: Report) => {
     },
 
     end(): void {
-      if (failed > 0) throw new UpkeepIncomplete(`${failed} things could not be done`)
+      if (failed > 0) throw new UpkeepIncomplete(`${failed} things could not be done`, { cause })
     },
   }
 }

@@ -19,6 +19,7 @@ import { realTimers, type Timers } from '../kernel/timers.ts'
 import type { BlobStore } from '../ports/blob-store.ts'
 import { endSuspect } from './ending.ts'
 import type { Logger } from './log.ts'
+import { Outages } from './outages.ts'
 import { narrowFiles } from './private-files.ts'
 import type { Settings } from './settings/rules.ts'
 import type { ProductSlice } from './slices.ts'
@@ -50,6 +51,7 @@ export interface Engines extends Environment {
   /** Raised when a job waits for a worker, who may be in this process. */
   readonly jobsWaiting: Signal
   readonly report: (message: string, error: unknown) => void
+  readonly outages: Outages
 }
 
 /**
@@ -72,7 +74,8 @@ export const openEngines = async (
   stack: AsyncDisposableStack,
   { readOnly = false } = {},
 ): Promise<Engines> => {
-  const report = (message: string, error: unknown): void => log.error({ err: error }, message)
+  const outages = new Outages(log)
+  const { report } = outages
   if (!readOnly) await narrowFiles(settings, log)
   const database = stack.use(
     await blaming('SVC_DATABASE_URL', settings.databaseUrl, () =>
@@ -82,6 +85,13 @@ export const openEngines = async (
   await (readOnly ? requireSchema : migrate)(database, migrations)
   const store = guardBlobStore(await openBlobStore(settings, readOnly), insideTransaction)
   const freeSpace = watchFreeSpace(store, environment.clock, settings.freeSpaceReserveBytes)
+  stack.defer(
+    outages.watch({
+      database: () => database.probe(),
+      store: () => store.probe(),
+      disk: () => freeSpace.refuseUnlessRoomFor(0),
+    }),
+  )
   const hashing = createHashing({ saveable: false, report })
   const savingStates = store.readsParts ? hashing : createHashing({ saveable: true, report })
   stack.defer(() => savingStates.close())
@@ -101,6 +111,7 @@ export const openEngines = async (
     timers: realTimers,
     jobsWaiting: createSignal(),
     report,
+    outages,
   }
 }
 

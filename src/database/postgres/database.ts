@@ -6,7 +6,7 @@ import type { Database, Queries, Transaction } from '../database.ts'
 import { engineDialect, queriesOn } from '../executor.ts'
 import { refuseInside, runEffects } from '../scope.ts'
 import { PostgresConnection } from './connection.ts'
-import { isPassing, translatedRead } from './errors.ts'
+import { isPassing, translatedRead, unavailable } from './errors.ts'
 import type { Lane } from './lane.ts'
 import { type Lanes, openLanes, probeThrough } from './lanes.ts'
 import { PostgresSession } from './session.ts'
@@ -51,7 +51,7 @@ export class PostgresDatabase implements Database {
   /** `of` is the database that this one is the patient side of. */
   constructor({ url, report }: PostgresOptions, of?: PostgresDatabase) {
     this.#report = report
-    const lost = (error: unknown): void => report('An idle connection to the database was lost', error)
+    const lost = (error: unknown): void => report('An idle connection to the database was lost', unavailable(error))
     this.#lanes = of === undefined ? openLanes(url, lost) : of.#lanes
     this.#announcements = of === undefined ? new Announcements(report) : of.#announcements
     const { patient } = this.#lanes

@@ -70,3 +70,12 @@ export const queryParametersMax = 64
 
 /** Values in a body up to which all its faults are looked for, in a millisecond or two; of a longer one the first is told. */
 export const problemValuesMax = 2_000
+
+/** Characters of a path that are logged; the longest names of our own fit. */
+export const loggedPathCharactersMax = 1_024
+/**
+ * Lines a minute about requests that were refused, or whose callers nobody knows: of one network, as many as somebody reads who
+ * looks for a reason; of all, some two megabytes. What is beyond is counted, and left out.
+ */
+export const strangersLinesPerNetwork = 60
+export const strangersLinesMax = 6_000

@@ -1,4 +1,4 @@
-import { minute, second } from '../units.ts'
+import { KiB, MiB, minute, second } from '../units.ts'
 
 /** Bounds of processes: their start, their end, and how they look at each other. */
 
@@ -18,3 +18,13 @@ export const sameStopMs = 2 * second
 export const readinessBelievedMs = second // spec
 /** How long a command waits for the answer of a service; the slowest hashes a password behind others. */
 export const commandAnswerMs = minute
+
+/** Bytes of the log that wait for who reads it: the lines of some seconds of full load. */
+export const logWaitingBytesMax = 8 * MiB
+/** One write of it: what a pipe takes as one piece (PIPE_BUF), so that lines of several processes do not run into one another. */
+export const logWriteBytesMax = 4 * KiB
+
+/** How often it is looked whether what was away is back. */
+export const outageLookEveryMs = second
+/** A disk counts as full until nothing failed for want of room for so long: what was freed may be taken again at once. */
+export const diskQuietMs = 10 * second
