@@ -6,6 +6,7 @@ import type { HttpMetrics } from './metrics/metrics.ts'
 import type { Budget } from './pipeline/budget.ts'
 import type { TrustedProxies } from './pipeline/client-address.ts'
 import type { Gate } from './pipeline/gate.ts'
+import type { RequestFacts } from './replies/facts.ts'
 
 /** Everything that the HTTP floor is given; it fetches nothing for itself. */
 export interface HttpDeps {
@@ -32,14 +33,6 @@ export interface HttpDeps {
   readonly reportBug: (error: unknown, context: Readonly<Record<string, string>>) => void
   /** Thrown values that are no Failure but known conditions, such as a database that is away. */
   readonly translate: (error: unknown) => Failure | null
-  /** Called once for each answered request. */
-  readonly logAnswer: (facts: AnswerFacts) => void
-}
-
-interface AnswerFacts {
-  readonly requestId: string
-  readonly operation: string
-  readonly method: string
-  readonly status: number
-  readonly milliseconds: number
+  /** Called once for each request, when its answer is out or its client is gone. */
+  readonly requestOver: (facts: RequestFacts) => void
 }

@@ -8,7 +8,7 @@ import { isSent } from './body/sent-files.ts'
 import type { HttpDeps } from './given.ts'
 import { spenderOf } from './pipeline/budget.ts'
 import { clientFacts, isForwardedByStranger } from './pipeline/client-address.ts'
-import { exchangeOf } from './pipeline/exchange.ts'
+import { type Exchange, exchangeOf } from './pipeline/exchange.ts'
 import type { Params } from './pipeline/gate.ts'
 import { type LowerCase, lowerCaseIds } from './pipeline/lower-case.ts'
 import { admit, type Checked, compileOperation, perform } from './pipeline/pipeline.ts'
@@ -92,23 +92,26 @@ const bindOperation = (
   routes.route({
     method: reads(operation) ? ['GET', 'HEAD'] : operation.method,
     url: routePath(operation.path),
-    config: { operationId: operation.id, template: shownPath(operation) },
+    config: { template: shownPath(operation) },
     ...(operation.body.kind === 'json' ? { bodyLimit: operation.body.maxBytes } : {}),
     onRequest: async (request, reply) => {
       if (isDraining() && !operation.whileDraining)
         throw new Failure('draining', 'The service is shutting down; try again in a moment.', { retryAfterSeconds: 5 })
       const exchange = exchangeOf(request)
+      exchange.operation = operation
       if (!exchange.hasRoom && !operation.whileDraining) throw noRoom()
       if (!exchange.hasShare && !operation.whileDraining) throw noShare()
       const { credentialOf } = exchange.wire
       const { authorization } = request.headers
       const sent = { authorization, queryText: queryTextOf(request), credentialOf }
       const facts = clientFacts(request.raw, engines.trustedProxies, engines.baseUrl)
+      exchange.clientAddress = facts.clientAddress
       if (isForwardedByStranger(request.raw, engines.trustedProxies)) engines.forwardedByStranger(facts.clientAddress)
       const params = paramsOf(request, rest, lower)
       // Health tells of the process, and has to while a disk does not answer.
       exchange.readsCatalog = !operation.whileDraining
       const caller = await admit(engines.gate, operation, sent, params, (found) => {
+        exchange.caller = found
         if (!operation.whileDraining) engines.budget.spend(spenderOf(found, facts.clientAddress))
       })
       const admitAgain = () => admit(engines.gate, operation, sent, params, () => {})
@@ -125,7 +128,8 @@ const bindOperation = (
       exchange.bodyHere = exchange.scope.own(() => clearTimeout(timer))
     },
     handler: async (request, reply) => {
-      const { arrival, bodyHere, scope } = exchangeOf(request)
+      const exchange = exchangeOf(request)
+      const { arrival, bodyHere, scope } = exchange
       bodyHere()
       if (arrival === null) throw new Error(`${operation.id}: reached its handler unadmitted`)
       // At the first request: to compile all of them takes a good part of the time that a start takes.
@@ -136,7 +140,7 @@ const bindOperation = (
         queryText: queryTextOf(request),
         body: request.body,
         deadlineSeconds: engines.uploadDeadlineSeconds,
-        metrics: engines.metrics,
+        metrics: countedIn(exchange, engines.metrics),
         uploads: engines.uploads,
         scope,
       })
@@ -144,6 +148,20 @@ const bindOperation = (
     },
   })
 }
+
+/** What is received counts for its request as well. */
+const countedIn = (exchange: Exchange, { begin }: Deps['metrics']): Pick<Deps['metrics'], 'begin'> => ({
+  begin(direction) {
+    const transfer = begin(direction)
+    return {
+      end: transfer.end,
+      add(bytes) {
+        exchange.received += bytes
+        transfer.add(bytes)
+      },
+    }
+  },
+})
 
 const noRoom = (): Failure =>
   new Failure(

@@ -140,7 +140,7 @@ describe('the server', () => {
       reportBug: (error) => bugs.push(error),
       translate: () => null,
       settled: async () => {},
-      logAnswer: () => {},
+      requestOver: () => {},
     })
     servers.push(server)
     const url = await server.listen('127.0.0.1', 0)

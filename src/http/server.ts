@@ -10,6 +10,7 @@ import { admitAtTheDoor } from './pipeline/at-the-door.ts'
 import { exchangeOf } from './pipeline/exchange.ts'
 import { preflightHeaders } from './pipeline/origins.ts'
 import { pathOf } from './pipeline/target.ts'
+import { factsOf } from './replies/facts.ts'
 import { createReplies } from './replies/replies.ts'
 import { bindOperations } from './routes.ts'
 import { basePathOf, withoutBasePath } from './routing/base-path.ts'
@@ -46,6 +47,8 @@ export const createHttpServer = async (deps: HttpDeps): Promise<HttpServer> => {
       listener.serverFor((request, response) => {
         const exchange = exchangeOf({ raw: request })
         request.url = withoutBasePath(request.url ?? '', basePath)
+        const facts = factsOf(request, response, exchange)
+        exchange.scope.own(() => deps.requestOver(facts()))
         exchange.wire = targets.wireOf(request.url)
         underWay.enter(exchange.scope)
         rounds.enter(exchange.network, exchange.scope, () => handler(request, response))

@@ -19,6 +19,8 @@ describe('the log', () => {
     const log = logTo(await forPeople({ write: (line) => void lines.push(line) }, false), 'info')
     log.info({ address: 'http://127.0.0.1:8080' }, 'started')
     assert.match(lines.join(''), /^\[\d\d:\d\d:\d\d\] INFO: started \{"address":"http:\/\/127\.0\.0\.1:8080"\}\n$/)
+    log.info({ method: 'GET', path: '/a%0ab', status: 404, sent: 3, requestId: 'x' }, 'request')
+    assert.match(lines.at(-1) ?? '', /INFO: GET \/a%0ab 404 \{"sent":3\}\n$/)
     log.error({ err: new Error('gone', { cause: new Error('why') }) }, 'a bug')
     assert.match(lines.join(''), /ERROR: a bug[\s\S]*gone[\s\S]*why/)
   })

@@ -1,9 +1,16 @@
 import pino, { type DestinationStream, type Logger } from 'pino'
+import { logWaitingBytesMax, logWriteBytesMax } from '../kernel/limits/process.ts'
 import type { Settings } from './settings/rules.ts'
 
 const standardError = 2
 
-/** One JSON line an event, whose level is a word. Secrets never get here: requests are logged by route and id alone. */
+/** Lines lost of each log whose reader was too slow. */
+const lost = new WeakMap<Logger, { lines: number }>()
+
+/** How many lines were thrown away since nobody took those before them. */
+export const linesLost = (log: Logger): number => lost.get(log)?.lines ?? 0
+
+/** One JSON line an event, whose level is a word. Secrets never get here: of requests no header, no query and no body is logged. */
 export const logTo = (destination: DestinationStream, level: Settings['logLevel']): Logger =>
   pino(
     {
@@ -15,16 +22,41 @@ export const logTo = (destination: DestinationStream, level: Settings['logLevel'
     destination,
   )
 
-/** The log of this process, on standard error: as JSON, or in a form for people where a terminal shows it. */
+/**
+ * The log of this process, on standard error: as JSON, or in a form for people where a terminal shows it. Lines are written beside
+ * what else goes on, a few at once when many come, and what is left when the process ends, so that the last line is seen. A
+ * reader who takes nothing holds up nobody: beyond a bound lines are lost, and counted.
+ */
 export const openLog = async (level: Settings['logLevel']): Promise<Logger> => {
-  const lines = pino.destination({ dest: standardError, sync: true })
-  return logTo(process.stderr.isTTY ? await forPeople(lines, process.stderr.hasColors()) : lines, level)
+  const lines = pino.destination({
+    dest: standardError,
+    sync: false,
+    maxLength: logWaitingBytesMax,
+    maxWrite: logWriteBytesMax,
+  })
+  const log = logTo(process.stderr.isTTY ? await forPeople(lines, process.stderr.hasColors()) : lines, level)
+  const count = { lines: 0 }
+  lines.on('drop', () => {
+    count.lines += 1
+  })
+  lost.set(log, count)
+  return log
 }
 
-/** Only loaded where somebody looks. Written at once, so that the last line before the end is seen. */
+/** What a line says of a request stands in its message here. */
+const inTheMessage = ['method', 'path', 'status', 'requestId']
+
+/** Only loaded where somebody looks. */
 export const forPeople = async (to: DestinationStream, colorize: boolean): Promise<DestinationStream> => {
   const { prettyFactory } = await import('pino-pretty')
-  const pretty = prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss', ignore: 'requestId', singleLine: true })
+  const pretty = prettyFactory({
+    colorize,
+    translateTime: 'SYS:HH:MM:ss',
+    ignore: inTheMessage.join(','),
+    singleLine: true,
+    messageFormat: ({ msg, method, path, status }) =>
+      method === undefined ? `${msg}` : `${method} ${path} ${status ?? 'no answer'}`,
+  })
   return { write: (line) => to.write(pretty(line)) }
 }
 

@@ -47,6 +47,6 @@ export const bareHttpParts = (given: Pick<HttpDeps, 'operations'> & Partial<Http
   reportBug: (error) => assert.ifError(error),
   translate: () => null,
   settled: async () => {},
-  logAnswer: () => {},
+  requestOver: () => {},
   ...given,
 })

@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import type { Operation } from '../../contract/operation.ts'
 import type { Wire } from '../../contract/wire.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import type { Failure } from '../../kernel/failure.ts'
 import { OwningScope } from '../../kernel/scope.ts'
 import type { Arrival } from './pipeline.ts'
 import { rest } from './rest.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Id of the operation that the route serves. */
-    operationId?: string
     /** Path template as declared; the route's metrics label. */
     template?: string
   }
@@ -29,6 +30,19 @@ export interface Exchange {
   readsCatalog: boolean
   /** How whoever asks is spoken to: set as soon as the path is known. */
   wire: Wire
+  /** What is asked for, once that is known. */
+  operation: Operation | null
+  /** Who asks, once that is known; whether they may is another question. */
+  caller: Caller | null
+  /** Where the client is, once somebody looked. */
+  clientAddress: string | null
+  /** What the request was refused with. */
+  failure: Failure | null
+  /** Bytes of the body that were received as a file, and of the answer's body that were handed over. */
+  received: number
+  sent: number
+  /** The last byte of the answer was handed over on a connection that stays open for a while. */
+  lingers: boolean
   /** Set once the caller was admitted. */
   arrival: Arrival | null
   /**
@@ -80,6 +94,13 @@ export const beginExchange = (
     headers: { 'x-request-id': requestId, vary: 'Origin' },
     readsCatalog: false,
     wire: rest,
+    operation: null,
+    caller: null,
+    clientAddress: null,
+    failure: null,
+    received: 0,
+    sent: 0,
+    lingers: false,
     arrival: null,
     ...given,
     hasShare: true,

@@ -34,10 +34,7 @@ export interface Replies {
   ): void
 }
 
-type Deps = Pick<
-  HttpDeps,
-  'metrics' | 'logAnswer' | 'reportBug' | 'translate' | 'settled' | 'trustedProxies' | 'baseUrl'
->
+type Deps = Pick<HttpDeps, 'metrics' | 'reportBug' | 'translate' | 'settled' | 'trustedProxies' | 'baseUrl'>
 
 /**
  * The one way out: every answer of the service is written here.
@@ -70,12 +67,10 @@ export const createReplies = (engines: Deps, isDraining: () => boolean): Replies
   }
 
   const answered = (request: FastifyRequest, reply: FastifyReply): void => {
-    const { requestId, startedAtMs } = exchangeOf(request)
-    const { operationId = 'none', template = 'unknown' } = request.routeOptions.config ?? {}
-    const milliseconds = performance.now() - startedAtMs
-    const status = reply.raw.statusCode
-    engines.metrics.answered(template, request.method, status, milliseconds / 1000)
-    engines.logAnswer({ requestId, operation: operationId, method: request.method, status, milliseconds })
+    const { startedAtMs } = exchangeOf(request)
+    const { template = 'unknown' } = request.routeOptions.config ?? {}
+    const seconds = (performance.now() - startedAtMs) / 1000
+    engines.metrics.answered(template, request.method, reply.raw.statusCode, seconds)
   }
 
   const text: Replies['text'] = (request, reply, status, headers, body) => {
@@ -93,11 +88,13 @@ export const createReplies = (engines: Deps, isDraining: () => boolean): Replies
     if (!bodiless) all['content-length'] ??= String(Buffer.byteLength(body))
     if (unread || isDraining()) all['connection'] = 'close'
     raw.writeHead(status, all)
+    if (request.method !== 'HEAD' && !bodiless) exchange.sent = Buffer.byteLength(body)
     answered(request, reply)
     if (unread) {
       // Ending it would close the connection.
       if (request.method === 'HEAD' || bodiless || body.length === 0) raw.flushHeaders()
       else raw.write(body)
+      exchange.lingers = true
       exchange.lingerThenClose()
     } else {
       raw.end(bodiless ? undefined : body)
@@ -118,13 +115,16 @@ export const createReplies = (engines: Deps, isDraining: () => boolean): Replies
   }
 
   const tell = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
-    const { requestId, wire } = exchangeOf(request)
+    const exchange = exchangeOf(request)
+    const { requestId, wire } = exchange
     const failure = toFailure(error, engines.translate)
+    exchange.failure = failure
     if (failure.code === 'internal') {
       const asked = `${request.method} ${request.routeOptions.config?.template ?? 'unknown'}`
       engines.reportBug(failure.cause ?? failure, { requestId, asked })
     }
-    const { baseUrl } = clientFacts(request.raw, engines.trustedProxies, engines.baseUrl)
+    const { baseUrl, clientAddress } = clientFacts(request.raw, engines.trustedProxies, engines.baseUrl)
+    exchange.clientAddress ??= clientAddress
     const rendered = wire.render(failure, { requestId, baseUrl })
     text(request, reply, rendered.status, rendered.headers, rendered.text)
   }
@@ -151,7 +151,10 @@ export const createReplies = (engines: Deps, isDraining: () => boolean): Replies
       const transfer = engines.metrics.begin('out')
       exchange.scope.own(() => transfer.end())
       exchange.scope.own(async () => void (await bytes.return?.()))
-      await sendBytes(reply.raw, exchange.scope, given.status, headers, bytes, (sent) => transfer.add(sent))
+      await sendBytes(reply.raw, exchange.scope, given.status, headers, bytes, (sent) => {
+        exchange.sent += sent
+        transfer.add(sent)
+      })
       const { writableLength } = reply.raw
       if (writableLength > 0) awaitTaking(reply.raw, exchange, writableLength)
     }

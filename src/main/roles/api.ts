@@ -7,6 +7,7 @@ import { isLoopback } from '../../http/pipeline/hosts.ts'
 import { createHttpServer } from '../../http/server.ts'
 import { watchJournal } from '../../journal/repository/watch.ts'
 import { changesLookEveryMs, changesWaitingMax, changesWaitingPerCallerMax } from '../../kernel/limits/catalog.ts'
+import { createAccessLog } from '../access-log.ts'
 import { catalogue } from '../catalogue.ts'
 import { openDownloads } from '../downloads.ts'
 import type { Engines } from '../engines.ts'
@@ -55,12 +56,15 @@ export const startGateway = async (
     waitingPerCallerMax: changesWaitingPerCallerMax,
   })
   const metrics = gatewayMetrics(engines, downloads, watch)
+  const accessLog = createAccessLog(engines.log, settings.accessLog, (failure) => engines.outages.notice(failure))
+  metrics.show(accessLog.measures)
   const operations = catalogue(more)
   const isDraining = (): boolean => draining
   const needs = handlerNeeds({ engines, access, keys, role, operations, metrics, downloads, watch, isDraining })
   const served = [...slices, ...more]
   const server = await createHttpServer({
     ...httpParts(engines),
+    requestOver: accessLog.requestOver,
     operations: served.flatMap((slice) => bound(slice, needs)),
     wires: served.flatMap(({ wire }) => wire ?? []),
     gate: openGate(access),
@@ -86,7 +90,7 @@ export const startGateway = async (
 }
 
 /** What the HTTP floor is given that settings and parts say alone. */
-const httpParts = ({ settings, database, timers, log }: Engines) => ({
+const httpParts = ({ settings, database, timers, log, outages }: Engines) => ({
   uploads: createUploadLine(timers, (bytesPerSecond) =>
     log.info(
       { bytesPerSecond },
@@ -100,9 +104,11 @@ const httpParts = ({ settings, database, timers, log }: Engines) => ({
   onLoopback: isLoopback(settings.listen.host),
   corsOrigins: settings.corsOrigins,
   uploadDeadlineSeconds: settings.uploadDeadlineSeconds,
-  translate,
+  translate: (error: unknown) => {
+    outages.notice(error)
+    return translate(error)
+  },
   settled: () => database.settled(),
   reportBug: (error: unknown, context: Readonly<Record<string, string>>) =>
     log.error({ err: error, ...context }, 'a request failed because of a fault of ours'),
-  logAnswer: (facts: object) => log.debug(facts, 'answered'),
 })

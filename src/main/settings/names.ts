@@ -109,6 +109,11 @@ export const settingNames = [
     fallback: 'none',
     meaning: 'Networks (CIDR) whose X-Forwarded-* headers are believed, separated by commas.',
   },
+  {
+    name: 'SVC_ACCESS_LOG',
+    fallback: 'true',
+    meaning: 'false logs only those requests that need a person, instead of a line for each.',
+  },
   { name: 'SVC_LOG_LEVEL', fallback: 'info', meaning: 'debug, info, warn or error.' },
 ] as const
 

@@ -204,6 +204,7 @@ const cases: Record<
     ],
     bad: ['localhost', '10.0.0.0/33', '*', '10.0.0.0/8; ::1'],
   },
+  SVC_ACCESS_LOG: { good: [['false', (s) => s.accessLog, false]], bad: ['off', '0'] },
   SVC_LOG_LEVEL: { good: [['debug', (s) => s.logLevel, 'debug']], bad: ['trace', 'INFO', 'verbose'] },
 }
 

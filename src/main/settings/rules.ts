@@ -53,6 +53,8 @@ export interface Settings {
   readonly processes: number
   readonly requestsPerSecond: number
   readonly trustedProxies: TrustedProxies
+  /** A line for each request, and not only for those that need a person. */
+  readonly accessLog: boolean
   readonly logLevel: (typeof logLevels)[number]
 }
 
@@ -130,6 +132,7 @@ export const readSettings = (environment: Environment): Settings => {
     redirectDownloads: read<boolean>('SVC_REDIRECT_DOWNLOADS', false, flag),
     requestsPerSecond: read('SVC_REQUESTS_PER_SECOND', requestsPerSecondDefault, wholeNumber(1, 1_000_000)),
     trustedProxies: read<TrustedProxies>('SVC_TRUSTED_PROXIES', [], (text) => parseTrustedProxies(list(text))),
+    accessLog: read<boolean>('SVC_ACCESS_LOG', true, flag),
     logLevel: read('SVC_LOG_LEVEL', 'info', logLevel),
   }
   if (settings.redirectDownloads && settings.blobStore.kind !== 's3')

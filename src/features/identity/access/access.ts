@@ -17,7 +17,8 @@ import { repositoriesAmong, repositoryWith } from '../../catalog/repositories/re
 import { accountAccess, accountGrants } from '../groups/groups.ts'
 import { callerOfLink } from '../links/links.ts'
 import { administrationRefusal } from '../service-accounts/authority.ts'
-import { accountOfKey, callerOfServiceKey, servicePrefix } from '../service-accounts/service-keys.ts'
+import { callerOfServiceKey } from '../service-accounts/calling-keys.ts'
+import { accountOfKey, servicePrefix } from '../service-accounts/service-keys.ts'
 import { secretDigest } from '../sessions/secrets.ts'
 import { callerOfSession, sessionPrefix } from '../sessions/sessions.ts'
 import { callerOfToken, rememberUse, tokenPrefix } from '../tokens/tokens.ts'
@@ -47,7 +48,10 @@ export const callerOf = async (
   if (credential.startsWith(servicePrefix)) return callerOfServiceKey(q, credential, clock.now())
   if (credential.startsWith(tokenPrefix)) return (await callerOfToken(q, credential, clock.now())).caller
   const key = findFileKey(secretDigest(credential))
-  if (key === null) throw new Failure('credential_invalid', 'This credential is not known here.')
+  if (key === null)
+    throw new Failure('credential_invalid', 'This credential is not known here.', {
+      forOperator: { why: 'no session, token or service key by its form, and no key of the keys file' },
+    })
   return key
 }
 

@@ -82,9 +82,9 @@ export const signIn = async (
 ): Promise<SignedIn> => {
   const { database, clock, passwords } = deps
   const subjects = { name: credentials.name, address: clientAddress }
-  const refuse = () => refuseWhileThrottled(database, clock, subjects)
-  const throttles = await refuse()
   const row = await findAccountByNameKey(database.reader, caseless(credentials.name))
+  const refuse = () => refuseWhileThrottled(database, clock, { ...subjects, account: row?.name })
+  const throttles = await refuse()
   // Asked again at its turn, or a burst of tries would all be looked at before the first of them counts.
   const right = await passwords.matches(
     credentials.password,
@@ -94,11 +94,17 @@ export const signIn = async (
   )
   if (!right || row?.enabled !== 1) {
     await recordFailure(database, clock, throttles)
-    throw wrongNameOrPassword()
+    throw wrongNameOrPassword(wrongTry(row, right))
   }
   await forgiveAccount(database, clock, subjects, throttles)
   const session = await database.transaction((tx) => openSession(tx, row, clock.now()))
   return { ...session, account: toAccount(row) }
+}
+
+/** A name that nobody has is not logged: it may be a password that was typed into the wrong field. */
+const wrongTry = (row: AccountsTable | undefined, right: boolean): Record<string, string> => {
+  if (row === undefined) return { why: 'no account of this name' }
+  return { why: right ? 'disabled account' : 'wrong password', account: row.name }
 }
 
 /** Ends the session at once; a change of authority that it is making is done first. */

@@ -13,6 +13,8 @@ const keyWithAccount = prepareQuery(
       .select([
         'service_keys.id as key_id',
         'service_keys.account_id',
+        'service_keys.name as key_name',
+        'service_accounts.name as account_name',
         'service_keys.state',
         'service_keys.secret_sha256',
         'service_keys.bindings',

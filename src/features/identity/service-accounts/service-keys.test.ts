@@ -12,9 +12,10 @@ import { administrationActions } from '../../../kernel/actions.ts'
 import type { Caller, FileKeyCaller, ServiceKeyCaller } from '../../../kernel/caller.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Admission } from '../access/admission.ts'
+import { callerOfServiceKey } from './calling-keys.ts'
 import { putDelegation } from './delegations.ts'
 import { createServiceAccount, setServiceAccountEnabled } from './service-accounts.ts'
-import { activateKey, callerOfServiceKey, issueKey, revokeKey } from './service-keys.ts'
+import { activateKey, issueKey, revokeKey } from './service-keys.ts'
 
 const recovery: FileKeyCaller = {
   kind: 'file-key',

@@ -1,8 +1,8 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Queries, Transaction } from '../../../database/database.ts'
 import type { ServiceAccountsTable, ServiceKeysTable } from '../../../database/tables/service-accounts.ts'
 import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
-import type { Caller, RepositoryPermissions, ServiceKeyCaller } from '../../../kernel/caller.ts'
+import type { Caller, RepositoryPermissions } from '../../../kernel/caller.ts'
 import { earlier, timestamp, utcMs } from '../../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
@@ -17,22 +17,13 @@ import {
 import { day } from '../../../kernel/units.ts'
 import { newSecret, secretDigest } from '../sessions/secrets.ts'
 import { type Authority, grantedAuthority, refuseBeyondCeiling } from './authority.ts'
-import {
-  type Binding,
-  bound as boundNow,
-  effectivePermissions,
-  parseBindings,
-  permissionsOf,
-  shownBindings,
-  within,
-} from './bindings.ts'
+import { type Binding, bound as boundNow, parseBindings, permissionsOf, shownBindings, within } from './bindings.ts'
 import { byAKey, lockServiceAccount } from './service-accounts.queries.ts'
 import type { ServiceAccountDeps } from './service-accounts.ts'
 import {
   countActive,
   countPending,
   findKeyByRequest,
-  findKeyWithAccount,
   findServiceKeyRow,
   insertServiceKey,
   listServiceKeyRows,
@@ -325,45 +316,3 @@ const audit = (
     serviceAccountId: key.account_id,
     occurredAt,
   })
-
-const form = /^svc_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.[A-Za-z0-9_-]{1,128}$/
-
-/** The caller behind a service key, with what it may do at this very moment. */
-export const callerOfServiceKey = async (q: Queries, secret: string, nowMs: number): Promise<ServiceKeyCaller> => {
-  const id = form.exec(secret)?.[1]
-  const found = id === undefined ? undefined : await findKeyWithAccount(q, id)
-  const right =
-    found !== undefined && timingSafeEqual(Buffer.from(found.secret_sha256), Buffer.from(secretDigest(secret)))
-  if (!right || found.state === 'revoked' || found.enabled !== 1)
-    throw new Failure('credential_invalid', 'This service key does not exist, was revoked, or its account is disabled.')
-  const pending = found.state === 'pending'
-  const now = timestamp(nowMs)
-  if (found.expires_at <= now || (pending && found.activation_expires_at <= now))
-    throw new Failure('token_expired', pending ? 'The key was not activated in time.' : 'The key has expired.')
-  return {
-    kind: 'service-key',
-    credential: 'service-key',
-    id: found.account_id,
-    keyId: found.key_id,
-    administrator: false,
-    pending,
-    expiresAt: found.expires_at,
-    permissions: effectivePermissions(found.policy, found.bindings),
-  }
-}
-
-/** What a key may do at a moment, or why it may do nothing. For what goes on in its name while nobody calls with it. */
-export const standingOfKey = async (
-  q: Queries,
-  keyId: string,
-  nowMs: number,
-): Promise<
-  | { readonly permissions: RepositoryPermissions }
-  | { readonly refused: 'key_revoked' | 'key_expired' | 'account_disabled' }
-> => {
-  const found = await findKeyWithAccount(q, keyId)
-  if (found?.state !== 'active') return { refused: 'key_revoked' }
-  if (found.expires_at <= timestamp(nowMs)) return { refused: 'key_expired' }
-  if (found.enabled !== 1) return { refused: 'account_disabled' }
-  return { permissions: effectivePermissions(found.policy, found.bindings) }
-}

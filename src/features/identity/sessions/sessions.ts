@@ -41,8 +41,8 @@ export const endSessionsOf = deleteSessionsOf
 /** Forgets sessions that ended long ago, so many at a time; how many it were. */
 export const forgetSessions = deleteSessionsEndedBefore
 
-const sessionEnded = (): Failure =>
-  new Failure('credential_invalid', 'This session does not exist or has ended. Sign in again.')
+const sessionEnded = (forOperator: Readonly<Record<string, string>>): Failure =>
+  new Failure('credential_invalid', 'This session does not exist or has ended. Sign in again.', { forOperator })
 
 /**
  * Opens a session and ends the oldest beyond the limit. Throws 401 when meanwhile the account was disabled, or got another
@@ -55,7 +55,8 @@ export const openSession = async (
 ): Promise<OpenedSession> => {
   const accountId = checked.id
   const account = await lockAccount(tx, accountId)
-  if (account?.enabled !== 1 || account.password_hash !== checked.password_hash) throw wrongNameOrPassword()
+  if (account?.enabled !== 1 || account.password_hash !== checked.password_hash)
+    throw wrongNameOrPassword({ why: 'disabled, or another password meanwhile', account: accountId })
   const token = newSecret(sessionPrefix)
   const expiresAt = timestamp(nowMs + sessionLifetimeMs)
   await insertSession(tx, {
@@ -70,8 +71,8 @@ export const openSession = async (
 }
 
 /** One answer for an unknown name, a wrong password and a disabled account. */
-export const wrongNameOrPassword = (): Failure =>
-  new Failure('invalid_credentials', 'The name or the password is wrong.')
+export const wrongNameOrPassword = (forOperator: Readonly<Record<string, string>>): Failure =>
+  new Failure('invalid_credentials', 'The name or the password is wrong.', { forOperator })
 
 /**
  * The caller behind a session token, read anew on each request, so that whatever ends a session ends it at once and
@@ -79,9 +80,12 @@ export const wrongNameOrPassword = (): Failure =>
  */
 export const callerOfSession = async (q: Queries, token: string, nowMs: number): Promise<AccountCaller> => {
   const found = await findSessionBySecret(q, secretDigest(token))
-  if (found === undefined || found.enabled !== 1) throw sessionEnded()
+  if (found === undefined) throw sessionEnded({ why: 'unknown session, or one that was ended' })
+  if (found.enabled !== 1) throw sessionEnded({ why: 'disabled account', account: found.name })
   if (found.expires_at <= timestamp(nowMs))
-    throw new Failure('session_expired', 'The session ended 12 hours after sign-in. Sign in again.')
+    throw new Failure('session_expired', 'The session ended 12 hours after sign-in. Sign in again.', {
+      forOperator: { why: `session expired at ${found.expires_at}`, account: found.name },
+    })
   return {
     kind: 'account',
     credential: 'session',

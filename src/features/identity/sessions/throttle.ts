@@ -34,6 +34,8 @@ export interface Subjects {
   readonly address: string
   /** Id of the session that asks, where one does: it has signed in, wherever it is by now. */
   readonly session?: string
+  /** What the account is called, where there is one, for the log. */
+  readonly account?: string | undefined
 }
 
 interface Counted {
@@ -74,11 +76,19 @@ const countedFor = (subjects: Subjects, known: boolean): Counted[] => {
   ]
 }
 
-const refuseWhileBlocked = (rows: readonly { blocked_until: string | null }[], now: number, what: string): void => {
+const refuseWhileBlocked = (
+  rows: readonly { blocked_until: string | null }[],
+  now: number,
+  what: string,
+  account?: string,
+): void => {
   const until = Math.max(0, ...rows.map((row) => (row.blocked_until === null ? 0 : Date.parse(row.blocked_until))))
   if (until <= now) return
   const retryAfterSeconds = Math.ceil((until - now) / 1000)
-  throw new Failure('rate_limited', `${what} Wait ${retryAfterSeconds} seconds.`, { retryAfterSeconds })
+  throw new Failure('rate_limited', `${what} Wait ${retryAfterSeconds} seconds.`, {
+    retryAfterSeconds,
+    ...(account === undefined ? {} : { forOperator: { account } }),
+  })
 }
 
 /**
@@ -101,7 +111,7 @@ export const refuseWhileThrottled = async (
   // What was tried from here when the network was known, or by a session, counts here for good.
   const pair = pairOf(subjects)
   const mine = rows.filter((row) => row.key === pair || counted.some(({ key }) => key === row.key))
-  refuseWhileBlocked(mine, now, 'Too many wrong tries.')
+  refuseWhileBlocked(mine, now, 'Too many wrong tries.', subjects.account)
   return { known, counted }
 }
 

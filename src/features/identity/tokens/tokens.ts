@@ -151,10 +151,20 @@ export const callerOfToken = async (
   nowMs: number,
 ): Promise<{ caller: AccountCaller; lastUsedIsOld: boolean }> => {
   const found = await findTokenBySecret(q, secretDigest(token))
-  if (found === undefined || found.revoked_at !== null || found.enabled !== 1)
-    throw new Failure('credential_invalid', 'This token does not exist or was revoked.')
+  const refused = (code: 'credential_invalid' | 'token_expired', detail: string, why: string) =>
+    new Failure(code, detail, {
+      forOperator: {
+        why,
+        token: found?.token_id ?? `${token.slice(0, personalTokenPrefixCharacters)}…`,
+        ...(found === undefined ? {} : { account: found.name }),
+      },
+    })
+  if (found === undefined || found.revoked_at !== null || found.enabled !== 1) {
+    const why = found === undefined ? 'unknown token' : found.enabled === 1 ? 'revoked token' : 'disabled account'
+    throw refused('credential_invalid', 'This token does not exist or was revoked.', why)
+  }
   if (found.expires_at <= timestamp(nowMs))
-    throw new Failure('token_expired', 'The token has expired; create a new one.')
+    throw refused('token_expired', 'The token has expired; create a new one.', `token expired at ${found.expires_at}`)
   const lastUsedIsOld = found.last_used_at === null || Date.parse(found.last_used_at) <= nowMs - lastUsedEveryMs
   const caller: AccountCaller = {
     kind: 'account',

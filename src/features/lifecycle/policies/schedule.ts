@@ -3,7 +3,7 @@ import type { StoragePoliciesTable } from '../../../database/tables/storage-poli
 import { appendStorageEvent } from '../../../journal/storage-events/storage-events.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { repositoryWith } from '../../catalog/repositories/repositories.ts'
-import { standingOfKey } from '../../identity/service-accounts/service-keys.ts'
+import { standingOfKey } from '../../identity/service-accounts/calling-keys.ts'
 import type { DeletionDeps } from '../deletion/deletion.ts'
 import { findPolicyRow, lockQuotaRow, updateSchedule } from './policy.queries.ts'
 import { nextRun, policyOf, type SavedPolicy } from './policy.ts'
