@@ -111,7 +111,7 @@ export const createAccessLog = (
 }
 
 /** Counts lines by networks, a minute at a time; when one ends in which lines were left out, `tell` hears how many. */
-export const countStrangers = (tell: (leftOut: number) => void) => {
+const countStrangers = (tell: (leftOut: number) => void) => {
   const ofNetworks = new Map<string, number>()
   let [all, leftOut, leftOutNow, endsMs] = [0, 0, 0, 0]
   const begin = (nowMs: number): void => {

@@ -28,7 +28,7 @@ describe('a database that is away', () => {
 
   it('is told of once when it goes and once when it is back, whatever fails meanwhile', async () => {
     const databaseUrl = await server.createDatabase()
-    await using proxy = await startCuttingProxy(databaseUrl)
+    const proxy = await startCuttingProxy(databaseUrl)
     const service = await startService({ ...engine, readyDatabaseUrl: async () => proxy.url })
     const worth = () =>
       service.log
@@ -66,6 +66,7 @@ describe('a database that is away', () => {
       }
     } finally {
       await service.stop()
+      await proxy[Symbol.asyncDispose]()
     }
   })
 })

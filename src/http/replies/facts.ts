@@ -51,7 +51,7 @@ export const factsOf = (request: IncomingMessage, response: ServerResponse, exch
 const unprintable = /[^\x21-\x7e]/g
 
 /** A path for people who read logs: whatever it holds, it draws nothing and hides nothing on their screen. */
-export const shownPath = (url: string): string => {
+const shownPath = (url: string): string => {
   const [path = ''] = pathOf(url).split('?', 1)
   const shown = path.replaceAll(unprintable, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`)
   return shown.length <= loggedPathCharactersMax ? shown : `${shown.slice(0, loggedPathCharactersMax)}…`
