@@ -45,6 +45,9 @@ file system are slow, hang or fail, and requests to the object store are slow, d
 answer. After each round every file that was acknowledged is read back and compared bit by bit, every one that was deleted is
 looked for, and \`svc doctor\` must find nothing.
 
+**Named points**: a real process is killed at each point of its work that has a name in the code, the next one goes on, and what was
+answered, what was not, what is reserved and what \`svc doctor\` says are looked at.
+
 **Power cuts** are played from a record of everything that a service did to its disk: each round makes a disk that a cut could
 have left, sector by sector of what was not synced, and starts the service on it. The database must be whole, \`svc doctor\` must
 find no damage, and everything that was answered by then is read.
@@ -56,6 +59,7 @@ ${rows.map(lineOf).join('\n')}
 ${number(total)} rounds in all. Anyone can run them again:
 
 \`\`\`sh
+SVC_TEST_TRIED=/tmp/tried npm test -- test/faults
 SVC_TEST_ROUNDS=42 SVC_TEST_TRIED=/tmp/tried npm test -- test/faults/storm.test.ts
 SVC_TEST_POWER_CUTS=1000 SVC_TEST_TRIED=/tmp/tried npm test -- test/faults/power-cuts.test.ts
 npm run what-was-tried -- /tmp/tried

@@ -22,6 +22,7 @@ import {
 import { inDatabase } from '../harness/rows.ts'
 import type { Answering } from '../harness/service.ts'
 import { until } from '../harness/until.ts'
+import { noteDeath } from './tried.ts'
 import { fetchBytes, published, sha256Of, type Target } from './uploads.ts'
 
 const program = join(import.meta.dirname, 'svc-that-dies.ts')
@@ -39,6 +40,8 @@ export class Site implements Target, Answering {
   readonly deleted = new Map<string, Buffer>()
   url = ''
   #program: Program | undefined
+  /** Its process dies at a named point. */
+  #dies = false
   readonly #clock: { aheadMs: number }
 
   constructor(dataDir: string, databaseUrl: string, settings: Environment = {}, clock = { aheadMs: 0 }) {
@@ -97,6 +100,12 @@ export class Site implements Target, Answering {
     const dying = startProgram(process.execPath, [program], { ...this.settings, ...test }, { messages: true })
     this.#clock.aheadMs += betweenLivesMs
     assert.deepEqual(await dying.ended, { code: null, signal: 'SIGKILL' })
+    this.#noteDeath()
+  }
+
+  #noteDeath(): void {
+    const engine = this.databaseUrl.startsWith('sqlite:') ? 'SQLite' : 'PostgreSQL'
+    noteDeath(`${engine}, ${this.#blobStoreUrl.startsWith('s3:') ? 'S3' : 'directory'}`)
   }
 
   /** From now on reaching the point is the end. */
@@ -106,6 +115,7 @@ export class Site implements Target, Answering {
     const armed = once(child, 'message')
     child.send(point)
     await armed
+    this.#dies = true
   }
 
   /** What `svc doctor` finds by the clock of the latest life. */
@@ -134,6 +144,8 @@ export class Site implements Target, Answering {
   async died(): Promise<void> {
     assert.deepEqual(await this.#program?.ended, { code: null, signal: 'SIGKILL' })
     this.#program = undefined
+    if (this.#dies) this.#noteDeath()
+    this.#dies = false
   }
 
   async stop(): Promise<void> {
