@@ -76,9 +76,11 @@ const bodies: Readonly<Record<string, object>> = {
     },
   },
   createRepository: { id: 'images' },
+  forgetAssetRevisions: { path: 'app/1.0.0/replaced.tar.gz', through: 1 },
   createUser: { name: 'ann', password: 'correct horse battery staple', administrator: false },
   login: { name: 'owner', password: 'correct horse battery staple' },
   putAsset: { path: 'app/latest/app.tar.gz', artifactId: exampleId, expectedRevision: 0 },
+  removeAsset: { path: 'app/1.0.0/unwanted.tar.gz', expectedRevision: 1 },
   register: { name: 'ben', password: 'correct horse battery staple' },
   runStoragePolicy: { expectedRevision: 1 },
   updateUser: { enabled: false },
@@ -87,6 +89,7 @@ const bodies: Readonly<Record<string, object>> = {
 /** What a path names, where it is not what the others do. */
 const paths: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   deleteRepository: { repository: 'images' },
+  removeRaw: { assetPath: 'app/1.0.0/leaked.tar.gz' },
 }
 
 /** Of a query, what has to be there besides in some cases. */

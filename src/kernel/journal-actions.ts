@@ -4,6 +4,8 @@ export type JournalAction =
   | 'artifact.delete'
   | 'artifact.restore'
   | 'annotation.replace'
+  | 'asset.forget'
+  | 'asset.remove'
   | 'asset.replace'
   | 'asset.restore'
   | 'attachment.replace'

@@ -44,7 +44,13 @@ export class Catalog {
     await grant(service, writer, repository, 'write')
     const reader = await createPerson(service, 'reader')
     await grant(service, reader, repository, 'read')
-    const asWriter = ['artifact.read', 'reference.write', 'artifact.promote', 'annotation.write'] as const
+    const asWriter = [
+      'artifact.read',
+      'asset.write',
+      'reference.write',
+      'artifact.promote',
+      'annotation.write',
+    ] as const
     const bindings = [
       binding(repository, 'artifact.delete', 'storage.manage', 'storage.read', 'diagnostics.read', ...asWriter),
     ]

@@ -25,7 +25,15 @@ export const everyChange = async (catalog: Catalog): Promise<Readonly<Record<str
   await createRepository(service, 'target')
   for (const repository of ['changing', 'target']) await grant(service, writer, repository, 'write')
   const bindings = [
-    binding('changing', 'artifact.delete', 'artifact.read', 'storage.manage', 'storage.read', 'annotation.write'),
+    binding(
+      'changing',
+      'artifact.delete',
+      'artifact.read',
+      'storage.manage',
+      'storage.read',
+      'annotation.write',
+      'asset.write',
+    ),
   ]
   const account = await createServiceAccount(service, bindings)
   const { secret: keeper } = await activeKey(service, account.id, { bindings })
@@ -136,8 +144,9 @@ const changesOfFiles = async ({ catalog, keeper, file, at }: Place): Promise<Rec
     json: { expectedAnnotationRevision: 0 },
   })
   await expectAnswer(service, removal(deleted), 200)
-  for (const body of ['first', 'second'])
-    await expectAnswer(service, { method: 'PUT', path: at('/raw/twice'), credential, body }, 201)
+  for (const path of ['/raw/twice', '/raw/often', '/raw/ended', '/raw/ended%20too'])
+    for (const body of path === '/raw/ended%20too' ? ['once'] : ['first', 'second'])
+      await expectAnswer(service, { method: 'PUT', path: at(path), credential, body }, 201)
   const whole = newFile('whole', 'the whole file')
   const inParts = fileOfParts('in parts', 1)
   const [sent, complete, later, over] = [
@@ -155,6 +164,9 @@ const changesOfFiles = async ({ catalog, keeper, file, at }: Place): Promise<Rec
   return {
     putRaw: { method: 'PUT', path: at('/raw/put'), credential, body: 'put by path' },
     putAsset: put('/asset', { path: 'by/id', artifactId: subject, expectedRevision: 0 }),
+    removeRaw: { method: 'DELETE', path: at('/raw/ended'), credential },
+    removeAsset: { ...put('/asset', { path: 'ended too', expectedRevision: 1 }), method: 'DELETE' },
+    forgetAssetRevisions: { ...post('/asset/forget', { path: 'often', through: 1 }), credential: keeper },
     restoreAsset: post('/asset/restore', { path: 'twice', sourceRevision: 1, expectedRevision: 2 }),
     putAnnotations: put(`/artifacts/${subject}/annotations`, { expectedRevision: 0, value: { labels: ['new'] } }),
     putAttachments: put(`/artifacts/${subject}/attachments`, { expectedRevision: 0, items: [] }),

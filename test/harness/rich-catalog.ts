@@ -41,6 +41,11 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
     catalog.expect({ method: 'PUT', path: `/raw/${path}`, body }, 201)
   for (const content of ['first', 'second', 'third']) await put('notes/read%20me.txt', content)
   await put('empty', '')
+  // One that was removed, and one that does not know its first revision any more.
+  await put('removed', 'removed')
+  await catalog.expect({ method: 'DELETE', path: '/raw/removed' }, 200)
+  for (const content of ['one', 'two', 'three']) await put('forgetful', content)
+  await catalog.expect({ path: '/asset/forget', credential: keeper, json: { path: 'forgetful', through: 1 } }, 200)
   await put('notes/%C3%A9', randomBytes(1_500_000))
 
   const opened = await openUpload(service, writer.token, 'one', newFile('ünï "x".bin', 'described').descriptor)

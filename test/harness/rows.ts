@@ -74,6 +74,7 @@ const tables = {
   reclaim_notes: true,
   removal_notes: true,
   removals: true,
+  removed_paths: true,
   repositories: true,
   search_entries: true,
   security_audit: true,

@@ -52,7 +52,6 @@ forEachEngine((engine) => {
         sql`insert into removals (name, size, begun_at, tries, due_at) values ('x', 1, '2026', 0, '2026')`,
         sql`insert into removal_notes (name, repository, artifact_id) values ('x', 'one', 'x')`,
         sql`insert into reclaim_notes (sha256, repository, artifact_id) select sha256, 'one', id from deleted_artifacts`,
-        sql`update asset_revisions set source_revision = 1 where revision = 3`,
         sql`update storage_policies set enabled = 1, key_id = (select max(id) from service_keys) where repository = 'one'`,
       ])
         await statement.execute(tx)
@@ -246,7 +245,24 @@ forEachEngine((engine) => {
     [
       'a history without its path',
       ["delete from assets where path = 'empty'"],
-      /a row of asset_revisions names repository, path one empty, which assets does not have/,
+      /a row of asset_revisions names repository, path one empty, which assets or removed_paths does not have/,
+    ],
+    [
+      'a history without its beginning',
+      ["delete from asset_revisions where revision = 1 and path = 'notes/read me.txt'"],
+      /the oldest revisions of .+read me.+ are missing/,
+    ],
+    [
+      'a removed path without the revision that says so',
+      ['delete from asset_revisions where removed = 1'],
+      /removed.+ was removed, and its history does not end with that/,
+    ],
+    [
+      'a path that shows a file and is removed',
+      [
+        "insert into assets select repository, path, 1, artifact_id, 1 from asset_revisions where path = 'removed' and revision = 1",
+      ],
+      /removed.+ was removed, and its history does not end with that/,
     ],
     [
       'a path that shows the file of another repository',

@@ -128,6 +128,10 @@ export const specifiedEndpoints: readonly string[] = [
 export const endpointsOfOurs: readonly string[] = [
   // Undoes a deletion.
   `POST ${artifact}/restore`,
+  // Paths that end.
+  `DELETE ${repository}/asset`,
+  `POST ${repository}/asset/forget`,
+  `DELETE ${repository}/raw/{assetPath*}`,
   'POST /api/v1/repositories',
   `DELETE ${repository}`,
   'GET /api/v1/access-groups/{id}',

@@ -57,8 +57,12 @@ onSqlite((engine) => {
     await createRepository(service, 'builds')
     const account = await createServiceAccount(service, bindings)
     key = (await activeKey(service, account.id, { bindings })).secret
-    const path = `/api/v1/repositories/${exampleRepository}/raw/app/1.0.0/app.tar.gz`
-    assert.equal((await service.ask({ method: 'PUT', path, ...recovery(), body: 'hello' })).status, 201)
+    const put = async (name: string, body = 'hello'): Promise<void> => {
+      const path = `/api/v1/repositories/${exampleRepository}/raw/app/1.0.0/${name}.tar.gz`
+      assert.equal((await service.ask({ method: 'PUT', path, ...recovery(), body })).status, 201)
+    }
+    for (const name of ['app', 'unwanted', 'leaked', 'replaced']) await put(name)
+    await put('replaced', 'hello again')
     const published = await publishPackage(service, key, exampleRepository, { name: 'hello', version: '1.0.0' })
     const register = `/api/v1/repositories/${exampleRepository}/artifacts/${published}/package`
     assert.equal((await service.ask({ method: 'POST', path: register, credential: key })).status, 200)

@@ -23,6 +23,7 @@ import { upkeepRuns } from './0021-upkeep-runs.ts'
 import { quarantine } from './0022-quarantine.ts'
 import { verifiedAssemblies } from './0023-verified-assemblies.ts'
 import { namesOfWhatIsGone } from './0024-names-of-what-is-gone.ts'
+import { pathsThatEnd } from './0025-paths-that-end.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   quarantine,
   verifiedAssemblies,
   namesOfWhatIsGone,
+  pathsThatEnd,
 ]

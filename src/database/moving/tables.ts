@@ -61,6 +61,7 @@ export const tableDecisions = {
   search_entries: staying('search knows files anew from what is said of them'),
   assets: by('repository', 'path'),
   asset_revisions: by('repository', 'path', 'revision'),
+  removed_paths: by('repository', 'path'),
   journal: by('repository', 'sequence'),
   journal_cursors: by('repository', 'name'),
   storage_policies: by('repository'),

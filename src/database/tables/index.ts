@@ -2,7 +2,7 @@ import type { AccountsTable, SessionsTable } from './accounts.ts'
 import type { AnnotationsTable } from './annotations.ts'
 import type { ArtifactsTable, DeletedArtifactsTable } from './artifacts.ts'
 import type { AssembliesTable, AssemblyPartsTable } from './assemblies.ts'
-import type { AssetRevisionsTable, AssetsTable } from './assets.ts'
+import type { AssetRevisionsTable, AssetsTable, RemovedPathsTable } from './assets.ts'
 import type { AttachmentRevisionsTable, AttachmentsTable } from './attachments.ts'
 import type {
   BlobsTable,
@@ -75,6 +75,7 @@ export interface Tables {
   reclaim_notes: ReclaimNotesTable
   removals: RemovalsTable
   removal_notes: RemovalNotesTable
+  removed_paths: RemovedPathsTable
   repositories: RepositoriesTable
   search_entries: SearchEntriesTable
   security_audit: SecurityAuditTable

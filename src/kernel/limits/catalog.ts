@@ -38,6 +38,9 @@ export const attachmentHistoryPage = 20 // spec
 /** Revisions of attachments that are forgotten in one transaction: some three thousand rows. */
 export const attachmentRevisionsForgotten = 100
 
+/** Revisions of a path that are forgotten in one transaction: some hundred lines of the journal at most. */
+export const revisionsForgotten = 200
+
 /** Stages. */
 export const stagesPerArtifactMax = 16 // spec
 export const stageCommentMaxCharacters = 1_024 // spec

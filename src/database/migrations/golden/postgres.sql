@@ -115,7 +115,8 @@ create table asset_revisions (
   artifact_id text collate "C" not null,
   actor text collate "C" not null,
   created_at text collate "C" not null,
-  source_revision bigint
+  source_revision bigint,
+  removed bigint not null default 0
 );
 
 alter table asset_revisions add constraint asset_revisions_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id);
@@ -130,7 +131,8 @@ create table assets (
   repository text collate "C" not null,
   path text collate "C" not null,
   revision bigint not null,
-  artifact_id text collate "C" not null
+  artifact_id text collate "C" not null,
+  oldest bigint not null default 1
 );
 
 alter table assets add constraint assets_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id);
@@ -554,6 +556,18 @@ alter table removals add constraint removals_pkey PRIMARY KEY (name);
 CREATE INDEX removals_by_begin ON removals USING btree (begun_at);
 
 CREATE INDEX removals_by_due ON removals USING btree (due_at, name);
+
+create table removed_paths (
+  repository text collate "C" not null,
+  path text collate "C" not null,
+  revision bigint not null,
+  oldest bigint not null,
+  removed_at text collate "C" not null
+);
+
+alter table removed_paths add constraint removed_paths_key PRIMARY KEY (repository, path);
+
+alter table removed_paths add constraint removed_paths_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
 create table repositories (
   id text collate "C" not null,

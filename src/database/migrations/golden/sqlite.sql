@@ -96,6 +96,7 @@ CREATE TABLE "asset_revisions" (
   "actor" text not null,
   "created_at" text not null,
   "source_revision" integer,
+  "removed" integer default 0 not null,
   constraint "asset_revisions_key" primary key ("repository", "path", "revision")
 ) strict;
 
@@ -108,6 +109,7 @@ CREATE TABLE "assets" (
   "path" text not null,
   "revision" integer not null,
   "artifact_id" text not null references "artifacts" ("id"),
+  "oldest" integer default 1 not null,
   constraint "assets_key" primary key ("repository", "path")
 ) strict;
 
@@ -566,6 +568,15 @@ CREATE INDEX "removals_by_due" on "removals" (
   "due_at",
   "name"
 );
+
+CREATE TABLE "removed_paths" (
+  "repository" text not null references "repositories" ("id"),
+  "path" text not null,
+  "revision" integer not null,
+  "oldest" integer not null,
+  "removed_at" text not null,
+  constraint "removed_paths_key" primary key ("repository", "path")
+) strict;
 
 CREATE TABLE "repositories" (
   "id" text primary key,

@@ -53,9 +53,10 @@ export interface RevisionRow {
   readonly actor: string
   readonly created_at: string
   readonly source_revision: number | null
+  readonly removed: 0 | 1
 }
 
-const addToHistory = prepareQuery((q, p: Parameters<RevisionRow>) =>
+export const addToHistory = prepareQuery((q, p: Parameters<RevisionRow>) =>
   q.insertInto('asset_revisions').values({
     repository: p('repository'),
     path: p('path'),
@@ -64,10 +65,11 @@ const addToHistory = prepareQuery((q, p: Parameters<RevisionRow>) =>
     actor: p('actor'),
     created_at: p('created_at'),
     source_revision: p('source_revision'),
+    removed: p('removed'),
   }),
 )
 
-const makeCurrent = prepareQuery((q, p: Parameters<AssetRow & { repository: string }>) =>
+const makeCurrent = prepareQuery((q, p: Parameters<AssetRow & { repository: string; oldest: number }>) =>
   q
     .insertInto('assets')
     .values({
@@ -75,6 +77,7 @@ const makeCurrent = prepareQuery((q, p: Parameters<AssetRow & { repository: stri
       path: p('path'),
       revision: p('revision'),
       artifact_id: p('artifact_id'),
+      oldest: p('oldest'),
     })
     .onConflict((conflict) =>
       conflict
@@ -83,31 +86,9 @@ const makeCurrent = prepareQuery((q, p: Parameters<AssetRow & { repository: stri
     ),
 )
 
-/** Makes a revision the current one and keeps it in the history. */
-export const insertRevision = async (tx: Transaction, row: RevisionRow): Promise<void> => {
+/** Makes a revision the current one and keeps it in the history, of which `oldest` is the oldest where the path shows nothing yet. */
+export const insertRevision = async (tx: Transaction, row: RevisionRow, oldest: number): Promise<void> => {
   const { repository, path, revision, artifact_id } = row
   await addToHistory(tx, row)
-  await makeCurrent(tx, { repository, path, revision, artifact_id })
+  await makeCurrent(tx, { repository, path, revision, artifact_id, oldest })
 }
-
-/** Paths whose current revision is not in the history, or not its newest. */
-export const assetsBesideHistory = (q: Queries, limit: number) =>
-  q
-    .selectFrom('assets')
-    .leftJoin('asset_revisions as own', (join) =>
-      join
-        .onRef('own.repository', '=', 'assets.repository')
-        .onRef('own.path', '=', 'assets.path')
-        .onRef('own.revision', '=', 'assets.revision')
-        .onRef('own.artifact_id', '=', 'assets.artifact_id'),
-    )
-    .leftJoin('asset_revisions as newer', (join) =>
-      join
-        .onRef('newer.repository', '=', 'assets.repository')
-        .onRef('newer.path', '=', 'assets.path')
-        .onRef('newer.revision', '>', 'assets.revision'),
-    )
-    .select(['assets.repository', 'assets.path'])
-    .where((eb) => eb.or([eb('own.path', 'is', null), eb('newer.path', 'is not', null)]))
-    .limit(limit)
-    .execute()

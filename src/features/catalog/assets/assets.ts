@@ -8,6 +8,8 @@ import { type Page, pageOf } from '../../../kernel/page.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
 import { type AssetRow, findAssetRow, listAssetRows } from './assets.queries.ts'
 import { pathCursor, pathOfCursor } from './cursor.ts'
+import { nothingAt } from './nothing-at.ts'
+import { findRemovedRow } from './removal.queries.ts'
 import { addRevision, otherRevision } from './revisions.ts'
 
 /** The current revision of a path. */
@@ -48,10 +50,10 @@ export const assetPage = async (
   return pageOf(rows, limit, toAsset, (row) => pathCursor(repository, prefix, row.path))
 }
 
-/** 404 for a path that has no revision. */
+/** 404 for a path that shows nothing. */
 export const currentAsset = async (q: Queries, repository: string, path: string): Promise<Asset> => {
   const row = await findAssetRow(q, repository, path)
-  if (row === undefined) throw notFound('path')
+  if (row === undefined) throw await nothingAt(q, repository, path)
   return toAsset(row)
 }
 
@@ -61,8 +63,8 @@ export interface AssetDeps {
 }
 
 /**
- * Points a path at a published file of the same repository. `expectedRevision` 0 creates, the current one replaces,
- * another one is 409 `revision_mismatch`.
+ * Points a path at a published file of the same repository. `expectedRevision` 0 creates, the current one replaces, that which
+ * removed the path shows something there again, another one is 409 `revision_mismatch`.
  */
 export const setAsset = (
   { database, clock }: AssetDeps,
@@ -74,7 +76,10 @@ export const setAsset = (
     if (!(await lockRepository(tx, repository))) throw notFound('repository')
     const artifact = await publishedArtifact(tx, repository, wanted.artifactId)
     const current = (await findAssetRow(tx, repository, wanted.path))?.revision ?? 0
-    if (current !== wanted.expectedRevision) throw otherRevision(wanted.path, current)
+    if (current !== wanted.expectedRevision) {
+      const removed = current === 0 ? await findRemovedRow(tx, repository, wanted.path) : undefined
+      if (removed?.revision !== wanted.expectedRevision) throw otherRevision(wanted.path, removed?.revision ?? current)
+    }
     const now = timestamp(clock.now())
     const change = { repository, path: wanted.path, artifactId: artifact.id, current, sourceRevision: null, actor }
     return toAsset(await addRevision(tx, change, now))

@@ -2,8 +2,8 @@ import { type ServeDeps, type ServeRequest, serve } from '../../../content/serve
 import type { ByteAnswer } from '../../../contract/handler.ts'
 import type { Queries } from '../../../database/database.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
-import { notFound } from '../../../kernel/failure.ts'
 import { findAssetContent } from './assets.queries.ts'
+import { nothingAt } from './nothing-at.ts'
 
 /** The current revision of a path and the file behind it; undefined where there is none. */
 export const contentAt = findAssetContent
@@ -17,7 +17,7 @@ export const servePath = async (
   request: ServeRequest,
 ): Promise<ByteAnswer> => {
   const found = await contentAt(deps.database.reader, repository, path)
-  if (found === undefined) throw notFound('path')
+  if (found === undefined) throw await nothingAt(deps.database.reader, repository, path)
   const file = { digest: toSha256(found.sha256), bytes: found.size, name: found.name }
   return serve(deps, file, request, { 'x-svc-artifact-id': found.artifact_id })
 }

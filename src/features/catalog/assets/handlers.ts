@@ -6,8 +6,11 @@ import { actorOf } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { type AssetDeps, assetPage, assetsUnder, currentAsset, parsePath, setAsset } from './assets.ts'
 import { servePath } from './content.ts'
+import { forgetRevisions } from './forgetting.ts'
 import { assetHistory, assetRevision, restoreAsset } from './history.ts'
 import * as operations from './operations.ts'
+import { noPreconditions } from './preconditions.ts'
+import { removePath } from './removal.ts'
 
 export const assetHandlers = (deps: AssetDeps & ServeDeps): BoundOperation[] => {
   const { reader } = deps.database
@@ -48,6 +51,14 @@ export const assetHandlers = (deps: AssetDeps & ServeDeps): BoundOperation[] => 
         actorOf(caller),
       ),
     })),
+    handle(operations.removeAsset, async ({ path, body, caller }) => {
+      const unwanted = { ...body, path: parsePath(body.path, '/path'), expects: noPreconditions }
+      return { status: 200, json: await removePath(deps, path.repository, unwanted, actorOf(caller)) }
+    }),
+    handle(operations.forgetAssetRevisions, async ({ path, body, caller }) => {
+      const unwanted = { ...body, path: parsePath(body.path, '/path') }
+      return { status: 200, json: await forgetRevisions(deps, path.repository, unwanted, actorOf(caller)) }
+    }),
     handle(operations.getAssetContent, ({ path, query, headers, caller, request }) =>
       servePath(
         deps,

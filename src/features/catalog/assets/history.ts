@@ -5,28 +5,15 @@ import { notFound } from '../../../kernel/failure.ts'
 import { assetHistoryPage } from '../../../kernel/limits/catalog.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
-import { findAssetRow, type RevisionRow } from './assets.queries.ts'
-import type { Asset, AssetDeps } from './assets.ts'
+import { findAssetRow } from './assets.queries.ts'
+import type { AssetDeps } from './assets.ts'
+import { findHistory } from './forgetting.queries.ts'
 import { findRevisionRow, listRevisionRows } from './history.queries.ts'
-import { addRevision, otherRevision } from './revisions.ts'
+import { nothingAt } from './nothing-at.ts'
+import { findRemovedRow } from './removal.queries.ts'
+import { type AssetRevision, addRevision, otherRevision, toRevision } from './revisions.ts'
 
-/** A revision with who made it and when; `sourceRevision` is the one that it brought back, if it did. */
-export interface AssetRevision extends Asset {
-  readonly actor: string | null
-  readonly createdAt: string | null
-  readonly sourceRevision: number | null
-}
-
-const toRevision = (row: RevisionRow): AssetRevision => ({
-  path: row.path,
-  revision: row.revision,
-  artifactId: row.artifact_id,
-  actor: row.actor,
-  createdAt: row.created_at,
-  sourceRevision: row.source_revision,
-})
-
-/** A page of what a path showed, newest first. 404 for a path that has no revision; below its first one an empty page. */
+/** A page of what a path showed, newest first. 404 for a path that has no revision (any more); below its first one an empty page. */
 export const assetHistory = async (
   q: Queries,
   repository: string,
@@ -34,12 +21,15 @@ export const assetHistory = async (
   before: number | undefined,
 ): Promise<Page<AssetRevision, number>> => {
   const rows = await listRevisionRows(q, repository, path, before ?? null, assetHistoryPage + 1)
-  // Revisions are never removed: what has one now had it a moment ago, or got its first one since.
-  if (rows.length === 0 && (await findAssetRow(q, repository, path)) === undefined) throw notFound('path')
+  // What has a revision now had it a moment ago, got its first one since, or had it forgotten.
+  if (rows.length === 0) {
+    const history = await findHistory(q, repository, path)
+    if (history === undefined || history.oldest > history.revision) throw await nothingAt(q, repository, path)
+  }
   return pageOf(rows, assetHistoryPage, toRevision, ({ revision }) => revision)
 }
 
-/** 404 for a revision that never was. */
+/** 404 for a revision that never was, or was forgotten. */
 export const assetRevision = async (
   q: Queries,
   repository: string,
@@ -52,8 +42,8 @@ export const assetRevision = async (
 }
 
 /**
- * Makes the file of an old revision the newest one. 404 for a path or revision that never was, 409 `revision_mismatch` when
- * another revision than the expected one is current: so a repetition of what succeeded is refused, not done twice.
+ * Makes the file of an old revision the newest one, also of a path that was removed. 404 for a path or revision that never was,
+ * was forgotten or shows nothing, 409 `revision_mismatch` when another revision than the expected one is current: so a repetition of what succeeded is refused, not done twice.
  */
 export const restoreAsset = (
   { database, clock }: AssetDeps,
@@ -64,10 +54,12 @@ export const restoreAsset = (
   database.transaction(async (tx) => {
     if (!(await lockRepository(tx, repository))) throw notFound('repository')
     const { path, sourceRevision } = wanted
-    const current = (await findAssetRow(tx, repository, path))?.revision
-    if (current === undefined) throw notFound('path')
-    if (current !== wanted.expectedRevision) throw otherRevision(path, current)
+    const current = (await findAssetRow(tx, repository, path))?.revision ?? 0
+    const newest = current === 0 ? (await findRemovedRow(tx, repository, path))?.revision : current
+    if (newest === undefined) throw notFound('path')
+    if (newest !== wanted.expectedRevision) throw otherRevision(path, newest)
     const source = await assetRevision(tx, repository, path, sourceRevision)
+    if (source.removed) throw notFound('revision of this path that shows a file')
     // What a path ever showed cannot be deleted; were it gone, this is where it would show.
     const { id: artifactId } = await publishedArtifact(tx, repository, source.artifactId)
     const change = { repository, path, artifactId, current, sourceRevision, actor }

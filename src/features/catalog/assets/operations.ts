@@ -1,41 +1,19 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { DownloadHeaders, downloadResponses } from '../../../contract/download.ts'
-import {
-  ActorName,
-  AssetPath,
-  fields,
-  inRepository,
-  nullable,
-  pageLimit,
-  Timestamp,
-  text,
-  Uuid,
-} from '../../../contract/schemas.ts'
+import { AssetPath, fields, inRepository, nullable, pageLimit, text, Uuid } from '../../../contract/schemas.ts'
 import {
   assetHistoryPage,
   assetPathMaxCharacters,
   expectedRevisionMax,
-  revisionMax,
+  revisionsForgotten,
 } from '../../../kernel/limits/catalog.ts'
 import { patterns } from '../../../kernel/names.ts'
+import { AssetView, ListedRevision, Revision, RevisionView } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}'
 const read = { surface: 'catalog', visibility: 'repository', retry: 'read' } as const
 const Prefix = Type.Optional(text(0, assetPathMaxCharacters))
-const Revision = Type.Integer({ minimum: 1, maximum: revisionMax })
-
-const AssetView = fields({ path: AssetPath, revision: Revision, artifactId: Uuid })
-const revision = {
-  path: AssetPath,
-  revision: Revision,
-  artifactId: Uuid,
-  actor: nullable(Type.String()),
-  createdAt: nullable(Timestamp),
-  sourceRevision: nullable(Revision),
-}
-const RevisionView = fields(revision)
-const ListedRevision = fields({ ...revision, actorName: ActorName })
 
 export const listAssets = defineOperation({
   ...read,
@@ -154,6 +132,48 @@ export const restoreAsset = defineOperation({
     }),
   ),
   responses: { 200: answers('The new revision, which shows the file of the old one', RevisionView) },
+  failures: ['revision_mismatch'],
+})
+
+const ofPath = { surface: 'catalog', visibility: 'repository', pathParameters: inRepository } as const
+
+export const removeAsset = defineOperation({
+  ...ofPath,
+  id: 'removeAsset',
+  method: 'DELETE',
+  path: `${base}/asset`,
+  summary: 'End a path: it shows nothing any more, and can be restored',
+  access: { kind: 'repository', actions: ['asset.write'] },
+  retry: 'compare-and-swap',
+  conditions: ['resource-state'],
+  body: jsonBody(
+    fields({ path: AssetPath, expectedRevision: Type.Integer({ minimum: 1, maximum: expectedRevisionMax }) }),
+  ),
+  responses: { 200: answers('The revision that says so', RevisionView) },
+  failures: ['revision_mismatch'],
+})
+
+export const forgetAssetRevisions = defineOperation({
+  ...ofPath,
+  id: 'forgetAssetRevisions',
+  method: 'POST',
+  path: `${base}/asset/forget`,
+  summary: 'Forget the oldest revisions of a path for good, so that they keep their files no more',
+  access: { kind: 'repository', actions: ['asset.write', 'artifact.delete'] },
+  retry: 'idempotent',
+  conditions: ['resource-state'],
+  body: jsonBody(fields({ path: AssetPath, through: Revision })),
+  responses: {
+    200: answers(
+      `Up to ${revisionsForgotten} revisions, oldest first, are forgotten; ask again until it is \`done\``,
+      fields({
+        path: AssetPath,
+        forgotten: Type.Integer({ minimum: 0, maximum: revisionsForgotten }),
+        oldestRevision: nullable(Revision),
+        done: Type.Boolean(),
+      }),
+    ),
+  },
   failures: ['revision_mismatch'],
 })
 

@@ -3,11 +3,13 @@ import { entityTagsWanted, parseEntityTags } from '../../../kernel/entity-tags.t
 import { Failure, invalid } from '../../../kernel/failure.ts'
 import { findRevisionRow } from './history.queries.ts'
 
-/** What a request expects of the file that it replaces (RFC 9110, section 13.1). */
+/** What a request expects of the file that it replaces or removes (RFC 9110, section 13.1). */
 export interface Preconditions {
   readonly ifMatch: string | undefined
   readonly ifUnmodifiedSince: string | undefined
 }
+
+export const noPreconditions: Preconditions = { ifMatch: undefined, ifUnmodifiedSince: undefined }
 
 interface Current {
   readonly revision: number
@@ -30,7 +32,7 @@ const httpDate = (text: string): number =>
     : Number.NaN
 
 export const failed = (path: string, what: string): Failure =>
-  new Failure('precondition_failed', `${JSON.stringify(path)} ${what}. Look at it again before you replace it.`)
+  new Failure('precondition_failed', `${JSON.stringify(path)} ${what}. Look at it again, then decide.`)
 
 /**
  * Throws 412 `precondition_failed` unless the path is as expected. Tags are compared strongly; a date is looked at only where

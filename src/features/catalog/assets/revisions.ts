@@ -3,6 +3,29 @@ import { appendJournal } from '../../../journal/repository/journal.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { revisionMax } from '../../../kernel/limits/catalog.ts'
 import { insertRevision, type RevisionRow } from './assets.queries.ts'
+import { deleteRemovedRow, findRemovedRow } from './removal.queries.ts'
+
+/** A revision with who made it and when; `sourceRevision` is the one that it brought back, if it did. */
+export interface AssetRevision {
+  readonly path: string
+  readonly revision: number
+  readonly artifactId: string
+  readonly actor: string | null
+  readonly createdAt: string | null
+  readonly sourceRevision: number | null
+  /** The path shows nothing since; `artifactId` is what it showed until then. Left out of all others. */
+  readonly removed?: true
+}
+
+export const toRevision = (row: RevisionRow): AssetRevision => ({
+  path: row.path,
+  revision: row.revision,
+  artifactId: row.artifact_id,
+  actor: row.actor,
+  createdAt: row.created_at,
+  sourceRevision: row.source_revision,
+  ...(row.removed === 1 ? { removed: true } : {}),
+})
 
 /** What a path is to show from now on. */
 export interface RevisionChange {
@@ -17,26 +40,36 @@ export interface RevisionChange {
 }
 
 export const otherRevision = (path: string, current: number): Failure =>
-  new Failure('revision_mismatch', `${JSON.stringify(path)} is at revision ${current}; read it again, then decide.`)
+  new Failure(
+    'revision_mismatch',
+    `${JSON.stringify(path)} ${current === 0 ? 'shows nothing' : `is at revision ${current}`}; read it again, then decide.`,
+  )
+
+/** 409 `revision_mismatch` after the last one. */
+export const nextRevision = (path: string, revision: number): number => {
+  if (revision < revisionMax) return revision + 1
+  throw new Failure('revision_mismatch', `${JSON.stringify(path)} is at revision ${revisionMax}, which is the last.`)
+}
 
 /**
- * The next revision of a path, and its line in the journal (I4). The caller holds the lock of the repository. 409
- * `revision_mismatch` after the last one.
+ * The next revision of a path, and its line in the journal (I4). One that was removed is numbered on. The caller holds the lock
+ * of the repository. 409 `revision_mismatch` after the last one.
  */
 export const addRevision = async (tx: Transaction, change: RevisionChange, now: string): Promise<RevisionRow> => {
   const { repository, path, artifactId, current, sourceRevision, actor } = change
-  if (current === revisionMax)
-    throw new Failure('revision_mismatch', `${JSON.stringify(path)} is at revision ${revisionMax}, which is the last.`)
+  const removed = current === 0 ? await findRemovedRow(tx, repository, path) : undefined
+  if (removed !== undefined) await deleteRemovedRow(tx, change)
   const row: RevisionRow = {
     repository,
     path,
-    revision: current + 1,
+    revision: nextRevision(path, removed?.revision ?? current),
     artifact_id: artifactId,
     actor,
     created_at: now,
     source_revision: sourceRevision,
+    removed: 0,
   }
-  await insertRevision(tx, row)
+  await insertRevision(tx, row, removed?.oldest ?? 1)
   const action = sourceRevision === null ? 'asset.replace' : 'asset.restore'
   await appendJournal(tx, { repository, action, artifactId, detail: path, actor, occurredAt: now })
   return row

@@ -115,6 +115,11 @@ export const forgetDeletedIn = async (tx: Transaction, id: string): Promise<void
   await tx.deleteFrom('deleted_artifacts').where('repository', '=', id).execute()
 }
 
+/** Whose files are gone, their history is as well; a repository that comes back numbers paths from the first. */
+export const forgetRemovedPathsOf = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.deleteFrom('removed_paths').where('repository', '=', id).execute()
+}
+
 /** A repository that comes back under the same id begins without a policy. */
 export const deletePolicyOf = async (tx: Transaction, id: string): Promise<void> => {
   await tx.deleteFrom('storage_policies').where('repository', '=', id).execute()

@@ -11,6 +11,7 @@ import {
   deletePolicyOf,
   deleteUploadsOf,
   forgetDeletedIn,
+  forgetRemovedPathsOf,
   holdsSomething,
   incarnationsAmong,
   insertRepository,
@@ -94,6 +95,7 @@ export const deleteRepository = ({ database, clock }: RepositoryDeps, id: string
     for (const claim of await retiredClaimIds(tx, id)) await release(tx, claim.id, occurredAt)
     await forgetDeletedIn(tx, id)
     await deleteUploadsOf(tx, id)
+    await forgetRemovedPathsOf(tx, id)
     await deletePolicyOf(tx, id)
     await moveCounter(tx, 'grants', -(await deleteGrantsOn(tx, id)))
     await markDeleted(tx, id, occurredAt)

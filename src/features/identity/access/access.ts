@@ -197,7 +197,10 @@ const repositoryRefusal = (
   // Reading the card is seeing the repository: who may not is told what a stranger is told.
   if (actions.includes('repository.read') && !held.has('repository.read')) return notFound('repository')
   const lacking = actions.filter((action) => !held.has(action))
-  return lacking.length === 0 ? null : missing(`${lacking.join(', ')} on ${where}`)
+  if (lacking.length === 0) return null
+  const forKeys = lacking.filter((action) => !actionsOf('write').has(action))
+  const hint = forKeys.length === 0 ? '' : ` (only service keys hold ${forKeys.join(', ')})`
+  return missing(`${lacking.join(', ')} on ${where}${hint}`)
 }
 
 /** Lets the caller pass or throws the refusal, by what `q` knows. `parameters` are those of the path. */

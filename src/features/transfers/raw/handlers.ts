@@ -5,11 +5,20 @@ import { actorOf } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { parsePath } from '../../catalog/assets/assets.ts'
 import { servePath } from '../../catalog/assets/content.ts'
+import { removePath } from '../../catalog/assets/removal.ts'
 import type { TransferDeps } from '../uploads/uploads.ts'
 import * as operations from './operations.ts'
 import { putRaw } from './raw.ts'
 
 export const rawHandlers = (deps: TransferDeps & ServeDeps): BoundOperation[] => [
+  handle(operations.removeRaw, async ({ path, query, headers, caller }) => {
+    const unwanted = {
+      path: parsePath(path.assetPath, '/path/assetPath'),
+      expectedRevision: query.expectedRevision,
+      expects: { ifMatch: headers['if-match'], ifUnmodifiedSince: headers['if-unmodified-since'] },
+    }
+    return { status: 200, json: await removePath(deps, path.repository, unwanted, actorOf(caller)) }
+  }),
   handle(operations.getRaw, ({ path, headers, caller, request }) =>
     servePath(
       deps,

@@ -3,7 +3,8 @@ import { BodyDigestHeaders } from '../../../contract/body-digests.ts'
 import { answers, defineOperation } from '../../../contract/define.ts'
 import { DownloadHeaders, downloadResponses } from '../../../contract/download.ts'
 import { AssetPath, ByteCount, fields, Sha256Text, Uuid } from '../../../contract/schemas.ts'
-import { revisionMax } from '../../../kernel/limits/catalog.ts'
+import { expectedRevisionMax, revisionMax } from '../../../kernel/limits/catalog.ts'
+import { RevisionView } from '../../catalog/assets/vocabulary.ts'
 
 const path = '/api/v1/repositories/{repository}/raw/{assetPath*}'
 const RawView = fields({
@@ -54,6 +55,28 @@ export const putRaw = defineOperation({
     'insufficient_space',
     'busy',
   ],
+})
+
+export const removeRaw = defineOperation({
+  id: 'removeRaw',
+  method: 'DELETE',
+  path,
+  summary: 'End a path: it shows nothing any more, and can be restored',
+  surface: 'transfers',
+  visibility: 'repository',
+  retry: 'idempotent',
+  conditions: ['resource-state'],
+  access: { kind: 'repository', actions: ['asset.write'] },
+  pathParameters: atPath,
+  query: fields({
+    expectedRevision: Type.Optional(Type.Integer({ minimum: 1, maximum: expectedRevisionMax })),
+  }),
+  headers: fields({
+    'if-match': Type.Optional(Type.String({ description: '* or ETags, one of which the file has that is removed' })),
+    'if-unmodified-since': Type.Optional(Type.String({ description: 'not replaced after this HTTP-date' })),
+  }),
+  responses: { 200: answers('The revision that says so', RevisionView) },
+  failures: ['revision_mismatch', 'precondition_failed'],
 })
 
 export const getRaw = defineOperation({
