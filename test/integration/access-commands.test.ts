@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -169,6 +170,45 @@ forEachEngine((engine) => {
       assert.match(await refused(3, 'grant owner bulids read'), /no repository "bulids"\. Did you mean builds\?/)
       await svc('group remove ann')
     })
+  })
+
+  it('svc grant lets nobody in again who was left in a group without its grant', async () => {
+    await createRepository(service, 'cellar')
+    await createPerson(service, 'Left')
+    await svc('grant Left cellar write')
+    await svc('revoke group:cellar-writers cellar')
+    assert.match(await refused(1, 'grant ann cellar write'), /cellar-writers grants nothing and has members/)
+    assert.doesNotMatch(await svc('who cellar'), /Left|Ann/)
+    await svc('group remove-member cellar-writers Left')
+    assert.match(await svc('grant ann cellar write'), /Ann may read and write/)
+    await svc('grant group:cellar-writers builds read')
+    assert.match(await refused(1, 'revoke ann cellar write'), /cellar-writers.*nothing was changed/)
+    await svc('group remove cellar-writers')
+  })
+
+  it('an id means whose it is, whatever somebody else is called', async () => {
+    const { id } = (await json('user list')).items.find(({ name }: Json) => name === 'Ann')
+    const named = await createPerson(service, id)
+    assert.match(await svc(`user disable ${id}`), /^Ann is disabled/)
+    assert.match(await svc(`user enable ${id}`), /^Ann may/)
+    assert.match(await svc(`user disable ${named.id}`), new RegExp(`^${id} is disabled`))
+  })
+
+  it('the recovery key goes through no proxy, and to no name that a name server says', async () => {
+    const asked: string[] = []
+    const proxy = createServer((request, response) => response.end(asked.push(String(request.url)))).listen(
+      0,
+      '127.0.0.1',
+    )
+    await once(proxy, 'listening')
+    const { port } = proxy.address() as AddressInfo
+    const mine = { SVC_TOKEN: '', SVC_DATA_DIR: service.dataDir, NODE_USE_ENV_PROXY: '1' }
+    const through = `http://127.0.0.1:${port}`
+    assert.match(await svc('user list', { ...mine, HTTP_PROXY: through, http_proxy: through }), /owner/)
+    proxy.close()
+    assert.deepEqual(asked, [])
+    assert.match(await refused(4, 'user list', { ...mine, SVC_URL: 'http://files.localhost:1' }), /does not leave/)
+    assert.doesNotMatch(await refused(1, 'user list', { SVC_URL: 'http://:secret@127.0.0.1:9' }), /secret/)
   })
 
   it('svc service-account and key: from a policy to a key that works, is replaced and goes', async () => {

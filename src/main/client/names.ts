@@ -24,10 +24,13 @@ export const unknown = (what: string, text: string, names: readonly string[]): C
   return new CommandFailed('unknownName', `There is no ${what} ${JSON.stringify(text)}.${hint}`)
 }
 
-/** The one that is called so, by id or by name without regard to case. Throws where there is none, and where there are several. */
+/**
+ * The one that is called so, by id or by name without regard to case. Throws where there is none, and where there are several. An id
+ * means whose it is, whatever somebody else is called.
+ */
 export const theOne = <T extends Named>(what: string, text: string, all: readonly T[]): T => {
   const found = all.filter(({ id, name }) => id === text || caseless(name) === caseless(text))
-  const [only, other] = found
+  const [only, other] = found.some(({ id }) => id === text) ? found.filter(({ id }) => id === text) : found
   if (only === undefined)
     throw unknown(
       what,

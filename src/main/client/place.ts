@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { setGlobalProxyFromEnv } from 'node:http'
+import { isIP } from 'node:net'
 import { isLoopback } from '../../http/pipeline/hosts.ts'
 import { keyPaths } from '../keys-file.ts'
 import { readSettings, type Settings } from '../settings/rules.ts'
@@ -26,20 +28,31 @@ const placeFrom = (environment: NodeJS.ProcessEnv): Place => {
   const address = addressFrom(environment)
   if (token !== null) return { address, credential: token, credentialFrom: 'SVC_TOKEN' }
   const settings = readSettings(environment)
-  if (given(environment, 'SVC_URL') !== null && !isLoopback(new URL(address).hostname.replaceAll(/[[\]]/g, '')))
+  if (given(environment, 'SVC_URL') !== null && !isThisMachine(new URL(address).hostname.replaceAll(/[[\]]/g, '')))
     throw new CommandFailed(
       'credentialRefused',
       `SVC_URL names ${address}, and the recovery key does not leave this machine: set SVC_TOKEN to a credential for it.`,
     )
   const { recoveryKey } = keyPaths(settings)
+  // Not through a proxy either, whatever NODE_USE_ENV_PROXY and HTTP_PROXY say.
+  setGlobalProxyFromEnv({ http_proxy: address, https_proxy: address, no_proxy: '*' })
   return { address, credential: secretIn(recoveryKey), credentialFrom: recoveryKey }
 }
+
+/** Where names below `localhost` lead, a name server says; what is said of it alone is in the files of the machine. */
+const isThisMachine = (name: string): boolean => name === 'localhost' || (isIP(name) !== 0 && isLoopback(name))
 
 export const connect = (environment: NodeJS.ProcessEnv = process.env): Service => serviceAt(placeFrom(environment))
 
 const addressIn = (text: string): string => {
   const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.search !== '' ||
+    url.hash !== '' ||
+    url.username + url.password !== ''
+  )
     throw new CommandFailed('failed', 'SVC_URL: is no address; write it like https://files.example.org')
   return url.href.replace(/\/+$/, '')
 }

@@ -35,12 +35,14 @@ const whoIs = async (service: Service, text: string): Promise<{ user: Person } |
   const [, kind, name = text] = /^(user|group):(.*)$/s.exec(text) ?? []
   const users = (kind === 'group' ? [] : await allUsers(service)).map((user) => ({ ...user, kind: 'user' as const }))
   const all = (kind === 'user' ? [] : await allGroups(service)).map((group) => ({ ...group, kind: 'group' as const }))
-  const found = [...users, ...all].filter((each) => each.id === name || same(each.name, name))
+  const everybody = [...users, ...all]
+  const withId = everybody.filter(({ id }) => id === name)
+  const found = withId.length > 0 ? withId : everybody.filter((each) => same(each.name, name))
   if (found.length === 0)
     throw unknown(
       kind ?? 'user or group',
       name,
-      [...users, ...all].map((each) => each.name),
+      everybody.map((each) => each.name),
     )
   if (found.length > 1)
     throw new CommandFailed(
@@ -76,6 +78,12 @@ const putInto = async ({ service, repository }: Ask, user: Person, access: Acces
     throw new CommandFailed(
       'failed',
       `The group ${name} grants something else than ${access} on ${repository}. Choose a group yourself: svc group list`,
+    )
+  // Who was left in it when its grant was taken away is not let in again by the way.
+  if (known !== undefined && known.grants.length === 0 && known.members.some((member) => member !== user.id))
+    throw new CommandFailed(
+      'failed',
+      `The group ${name} grants nothing and has members, who would get ${access} on ${repository} as well. Take them out (svc group remove-member) or remove it (svc group remove ${name}), or grant it to all of them: svc grant group:${name} ${repository} ${access}`,
     )
   const group = known ?? (await service.call(groups.createAccessGroup, { body: { name } }))
   if (known === undefined) done.push(`created the group ${name}`)
@@ -137,7 +145,7 @@ const revokeUser = async (ask: Ask, user: Person, access: Access): Promise<strin
   const { service, repository } = ask
   const made = [groupFor(repository, 'write'), groupFor(repository, 'read')]
   const ways = waysOf(await allGroups(service), user, repository, access)
-  const others = ways.filter(({ name }) => !made.some((each) => same(each, name)))
+  const others = ways.filter(({ name, grants }) => grants.length > 1 || !made.some((each) => same(each, name)))
   if (others.length > 0) {
     const [first] = others
     throw new CommandFailed(
