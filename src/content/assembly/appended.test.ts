@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { forEachEngine } from '../../../test/harness/engines.ts'
 import { openOwnEngines } from '../../../test/harness/own-engines.ts'
-import type { Transaction } from '../../database/database.ts'
+import type { Database, Transaction } from '../../database/database.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -90,7 +90,12 @@ forEachEngine((engine) => {
     }
     return {
       claimId,
+      process,
       reads,
+      /** What was stored is gone. */
+      lose: async () => {
+        for await (const { place } of store.listStaged()) await store.discardStaged(place)
+      },
       send,
       /** A process that dies at a fault point. */
       dying: (point: string) => process(point),
@@ -99,8 +104,8 @@ forEachEngine((engine) => {
         living = process()
       },
       stored: () => storedBytes(living, claimId),
-      publish: (digest: Sha256, by = living) =>
-        publishAppended(by, { claimId, digest }, always, async () => 'published'),
+      publish: (digest: Sha256, by = living, lease = always) =>
+        publishAppended(by, { claimId, digest }, lease, async () => 'published'),
       staged: async () => (await Array.fromAsync(store.listStaged())).length,
       read: async (bytes: Uint8Array): Promise<Sha256> => {
         const hash = createHash('sha256')
@@ -224,6 +229,67 @@ forEachEngine((engine) => {
       await assert.rejects(publish(digestOf(Uint8Array.of(1))), { code: 'checksum_mismatch' })
       await publish(digestOf(new Uint8Array()))
       assert.equal(await read(new Uint8Array()), digestOf(new Uint8Array()))
+    })
+
+    /** A process that is frozen between asking its lease and its next transaction. */
+    const heldBack = (deps: AssemblyDeps, meanwhile: () => Promise<void>) => {
+      let isHeld = true
+      const transaction: Database['transaction'] = async (...of) => {
+        const wasHeld = isHeld
+        isHeld = false
+        if (wasHeld) await meanwhile()
+        return deps.database.transaction(...of)
+      }
+      return { ...deps, database: { ...deps.database, transaction } }
+    }
+
+    it('refuses what a process appends that was frozen while another one publishes', async () => {
+      const bytes = randomBytes(3000)
+      const digest = digestOf(bytes)
+      const { send, publish, read, process, damage } = await scene()
+      await send(bytes)
+      const dying = process('publish.announced')
+      const late = heldBack(process(), () =>
+        assert.rejects(publish(digest, dying), { message: 'died at publish.announced' }),
+      )
+      await assert.rejects(send(randomBytes(500), { by: late }), { code: 'busy' })
+      await publish(digest)
+      assert.equal(await read(bytes), digest)
+      assert.deepEqual(await damage(), [])
+    })
+
+    it('announces nothing of a process that was frozen while another one appended', async () => {
+      const bytes = randomBytes(3500)
+      const begin = digestOf(bytes.subarray(0, 3000))
+      const { send, publish, read, process, damage } = await scene()
+      await send(bytes.subarray(0, 3000))
+      const late = heldBack(process(), async () => {
+        assert.equal(await send(bytes.subarray(3000, 3400)), 3400)
+      })
+      await assert.rejects(publish(begin, late), { code: 'busy' })
+      assert.equal(await send(bytes.subarray(3400)), 3500)
+      await publish(digestOf(bytes))
+      assert.equal(await read(bytes), digestOf(bytes))
+      assert.deepEqual(await damage(), [])
+    })
+
+    it('takes nothing for verified whose bytes are gone and that was never announced', async () => {
+      const bytes = randomBytes(3000)
+      const { send, publish, process, lose } = await scene()
+      await send(bytes)
+      let lost = false
+      const late = heldBack(process(), async () => {
+        lost = true
+      })
+      const lease = {
+        assertHeld: (): void => {
+          if (lost) throw new Error('the lease is lost')
+        },
+      }
+      await assert.rejects(publish(digestOf(bytes), late, lease), { message: 'the lease is lost' })
+      await assert.rejects(send(Uint8Array.of(1)), { code: 'upload_state' })
+      await lose()
+      await assert.rejects(publish(digestOf(bytes), process()), { code: 'upload_state' })
     })
 
     it('leaves nothing of an upload that was abandoned', async () => {

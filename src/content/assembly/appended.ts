@@ -23,8 +23,8 @@ import { segmentAt } from './segments.ts'
  * A crash leaves bytes that no row counts: whoever goes on, from where `storedBytes` says, writes over them or beside
  * them.
  *
- * Whoever calls holds the upload's lease, as for parts. The upload takes no more once it was announced what it is: from
- * then on it can only be published.
+ * Whoever calls holds the upload's lease, as for parts; who lost it without knowing finds that the row says something else.
+ * The upload takes no more once it was verified: from then on it can only be published.
  */
 interface Chunk extends Omit<UndeclaredBytes, 'room'> {
   /** Where the sender believes that it goes on; null where they did not say. */
@@ -50,8 +50,10 @@ export const append = async (
   alongside: (tx: Transaction) => Promise<void>,
 ): Promise<number> => {
   const room = await roomOf(deps, claimId)
-  if (room.name !== null) throw new Failure('upload_state', 'The upload is being completed; it takes nothing any more.')
-  const stored = await storedBytes(deps, claimId)
+  const known = await findAssembly(deps.database.reader, claimId)
+  if (room.name !== null || known?.verified === 1)
+    throw new Failure('upload_state', 'The upload is being completed; it takes nothing any more.')
+  const stored = known?.stored_bytes ?? 0
   if (chunk.offset !== null && chunk.offset !== stored)
     throw new Failure('range_not_satisfiable', `The upload has ${stored} bytes; what is appended begins there.`)
   const row = await placeOf(deps, claimId)
@@ -94,7 +96,9 @@ const appendTo = async (
     await deps.database.transaction(async (tx) => {
       if (isLast) await alongside(tx)
       if (!(await growTo(tx, { claimId, from: stored, to: end, state })))
-        throw new Failure('busy', 'Another request has appended to this upload.', { retryAfterSeconds: 5 })
+        throw new Failure('busy', 'Another request has appended to this upload, or completes it.', {
+          retryAfterSeconds: 5,
+        })
       await putSegment(tx, { claim_id: claimId, part_index: writer.index, sha256: '', receipt })
     })
     stored = end

@@ -22,6 +22,23 @@ export const markVerified = async (tx: Transaction, claimId: string): Promise<vo
   await tx.updateTable('assemblies').set({ verified: 1 }).where('claim_id', '=', claimId).execute()
 }
 
+/**
+ * Remembers that so many bytes were verified, which ends appending. False where other bytes are stored by now: somebody appended
+ * meanwhile.
+ */
+export const markAppendedVerified = async (
+  tx: Transaction,
+  { claimId, bytes }: { readonly claimId: string; readonly bytes: number },
+): Promise<boolean> => {
+  const { numUpdatedRows } = await tx
+    .updateTable('assemblies')
+    .set({ verified: 1 })
+    .where('claim_id', '=', claimId)
+    .where('stored_bytes', '=', bytes)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
 export const saveHash = prepareQuery((q, p: Parameters<Omit<AssembliesTable, 'place' | 'stored_bytes' | 'verified'>>) =>
   q
     .updateTable('assemblies')
@@ -52,10 +69,14 @@ const grownTo = prepareQuery((q, p: Parameters<{ claimId: string; from: number; 
     .set({ stored_bytes: p('to'), hash_state: p('state') })
     .where('claim_id', '=', p('claimId'))
     .where('stored_bytes', '=', p('from'))
+    .where('verified', '=', 0)
     .returning('claim_id'),
 )
 
-/** What is appended is stored so far. False where it did not end where we believed: somebody else appends. */
+/**
+ * What is appended is stored so far. False where it did not end where we believed, since somebody else appends, and where it was
+ * verified to be whole.
+ */
 export const growTo = async (
   tx: Transaction,
   step: { claimId: string; from: number; to: number; state: string | null },

@@ -9,7 +9,7 @@ import { AssemblyLost, type GrowingBlob } from '../../ports/blob-store.ts'
 import { type Content, type Room, roomOf } from '../claims/room.ts'
 import { ingest } from '../ingest/ingest.ts'
 import { isThereAlready } from './assembled.ts'
-import { deleteAssembly, findAssembly, markVerified } from './assembly.queries.ts'
+import { deleteAssembly, findAssembly, markAppendedVerified } from './assembly.queries.ts'
 import { type AssemblyDeps, type Lease, partsLost } from './assembly.ts'
 import { segmentsOf } from './segments.ts'
 
@@ -20,7 +20,8 @@ type Commit<T> = (tx: Transaction, content: Content, now: string) => Promise<T>
  * `checksum_mismatch` when it has another one: the upload is as before, and may be appended to or be ended. Once the
  * digest was right, only publishing is left; after a failure it is tried again, through any process.
  *
- * Order: verify -> announce -> remember that it was verified -> final name (I3) -> the transaction of `Room.publish`.
+ * Order: verify -> remember that, which ends appending -> announce -> final name (I3) -> the transaction of `Room.publish`.
+ * Both are durable before the name is given: from then on what was appended may be gone.
  */
 export const publishAppended = async <T>(
   deps: AssemblyDeps,
@@ -34,17 +35,18 @@ export const publishAppended = async <T>(
   if (row === undefined || row.stored_bytes === 0) return publishNothing(deps, room, digest, row, commit)
   const growing = deps.store.growing(row.place)
   const found = await digestOf(deps, row, growing, lease)
-  // What was never seen to be what was declared may be anything.
-  if (found instanceof AssemblyLost && row.verified === 0) throw partsLost(found)
+  // What was never seen to be what was declared may be anything. What was, and was not announced, got no name.
+  if (found instanceof AssemblyLost && (row.verified === 0 || room.name === null)) throw partsLost(found)
   if (!(found instanceof AssemblyLost) && found !== digest) throw otherDigest(found, digest)
   deps.reach('publish.staged')
   lease.assertHeld()
   const bytes = row.stored_bytes
+  // Our lease may have ended since. Whoever has it has appended, and we are wrong; or is refused from now on.
+  if (row.verified === 0) await endAppending(deps, claimId, bytes)
+  lease.assertHeld()
   const result = await room.publish(
     { digest, bytes },
     async (name) => {
-      // Durable before the name is given: from then on what was appended may be gone.
-      if (row.verified === 0) await deps.database.transaction((tx) => markVerified(tx, claimId))
       lease.assertHeld()
       const lost = found instanceof AssemblyLost ? found : await giveName(deps, row, growing, name)
       if (lost === null) return
@@ -59,6 +61,13 @@ export const publishAppended = async <T>(
   )
   deps.hashes.forget(claimId)
   return result
+}
+
+const endAppending = async ({ database }: AssemblyDeps, claimId: string, bytes: number): Promise<void> => {
+  const marked = await database.transaction((tx) => markAppendedVerified(tx, { claimId, bytes }), {
+    durability: 'relaxed',
+  })
+  if (!marked) throw new Failure('busy', 'Another request has appended to this upload.', { retryAfterSeconds: 5 })
 }
 
 const otherDigest = (found: Sha256, said: Sha256): Failure =>

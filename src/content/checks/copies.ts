@@ -67,6 +67,16 @@ export const copyIn = async (
   }
 }
 
-/** Whether the store holds the blob with exactly these bytes; reads all of them. */
-export const holdsWhole = async (store: Pick<BlobStore, 'size' | 'open'>, blob: NamedBytes): Promise<boolean> =>
-  (await readWhole(store, blob, async () => {})) === null
+/**
+ * Whether the store holds the blob with exactly these bytes, and keeps them through a power cut under that name; reads all of
+ * them. Whoever gave them their name may have died before it was durable.
+ */
+export const holdsWhole = async (
+  store: Pick<BlobStore, 'size' | 'open' | 'growing'>,
+  blob: NamedBytes,
+): Promise<boolean> => {
+  if ((await readWhole(store, blob, async () => {})) !== null) return false
+  // Any place does: the name is the store's.
+  await store.growing(randomUUID()).settleName(blob.name)
+  return true
+}
