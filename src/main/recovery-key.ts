@@ -45,6 +45,11 @@ export const rotateRecoveryKey = async (settings: Settings): Promise<RotatedKey>
   const known = await statOrNull(path)
   const next = `${path}.next`
   if (known !== null) {
+    // Only it has the good secret, where a rotation died before its end: it gets its name before another takes its place.
+    if (await hasSecretOf(keys, next)) {
+      await rename(next, path)
+      await syncDirectory(dirname(path))
+    }
     await replace(next, `${secret}\n`, known)
     await syncDirectory(dirname(path))
   }
@@ -59,10 +64,14 @@ export const rotateRecoveryKey = async (settings: Settings): Promise<RotatedKey>
   return { keysFile, file: path, secret: null }
 }
 
+const hasSecretOf = async (keys: readonly { id: string; sha256: string }[], path: string): Promise<boolean> => {
+  if ((await statOrNull(path)) === null) return false
+  const sha256 = hash('sha256', (await readFile(path, 'utf8')).trim())
+  return keys.some((key) => key.id === recoveryKeyId && key.sha256 === sha256)
+}
+
 /** Two rotations at once may leave the keys file of one and the secret of the other. */
 const refuseRival = async (settings: Settings, path: string): Promise<void> => {
   const { keys } = await readKeysFile(settings)
-  const sha256 = hash('sha256', (await readFile(path, 'utf8')).trim())
-  if (!keys.some((key) => key.id === recoveryKeyId && key.sha256 === sha256))
-    throw new Error('another rotation came in between; run it again')
+  if (!(await hasSecretOf(keys, path))) throw new Error('another rotation came in between; run it again')
 }
