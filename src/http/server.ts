@@ -14,6 +14,7 @@ import { factsOf } from './replies/facts.ts'
 import { createReplies } from './replies/replies.ts'
 import { bindOperations } from './routes.ts'
 import { basePathOf, withoutBasePath } from './routing/base-path.ts'
+import { withPlainPath } from './routing/plain-path.ts'
 import { createTargets } from './routing/targets.ts'
 
 export interface HttpServer {
@@ -46,7 +47,7 @@ export const createHttpServer = async (deps: HttpDeps): Promise<HttpServer> => {
     serverFactory: (handler) =>
       listener.serverFor((request, response) => {
         const exchange = exchangeOf({ raw: request })
-        request.url = withoutBasePath(request.url ?? '', basePath)
+        request.url = withoutBasePath(withPlainPath(request.url ?? ''), basePath)
         const facts = factsOf(request, response, exchange)
         exchange.scope.own(() => deps.requestOver(facts()))
         exchange.wire = targets.wireOf(request.url)

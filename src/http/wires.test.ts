@@ -7,6 +7,7 @@ import { defineOperation } from '../contract/define.ts'
 import { handle } from '../contract/handler.ts'
 import { fields } from '../contract/schemas.ts'
 import type { Wire } from '../contract/wire.ts'
+import type { RequestFacts } from './replies/facts.ts'
 import { createHttpServer, type HttpServer } from './server.ts'
 
 /** A protocol of others: it signs in by Basic, and tells of failures in a form of its own. */
@@ -42,13 +43,15 @@ const at = (path: string, id: string) =>
 describe('a wire', () => {
   let server: HttpServer
   let url: string
+  const facts: RequestFacts[] = []
   before(async () => {
     const operations = [
       at('/other/things/{name}', 'getOther'),
       at('/other/deep/{name+}/end', 'getDeep'),
       at('/api/things/{name}', 'getOurs'),
     ].map((operation) => handle(operation, async ({ path }) => ({ status: 200, text: path.name, headers: {} })))
-    server = await createHttpServer(bareHttpParts({ operations, wires: [wire] }))
+    const requestOver = (each: RequestFacts): void => void facts.push(each)
+    server = await createHttpServer(bareHttpParts({ operations, wires: [wire], requestOver }))
     url = await server.listen('127.0.0.1', 0)
   })
   after(() => server.close())
@@ -107,6 +110,50 @@ describe('a wire', () => {
     for (const path of ['/other/deep/end', '/other/deep/a/b/ends', '/api/deep/a/b/end'])
       assert.equal((await ask(path, basic)).status, 404, path)
     assert.equal((await ask('/other/deep/a/%ff/end', basic)).status, 400)
+  })
+
+  it('is the same however the unreserved characters of a path are written', async () => {
+    for (const [path, name] of [
+      ['/%6fther/things/a', 'a'],
+      ['/%6F%74her/th%69ngs/%61%2D%2e%5f%7E', 'a-._~'],
+      ['/oth%65r/d%65ep/a/b%2Fc/%65nd?', 'a/b/c'],
+      ['/%6fther/things/a%2541', 'a%41'],
+    ] as const) {
+      const told = await ask(path, basic)
+      assert.deepEqual([told.status, told.text], [200, name], path)
+      const head = await ask(path, { ...basic, method: 'HEAD' })
+      assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(name.length)], path)
+      const stranger = await ask(path)
+      assert.deepEqual([stranger.status, stranger.type], [401, 'text/plain'], path)
+      for (const method of ['PUT', 'PROPFIND']) {
+        const refused = await ask(path, { ...basic, method })
+        assert.deepEqual([refused.status, refused.type], [405, 'text/plain'], path)
+        assert.equal(refused.headers.get('allow'), 'GET, HEAD', path)
+      }
+    }
+    assert.deepEqual(
+      [(await ask('/%6fther/nothing')).status, (await ask('/%6fther/nothing')).type],
+      [404, 'text/plain'],
+    )
+    assert.equal((await ask('/%61pi/things/a', basic)).type, 'application/problem+json; charset=utf-8')
+    assert.equal((await ask('/%61pi/things/a', basic)).status, 401)
+    const last = facts.at(-1)
+    assert.deepEqual([last?.path, last?.operation?.id], ['/api/things/a', 'getOurs'])
+  })
+
+  it('takes no broken encoding for one that nobody sent', async () => {
+    for (const path of ['/%%36fther/things/a', '/%6%66ther/things/a', '/other/things/%%361', '/other/things/%4%31'])
+      assert.equal((await ask(path, basic)).status, 400, path)
+    assert.equal((await ask('/%6fther/things/%ff', basic)).type, 'text/plain')
+    // Reserved ones are no other way to write a slash of the path.
+    assert.equal((await ask('/other%2Fthings/a', basic)).type, 'application/problem+json; charset=utf-8')
+  })
+
+  it('has no paths that could be written in two ways', async () => {
+    for (const path of ['/other/thing!/{name}', '/other/é/{name}', '/other/th%69ng/{name}']) {
+      const operations = [handle(at(path, 'odd'), async () => ({ status: 200, text: '', headers: {} }))]
+      await assert.rejects(createHttpServer(bareHttpParts({ operations, wires: [wire] })), /clients may encode/)
+    }
   })
 
   it('has what is below its prefix, and nothing beside it', async () => {

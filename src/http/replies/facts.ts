@@ -10,7 +10,7 @@ import { pathOf } from '../pipeline/target.ts'
 export interface RequestFacts {
   readonly requestId: string
   readonly method: string
-  /** As it was sent, without its query; printable characters of ASCII alone, and not too many. */
+  /** As the routes know it, without its query; printable characters of ASCII alone, and not too many. */
   readonly path: string
   readonly operation: Operation | null
   /** Null where no answer began. */

@@ -7,6 +7,7 @@ describe('the base path', () => {
     assert.equal(basePathOf(null), '')
     assert.equal(basePathOf('https://files.example.org'), '')
     assert.equal(basePathOf('https://example.org/svc'), '/svc')
+    assert.equal(basePathOf('https://example.org/%73vc%20x/'), '/svc%20x')
     assert.equal(basePathOf('https://example.org:8443/tools/svc'), '/tools/svc')
   })
 

@@ -1,8 +1,9 @@
 import { pathOf } from '../pipeline/target.ts'
+import { withPlainPath } from './plain-path.ts'
 
 /** The path of the address that clients know the service by: `/svc` of `https://host/svc`, and nothing where it has none. */
 export const basePathOf = (baseUrl: string | null): string =>
-  baseUrl === null ? '' : new URL(baseUrl).pathname.replace(/\/$/, '')
+  baseUrl === null ? '' : withPlainPath(new URL(baseUrl).pathname).replace(/\/$/, '')
 
 /**
  * The target as the routes know it. The base path is taken off where it stands, as whole segments; a target without it stays
