@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
+import { nothing, type TransfersNow, together } from '../features/operating/health/transfers.ts'
 import { processMetricsMs } from '../kernel/limits/process.ts'
 
 /**
@@ -7,10 +8,14 @@ import { processMetricsMs } from '../kernel/limits/process.ts'
  * adds up what they say. One that does not answer in time is left out.
  */
 type Message =
-  | { readonly metrics: 'of all'; readonly number: number }
-  | { readonly metrics: 'yours'; readonly number: number }
+  | { readonly metrics: 'of all' | 'yours'; readonly number: number; readonly what: What }
   | { readonly metrics: 'mine'; readonly number: number; readonly values: MetricObject[] }
+  | { readonly metrics: 'mine now'; readonly number: number; readonly now: TransfersNow }
   | { readonly metrics: 'sum'; readonly number: number; readonly text: string }
+  | { readonly metrics: 'sum now'; readonly number: number; readonly now: TransfersNow }
+
+/** All metrics, for which the database is asked as well, or how many files are on their way at this moment. */
+type What = 'all' | 'now'
 
 const isMessage = (message: unknown): message is Message =>
   typeof message === 'object' && message !== null && 'metrics' in message && 'number' in message
@@ -36,40 +41,64 @@ const answerTo = (send: (number: number) => void): Promise<Message | null> =>
 /** Prometheus text: of this process, or of all that share its port. */
 export const metricsOfAll = async (registry: Registry): Promise<string> => {
   if (!cluster.isWorker) return registry.metrics()
-  const sum = await answerTo((number) => process.send?.({ metrics: 'of all', number } satisfies Message))
+  const sum = await askForAll('all')
   return sum?.metrics === 'sum' ? sum.text : registry.metrics()
 }
 
+/** Files on their way in this process, or in all that share its port. */
+export const transfersOfAll = async (own: () => TransfersNow): Promise<TransfersNow> => {
+  if (!cluster.isWorker) return own()
+  const sum = await askForAll('now')
+  return sum?.metrics === 'sum now' ? sum.now : own()
+}
+
+const askForAll = (what: What): Promise<Message | null> =>
+  answerTo((number) => process.send?.({ metrics: 'of all', number, what } satisfies Message))
+
 /** Lets the process that started this one ask for its metrics. */
-export const offerMetrics = (registry: Registry): void => {
+export const offerMetrics = (registry: Registry, now: () => TransfersNow): void => {
   if (!cluster.isWorker) return
   process.on('message', (message: unknown) => {
     if (!isMessage(message)) return
-    if (message.metrics === 'sum') waiting.get(message.number)?.(message)
-    if (message.metrics === 'yours')
+    const { number } = message
+    if (message.metrics === 'sum' || message.metrics === 'sum now') waiting.get(message.number)?.(message)
+    if (message.metrics !== 'yours') return
+    if (message.what === 'now') process.send?.({ metrics: 'mine now', number, now: now() } satisfies Message)
+    else
       void registry
         .getMetricsAsJSON()
-        .then((values) => process.send?.({ metrics: 'mine', number: message.number, values } satisfies Message))
+        .then((values) => process.send?.({ metrics: 'mine', number, values } satisfies Message))
   })
 }
 
 /** In the process that started the others: adds up for the one that asks, and takes the answers of all. */
 export const answerForAll = (from: Worker, message: unknown): void => {
   if (!isMessage(message)) return
-  if (message.metrics === 'mine') waiting.get(message.number)?.(message)
-  if (message.metrics === 'of all')
-    void addUp().then((text) => reply(from, { metrics: 'sum', number: message.number, text }))
+  if (message.metrics === 'mine' || message.metrics === 'mine now') waiting.get(message.number)?.(message)
+  if (message.metrics !== 'of all') return
+  const { number } = message
+  if (message.what === 'now') void addUpNow().then((now) => reply(from, { metrics: 'sum now', number, now }))
+  else void addUp().then((text) => reply(from, { metrics: 'sum', number, text }))
 }
 
 const reply = (to: Worker, message: Message): void => {
   if (to.isConnected()) to.send(message)
 }
 
-const addUp = async (): Promise<string> => {
+const askAll = (what: What): Promise<(Message | null)[]> => {
   const gateways = Object.values(cluster.workers ?? {}).filter((each) => each?.isConnected() === true)
-  const answers = await Promise.all(
-    gateways.map((each) => answerTo((number) => each?.send({ metrics: 'yours', number } satisfies Message))),
+  return Promise.all(
+    gateways.map((each) => answerTo((number) => each?.send({ metrics: 'yours', number, what } satisfies Message))),
   )
+}
+
+const addUpNow = async (): Promise<TransfersNow> => {
+  const answers = await askAll('now')
+  return answers.flatMap((answer) => (answer?.metrics === 'mine now' ? [answer.now] : [])).reduce(together, nothing)
+}
+
+const addUp = async (): Promise<string> => {
+  const answers = await askAll('all')
   const values = answers.flatMap((answer) => (answer?.metrics === 'mine' ? [answer.values] : []))
   return AggregatorRegistry.aggregate(values).metrics()
 }

@@ -122,7 +122,12 @@ export const storageSite = (engine: TestEngine) => {
     database: inspection.database,
     store: inspection.store,
     clock: service.clock,
-    freeSpace: { writable: async () => true, roomBytes: async () => null, refuseUnlessRoomFor: async () => {} },
+    freeSpace: {
+      writable: async () => true,
+      roomBytes: async () => null,
+      freeBytes: async () => null,
+      refuseUnlessRoomFor: async () => {},
+    },
     uploadSharePercent: 100,
     hashing: createHashing({ saveable: false, report: assert.fail }),
     capacityBytes: capacityBytesDefault,

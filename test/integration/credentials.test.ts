@@ -23,7 +23,7 @@ const groups = {
     'getReadiness getMetrics getCapabilities getOpenApi listOperations getPermissions getMe logout listRepositories listServiceAccounts',
   session: 'changePassword createToken listTokens revokeToken',
   administrator:
-    'createUser listUsers updateUser listUserTokens revokeUserToken addAccessGroupMember createAccessGroup deleteAccessGroup getAccessGroup listAccessGroups removeAccessGroupGrant removeAccessGroupMember setAccessGroupGrant listSecurityAudit explainAccess listWhoMay listAllRepositories createRepository deleteRepository listOpenUploads cancelAnyUpload',
+    'createUser listUsers updateUser listUserTokens revokeUserToken addAccessGroupMember createAccessGroup deleteAccessGroup getAccessGroup listAccessGroups removeAccessGroupGrant removeAccessGroupMember setAccessGroupGrant listSecurityAudit explainAccess listWhoMay listAllRepositories createRepository deleteRepository listOpenUploads cancelAnyUpload getOverview',
   recovery: 'createServiceAccount listDelegations putDelegation deleteDelegation',
   delegated:
     'getServiceAccount getServicePolicy getServiceAudit listServiceKeys getServiceKey updateServiceAccount putServicePolicy issueServiceKey rotateServiceKey revokeServiceKey',

@@ -140,6 +140,7 @@ export const endpointsOfOurs: readonly string[] = [
   'PUT /api/v1/access-groups/{id}/grants/{repository}',
   'DELETE /api/v1/access-groups/{id}/grants/{repository}',
   'GET /api/v1/access/explain',
+  'GET /health/overview',
   'GET /api/v1/access/who',
   'GET /api/v1/access/repositories',
   'GET /api/v1/security-audit',

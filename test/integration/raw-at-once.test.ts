@@ -115,7 +115,12 @@ forEachEngine((engine) => {
         database: interrupted,
         store,
         clock: site.service.clock,
-        freeSpace: { writable: async () => true, roomBytes: async () => null, refuseUnlessRoomFor: async () => {} },
+        freeSpace: {
+          writable: async () => true,
+          roomBytes: async () => null,
+          freeBytes: async () => null,
+          refuseUnlessRoomFor: async () => {},
+        },
         uploadSharePercent: 100,
         hashing: createHashing({ saveable: false, report: assert.fail }),
         capacityBytes: capacityBytesDefault,

@@ -319,6 +319,7 @@ forEachEngine((engine) => {
     const freeSpace = {
       writable: async () => true,
       roomBytes: async () => null,
+      freeBytes: async () => null,
       refuseUnlessRoomFor: async (bytes: number): Promise<void> => {
         asked.push(bytes)
         if (admits.shift() === false) throw new Failure('insufficient_space', 'no room')

@@ -7,6 +7,8 @@ import type { BlobStore } from '../../ports/blob-store.ts'
 export interface FreeSpace {
   /** False while the device has less than the reserve left. One look is believed for a second. */
   writable(): Promise<boolean>
+  /** What the device has left; null where a store knows no end. */
+  freeBytes(): Promise<number | null>
   /** What may still be written before the reserve is reached; below zero beyond it, null where a store knows no end. */
   roomBytes(): Promise<number | null>
   /** Throws 507 `insufficient_space` when `bytes` more would eat into the reserve. */
@@ -26,6 +28,7 @@ export const watchFreeSpace = (store: Pick<BlobStore, 'space'>, clock: Clock, re
     return free === null || free - bytes >= reserveBytes
   }
   return {
+    freeBytes,
     writable: () => roomFor(0),
     async roomBytes() {
       const free = await freeBytes()

@@ -271,6 +271,7 @@ forEachEngine((engine) => {
       const freeSpace = {
         writable: async () => true,
         roomBytes: async () => null,
+        freeBytes: async () => null,
         refuseUnlessRoomFor: async () => {
           looks += 1
           throw new Failure('insufficient_space', 'full')

@@ -45,7 +45,7 @@ export const createMetrics = (startedAtSeconds: number): HttpMetrics => {
       for (const measure of measures) showMeasure(registry, measure)
     },
     timing(name, help) {
-      const buckets = [0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 600]
+      const buckets = [0.1, 1, 5, 30, 600]
       const histogram = new Histogram({ name, help, buckets, registers: [registry] })
       return (seconds) => histogram.observe(seconds)
     },

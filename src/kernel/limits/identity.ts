@@ -51,6 +51,9 @@ export const passwordHashesAtOnce = 2
 /** Waiting for their turn; beyond it sign-in answers 503 rather than queueing for minutes. */
 export const passwordHashesWaitingMax = 200
 
+/** Failed sign-ins to an account that the security audit tells of one by one, before it tells of those only that double them. */
+export const toldFailuresPerAccount = 4
+
 /** Sign-in backoff: wrong tries that are free, then pauses that double up to the longest. */
 export const signInFreeFailuresPerAccount = 8
 export const signInFreeFailuresPerAddress = 60

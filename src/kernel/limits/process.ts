@@ -28,3 +28,6 @@ export const logWriteBytesMax = 4 * KiB
 export const outageLookEveryMs = second
 /** A disk counts as full until nothing failed for want of room for so long: what was freed may be taken again at once. */
 export const diskQuietMs = 10 * second
+
+/** What is counted anew for each look at the service is counted up to here: some milliseconds. */
+export const countedMax = 10_000

@@ -8,6 +8,8 @@ export const exitCodes = {
   credentialRefused: 4,
   /** Nothing answers at the address, or something else than svc. */
   noService: 5,
+  /** It answers, and cannot serve requests now. */
+  notReady: 6,
 } as const
 
 /** Why a command could not do its work, in a sentence for whoever typed it. */

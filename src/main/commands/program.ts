@@ -11,6 +11,7 @@ import {
   declareUsers,
 } from './access/declared.ts'
 import { exampleText } from './example.ts'
+import type { OutputOptions } from './output.ts'
 import { serve } from './serve.ts'
 
 const wholeNumber = (text: string): number => {
@@ -54,6 +55,12 @@ export const commandLine = (): Command => {
     .description('run the upkeep only')
     .addHelpText('after', exampleText('svc worker'))
     .action(() => serve({ gateway: null, worker: true }))
+  program
+    .command('status')
+    .description('say how the running service is; ends with 6 where it cannot serve requests')
+    .option('--json', 'print JSON, with the fields of the interface')
+    .addHelpText('after', exampleText('svc status'))
+    .action(async (options: OutputOptions) => (await import('./status.ts')).status(options))
   program
     .command('settings [name]')
     .description('print every setting, its value and where it comes from, or what one of them means')

@@ -3,19 +3,22 @@ import type { JournalWatch } from '../../journal/repository/watch.ts'
 import { databaseMeasures } from '../database-measures.ts'
 import { type Downloads, downloadMeasures } from '../downloads.ts'
 import type { Engines } from '../engines.ts'
+import { overviewMeasures } from '../overview-measures.ts'
 import { offerMetrics } from '../process-metrics.ts'
 import { quarantineMeasures } from '../quarantine-measures.ts'
 import { reclaimMeasures } from '../reclaim-measures.ts'
+import { transfersNow } from '../transfers-now.ts'
 import { upkeepMeasures } from '../upkeep-measures.ts'
 
 /** The metrics of a gateway: its own, and what the parts count. */
 export const gatewayMetrics = (
-  { database, clock, meter }: Engines,
+  { database, clock, meter, freeSpace, settings }: Engines,
   downloads: Downloads,
   watch: JournalWatch,
 ): HttpMetrics => {
   const metrics = createMetrics(Math.floor(clock.now() / 1000))
-  offerMetrics(metrics.registry)
+  offerMetrics(metrics.registry, () => transfersNow(metrics, downloads))
+  metrics.show(overviewMeasures({ database, clock, freeSpace }, settings.freeSpaceReserveBytes))
   metrics.show(reclaimMeasures(database, clock, meter))
   metrics.show(upkeepMeasures(database, clock))
   metrics.show(quarantineMeasures(database, clock))

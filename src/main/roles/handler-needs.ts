@@ -10,11 +10,13 @@ import { createPasswords } from '../../features/identity/sessions/passwords.ts'
 import { watchReadiness } from '../../features/operating/health/readiness.ts'
 import type { HttpMetrics } from '../../http/metrics/metrics.ts'
 import type { JournalWatch } from '../../journal/repository/watch.ts'
+import { timestamp } from '../../kernel/clock.ts'
 import { grantsMax } from '../../kernel/limits/identity.ts'
 import type { Downloads } from '../downloads.ts'
 import type { Engines } from '../engines.ts'
-import { metricsOfAll } from '../process-metrics.ts'
+import { metricsOfAll, transfersOfAll } from '../process-metrics.ts'
 import type { ApiNeeds } from '../slices.ts'
+import { transfersNow } from '../transfers-now.ts'
 import { programVersion } from '../version.ts'
 
 interface Given {
@@ -33,7 +35,7 @@ interface Given {
 export const handlerNeeds = (given: Given): ApiNeeds => {
   const { engines, access, keys, role, operations, metrics, downloads, watch, isDraining } = given
   const { database, clock, settings } = engines
-  const accounts = { database, clock, passwords: createPasswords(), allowRegistration: settings.allowRegistration }
+  const accounts = { ...engines, passwords: createPasswords(), allowRegistration: settings.allowRegistration }
   return {
     ...engines,
     ...settings,
@@ -51,9 +53,10 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
       clock,
       isDraining,
     }),
-    downloads: () => downloads.admission.state,
+    storeKind: settings.blobStore.kind,
+    startedAt: timestamp(performance.timeOrigin),
     sharedDownloads: () => downloads.shared?.state ?? null,
-    transfers: (direction) => metrics.transfers(direction),
+    transfers: () => transfersOfAll(() => transfersNow(metrics, downloads)),
     metrics: () => metricsOfAll(metrics.registry),
     operations,
     version: programVersion(),

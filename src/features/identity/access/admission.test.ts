@@ -47,7 +47,7 @@ forEachEngine((engine) => {
       database = engine.use(await openDatabase({ url: await engine.freshDatabaseUrl(), report: () => {} }))
       await migrate(database, migrations)
     })
-    const parts = () => ({ database, clock, passwords, allowRegistration: false })
+    const parts = () => ({ database, clock, passwords, allowRegistration: false, report: () => {} })
     const callerBehind = (credential: string): Promise<Caller> =>
       callerOf(database.reader, { clock, findFileKey: () => null }, credential)
 
@@ -87,7 +87,7 @@ forEachEngine((engine) => {
       'a session that was ended': async () => {
         const { actor, caller } = await person()
         assert.ok(caller.kind === 'account')
-        return { actor, takeAway: () => signOut(parts(), caller), code: 'credential_invalid' }
+        return { actor, takeAway: () => signOut(parts(), caller, 'test'), code: 'credential_invalid' }
       },
       'a password that was changed': async () => {
         const { actor, caller } = await person()

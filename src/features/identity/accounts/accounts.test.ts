@@ -41,7 +41,7 @@ forEachEngine((engine) => {
     before(async () => {
       database = await openDatabase({ url: await engine.readyDatabaseUrl(), report: () => {} })
       await migrate(database, migrations)
-      deps = { database, clock: systemClock, passwords, allowRegistration: false }
+      deps = { database, clock: systemClock, passwords, allowRegistration: false, report: () => {} }
     })
     after(() => database[Symbol.asyncDispose]())
 

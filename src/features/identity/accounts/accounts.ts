@@ -1,5 +1,5 @@
 import { moveCounter } from '../../../database/counters.queries.ts'
-import type { Database, Queries } from '../../../database/database.ts'
+import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import type { AccountsTable } from '../../../database/tables/accounts.ts'
 import {
   type Actor,
@@ -11,7 +11,7 @@ import type { AccountCaller } from '../../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
-import { accountsMax, selfRegisteredAccountsMax } from '../../../kernel/limits/identity.ts'
+import { accountsMax, selfRegisteredAccountsMax, toldFailuresPerAccount } from '../../../kernel/limits/identity.ts'
 import { caseless } from '../../../kernel/names.ts'
 import { networkOf, wideNetworkOf } from '../../../kernel/networks.ts'
 import { makeOwner } from '../groups/groups.ts'
@@ -42,6 +42,7 @@ export interface AccountDeps {
   readonly passwords: Passwords
   /** The setting SVC_ALLOW_REGISTRATION. */
   readonly allowRegistration: boolean
+  readonly report: (message: string, error: unknown) => void
 }
 
 export interface Account {
@@ -93,12 +94,41 @@ export const signIn = async (
     refuse,
   )
   if (!right || row?.enabled !== 1) {
-    await recordFailure(database, clock, throttles)
+    const failures = await recordFailure(database, clock, throttles)
+    if (row !== undefined && isTelling(failures)) rememberFailure(deps, row.id, clientAddress)
     throw wrongNameOrPassword(wrongTry(row, right))
   }
   await forgiveAccount(database, clock, subjects, throttles)
-  const session = await database.transaction((tx) => openSession(tx, row, clock.now()))
+  const actor = unasked({ actor: `account:${row.id}`, clientAddress })
+  const session = await changeAuthority(database, actor, async (tx) => {
+    const opened = await openSession(tx, row, clock.now())
+    await tellOfSession(tx, actor, 'account.sign-in', row.id, clock)
+    return opened
+  })
   return { ...session, account: toAccount(row) }
+}
+
+const tellOfSession = (
+  tx: Transaction,
+  actor: Actor,
+  action: 'account.sign-in' | 'account.sign-in-failed' | 'account.sign-out',
+  id: string,
+  clock: Clock,
+): Promise<void> =>
+  appendSecurityAudit(tx, actor, { action, subject: `account:${id}`, occurredAt: timestamp(clock.now()) })
+
+/** The first few of a day, and then each time they have doubled: whoever tries without end fills no table. */
+const isTelling = (failures: number): boolean => failures <= toldFailuresPerAccount || (failures & (failures - 1)) === 0
+
+/**
+ * Puts a failed sign-in to an account into the security audit. Nobody waits for it, or the time that an answer takes would tell
+ * which names there are.
+ */
+const rememberFailure = ({ database, clock, report }: AccountDeps, id: string, clientAddress: string): void => {
+  const actor = unasked({ actor: 'unknown', clientAddress })
+  changeAuthority(database, actor, (tx) => tellOfSession(tx, actor, 'account.sign-in-failed', id, clock)).catch(
+    (error: unknown) => report('a failed sign-in could not be put into the security audit', error),
+  )
 }
 
 /** A name that nobody has is not logged: it may be a password that was typed into the wrong field. */
@@ -109,12 +139,14 @@ const wrongTry = (row: AccountsTable | undefined, right: boolean): Record<string
 
 /** Ends the session at once; a change of authority that it is making is done first. */
 export const signOut = async (
-  { database }: AccountDeps,
+  { database, clock }: AccountDeps,
   { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
+  clientAddress: string,
 ): Promise<void> => {
-  await database.transaction(async (tx) => {
+  const actor = unasked({ actor: `account:${id}`, clientAddress })
+  await changeAuthority(database, actor, async (tx) => {
     await lockAccountRow(tx, id)
-    await endSession(tx, credentialId)
+    if (await endSession(tx, credentialId)) await tellOfSession(tx, actor, 'account.sign-out', id, clock)
   })
 }
 

@@ -42,8 +42,8 @@ export const accountHandlers = (deps: AccountHandlerDeps): BoundOperation[] => [
     status: 200,
     json: { selfRegistration: await registrationOpen(deps) },
   })),
-  handle(operations.logout, async ({ caller }) => {
-    if (caller.kind === 'account' && caller.credential === 'session') await signOut(deps, caller)
+  handle(operations.logout, async ({ caller, request }) => {
+    if (caller.kind === 'account' && caller.credential === 'session') await signOut(deps, caller, request.clientAddress)
     return { status: 204, json: null }
   }),
   handle(operations.changePassword, async (input) => {

@@ -117,25 +117,29 @@ export const refuseWhileThrottled = async (
 
 /**
  * Counts a wrong try against each subject. Beyond the free ones each further one doubles the pause. Where several have the free
- * ones together, what the others used up is not there any more: the next wrong one has a pause, for whoever it was alone.
+ * ones together, what the others used up is not there any more: the next wrong one has a pause, for whoever it was alone. Answers
+ * how many it are against the first of the subjects, which is the account.
  */
-export const recordFailure = (database: Database, clock: Clock, { counted }: Throttles): Promise<void> =>
+export const recordFailure = (database: Database, clock: Clock, { counted }: Throttles): Promise<number> =>
   countAgainst(database, clock, counted)
 
-const countAgainst = (database: Database, clock: Clock, counted: readonly Counted[]): Promise<void> =>
+const countAgainst = (database: Database, clock: Clock, counted: readonly Counted[]): Promise<number> =>
   database.transaction(
     async (tx) => {
       const now = clock.now()
+      let ofFirst = 0
       const count = (key: string): Promise<number> =>
         countFailure(tx, key, timestamp(now), timestamp(now - throttleForgottenAfterMs))
       for (const { key, free, together } of counted) {
         const failures = await count(key)
+        if (ofFirst === 0) ofFirst = failures
         const ofOthers = together === undefined ? 0 : Math.max(0, (await count(together)) - failures)
         const beyond = failures - Math.max(0, free - ofOthers)
         if (beyond <= 0) continue
         const pause = Math.min(signInBackoffFirstMs * 2 ** Math.min(beyond - 1, 20), signInBackoffMaxMs)
         await setBlocked(tx, key, timestamp(now + pause))
       }
+      return ofFirst
     },
     { durability: 'relaxed' },
   )

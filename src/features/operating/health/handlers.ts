@@ -1,32 +1,68 @@
-import type { AdmissionState } from '../../../content/admission/admission.ts'
 import type { SharedSlotsState } from '../../../content/admission/shared-slots.ts'
-import type { FreeSpace } from '../../../content/ingest/free-space.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import * as operations from './operations.ts'
+import { figures, ifPossible, type OverviewDeps } from './overview.ts'
 import type { Readiness } from './readiness.ts'
+import { type TransfersNow, transfersView } from './transfers.ts'
 
-export interface HealthHandlerDeps {
+export interface HealthHandlerDeps extends OverviewDeps {
+  readonly version: string
+  readonly startedAt: string
+  readonly storeKind: 'directory' | 's3'
+  readonly capacityBytes: number
+  readonly freeSpaceReserveBytes: number
   readonly role: 'api' | 'reader'
   readonly readiness: Readiness
-  readonly freeSpace: FreeSpace
-  readonly downloads: () => AdmissionState
   readonly sharedDownloads: () => SharedSlotsState | null
-  readonly transfers: (direction: 'in' | 'out') => { active: number; bytes: number }
+  /** Of all processes that share the port. */
+  readonly transfers: () => Promise<TransfersNow>
   /** Prometheus text. */
   readonly metrics: () => Promise<string>
 }
 
-const transfersView = ({ transfers, downloads }: Pick<HealthHandlerDeps, 'transfers' | 'downloads'>) => {
-  const [incoming, outgoing] = [transfers('in'), transfers('out')]
-  const { slots, held, waiting, sessions } = downloads()
+/** Why requests cannot be served now; null where they can. */
+const trouble = async ({ readiness }: HealthHandlerDeps): Promise<string | null> => {
+  try {
+    await readiness.refuseUnlessReady()
+    return null
+  } catch (error) {
+    if (error instanceof Failure) return error.message
+    throw error
+  }
+}
+
+const decimal = (bytes: number | null): string | null => (bytes === null ? null : String(bytes))
+
+const overview = async (deps: HealthHandlerDeps) => {
+  const { role, version, startedAt, storeKind, database, freeSpace, capacityBytes, freeSpaceReserveBytes } = deps
+  const reason = await trouble(deps)
+  const now = await deps.transfers()
+  const runs = await ifPossible(figures.upkeep(deps))
   return {
-    uploads: { admission: { active: incoming.active }, bandwidth: { bytes: String(incoming.bytes) } },
-    downloads: {
-      admission: { active: outgoing.active, slots, held, waiting },
-      bandwidth: { bytes: String(outgoing.bytes) },
-      sessions: { open: sessions },
+    version,
+    startedAt,
+    role,
+    processes: now.processes,
+    database: database.engine,
+    store: storeKind,
+    ready: reason === null,
+    reason,
+    writable: role === 'api' && ((await ifPossible(freeSpace.writable())) ?? false),
+    space: {
+      publishedBytes: decimal(await ifPossible(figures.publishedBytes(deps))),
+      reservedBytes: decimal(await ifPossible(figures.reservedBytes(deps))),
+      capacityBytes: String(capacityBytes),
+      freeBytes: decimal(await ifPossible(figures.freeBytes(deps))),
+      reserveBytes: String(freeSpaceReserveBytes),
     },
+    transfers: transfersView(now),
+    openUploadSessions: await ifPossible(figures.openSessions(deps)),
+    jobs: {
+      open: await ifPossible(figures.openJobs(deps)),
+      failedWithinADay: await ifPossible(figures.failedJobs(deps)),
+    },
+    upkeep: runs?.map(({ name, succeeded_at }) => ({ name, succeededAt: succeeded_at })) ?? null,
   }
 }
 
@@ -55,10 +91,11 @@ export const healthHandlers = (deps: HealthHandlerDeps): BoundOperation[] => [
         status: 'ready' as const,
         writable: deps.role === 'api' && (await deps.freeSpace.writable()),
         sharedDownloads: deps.sharedDownloads(),
-        transfers: transfersView(deps),
+        transfers: transfersView(await deps.transfers()),
       },
     }
   }),
+  handle(operations.getOverview, async () => ({ status: 200, json: await overview(deps) })),
   handle(operations.getMetrics, async () => ({
     status: 200,
     headers: { 'content-type': 'text/plain; version=0.0.4' },

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { answers, defineOperation } from '../../../contract/define.ts'
-import { ByteCount, fields, nullable, oneOf } from '../../../contract/schemas.ts'
+import { ByteCount, fields, nullable, oneOf, Timestamp } from '../../../contract/schemas.ts'
+import { countedMax } from '../../../kernel/limits/process.ts'
 
 const health = { surface: 'discovery', retry: 'read', method: 'GET', whileDraining: true } as const
 
@@ -65,6 +66,44 @@ export const getReadiness = defineOperation({
     ),
   },
   failures: ['draining', 'unavailable'],
+})
+
+const known = nullable(count)
+
+export const getOverview = defineOperation({
+  ...health,
+  id: 'getOverview',
+  path: '/health/overview',
+  summary: 'How the service is, on one screen: also while what it depends on is away',
+  visibility: 'administrator',
+  access: { kind: 'administrator' },
+  responses: {
+    200: answers(
+      'As it is now; null is what cannot be asked',
+      fields({
+        version: Type.String(),
+        startedAt: Timestamp,
+        role: oneOf(['api', 'reader'] as const),
+        processes: count,
+        database: oneOf(['sqlite', 'postgres'] as const),
+        store: oneOf(['directory', 's3'] as const),
+        ready: Type.Boolean(),
+        reason: nullable(Type.String()),
+        writable: Type.Boolean(),
+        space: fields({
+          publishedBytes: nullable(ByteCount),
+          reservedBytes: nullable(ByteCount),
+          capacityBytes: ByteCount,
+          freeBytes: nullable(ByteCount),
+          reserveBytes: ByteCount,
+        }),
+        transfers: Transfers,
+        openUploadSessions: known,
+        jobs: fields({ open: known, failedWithinADay: known }),
+        upkeep: nullable(Type.Array(fields({ name: Type.String(), succeededAt: Timestamp }), { maxItems: countedMax })),
+      }),
+    ),
+  },
 })
 
 export const getMetrics = defineOperation({
