@@ -53,7 +53,7 @@ export interface Admission {
   close(): void
 }
 
-export interface AdmissionState {
+interface AdmissionState {
   readonly slots: number
   readonly held: number
   readonly waiting: number
