@@ -160,12 +160,14 @@ const storedNow = prepareQuery((q, p: Parameters<{ digest: string; generation: s
     .set((eb) => ({ state: 'stored', size: p('size'), stored_at: eb.fn.coalesce('stored_at', p('now')) }))
     .where('sha256', '=', p('digest'))
     .where('generation', '=', p('generation'))
+    .where((eb) => eb.or([eb('state', '!=', 'stored'), eb('size', '=', p('size'))]))
     .returning('sha256'),
 )
 
 /**
  * The bytes are there, under the name that this generation gives them. Their size is known only now: what was expected is
- * what somebody declared. False where the row is of another generation, or gone.
+ * what somebody declared. Once they are stored it never changes. False where the row is of another generation, or gone, or
+ * where other bytes than so many are stored.
  */
 export const markStored = async (
   tx: Transaction,

@@ -160,7 +160,9 @@ export const publish = async (
   const claim = await pending(tx, id)
   await count(tx, claim.repository, deltas('pending', 'live', claim.size, bytes), Number.POSITIVE_INFINITY)
   if (!(await markStored(tx, { digest, generation: generationOf(name), size: bytes, now })))
-    throw new Error(`blob ${digest} is claimed by ${id} and is not called ${name}`)
+    throw new Error(
+      `blob ${digest} is claimed by ${id} and is not called ${name}, or is stored with other than ${bytes} bytes`,
+    )
   await updateClaim(tx, { ...claim, sha256: digest, size: bytes, state: 'live' })
 }
 
