@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,14 +38,22 @@ describe('rotating the recovery key', () => {
       'bootstrap-token.txt',
       'health-token.txt',
       'keys.json',
+      'keys.json.lock',
     ])
   })
 
   it('puts in order what a crash has left', async () => {
     await writeFile(at('bootstrap-token.txt.next'), 'of a rotation that ended early\n')
+    for (const name of ['keys.json', 'bootstrap-token.txt', 'bootstrap-token.txt.next'])
+      await writeFile(at(`${name}.${randomUUID()}.new`), 'half')
+    const others = `letter.${randomUUID()}.new`
+    await writeFile(at(others), 'mine')
     await rotateRecoveryKey(settings())
     assert.equal(await digest(), hash('sha256', (await readFile(at('bootstrap-token.txt'), 'utf8')).trim()))
-    assert.equal((await readdir(join(dataDir, 'config'))).length, 3)
+    assert.deepEqual(
+      (await readdir(join(dataDir, 'config'))).filter((name) => name.endsWith('.new') || name.endsWith('.next')),
+      [others],
+    )
   })
 
   it('hands the key over where no file had the old one', async () => {
@@ -53,7 +61,7 @@ describe('rotating the recovery key', () => {
     const { file, secret } = await rotateRecoveryKey(settings())
     assert.equal(file, null)
     assert.equal(await digest(), hash('sha256', secret ?? ''))
-    assert.equal((await readdir(join(dataDir, 'config'))).length, 2)
+    assert.equal((await readdir(join(dataDir, 'config'))).length, 3)
   })
 
   it('refuses a keys file without that entry, and changes nothing', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, link, open, readFile, rename, unlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { type FileHandle, link, open, readdir, readFile, rename, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { errorCode } from './errors.ts'
 import { makeFolders } from './make-folders.ts'
 
@@ -56,7 +56,10 @@ export const createNamed = async (path: string, content: string | Uint8Array): P
     await syncDirectory(dirname(path))
     return made
   } finally {
-    await unlink(temporary)
+    // Whoever takes it for what a dead process left may have removed it.
+    await unlink(temporary).catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') throw error
+    })
   }
 }
 
@@ -71,6 +74,16 @@ const unfinishedForm = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.new$/
 
 /** What files under way are called until they have their final name: whoever finds one may remove it. */
 export const isUnfinished = (name: string): boolean => unfinishedForm.test(name)
+
+/** Removes what writers of this file left under way when they died; none may be at work. */
+export const removeUnfinished = async (path: string): Promise<void> => {
+  const folder = dirname(path)
+  const begun = `${basename(path)}.`
+  for (const name of await readdir(folder)) {
+    const rest = name.startsWith(begun) ? name.slice(begun.length - 1) : ''
+    if (unfinishedForm.exec(rest)?.index === 0) await unlink(join(folder, name))
+  }
+}
 
 /**
  * Writes a file that only the owner may read, in the place of another of this name if there is one. It gets its name when
