@@ -10,6 +10,7 @@ import { references } from '../features/catalog/references/slice.ts'
 import { repositories } from '../features/catalog/repositories/slice.ts'
 import { search } from '../features/catalog/search/slice.ts'
 import { stages } from '../features/catalog/stages/slice.ts'
+import { whereabouts } from '../features/catalog/whereabouts/slice.ts'
 import { access } from '../features/identity/access/slice.ts'
 import { accounts } from '../features/identity/accounts/slice.ts'
 import { groups } from '../features/identity/groups/slice.ts'
@@ -51,6 +52,7 @@ export const resources = [
   [links],
   [assets, raw],
   [packages],
+  [whereabouts],
   [feeds],
 ] as const
 

@@ -128,6 +128,7 @@ export const specifiedEndpoints: readonly string[] = [
 export const endpointsOfOurs: readonly string[] = [
   // Undoes a deletion.
   `POST ${artifact}/restore`,
+  `GET ${artifact}/paths`,
   // Paths that end.
   `DELETE ${repository}/asset`,
   `POST ${repository}/asset/forget`,

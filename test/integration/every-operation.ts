@@ -43,6 +43,7 @@ export const forEveryReader = [
   'createLink',
   'listAssets',
   'listAssetPage',
+  'listArtifactPaths',
   'getAsset',
   'listAssetHistory',
   'getAssetRevision',

@@ -24,6 +24,7 @@ import { quarantine } from './0022-quarantine.ts'
 import { verifiedAssemblies } from './0023-verified-assemblies.ts'
 import { namesOfWhatIsGone } from './0024-names-of-what-is-gone.ts'
 import { pathsThatEnd } from './0025-paths-that-end.ts'
+import { whatLeadsToAFile } from './0026-what-leads-to-a-file.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   verifiedAssemblies,
   namesOfWhatIsGone,
   pathsThatEnd,
+  whatLeadsToAFile,
 ]

@@ -19,6 +19,8 @@ export const pageMax = 100 // spec
 export const pageDefault = 50 // spec
 export const assetListingMax = 1_000 // spec
 export const assetHistoryPage = 50 // spec
+/** Paths that one look for the entries of a folder reads: few, since all of them may be in one folder below. */
+export const folderLook = 16
 
 /** Change feeds. How long a request may wait for the next change. */
 export const changesWaitMaxSeconds = 30

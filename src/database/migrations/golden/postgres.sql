@@ -141,7 +141,7 @@ alter table assets add constraint assets_key PRIMARY KEY (repository, path);
 
 alter table assets add constraint assets_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
-CREATE INDEX assets_by_artifact ON assets USING btree (artifact_id);
+CREATE INDEX assets_of_artifact ON assets USING btree (artifact_id, path);
 
 create table attachment_revisions (
   artifact_id text collate "C" not null,

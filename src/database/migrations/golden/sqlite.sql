@@ -113,8 +113,9 @@ CREATE TABLE "assets" (
   constraint "assets_key" primary key ("repository", "path")
 ) strict;
 
-CREATE INDEX "assets_by_artifact" on "assets" (
-  "artifact_id"
+CREATE INDEX "assets_of_artifact" on "assets" (
+  "artifact_id",
+  "path"
 );
 
 CREATE TABLE "attachment_revisions" (

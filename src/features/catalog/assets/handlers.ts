@@ -1,11 +1,12 @@
 import type { ServeDeps } from '../../../content/serve/serve.ts'
 import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import { pageWithActorNames } from '../../../journal/names.ts'
+import { pageWithActorNames, withActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { type AssetDeps, assetPage, assetsUnder, currentAsset, parsePath, setAsset } from './assets.ts'
 import { servePath } from './content.ts'
+import { folderPage } from './folders.ts'
 import { forgetRevisions } from './forgetting.ts'
 import { assetHistory, assetRevision, restoreAsset } from './history.ts'
 import * as operations from './operations.ts'
@@ -21,7 +22,9 @@ export const assetHandlers = (deps: AssetDeps & ServeDeps): BoundOperation[] => 
     })),
     handle(operations.listAssetPage, async ({ path, query }) => {
       const page = { prefix: query.prefix ?? '', after: query.after, limit: query.limit ?? pageDefault }
-      return { status: 200, json: await assetPage(reader, path.repository, page) }
+      if (query.delimiter === undefined) return { status: 200, json: await assetPage(reader, path.repository, page) }
+      const { items, ...rest } = await folderPage(reader, path.repository, page)
+      return { status: 200, json: { items: await withActorNames(reader, items), ...rest } }
     }),
     handle(operations.getAsset, async ({ path, query }) => ({
       status: 200,

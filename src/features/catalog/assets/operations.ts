@@ -9,7 +9,7 @@ import {
   revisionsForgotten,
 } from '../../../kernel/limits/catalog.ts'
 import { patterns } from '../../../kernel/names.ts'
-import { AssetView, ListedRevision, Revision, RevisionView } from './vocabulary.ts'
+import { AssetView, ListedAsset, ListedRevision, Revision, RevisionView } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}'
 const read = { surface: 'catalog', visibility: 'repository', retry: 'read' } as const
@@ -41,11 +41,16 @@ export const listAssetPage = defineOperation({
     prefix: Prefix,
     after: Type.Optional(Type.String({ pattern: patterns.opaqueCursor, description: 'the next of the page before' })),
     limit: pageLimit,
+    delimiter: Type.Optional(Type.Literal('/', { description: '/' })),
   }),
   responses: {
     200: answers(
-      'A page in UTF-8 byte order',
-      fields({ items: Type.Array(AssetView, { maxItems: 100 }), next: nullable(Type.String()) }),
+      'A page in UTF-8 byte order. With a delimiter, what lies in folders below the prefix is left out and `folders` names them; both together are a page',
+      fields({
+        items: Type.Array(ListedAsset, { maxItems: 100 }),
+        folders: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+        next: nullable(Type.String()),
+      }),
     ),
   },
 })

@@ -1,10 +1,30 @@
 import Type from 'typebox'
-import { ActorName, AssetPath, fields, nullable, Timestamp, Uuid } from '../../../contract/schemas.ts'
+import {
+  ActorName,
+  AssetPath,
+  ByteCount,
+  fields,
+  nullable,
+  Sha256Text,
+  Timestamp,
+  Uuid,
+} from '../../../contract/schemas.ts'
 import { revisionMax } from '../../../kernel/limits/catalog.ts'
 
 export const Revision = Type.Integer({ minimum: 1, maximum: revisionMax })
 
 export const AssetView = fields({ path: AssetPath, revision: Revision, artifactId: Uuid })
+/** With what a listing of folders tells of each file. */
+export const ListedAsset = fields({
+  path: AssetPath,
+  revision: Revision,
+  artifactId: Uuid,
+  size: Type.Optional(ByteCount),
+  sha256: Type.Optional(Sha256Text),
+  actor: Type.Optional(Type.String()),
+  actorName: Type.Optional(ActorName),
+  updatedAt: Type.Optional(Timestamp),
+})
 const revision = {
   path: AssetPath,
   revision: Revision,

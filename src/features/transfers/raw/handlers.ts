@@ -3,10 +3,13 @@ import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
+import { invalid } from '../../../kernel/failure.ts'
+import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { parsePath } from '../../catalog/assets/assets.ts'
 import { servePath } from '../../catalog/assets/content.ts'
 import { removePath } from '../../catalog/assets/removal.ts'
 import type { TransferDeps } from '../uploads/uploads.ts'
+import { folderAsHtml, listFolder, namesFolder, pageHeaders, wantsHtml } from './folder.ts'
 import * as operations from './operations.ts'
 import { putRaw } from './raw.ts'
 
@@ -19,14 +22,32 @@ export const rawHandlers = (deps: TransferDeps & ServeDeps): BoundOperation[] =>
     }
     return { status: 200, json: await removePath(deps, path.repository, unwanted, actorOf(caller)) }
   }),
-  handle(operations.getRaw, ({ path, headers, caller, request }) =>
-    servePath(
-      deps,
-      path.repository,
-      parsePath(path.assetPath, '/path/assetPath'),
-      downloadAsked({ headers, caller, request }),
-    ),
-  ),
+  handle(operations.getRaw, async ({ path, query, headers, caller, request }) => {
+    const { repository, assetPath } = path
+    if (!namesFolder(assetPath)) {
+      if (query.after !== undefined || query.limit !== undefined)
+        throw invalid(
+          query.after === undefined ? '/query/limit' : '/query/after',
+          'is for folders, which end with a slash',
+        )
+      return servePath(
+        deps,
+        repository,
+        parsePath(assetPath, '/path/assetPath'),
+        downloadAsked({ headers, caller, request }),
+      )
+    }
+    const asked = { repository, folder: assetPath, after: query.after, limit: query.limit ?? pageDefault }
+    const page = await listFolder(deps, asked, caller)
+    const vary = { vary: 'Origin, Accept' }
+    return wantsHtml(headers.accept)
+      ? { status: 200, headers: { ...pageHeaders, ...vary }, text: folderAsHtml(assetPath, page) }
+      : {
+          status: 200,
+          headers: { 'content-type': 'application/json; charset=utf-8', ...vary },
+          text: JSON.stringify(page),
+        }
+  }),
   handle(operations.putRaw, async ({ path, headers, body, caller }) => {
     const checksum = headers['x-checksum-sha256']
     const stored = await putRaw(

@@ -2,8 +2,9 @@ import Type from 'typebox'
 import { BodyDigestHeaders } from '../../../contract/body-digests.ts'
 import { answers, defineOperation } from '../../../contract/define.ts'
 import { DownloadHeaders, downloadResponses } from '../../../contract/download.ts'
-import { AssetPath, ByteCount, fields, Sha256Text, Uuid } from '../../../contract/schemas.ts'
+import { AssetPath, ByteCount, fields, pageLimit, Sha256Text, Uuid } from '../../../contract/schemas.ts'
 import { expectedRevisionMax, revisionMax } from '../../../kernel/limits/catalog.ts'
+import { patterns } from '../../../kernel/names.ts'
 import { RevisionView } from '../../catalog/assets/vocabulary.ts'
 
 const path = '/api/v1/repositories/{repository}/raw/{assetPath*}'
@@ -83,13 +84,17 @@ export const getRaw = defineOperation({
   id: 'getRaw',
   method: 'GET',
   path,
-  summary: 'Download the current revision of a path',
+  summary: 'Download the current revision of a path, or list a folder: an address that ends with a slash',
   surface: 'transfers',
   visibility: 'repository',
   retry: 'read',
   access: { kind: 'repository', actions: ['content.read'] },
   download: true,
   pathParameters: atPath,
-  headers: DownloadHeaders,
+  query: fields({
+    after: Type.Optional(Type.String({ pattern: patterns.opaqueCursor, description: 'the next of the page before' })),
+    limit: pageLimit,
+  }),
+  headers: fields({ ...DownloadHeaders.properties, accept: Type.Optional(Type.String()) }),
   responses: downloadResponses,
 })
