@@ -4,7 +4,7 @@ import { behind, folderCursor, folderPlace } from './cursor.ts'
 import { listedFiles, nextPaths } from './folders.queries.ts'
 
 /** A path that shows a file, as a listing of its folder tells it. */
-export interface ListedFile {
+interface ListedFile {
   readonly path: string
   readonly revision: number
   readonly artifactId: string
