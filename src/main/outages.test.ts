@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { DatabaseUnavailable } from '../database/unavailable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { BlobStoreUnavailable } from '../ports/blob-store.ts'
@@ -27,14 +27,14 @@ describe('what is away', () => {
     for (const part of ['one', 'two', 'three']) outages.report(`${part} failed`, new Error('in part', { cause: gone }))
     outages.notice(gone)
     outages.report('another fault', new Error('a bug'))
-    await turn()
+    await nextRound()
     assert.deepEqual(said(), ['error another fault', 'error the blob store does not answer'])
     assert.ok(lines[0]?.err)
     assert.equal(lines[1]?.err, undefined)
     assert.equal(lines[1]?.why, 'in part: no route')
     works.store = true
     t.mock.timers.tick(1_000)
-    await turn()
+    await nextRound()
     assert.deepEqual(said().slice(2), ['warn the blob store answers again'])
     stop()
   })
@@ -42,7 +42,7 @@ describe('what is away', () => {
   it('is not what one request met, when the rest works: that is told with its stack', async () => {
     const { outages, said, lines } = scene()
     outages.report('one thing failed', new DatabaseUnavailable('kept waiting'))
-    await turn()
+    await nextRound()
     assert.deepEqual(said(), ['error one thing failed'])
     assert.ok(lines[0]?.err)
   })
@@ -51,11 +51,11 @@ describe('what is away', () => {
     const { works, outages, said } = scene()
     const refused = new Failure('insufficient_space', 'The disk would keep less than its reserve.')
     outages.notice(refused)
-    await turn()
+    await nextRound()
     assert.deepEqual(said(), [], 'a file that is too large for what is left')
     works.disk = false
     for (const _ of [1, 2]) outages.notice(refused)
-    await turn()
+    await nextRound()
     assert.deepEqual(said(), ['error the disk is full: nothing can be written'])
   })
 
