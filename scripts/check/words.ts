@@ -1,6 +1,6 @@
 /**
  * One word for one thing: words that once meant several, or that say nothing to a newcomer, and what is said instead
- * (docs/words.md). Looked for in names, not in prose.
+ * (docs/reference/words.md). Looked for in names, not in prose.
  */
 export const forbiddenWords: readonly { readonly word: RegExp; readonly instead: string }[] = [
   {

@@ -10,6 +10,7 @@ import {
   type Page,
   unitsDefinedAgain,
 } from '../../scripts/check/house.ts'
+import { forbiddenNames } from '../../scripts/check/words.ts'
 
 /** Style is a test: what the house promises about its files, and no tool at hand checks. */
 
@@ -90,6 +91,18 @@ describe('files', () => {
     none(
       code.filter((path) => empty.test(path)),
       'Names that say nothing:',
+    )
+  })
+
+  test('use one word for one thing, in names and in what they are called', () => {
+    none(
+      code
+        .filter((path) => path.endsWith('.ts') && !path.startsWith('scripts/'))
+        .flatMap((path) => [
+          ...forbiddenNames(read(path)).map((found) => `${path}:${found}`),
+          ...forbiddenNames(basename(path).replaceAll(/[-.]/g, ' ')).map((found) => `${path}: ${found}`),
+        ]),
+      'These words mean several things, or nothing to a newcomer (docs/reference/words.md):',
     )
   })
 
