@@ -1,3 +1,4 @@
+import { globSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,6 +16,8 @@ export interface FrontProxy extends AsyncDisposable {
   readonly authority: string
   /** Where it keeps what it has not handed on. */
   readonly folder: string
+  /** All that its logs tell so far. */
+  readonly logged: () => string
 }
 
 export interface FrontPorts {
@@ -75,6 +78,14 @@ const serving = async (
   })
   return {
     ...place,
+    logged: () =>
+      [
+        program.stdout(),
+        program.stderr(),
+        ...globSync(join(place.folder, '*.log'))
+          .filter((each) => statSync(each).isFile())
+          .map((each) => readFileSync(each, 'utf8')),
+      ].join('\n'),
     async [Symbol.asyncDispose]() {
       program.child.kill('SIGTERM')
       await program.ended
@@ -99,6 +110,7 @@ export const startNginx = async (file: string, host: string, ports: FrontPorts):
     '/etc/ssl/svc/fullchain.pem': certificate,
     '/etc/ssl/svc/privkey.pem': key,
     '/var/log/nginx/svc.log': join(folder, 'svc.log'),
+    '/var/log/nginx/svc-error.log': join(folder, 'svc-error.log'),
     // A client says the port where it is none of the usual ones.
     'return 308 https://$host': `return 308 https://$host:${ports.https}`,
     ...(text.includes('listen 80') ? { 'listen 80': `listen 127.0.0.1:${ports.http}` } : {}),
@@ -128,7 +140,8 @@ export const startCaddy = async (file: string, ports: FrontPorts): Promise<Front
     `http_port ${ports.http}`,
   ]
   const config = join(folder, 'Caddyfile')
-  await writeFile(config, `{\n${options.map((option) => `\t${option}\n`).join('')}\tdefault_bind 127.0.0.1\n}\n${site}`)
+  const more = `${options.map((option) => `\t${option}\n`).join('')}\tdefault_bind 127.0.0.1\n`
+  await writeFile(config, replaced(site, { '\n{\n': `\n{\n${more}` }))
   const environment: Environment = { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder, HOME: folder }
   const program = startProgram('caddy', ['run', '--config', config, '--adapter', 'caddyfile'], environment)
   const authority = join(folder, 'caddy/pki/authorities/local/root.crt')

@@ -208,5 +208,25 @@ for (const { name, host, path, start } of fronts) {
       assert.equal((await ask(direct, { path: `${path}/health/status` })).status, 200)
       assert.equal(JSON.parse(await curl(`${base}/health/status`)).status, 'ready')
     })
+
+    test('its logs have no credential of a link, not even while svc is down', async () => {
+      service.child.kill('SIGKILL')
+      await service.ended
+      const at = `${path}/api/v1/repositories/releases/artifacts/gone/content?part=1&token=`
+      const told = async (from: string): Promise<string> => {
+        const ended = await runProgram('curl', [
+          ...['-sS', '-o', '/dev/null', '-w', '%{http_code}', '--cacert', front.authority, ...names()],
+          ...[...asKey(), from],
+        ])
+        return ended.stdout
+      }
+      assert.equal(await told(`https://${host}:${ports.https}${at}secret-of-a-link`), '502')
+      if (path === '') assert.equal(await told(`http://${host}:${ports.http}${at}secret-of-a-link`), '308')
+      await until('it is logged that svc did not answer', () =>
+        /artifacts\/gone.* 502|"status":502/.test(front.logged()),
+      )
+      assert.doesNotMatch(front.logged(), /secret-of-a-link/)
+      assert.ok(!front.logged().includes(key))
+    })
   })
 }
