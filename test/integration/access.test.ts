@@ -132,6 +132,46 @@ forEachEngine((engine) => {
         }
     })
 
+    it('takes an id for whose it is, whatever others are called', async () => {
+      await createPerson(service, ben.id)
+      for (const caller of [ben.id, `account:${ben.id}`, `account:${ben.id.toUpperCase()}`])
+        assert.deepEqual((await explain(caller, 'asset.read')).caller.id, ben.id, caller)
+      await createServiceAccount(service, [], ann.id)
+      assert.equal((await explain(ann.id, 'asset.read')).caller.name, 'Ann')
+      assert.equal((await explain(`service-account:${ann.id}`, 'asset.read')).caller.kind, 'service-account')
+    })
+
+    it('tells two keys of one name apart', async () => {
+      const policy = [binding('attic', 'artifact.read')]
+      const { id } = await createServiceAccount(service, policy, 'twins')
+      const keys = [
+        await activeKey(service, id, { bindings: policy, name: 'bot' }),
+        await activeKey(service, id, { bindings: policy, name: 'bot' }),
+      ].map((key) => key.id)
+      const { message, through } = await explain('twins', 'artifact.read', 'attic')
+      const inOrder = through.slice(1).map((each: Json) => each.id)
+      assert.deepEqual(inOrder.toSorted(), keys.toSorted())
+      assert.equal(
+        message,
+        `Allowed through the policy of twins, the key bot (${inOrder[0]}), the key bot (${inOrder[1]}).`,
+      )
+      await service.ask({
+        method: 'PATCH',
+        path: `/api/v1/service-accounts/${id}`,
+        credential: service.recoveryKey,
+        json: { expectedRevision: 1, enabled: false },
+      })
+    })
+
+    it('names service accounts to administrators, who know of them from the security audit and administer none', async () => {
+      const query = 'explain?caller=robot&action=artifact.delete&repository=builds'
+      assert.equal((await asked(query, owner.token)).json.caller.name, 'robot')
+      const audit = await service.ask({ path: '/api/v1/security-audit', credential: owner.token })
+      assert.ok(audit.json.items.some(({ subject }: Json) => subject.includes(`service-account:${ids['robot']}`)))
+      const list = await service.ask({ path: '/api/v1/service-accounts', credential: owner.token })
+      assert.deepEqual(list.json.items, [])
+    })
+
     it('refuses what is unclear, and those who are no administrators', async () => {
       const unclear = await asked('explain?caller=ann&action=asset.read&repository=builds')
       assert.equal(unclear.status, 400)

@@ -9,7 +9,7 @@ import { refusal } from './access.ts'
 import type { FileKey } from './file-keys.ts'
 import { type Standing, standingsOf, type Through } from './standing.ts'
 import { type Subject, subjectCalled } from './subjects.ts'
-import type { MissingThing } from './vocabulary.ts'
+import { type MissingThing, namesApart } from './vocabulary.ts'
 
 export interface ExplainDeps {
   readonly database: Database
@@ -102,10 +102,13 @@ const words = {
   role: 'the role',
 }
 
-const inWords = (through: readonly Through[]): string =>
-  once(through)
-    .map(({ kind, name }) => `${words[kind]} ${name}${kind === 'keys-file' ? ' of the keys file' : ''}`)
+const inWords = (through: readonly Through[]): string => {
+  const each = once(through)
+  const names = namesApart(each)
+  return each
+    .map(({ kind }, at) => `${words[kind]} ${names[at]}${kind === 'keys-file' ? ' of the keys file' : ''}`)
     .join(', ')
+}
 
 interface Asked {
   readonly action: RepositoryAction | SystemAction

@@ -46,17 +46,18 @@ const withKind = (text: string): { readonly kind: Subject['kind'] | null; readon
 }
 
 /**
- * Whoever is called so, by id or by name without regard to case. 404 for nobody; 400 where two are, which names them in the
- * form that tells them apart.
+ * Whoever is called so, by id or by name without regard to case. An id means whose it is, whatever somebody else is called; that
+ * of a key of the keys file is its name. 404 for nobody; 400 where two are, which names them in the form that tells them apart.
  */
 export const subjectCalled = async (q: Queries, keys: readonly FileKey[], text: string): Promise<Subject> => {
   const { kind, called } = withKind(text)
   const found: Subject[] = [
-    ...(await accountsCalled(q, called, caseless(called))).map(accountSubject),
-    ...(await serviceAccountsCalled(q, called, caseless(called))).map(serviceSubject),
+    ...(await accountsCalled(q, called.toLowerCase(), caseless(called))).map(accountSubject),
+    ...(await serviceAccountsCalled(q, called.toLowerCase(), caseless(called))).map(serviceSubject),
     ...keys.filter(({ id }) => id === called).map(keySubject),
   ].filter((subject) => kind === null || subject.kind === kind)
-  const [only, other] = found
+  const byId = found.filter((subject) => subject.kind !== 'key' && subject.id === called.toLowerCase())
+  const [only, other] = byId.length > 0 ? byId : found
   if (only === undefined) throw notFound('caller')
   if (other === undefined) return only
   const names = found.map((subject) => `${subject.kind}:${subject.name}`)

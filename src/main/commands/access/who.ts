@@ -1,4 +1,5 @@
 import { explainAccess, listWhoMay } from '../../../features/identity/access/operations.ts'
+import { namesApart } from '../../../features/identity/access/vocabulary.ts'
 import { type Access, isRepositoryAction, type RepositoryAction } from '../../../kernel/actions.ts'
 import { CommandFailed } from '../../client/command-failed.ts'
 import { everyPage } from '../../client/pages.ts'
@@ -21,12 +22,15 @@ const actionIn = (text: string): RepositoryAction => {
 
 interface Through {
   readonly kind: string
+  readonly id: string | null
   readonly name: string
 }
 
 const words: Readonly<Record<string, string>> = { 'keys-file': 'keys file', policy: 'policy of' }
-const through = (ways: readonly Through[]): string =>
-  ways.map(({ kind, name }) => `${words[kind] ?? kind} ${name}`).join(', ')
+const through = (ways: readonly Through[]): string => {
+  const names = namesApart(ways)
+  return ways.map(({ kind }, at) => `${words[kind] ?? kind} ${names[at]}`).join(', ')
+}
 const kinds: Readonly<Record<string, string>> = { account: 'user', key: 'keys file' }
 
 export const who = async (repository: string, options: OutputOptions & { readonly may?: string }): Promise<void> => {
@@ -49,7 +53,7 @@ export const who = async (repository: string, options: OutputOptions & { readonl
     actionWords(item.actions).join(', '),
     through(item.through),
   ])
-  tell(options, { items }, table(['WHO', 'KIND', 'MAY', 'THROUGH'], rows, `Nobody may do that in ${repository}.`))
+  tell(options, { items }, ...table(['WHO', 'KIND', 'MAY', 'THROUGH'], rows, `Nobody may do that in ${repository}.`))
 }
 
 export const explain = async (
