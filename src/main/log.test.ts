@@ -24,4 +24,18 @@ describe('the log', () => {
     log.error({ err: new Error('gone', { cause: new Error('why') }) }, 'a bug')
     assert.match(lines.join(''), /ERROR: a bug[\s\S]*gone[\s\S]*why/)
   })
+
+  it('shows people what others sent, and their terminal obeys none of it', async () => {
+    const lines: string[] = []
+    const log = logTo(await forPeople({ write: (line) => void lines.push(line) }, false), 'info')
+    const sent = 'x\u001b]0;title\u0007\u001b[2J\u009b2J\u202e\u2028\r\n[00:00:00] INFO: forged'
+    log.warn({ method: 'GET', path: '/', status: 403, why: sent, deep: [{ sent }] }, 'request')
+    log.error({ err: new Error(sent, { cause: new Error(sent) }), why: sent }, sent)
+    const all = lines.join('')
+    assert.equal([...all.matchAll(/\\u001b\]0;title/g)].length >= 4, true, all)
+    assert.doesNotMatch(all.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}\u2028]/u)
+    assert.doesNotMatch(all, /^\s*\[00:00:00\]/m)
+    assert.match(all, /\n {4,}at /, 'a stack has its lines')
+    assert.equal(all.split('\n').filter((line) => /^\S/.test(line)).length <= 3, true, all)
+  })
 })

@@ -274,6 +274,30 @@ forEachEngine((engine) => {
     assert.match(await svc('user list', { SVC_TOKEN: '', SVC_DATA_DIR: service.dataDir }), /owner/)
   })
 
+  it('shows what a service says, and lets no terminal obey it', async () => {
+    const evil = 'x\u001b]0;title\u0007\u001b[2J\u009b2J\u007f\u202e\nroot  administrator'
+    const user = { id: owner.id, name: evil, administrator: false, enabled: true }
+    const falseOne = createServer(({ method }, response) => {
+      if (method === 'GET') return response.end(JSON.stringify({ items: [user] }))
+      return response.writeHead(403).end(JSON.stringify({ code: 'permission_missing', detail: evil }))
+    }).listen(0, '127.0.0.1')
+    await once(falseOne, 'listening')
+    const url = { SVC_URL: `http://127.0.0.1:${(falseOne.address() as AddressInfo).port}` }
+    try {
+      const shown = 'x\\u001b]0;title\\u0007\\u001b[2J\\u009b2J\\u007f\\u202e\\u000aroot  administrator'
+      const list = await svc('user list', url)
+      assert.deepEqual(list.split('\n').slice(1), [shown, ''])
+      assert.ok((await refused(4, `user disable ${owner.id}`, url)).endsWith(`may not: ${shown}\n`))
+      assert.ok((await refused(3, 'user disable x', url)).startsWith('svc: There is no user "x".'))
+      const json = await svc('user list --json', url)
+      assert.equal(JSON.parse(json).items[0].name, evil)
+      assert.doesNotMatch(json.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u)
+    } finally {
+      falseOne.close()
+      falseOne.closeAllConnections()
+    }
+  })
+
   it('leaves no secret in the log of the service', async () => {
     const { password: generated } = await json('user password ann --generate')
     const { secret } = await json('key issue robot --name logged')

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { Failure } from '../../kernel/failure.ts'
+import { shown, shownLines } from '../../kernel/shown.ts'
 import { CommandFailed } from '../client/command-failed.ts'
 import { keepFilesPrivate } from '../private-files.ts'
 import { SettingsInvalid } from '../settings/rules.ts'
@@ -14,7 +15,8 @@ export const main = async (argv: readonly string[]): Promise<void> => {
     process.exitCode = error instanceof CommandFailed ? error.exitCode : 1
     if (error instanceof SettingsInvalid) for (const fault of error.faults) console.error(`svc: ${fault}`)
     else if (error instanceof Failure) console.error(`svc: ${error.message}`)
-    else console.error(`svc: ${error instanceof Error ? error.message : String(error)}`)
+    else if (error instanceof CommandFailed) console.error(`svc: ${shown(error.message)}`)
+    else console.error(`svc: ${shownLines(error instanceof Error ? error.message : String(error))}`)
     // One of several gateways: the channel to the one that started it would keep it alive.
     if (cluster.isWorker) process.exit()
   }

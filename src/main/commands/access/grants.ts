@@ -187,5 +187,5 @@ const report = async (
     access === null
       ? `${who} may do nothing in ${repository}.`
       : `${who} may ${access === 'write' ? 'read and write' : 'read'} in ${repository}${'user' in found ? `, through the group ${through.join(', ')}` : ''}.`
-  tell(options, outcome, `${did}\n${has}`)
+  tell(options, outcome, did, has)
 }

@@ -26,13 +26,13 @@ export const addGroup = async (name: string, options: OutputOptions): Promise<vo
 export const listGroups = async (options: OutputOptions): Promise<void> => {
   const items = await allGroups(connect())
   const rows = items.map((group) => [group.name, namesOf(group), grantsOf(group)])
-  tell(options, { items }, table(['NAME', 'MEMBERS', 'GRANTS'], rows, 'There are no groups.'))
+  tell(options, { items }, ...table(['NAME', 'MEMBERS', 'GRANTS'], rows, 'There are no groups.'))
 }
 
 export const showGroup = async (name: string, options: OutputOptions): Promise<void> => {
   const group = await groupCalled(connect(), name)
   const rows = group.accounts.map((account) => [account.name])
-  tell(options, group, table(['MEMBER'], rows, `${group.name} has no members.`))
+  tell(options, group, ...table(['MEMBER'], rows, `${group.name} has no members.`))
 }
 
 /** Makes users members, or ends that. Says what each group has afterwards. */

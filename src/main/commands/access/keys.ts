@@ -61,7 +61,7 @@ export const listKeys = async (accountName: string, options: OutputOptions): Pro
     key.id,
     inWords(key.bindings),
   ])
-  tell(options, { items }, table(['NAME', 'STATE', 'UNTIL', 'ID', 'MAY'], rows, `${account.name} has no keys.`))
+  tell(options, { items }, ...table(['NAME', 'STATE', 'UNTIL', 'ID', 'MAY'], rows, `${account.name} has no keys.`))
 }
 
 const wishOf = (name: string, bindings: Bindings, { days, may }: NewKeyOptions) => ({
@@ -84,14 +84,12 @@ const tellIssued = async (
   tell(
     options,
     options.activate === true ? { ...key, state: 'active' } : key,
-    [
-      `${options.activate === true ? 'Active' : 'Pending'}: the key ${key.name} of ${account.name}, until ${key.expiresAt}.`,
-      `It may: ${inWords(key.bindings)}`,
-      `Secret, shown only now: ${secret}`,
-      ...(options.activate === true
-        ? []
-        : [`Activate it within ${minutes} minutes: svc key activate (it asks for the secret)`]),
-    ].join('\n'),
+    `${options.activate === true ? 'Active' : 'Pending'}: the key ${key.name} of ${account.name}, until ${key.expiresAt}.`,
+    `It may: ${inWords(key.bindings)}`,
+    `Secret, shown only now: ${secret}`,
+    ...(options.activate === true
+      ? []
+      : [`Activate it within ${minutes} minutes: svc key activate (it asks for the secret)`]),
   )
 }
 

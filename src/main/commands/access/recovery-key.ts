@@ -9,9 +9,7 @@ export const rotateRecoveryKeyCommand = async (options: OutputOptions): Promise<
   tell(
     options,
     rotated,
-    [
-      file === null ? `The new recovery key, shown only now: ${secret}` : `The new recovery key is in ${file}`,
-      'It works once every process of the service was started again, and the old one no more.',
-    ].join('\n'),
+    file === null ? `The new recovery key, shown only now: ${secret}` : `The new recovery key is in ${file}`,
+    'It works once every process of the service was started again, and the old one no more.',
   )
 }

@@ -27,13 +27,13 @@ const policyOf = ({ name, bindings }: ServiceAccount): string =>
 export const addServiceAccount = async (name: string, options: OutputOptions & MayOptions): Promise<void> => {
   const body = { name, bindings: bindingsIn(options.may ?? []) }
   const account = await connect().call(operations.createServiceAccount, { body })
-  tell(options, account, `Created ${name}. ${policyOf(account)}\nIssue a key: svc key issue ${name}`)
+  tell(options, account, `Created ${name}. ${policyOf(account)}`, `Issue a key: svc key issue ${name}`)
 }
 
 export const listServiceAccounts = async (options: OutputOptions): Promise<void> => {
   const items = await allServiceAccounts(connect())
   const rows = items.map(({ name, enabled, bindings }) => [name, enabled ? '' : 'disabled', inWords(bindings)])
-  tell(options, { items }, table(['NAME', 'STATE', 'POLICY'], rows, 'There are no service accounts.'))
+  tell(options, { items }, ...table(['NAME', 'STATE', 'POLICY'], rows, 'There are no service accounts.'))
 }
 
 /** Shows the policy; with `--may`, replaces it. Whoever was faster in between makes it fail. */

@@ -28,11 +28,9 @@ export const addUser = async (
   tell(
     options,
     generated ? { ...user, password } : user,
-    [
-      `Created ${user.name}${role}.`,
-      ...(generated ? [secretLine(password)] : []),
-      `Give access to a repository: svc grant ${user.name} releases write`,
-    ].join('\n'),
+    `Created ${user.name}${role}.`,
+    ...(generated ? [secretLine(password)] : []),
+    `Give access to a repository: svc grant ${user.name} releases write`,
   )
 }
 
@@ -43,7 +41,7 @@ export const listUsers = async (options: OutputOptions): Promise<void> => {
     administrator ? 'administrator' : '',
     enabled ? '' : 'disabled',
   ])
-  tell(options, { items }, table(['NAME', 'ROLE', 'STATE'], rows, 'There are no users.'))
+  tell(options, { items }, ...table(['NAME', 'ROLE', 'STATE'], rows, 'There are no users.'))
 }
 
 export const setUserEnabled = async (name: string, enabled: boolean, options: OutputOptions): Promise<void> => {
@@ -63,7 +61,7 @@ export const setPassword = async (name: string, options: OutputOptions & Passwor
   const { password, generated } = await newPassword(options)
   const user = await service.call(accounts.updateUser, { path: { id }, body: { password } })
   const done = `${user.name} has a new password: sessions ended, tokens are revoked.`
-  tell(options, generated ? { ...user, password } : user, generated ? `${done}\n${secretLine(password)}` : done)
+  tell(options, generated ? { ...user, password } : user, done, ...(generated ? [secretLine(password)] : []))
 }
 
 export const userTokens = async (
@@ -93,6 +91,6 @@ export const userTokens = async (
   tell(
     options,
     { items },
-    table(['NAME', 'BEGINS', 'SCOPE', 'STATE', 'LAST USED'], rows, `${user.name} has no tokens.`),
+    ...table(['NAME', 'BEGINS', 'SCOPE', 'STATE', 'LAST USED'], rows, `${user.name} has no tokens.`),
   )
 }
