@@ -121,9 +121,11 @@ export const vaultSuite = (title: string, place: (t: TestContext) => Promise<() 
 
     writing('is sealed with one that takes the place of another', async (vault, another) => {
       await put(vault, name('tables/one'), bytesOf('row'))
+      assert.equal(await another().sealed(name('manifest.json')), false)
       await vault.seal(name('manifest.json'), bytesOf('first'))
       await vault.seal(name('manifest.json'), bytesOf('second'))
       assert.equal(text(await another().read(name('manifest.json'), 100)), 'second')
+      assert.equal(await another().sealed(name('manifest.json')), true)
       await vault.remove([name('manifest.json')])
       assert.equal(await another().size(name('manifest.json')), null)
     })

@@ -59,6 +59,12 @@ export interface Vault {
    */
   seal(name: VaultName, bytes: Uint8Array): Promise<void>
 
+  /**
+   * Whether something was sealed under this name. If so, it stays when this resolves: whoever sealed it may have died, or been
+   * told of a failure, between the name and its durability.
+   */
+  sealed(name: VaultName): Promise<boolean>
+
   /** What was there is gone, durably. Harmless where nothing was. */
   remove(names: readonly VaultName[]): Promise<void>
 

@@ -43,7 +43,7 @@ export const exportFrom = (
 ): Promise<Captured> =>
   withPartsOf(
     place,
-    (engines) => exportTo(engines, path, { withoutBytes: false, refresh: false, ...wish }, silent),
+    (engines) => exportTo(engines, path, { withoutBytes: false, refresh: false, verify: false, ...wish }, silent),
     reach,
   )
 

@@ -116,15 +116,20 @@ describe('a vault in a folder', () => {
     }
   })
 
-  it('follows a link to a folder elsewhere, and ends where links go round', async (t) => {
-    const [root, elsewhere] = [scratch(t), scratch(t)]
+  it('may have its blobs elsewhere by a link, and follows none that it finds', async (t) => {
+    const [root, elsewhere, others] = [scratch(t), scratch(t), scratch(t)]
     await put(elsewhere)
     fs.mkdirSync(root)
     fs.symlinkSync(join(elsewhere, 'blobs'), join(root, 'blobs'))
     fs.symlinkSync(root, join(root, 'round'))
+    fs.mkdirSync(others)
+    fs.symlinkSync(others, join(elsewhere, 'blobs/00/others'))
+    const theirs = [join(others, 'letter'), join(others, `letter.${randomUUID()}.new`)]
+    for (const path of theirs) fs.writeFileSync(path, 'mine')
     const names = (await Array.fromAsync(openFolder(root).list(toVaultName('blobs')))).map(({ name }) => name)
     assert.deepEqual(names, [one])
-    await (await openFolder(root).claim('write'))?.[Symbol.asyncDispose]()
+    for (const where of [root, elsewhere]) await (await openFolder(where).claim('write'))?.[Symbol.asyncDispose]()
+    assert.deepEqual(theirs.map(fs.existsSync), [true, true])
   })
 
   it('says what is wrong with the folder', async (t) => {

@@ -54,7 +54,7 @@ export const openVaultDirectory = (folder: string, lockFile: LockFile): Vault =>
     for await (const { name } of walk(root, toVaultName(within))) {
       if (name === null) continue
       const stats = await stat(pathOf(name)).catch(nullIfMissing)
-      if (stats === null) continue
+      if (stats === null || !stats.isFile()) continue
       note(dirname(pathOf(name)))
       yield { name, bytes: stats.size }
     }
@@ -127,6 +127,14 @@ export const openVaultDirectory = (folder: string, lockFile: LockFile): Vault =>
         await writeNamed(pathOf(name), (handle) => handle.writeFile(bytes))
         await syncDirectory(dirname(pathOf(name)))
         unsynced.clear()
+      }),
+
+    sealed: (name) =>
+      guarded(root, async () => {
+        const path = pathOf(name)
+        if ((await stat(path).catch(nullIfMissing)) === null) return false
+        await syncDirectory(dirname(path))
+        return true
       }),
 
     remove: (names) =>

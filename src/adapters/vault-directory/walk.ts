@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isVaultName, type VaultName } from '../../ports/vault-name.ts'
 import { errorCode } from '../files/errors.ts'
@@ -10,22 +10,21 @@ interface Found {
   readonly name: VaultName | null
 }
 
-/** Everything below a name, or in the whole vault. Folders that are missing are empty. */
+/**
+ * Everything below a name, or in the whole vault. Folders that are missing are empty. Follows no
+ * link that it finds; the folder that it begins in may be reached by one, as blobs that lie on another disk are.
+ */
 export async function* walk(root: string, within: VaultName | null): AsyncGenerator<Found> {
   const folder = within === null ? root : join(root, within)
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(noneIfMissing)) {
     const path = join(folder, entry.name)
     const name = within === null ? entry.name : `${within}/${entry.name}`
     if (!isVaultName(name)) yield { path, name: null }
-    // Names have a bounded number of words, so that a circle of links ends as well.
-    else if (await isFolder(entry, path)) yield* walk(root, name)
+    // Where a link leads is not ours to look through, nor to tidy.
+    else if (entry.isDirectory()) yield* walk(root, name)
     else yield { path, name }
   }
 }
-
-/** Where a link leads is what counts: blobs may lie on another disk. */
-const isFolder = async (entry: Dirent, path: string): Promise<boolean> =>
-  entry.isSymbolicLink() ? (await stat(path).catch(nullIfMissing))?.isDirectory() === true : entry.isDirectory()
 
 export const nullIfMissing = (error: unknown): null => {
   if (errorCode(error) === 'ENOENT') return null

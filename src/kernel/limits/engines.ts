@@ -148,6 +148,11 @@ export const exportPieceBytesMax = 64 * MiB
 export const exportManifestBytesMax = 64 * MiB
 /** Blobs that are copied at once. */
 export const exportBlobsAtOnce = 4
+/**
+ * What an export keeps is read again by the day, one part in so many: all of it by a refresh each night within a month. A prime,
+ * so that one each week gets around as well.
+ */
+export const exportReadAgainDays = 29
 /** An import remembers how far it is after so many blobs or bytes; after a crash it reads what came later again. */
 export const importBlobsBatch = 64
 export const importBytesBatch = GiB

@@ -1,3 +1,4 @@
+import type { Captured, CaptureWish } from '../../features/operating/moving/capture.ts'
 import { SourceDamaged } from '../../features/operating/moving/capture-blobs.ts'
 import { progressTo } from '../../features/operating/moving/progress.ts'
 import { BytesMissing } from '../../features/operating/moving/restore-checks.ts'
@@ -32,20 +33,24 @@ const isFull = (error: unknown): boolean =>
 /** Writes the whole catalog, with or without the stored bytes, to a folder, beside a running service. */
 export const exportCommand = (
   path: string,
-  { withoutBytes = false, refresh = false }: { readonly withoutBytes?: boolean; readonly refresh?: boolean },
+  { withoutBytes = false, refresh = false, verify = false }: Partial<CaptureWish>,
   environment?: Environment,
 ): Promise<void> =>
   withEngines(
     (engines) =>
       naming(async () => {
-        const done = await exportTo(engines, path, { withoutBytes, refresh }, progress())
+        const done = await exportTo(engines, path, { withoutBytes, refresh, verify }, progress())
         const files = withoutBytes
           ? `no bytes of its ${done.blobs} files`
-          : `${done.blobs} files with ${done.bytes} bytes (${done.kept} were there already)`
+          : `${done.blobs} files with ${done.bytes} bytes (${done.kept} were there already${readAgain(done, verify)})`
         console.log(`Exported ${done.rows} rows and ${files} to ${path}.`)
       }),
     { environment },
   )
+
+/** A share is read each time; that is told when it was asked for, or came to something. */
+const readAgain = ({ readAgain, replaced }: Captured, verify: boolean): string =>
+  verify || replaced > 0 ? `; ${readAgain} of them read again, ${replaced} damaged and replaced` : ''
 
 /** Puts an export into an empty database and store. Ends with 1 when the doctor finds damage afterwards. */
 export const importCommand = (path: string, environment?: Environment): Promise<void> =>

@@ -101,8 +101,13 @@ export const commandLine = (): Command => {
     .description('write the whole catalog with its bytes to a folder, beside a running service; go on where it stopped')
     .option('--without-bytes', 'leave the stored bytes out')
     .option('--refresh', 'bring a finished export in this folder up to date')
+    .addOption(
+      new Option('--verify', 'read again every file that is there, and replace what is damaged').conflicts(
+        'withoutBytes',
+      ),
+    )
     .addHelpText('after', exampleText('svc export /backup/svc'))
-    .action(async (folder: string, options: { withoutBytes?: boolean; refresh?: boolean }) =>
+    .action(async (folder: string, options: { withoutBytes?: boolean; refresh?: boolean; verify?: boolean }) =>
       (await import('./moving.ts')).exportCommand(folder, options),
     )
   program

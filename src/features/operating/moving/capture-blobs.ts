@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readWhole } from '../../../content/checks/copies.ts'
 import { atOnce } from '../../../kernel/at-once.ts'
 import { Failure } from '../../../kernel/failure.ts'
@@ -5,9 +6,9 @@ import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
 import { exportBlobsAtOnce } from '../../../kernel/limits/engines.ts'
 import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import type { BlobStore } from '../../../ports/blob-store.ts'
-import type { Vault } from '../../../ports/vault.ts'
+import { type Vault, VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
-import { blobInVault, blobParts } from './layout.ts'
+import { blobInVault, blobPartOf, blobParts, isBlob } from './layout.ts'
 import { byPart, keptIn, type NamedBlob } from './named-blobs.ts'
 import type { Progress } from './progress.ts'
 
@@ -59,21 +60,36 @@ export const planCopies = async (vault: Vault, named: AsyncIterable<NamedBlob>, 
   return plan
 }
 
-/** Afterwards the vault holds what is named, and no other blobs. Throws {@link SourceDamaged}, once everything was tried. */
+export interface Copied {
+  /** Blobs that were in the vault already and whose bytes were read again. */
+  readonly readAgain: number
+  /** How many of these were not what they are called, and are new. */
+  readonly replaced: number
+}
+
+/**
+ * Afterwards the vault holds what is named, and no other blobs. What is there with its length is kept as it is, unless its part
+ * is to be read again: then what is not what it is called is copied anew. Throws {@link SourceDamaged}, once everything was tried.
+ */
 export const copyBlobs = async (
   deps: CopyDeps,
   plan: Plan,
   named: AsyncIterable<NamedBlob>,
+  readsAgain: (part: string) => boolean,
   checkHold: () => void,
   progress: Progress,
-): Promise<void> => {
+): Promise<Copied> => {
   const { vault, reach } = deps
   const faults: string[] = []
-  let [faulty, done, doneBytes] = [0, 0, 0]
+  let [faulty, done, doneBytes, readAgain, replaced] = [0, 0, 0, 0, 0]
   const copy = async (blob: NamedBlob, held: number | undefined): Promise<void> => {
     checkHold()
-    if (held !== blob.bytes) {
+    const again = held === blob.bytes && readsAgain(blobPartOf(blob.digest))
+    if (again) readAgain += 1
+    const damaged = again && !(await isWhole(vault, blob))
+    if (held !== blob.bytes || damaged) {
       const fault = await copyOut(deps, blob)
+      if (damaged && fault === null) replaced += 1
       if (fault !== null) {
         faulty += 1
         if (faults.length < findingsMax) faults.push(`blob ${blob.digest}: ${fault}`)
@@ -92,6 +108,7 @@ export const copyBlobs = async (
   }
   for (const part of unnamed) await keepOnly(vault, part, new Set())
   if (faulty > 0) throw new SourceDamaged(faults, faulty)
+  return { readAgain, replaced }
 }
 
 /** Afterwards the vault holds no blobs. */
@@ -99,16 +116,28 @@ export const dropBlobs = async (vault: Vault): Promise<void> => {
   for (const part of blobParts) await keepOnly(vault, part, new Set())
 }
 
-/** Removes what lies in a part of the blobs and is not to be there; what lay there, by name. */
+/** Removes the blobs that lie in a part and are not to be there; what lay there, by name. Files of others stay. */
 const keepOnly = async (
   vault: Vault,
   part: string,
   wanted: ReadonlySet<VaultName>,
 ): Promise<ReadonlyMap<VaultName, number>> => {
   const held = await keptIn(vault, part)
-  const unwanted = [...held.keys()].filter((name) => !wanted.has(name))
+  const unwanted = [...held.keys()].filter((name) => isBlob(name) && !wanted.has(name))
   if (unwanted.length > 0) await vault.remove(unwanted)
   return held
+}
+
+/** Whether the vault gives back the bytes that a blob is named by. What it cannot read it does not have. */
+const isWhole = async (vault: Vault, { digest }: NamedBlob): Promise<boolean> => {
+  const hash = createHash('sha256')
+  try {
+    for await (const piece of vault.open(blobInVault(digest))) hash.update(piece)
+  } catch (error) {
+    if (error instanceof VaultFailure) return false
+    throw error
+  }
+  return hash.digest('hex') === digest
 }
 
 /** Thrown to keep bytes from getting their name. */

@@ -1,6 +1,6 @@
 import { Failure, invalid } from '../../../kernel/failure.ts'
 import type { Vault } from '../../../ports/vault.ts'
-import { manifestName, markerName, tablesName } from './layout.ts'
+import { isPiece, manifestName, markerName, tablesName } from './layout.ts'
 import { markerOf, sourceIn } from './marker.ts'
 
 /**
@@ -21,7 +21,7 @@ export const claimToCapture = async (vault: Vault, source: string, refresh: bool
     await vault.remove([manifestName])
     await vault.create(markerName, markerOf(source))
     const tables = await Array.fromAsync(vault.list(tablesName), ({ name }) => name)
-    await vault.remove(tables)
+    await vault.remove(tables.filter(isPiece))
     return claim
   } catch (error) {
     await claim[Symbol.asyncDispose]()
@@ -35,7 +35,7 @@ const refuseUnlessFor = async (vault: Vault, source: string, refresh: boolean): 
     throw invalid(vault.where, 'is not empty and holds no export; name a new folder, or an empty one')
   if (known !== null && known !== source)
     throw invalid(vault.where, 'holds an export of another database; name another folder')
-  if (!refresh && (await vault.size(manifestName)) !== null)
+  if (!refresh && (await vault.sealed(manifestName)))
     throw invalid(vault.where, 'holds a finished export; name another folder, or bring it up to date with --refresh')
 }
 

@@ -5,10 +5,10 @@ import { fields, oneOf, Sha256Text, Timestamp, Uuid } from '../../../contract/sc
 import { invalid } from '../../../kernel/failure.ts'
 import { exportManifestBytesMax } from '../../../kernel/limits/engines.ts'
 import { type Vault, VaultFailure } from '../../../ports/vault.ts'
-import { manifestName, markerName } from './layout.ts'
+import { manifestName, markerName, pieceForm } from './layout.ts'
 
 const Piece = fields({
-  file: Type.String({ pattern: '^tables/[a-z_]{1,64}-[0-9]{6,9}\\.ndjson\\.zst$' }),
+  file: Type.String({ pattern: pieceForm }),
   rows: Type.Integer({ minimum: 1 }),
   sha256: Sha256Text,
 })
@@ -46,6 +46,8 @@ export interface Manifest extends ManifestContent {
   readonly digest: string
 }
 
+const anew = 'copy it again, or make it anew with svc export --refresh where its database is'
+
 /** Why a text is no manifest. */
 class NoManifest extends Error {
   override readonly name = 'NoManifest'
@@ -62,13 +64,14 @@ export const manifestOf = (text: string): Manifest => {
   const end = text.indexOf('\n') + 1
   const seal = parsed(text.slice(end))
   const digest = hash('sha256', text.slice(0, end))
-  if (!Value.Check(Seal, seal) || seal.sha256 !== digest) throw new NoManifest('its digest is not that of its content')
+  if (!Value.Check(Seal, seal) || seal.sha256 !== digest)
+    throw new NoManifest(`its digest is not that of its content; ${anew}`)
   const content = parsed(text.slice(0, end))
   if (Value.Check(Content, content)) return { ...content, digest }
   const newer =
     typeof content === 'object' && content !== null && 'formatVersion' in content && content.formatVersion !== 1
   throw new NoManifest(
-    newer ? 'it has a form that only a newer version of svc knows' : 'it is not what svc export writes',
+    newer ? 'it has a form that only a newer version of svc knows' : `it is not what svc export writes; ${anew}`,
   )
 }
 
@@ -76,7 +79,7 @@ const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    throw new NoManifest('it is damaged')
+    throw new NoManifest(`it is no JSON; ${anew}`)
   }
 }
 

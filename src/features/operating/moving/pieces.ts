@@ -5,7 +5,7 @@ import type { Row } from '../../../database/moving/rows.queries.ts'
 import { rowOf, rowText } from '../../../database/moving/rows.ts'
 import { exportPieceBytesMax, exportPieceCharacters, exportPieceRows } from '../../../kernel/limits/engines.ts'
 import { type Vault, VaultFailure } from '../../../ports/vault.ts'
-import { toVaultName } from '../../../ports/vault-name.ts'
+import { toVaultName, type VaultName } from '../../../ports/vault-name.ts'
 import type { ExportedTable, Piece } from './manifest.ts'
 
 const compress = promisify(zstdCompress)
@@ -14,8 +14,10 @@ const decompress = promisify(zstdDecompress)
 /** A file of an export is not what the manifest says. */
 export class ExportDamaged extends Error {
   override readonly name = 'ExportDamaged'
-  constructor(file: string, why: string) {
-    super(`${file} is damaged: ${why}. Copy it again, or export again.`)
+  constructor(vault: Pick<Vault, 'where' | 'place'>, name: VaultName, why: string) {
+    super(
+      `${vault.place(name)} is damaged: ${why}. Copy it again, or run svc export --refresh --verify ${vault.where} where its database is.`,
+    )
   }
 }
 
@@ -51,11 +53,11 @@ export const writePieces = async (
 /** The rows of a file. Throws {@link ExportDamaged}. */
 export const readPiece = async (vault: Vault, piece: Piece, columns: readonly string[]): Promise<Row[]> => {
   const name = toVaultName(piece.file)
-  const place = vault.place(name)
   try {
     const bytes = await vault.read(name, exportPieceBytesMax)
-    if (bytes === null) throw new ExportDamaged(place, 'it is missing')
-    if (hash('sha256', bytes) !== piece.sha256) throw new ExportDamaged(place, 'its digest is not that in the manifest')
+    if (bytes === null) throw new ExportDamaged(vault, name, 'it is missing')
+    if (hash('sha256', bytes) !== piece.sha256)
+      throw new ExportDamaged(vault, name, 'its digest is not that in the manifest')
     const text = (await decompress(bytes, { maxOutputLength: exportPieceBytesMax })).toString()
     const rows = text
       .split('\n')
@@ -64,8 +66,9 @@ export const readPiece = async (vault: Vault, piece: Piece, columns: readonly st
     if (rows.length === piece.rows) return rows
   } catch (error) {
     if (error instanceof ExportDamaged) throw error
-    if (error instanceof VaultFailure) throw error.trouble === 'damaged' ? new ExportDamaged(place, error.why) : error
-    throw new ExportDamaged(place, error instanceof Error ? error.message : String(error))
+    if (error instanceof VaultFailure)
+      throw error.trouble === 'damaged' ? new ExportDamaged(vault, name, error.why) : error
+    throw new ExportDamaged(vault, name, error instanceof Error ? error.message : String(error))
   }
-  throw new ExportDamaged(place, `the manifest says that it has ${piece.rows} rows`)
+  throw new ExportDamaged(vault, name, `the manifest says that it has ${piece.rows} rows`)
 }

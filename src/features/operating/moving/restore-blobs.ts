@@ -66,7 +66,7 @@ const copyBlob = async ({ store, freeSpace }: StoringDeps, vault: Vault, blob: N
   try {
     await copyIn(store, blob, vault.open(name))
   } catch (error) {
-    if (error instanceof CopyDamaged) throw new ExportDamaged(vault.place(name), error.message)
+    if (error instanceof CopyDamaged) throw new ExportDamaged(vault, name, error.message)
     throw error
   }
 }

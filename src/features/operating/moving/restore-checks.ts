@@ -10,8 +10,10 @@ import { refuseUnlessStoreTakes, type StoringDeps } from './restore-blobs.ts'
 export class BytesMissing extends Error {
   override readonly name = 'BytesMissing'
   readonly faults: readonly string[]
-  constructor(faults: readonly string[], count: number, where: string) {
-    super(`${count} files that the export names are missing ${where}, or have another length. Nothing was imported.`)
+  constructor(faults: readonly string[], count: number, where: string, advice: string) {
+    super(
+      `${count} files that the export names are missing ${where}, or have another length. Nothing was imported. ${advice}`,
+    )
     this.faults = faults
   }
 }
@@ -23,7 +25,7 @@ export const checkExport = async (opened: OpenedExport, deps: StoringDeps, progr
 }
 
 const damagedManifest = ({ vault }: OpenedExport, why: string): ExportDamaged =>
-  new ExportDamaged(vault.place(manifestName), why)
+  new ExportDamaged(vault, manifestName, why)
 
 const checkRows = async (opened: OpenedExport, progress: Progress): Promise<void> => {
   for (const table of opened.tables) {
@@ -61,7 +63,14 @@ const checkBlobs = async (
       progress.tell(() => `checked ${blobs} of ${manifest.blobs.count} files`)
     }
   }
-  if (faulty > 0) throw new BytesMissing(faults, faulty, withBytes ? `in ${vault.where}` : 'in the store')
+  if (faulty > 0 && withBytes)
+    throw new BytesMissing(
+      faults,
+      faulty,
+      `in ${vault.where}`,
+      `Copy them again, or run svc export --refresh ${vault.where} where its database is.`,
+    )
+  if (faulty > 0) throw new BytesMissing(faults, faulty, 'in the store', 'Set SVC_BLOB_STORE to the one that has them.')
   if (blobs !== manifest.blobs.count || bytes !== manifest.blobs.bytes)
     throw damagedManifest(opened, 'it counts other files than its tables name')
   await refuseUnlessStoreTakes(freeSpace, wanted)

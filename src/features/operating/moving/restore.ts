@@ -80,7 +80,7 @@ const refuseUnlessEmpty = async (importing: string | null, filled: () => Promise
   if (importing !== null)
     throw new Failure(
       'already_exists',
-      'The import of another export into this database is not finished. Go on with that one, or begin with a new database.',
+      'The import of another export or of an older state of this one is not finished in this database. Go on with that one; where it is no more, such as after svc export --refresh, begin with a new database (SVC_DATABASE_URL). The store may stay: what it has is not copied again.',
     )
   const table = await filled()
   if (table !== null)
