@@ -30,11 +30,11 @@ const groups = {
   'own key': 'activateServiceKey',
   'own job': 'getJob',
   'read access':
-    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions promoteArtifact listPackages resolvePackage getPackageContent listAssetHistory getAssetRevision listAudit listCatalogChanges getAnnotations searchArtifacts explainArtifact',
+    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions promoteArtifact listPackages resolvePackage getPackageContent listAssetHistory getAssetRevision listAudit listCatalogChanges getAnnotations searchArtifacts explainArtifact listArtifactPaths',
   'write access':
-    'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference putAttachments addStage removeStage registerPackage restoreAsset putAnnotations',
+    'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference putAttachments addStage removeStage registerPackage restoreAsset putAnnotations removeAsset removeRaw',
   'service keys alone':
-    'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup getStoragePolicy putStoragePolicy previewStorageRun runStoragePolicy listStorageEvents previewRetention applyRetention',
+    'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup getStoragePolicy putStoragePolicy previewStorageRun runStoragePolicy listStorageEvents previewRetention applyRetention forgetAssetRevisions',
 } as const
 type Group = keyof typeof groups
 
@@ -76,9 +76,9 @@ const table: Record<string, readonly number[]> = {
   'health key': [200, 200, 403, 403, 403, 404, 403, 404, 404, 404, 404],
 }
 
-/** Whoever writes and does not read sends files and sees to how that goes; a repository that it cannot read has no card. */
+/** Whoever writes and does not read sends files, sees to how that goes, and ends paths; a repository that it cannot read has no card. */
 const forWriteAlone =
-  'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync'.split(
+  'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync removeAsset removeRaw'.split(
     ' ',
   )
 

@@ -13,7 +13,7 @@ import { until } from '../harness/until.ts'
 after(closeConnections)
 
 /** They tell of the process, and have to while a disk does not answer. */
-const ofTheProcess = ['getLiveness', 'getHealthStatus', 'getReadiness', 'getMetrics']
+const ofTheProcess = ['getLiveness', 'getHealthStatus', 'getReadiness', 'getMetrics', 'getOverview']
 
 /** Requests at once make one change between them, the first key to sign with, and so wait as one. */
 const shared = ['createLink']
