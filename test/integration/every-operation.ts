@@ -90,11 +90,11 @@ export const bare = (operation: Operation, credential: string | null, repository
   credential,
 })
 
-/** What no grant carries, for a key. */
+/** What no grant carries, for a key, and the writing of paths that goes with forgetting their revisions. */
 export const forKeysAlone = [
   {
     resource: { kind: 'repository', id: 'releases' },
-    actions: ['artifact.delete', 'storage.read', 'storage.manage', 'diagnostics.read'],
+    actions: ['asset.write', 'artifact.delete', 'storage.read', 'storage.manage', 'diagnostics.read'],
   },
 ]
 
