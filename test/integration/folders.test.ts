@@ -106,7 +106,7 @@ forEachEngine((engine) => {
 
     it('is refused like other addresses, and is for whoever may list', async () => {
       assert.equal((await get('none/')).status, 404)
-      for (const path of ['a//', '/', '../', 'a/b?limit=1', 'a/?after=xx'])
+      for (const path of ['a//', '/', '../', 'a/b?after=a/b', 'a/?after=xx'])
         assert.equal((await get(path)).status, 400, path)
       const bindings = [binding(catalog.repository, 'content.read')]
       const account = await createServiceAccount(catalog.service, bindings)
