@@ -11,7 +11,7 @@ type Overview = Static<(typeof getOverview.responses)[200]['schema']>
 export const status = async (options: OutputOptions): Promise<void> => {
   const service = connect()
   const told = await service.call(getOverview)
-  tell(options, told, inWords(service.place.address, told))
+  tell(options, told, ...inWords(service.place.address, told))
   if (!told.ready) process.exitCode = exitCodes.notReady
 }
 
@@ -38,7 +38,7 @@ const oldest = (upkeep: Overview['upkeep']): string => {
   return `every part went well since ${first.succeededAt} (last: ${first.name})`
 }
 
-const inWords = (address: string, told: Overview): string => {
+const inWords = (address: string, told: Overview): string[] => {
   const { space, transfers, jobs } = told
   const { uploads, downloads } = transfers
   const engines = `${told.database === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${told.store === 's3' ? 'an object store' : 'a directory'}`
@@ -62,5 +62,5 @@ const inWords = (address: string, told: Overview): string => {
     ['jobs', `${number(jobs.open)} open, ${number(jobs.failedWithinADay)} failed within a day`],
     ['upkeep', oldest(told.upkeep)],
   ] as const
-  return rows.map(([name, text]) => `${name.padEnd(10)} ${text}`).join('\n')
+  return rows.map(([name, text]) => `${name.padEnd(10)} ${text}`)
 }
