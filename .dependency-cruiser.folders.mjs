@@ -1,8 +1,8 @@
 import table from './.dependency-cruiser.mjs'
 
 /**
- * The same of folders: slices that import each other in a circle are one slice, or something of theirs stands in the wrong one.
- * Tests are left out, for they may start the whole service.
+ * The same of folders: slices that import each other in a circle are one slice, or something of theirs stands in the
+ * wrong one. Tests are left out, for they may start the whole service.
  */
 export default {
   forbidden: [

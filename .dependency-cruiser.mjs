@@ -2,9 +2,9 @@
  * Who may import whom. The table stands in ARCHITECTURE.md; this file is the same table for the machine, and
  * `scripts/check/import-table.test.ts` proves that every rule bites. Type imports count like any other.
  *
- * A floor may import itself, what its row names, and packages (apart from those that the rules below keep in one place).
- * On the floors of protocols and adapters each folder stands for itself, and on that of features each folder of a neighbourhood: it
- * may import itself, but its neighbours only where the row says so.
+ * A floor may import itself, what its row names, and packages (apart from those that the rules below keep in one
+ * place). On the floors of protocols and adapters each folder stands for itself, and on that of features each folder of
+ * a neighbourhood: it may import itself, but its neighbours only where the row says so.
  */
 
 const tests = '\\.(test|suite)\\.ts$'

@@ -9,8 +9,8 @@ import { type Stored, storedEverywhere } from './stored.ts'
 import { median, type Row } from './table.ts'
 
 /*
- * Sixty-four clients fetch one big file at once, and somebody fetches a small one meanwhile, again and again. How long does
- * the small one take, beside what it takes on an idle server?
+ * Sixty-four clients fetch one big file at once, and somebody fetches a small one meanwhile, again and again. How long
+ * does the small one take, beside what it takes on an idle server?
  */
 const clients = 64
 const probesIdle = 600

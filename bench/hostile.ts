@@ -14,10 +14,10 @@ import type { Setting } from './setting.ts'
 import type { Row } from './table.ts'
 
 /*
- * What can others do to a small request? One account reads and publishes small files, first alone, then beside neighbours who
- * mean no good, one kind after another and all at once, and alone again, which shows what of the growth is the machine's. Times
- * are printed and never judged. What is judged is state: every request of the account is answered with success, and once the
- * neighbours are gone nothing of them is left.
+ * What can others do to a small request? One account reads and publishes small files, first alone, then beside
+ * neighbours who mean no good, one kind after another and all at once, and alone again, which shows what of the growth
+ * is the machine's. Times are printed and never judged. What is judged is state: every request of the account is
+ * answered with success, and once the neighbours are gone nothing of them is left.
  */
 const smallBytes = 4_096
 /** Beside the connections of the crowd: other neighbours, and the files of the service. */

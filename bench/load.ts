@@ -45,8 +45,9 @@ export const uploadSeconds = async (
 }
 
 /**
- * One small file fetched again and again over 32 connections: how many answers in how many seconds. All must be 200. `wrk` asks,
- * which needs a fraction of a core: a client in JavaScript takes as much as the server does, and would be what is measured.
+ * One small file fetched again and again over 32 connections: how many answers in how many seconds. All must be 200.
+ * `wrk` asks, which needs a fraction of a core: a client in JavaScript takes as much as the server does, and would be
+ * what is measured.
  */
 export const smallGets = async (
   server: Bench,
@@ -63,8 +64,9 @@ export const smallGets = async (
 }
 
 /**
- * Seconds until distinct small files are stored, `connections` at a time. The client is the same for every server. A tool for load
- * would not do: some servers are asked for an address before each file is sent, and every file is another one.
+ * Seconds until distinct small files are stored, `connections` at a time. The client is the same for every server. A
+ * tool for load would not do: some servers are asked for an address before each file is sent, and every file is another
+ * one.
  */
 export const smallPuts = async (
   server: Bench,
@@ -144,8 +146,8 @@ export const probesDuringSignIns = async (base: string, count: number, atOnce: n
 }
 
 /**
- * Writes as much as is about to be stored and deletes it again, so that memory and disk blocks have been touched before:
- * on virtual machines the first touch costs more than everything that is to be compared.
+ * Writes as much as is about to be stored and deletes it again, so that memory and disk blocks have been touched
+ * before: on virtual machines the first touch costs more than everything that is to be compared.
  */
 export const touchRoom = async (folder: string, bytes: number): Promise<void> => {
   const path = join(folder, 'room')

@@ -18,7 +18,9 @@ const chance = (index: number, below: number): number =>
 
 const perGroup = 500
 
-/** One of very many packages with a version each. Their names grow, so that filling a repository takes bearable time. */
+/**
+ * One of very many packages with a version each. Their names grow, so that filling a repository takes bearable time.
+ */
 export const catalogPackage = (index: number): CatalogPackage => {
   const number = String(index).padStart(7, '0')
   const version = `${chance(index, 9)}.${chance(index + 1, 40)}.${chance(index + 2, 100)}`

@@ -26,8 +26,8 @@ interface Shared {
 
 /**
  * Publishes a file by the rules of the service, and then package versions that have the same bytes: as the rows that an
- * import would bring, many to a statement, since a million registrations would take hours. Their lines in the journal are
- * as if forgotten, and search does not know them. In the end the doctor looks at them.
+ * import would bring, many to a statement, since a million registrations would take hours. Their lines in the journal
+ * are as if forgotten, and search does not know them. In the end the doctor looks at them.
  */
 export const fillPackages = async (
   database: Database,

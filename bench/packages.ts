@@ -16,10 +16,10 @@ interface Asked {
 }
 
 /**
- * `npm run bench -- --packages <packages>`: are packages resolved and listed as quickly when there are very many? Fills a
- * repository with so many packages, and with as many versions of one more, up to ten thousand; then asks for them over
- * HTTP, one request after the other. The aim is less than 5 ms for every way to resolve. `--engine sqlite` or `postgres`
- * asks one only.
+ * `npm run bench -- --packages <packages>`: are packages resolved and listed as quickly when there are very many? Fills
+ * a repository with so many packages, and with as many versions of one more, up to ten thousand; then asks for them
+ * over HTTP, one request after the other. The aim is less than 5 ms for every way to resolve. `--engine sqlite` or
+ * `postgres` asks one only.
  */
 export const measurePackages = (count: number, engines: readonly string[]): Promise<void> =>
   onEngines(engines, async (engine, settings) => {

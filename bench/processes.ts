@@ -105,8 +105,8 @@ export const answers = async (url: string): Promise<void> => {
 }
 
 /**
- * How many files (connections, too) this process and those that it starts may have open: as many as wanted, if the system lets
- * us. Node itself goes up to the hard limit.
+ * How many files (connections, too) this process and those that it starts may have open: as many as wanted, if the
+ * system lets us. Node itself goes up to the hard limit.
  */
 export const openFilesMax = (wanted: number): number => {
   const hard = (): number =>

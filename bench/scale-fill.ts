@@ -21,9 +21,10 @@ const actor = 'bench'
 const filesPerTransaction = 5_000
 
 /**
- * Publishes so many files, every fourth of them annotated anew and every tenth referenced, all with the same few bytes. What
- * they are called is told by `catalogFile`. They come as the rows that an import would bring, many to a statement, and search learns of them as it
- * does then, since a million publishes would take hours. In the end the doctor looks at them.
+ * Publishes so many files, every fourth of them annotated anew and every tenth referenced, all with the same few bytes.
+ * What they are called is told by `catalogFile`. They come as the rows that an import would bring, many to a statement,
+ * and search learns of them as it does then, since a million publishes would take hours. In the end the doctor looks at
+ * them.
  */
 export const fill = async (database: Database, store: BlobStore, count: number): Promise<void> => {
   const began = performance.now()

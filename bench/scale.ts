@@ -7,8 +7,9 @@ const api = '/api/v1/repositories/releases'
 const times = 200
 
 /**
- * `npm run bench -- --scale <files>`: does it stay as quick when very much is stored? Fills a repository and asks it over
- * HTTP, one request after the other, beside a service that has nothing. `--engine sqlite` or `postgres` asks one only.
+ * `npm run bench -- --scale <files>`: does it stay as quick when very much is stored? Fills a repository and asks it
+ * over HTTP, one request after the other, beside a service that has nothing. `--engine sqlite` or `postgres` asks one
+ * only.
  */
 export const measureScale = (count: number, engines: readonly string[]): Promise<void> =>
   onEngines(engines, async (engine, settings) => {

@@ -27,7 +27,9 @@ const signInsAtOnce = 50
 
 const pidOf = (server: Bench): number => server.process.pid ?? Number.NaN
 
-/** What one measurement of one server gave: work done (in the unit of the row, without the time) and the time it took. */
+/**
+ * What one measurement of one server gave: work done (in the unit of the row, without the time) and the time it took.
+ */
 interface Measured {
   readonly amount: number
   readonly seconds: number

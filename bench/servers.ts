@@ -142,7 +142,10 @@ http {
   }
 }
 
-/** Debian's docker-registry with files: a push is POST for a session and one PUT; it verifies SHA-256 and syncs files, not their folders. */
+/**
+ * Debian's docker-registry with files: a push is POST for a session and one PUT; it verifies SHA-256 and syncs files,
+ * not their folders.
+ */
 const startRegistry = async (): Promise<Bench> => {
   const data = await makeFolder('registry')
   const port = await freePort()

@@ -1,4 +1,5 @@
-// Runs before the scripts of package.json. Plain JavaScript, old syntax: it must speak on every version that is too old.
+// Runs before the scripts of package.json. Plain JavaScript, old syntax: it must speak on every version that is too
+// old.
 import { readFileSync } from 'node:fs'
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))

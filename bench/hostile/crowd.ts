@@ -8,8 +8,8 @@ const pipelinedLater = 8
 const pipelinedEverySeconds = 20
 
 /**
- * Very many connections: a third says nothing, a third sends the head of a request byte by byte, a third sends many requests at
- * once, more later, and takes no answer.
+ * Very many connections: a third says nothing, a third sends the head of a request byte by byte, a third sends many
+ * requests at once, more later, and takes no answer.
  */
 export const beCrowd = (orders: Orders): Busy => {
   const asked = `GET ${cycled(orders.paths, 0)} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${cycled(orders.credentials, 0)}\r\n\r\n`

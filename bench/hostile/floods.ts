@@ -9,7 +9,10 @@ interface Asked {
   readonly body: object
 }
 
-/** Asks on each connection as fast as it is answered. `what` names what is asked for, the n-th of which is made by `ask`. */
+/**
+ * Asks on each connection as fast as it is answered. `what` names what is asked for, the n-th of which is made by
+ * `ask`.
+ */
 const flood = ({ port, from, count }: Orders, what: string, ask: (n: number) => Asked): Busy => {
   const localAddress = cycled(from, 0)
   const agent = new Agent({ keepAlive: true, maxSockets: count })

@@ -7,7 +7,9 @@ export interface Manner {
   readonly says: string | null
   /** Done again about every second. */
   readonly again?: (socket: Socket) => void
-  /** How much is taken of what comes: all of it, nothing, or so many bytes each time that {@link again} says `resume`. */
+  /**
+   * How much is taken of what comes: all of it, nothing, or so many bytes each time that {@link again} says `resume`.
+   */
   readonly takes: 'all' | 'nothing' | number
 }
 

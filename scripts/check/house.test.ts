@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { handlersWithOtherNames, longerThan, missingPaths, pathsNamedIn, unitsDefinedAgain } from './house.ts'
+import {
+  handlersWithOtherNames,
+  longerThan,
+  missingPaths,
+  pathsNamedIn,
+  unitsDefinedAgain,
+  widerComments,
+} from './house.ts'
 
 describe('the house', () => {
   test('refuses a file that is longer than it may be', () => {
@@ -9,6 +16,12 @@ describe('the house', () => {
       { path: 'long.test.ts', text: 'line\n'.repeat(501) },
     ]
     assert.deepEqual(longerThan(500, files), ['long.test.ts (501 lines)'])
+  })
+
+  test('refuses a comment that is wider than it may be', () => {
+    const words = 'word '.repeat(24)
+    const text = `/** ${words}*/\n/**\n * ${words}\n */\n  // ${words}\nconst code = '${words}'\n// short\n${'*'.repeat(121)}\n`
+    assert.deepEqual(widerComments(120, [{ path: 'wide.ts', text }]), ['wide.ts:1', 'wide.ts:3', 'wide.ts:5'])
   })
 
   test('refuses handlers that give operations other names', () => {

@@ -1,6 +1,6 @@
 /*
- * What the house promises about its files and no tool at hand checks, as functions of what files say: test/tidy looks at the
- * files that there are, and a test beside this breaks each rule.
+ * What the house promises about its files and no tool at hand checks, as functions of what files say: test/tidy looks
+ * at the files that there are, and a test beside this breaks each rule.
  */
 
 /** A file and what it says. */
@@ -15,9 +15,19 @@ const linesOf = ({ text }: Page): number => text.split('\n').length - 1
 export const longerThan = (most: number, files: readonly Page[]): string[] =>
   files.filter((file) => linesOf(file) > most).map((file) => `${file.path} (${linesOf(file)} lines)`)
 
+/** Comments as wide as no screen beside another, as `path:line`. Biome keeps code to the same width, and no comment. */
+export const widerComments = (most: number, files: readonly Page[]): string[] =>
+  files.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, index) =>
+        line.length > most && /^\s*(?:\/\/|\/\*|\*\s)/.test(line) ? [`${path}:${index + 1}`] : [],
+      ),
+  )
+
 /**
- * Handlers speak of operations as `operations.<id>`, so that an id is one search from its declaration to its rule, and the rule may
- * bear the same name.
+ * Handlers speak of operations as `operations.<id>`, so that an id is one search from its declaration to its rule, and
+ * the rule may bear the same name.
  */
 export const handlersWithOtherNames = (handlers: readonly Page[]): string[] =>
   handlers
@@ -44,8 +54,8 @@ const tree = new RegExp(
 )
 
 /**
- * The paths that a document names in code, each as it may stand: from the root, from src, or a file's bare name. Patterns and
- * placeholders (`<noun>.ts`, `*.queries.ts`) are no paths.
+ * The paths that a document names in code, each as it may stand: from the root, from src, or a file's bare name.
+ * Patterns and placeholders (`<noun>.ts`, `*.queries.ts`) are no paths.
  */
 export const pathsNamedIn = (document: string): string[] => [
   ...new Set([...document.matchAll(tree)].map(([, path = '']) => path)),

@@ -1,10 +1,11 @@
 /**
  * Importing a module must do nothing but define things: settings are read, files opened and timers started by functions
- * that main calls. This script imports every module of a folder (`src` unless told) and says which one did what. It leaves
- * out tests, suites and the entry `main/svc.ts`, whose import is the program.
+ * that main calls. This script imports every module of a folder (`src` unless told) and says which one did what. It
+ * leaves out tests, suites and the entry `main/svc.ts`, whose import is the program.
  *
- * A hook puts one call before the body of each module of the folder and one after it. What a module imports has run before
- * the first call, so what changes between the two is the module's own doing, and what changes elsewhere is a package's.
+ * A hook puts one call before the body of each module of the folder and one after it. What a module imports has run
+ * before the first call, so what changes between the two is the module's own doing, and what changes elsewhere is a
+ * package's.
  */
 import { globSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { registerHooks } from 'node:module'
@@ -27,7 +28,10 @@ interface State {
 /** What Node itself keeps busy while it loads modules and runs this script. */
 const ofNode = /^(?:FSReq|Immediate|CloseReq|TTYWrap|PipeWrap)/
 
-/** A module's own files and sockets. What Node opens for itself is of another kind, or a file of a package or the system. */
+/**
+ * A module's own files and sockets. What Node opens for itself is of another kind, or a file of a package or the
+ * system.
+ */
 const ofOthers = /^(?:anon_inode|pipe):|^\/(?:dev|etc|proc|sys|usr)\/|\/node_modules\//
 
 const isOwn = (descriptor: string): boolean => {

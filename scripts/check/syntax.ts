@@ -2,8 +2,8 @@
  * Two rules that no linter of ours can see, on the syntax tree:
  *
  * - A promise of a built-in module, or of a query that runs, is awaited, returned or marked with `void`. Biome's
- *   noFloatingPromises sees promises of our own modules and of packages, but not of `node:*`, whose types are declared by
- *   name and not by file, and not at the end of every chain of calls.
+ *   noFloatingPromises sees promises of our own modules and of packages, but not of `node:*`, whose types are declared
+ *   by name and not by file, and not at the end of every chain of calls.
  * - A type is imported by an import declaration, never by `import('…')` inside a type: dependency-cruiser does not see
  *   those, so they would slip through the import table.
  */

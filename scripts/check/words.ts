@@ -21,7 +21,10 @@ const notNames = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\
 
 const wordsOf = (name: string): string[] => name.split(/(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase())
 
-/** Where a text of TypeScript has such a word in a name, as `line name: what is said instead`. Names of columns have underscores. */
+/**
+ * Where a text of TypeScript has such a word in a name, as `line name: what is said instead`. Names of columns have
+ * underscores.
+ */
 export const forbiddenNames = (text: string): string[] => {
   const bare = text.replaceAll(notNames, (found) => found.replaceAll(/[^\n]/g, ' '))
   return bare.split('\n').flatMap((line, index) => {

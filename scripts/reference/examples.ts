@@ -114,7 +114,10 @@ const textOf = (schema: Record<string, unknown>, name: string): string => {
   return fits(name) ? name : 'hello'
 }
 
-/** One value that a schema takes, always the same, with all of its fields. Of what may be chosen it is the first that is not null. */
+/**
+ * One value that a schema takes, always the same, with all of its fields. Of what may be chosen it is the first that is
+ * not null.
+ */
 const exampleOf = (schema: unknown, name = ''): unknown => {
   const given = fieldsOf(schema)
   const { type, anyOf, enum: values, const: only, properties, patternProperties, items, minItems } = given

@@ -1,9 +1,9 @@
 import type { Assembly, BlobStore, GrowingBlob, StagedBlob, StagedPart } from '../ports/blob-store.ts'
 
 /**
- * The same store, for whoever must not wait for it inside a database transaction (I5): while `forbidden()` is true, every
- * call throws, as does asking an open blob or a listing for more. Only closing an open blob stays allowed, so that a
- * mistake does not also leak a file.
+ * The same store, for whoever must not wait for it inside a database transaction (I5): while `forbidden()` is true,
+ * every call throws, as does asking an open blob or a listing for more. Only closing an open blob stays allowed, so
+ * that a mistake does not also leak a file.
  */
 export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): BlobStore => {
   const allow = (call: string): void => {

@@ -30,7 +30,10 @@ const ofPlausibleLength = (credential: string): string => {
   return credential
 }
 
-/** The download link in a query, wherever it stands among the parameters (the head of a request is bounded), or null when there is none. Throws 401 for one that cannot be one. */
+/**
+ * The download link in a query, wherever it stands among the parameters (the head of a request is bounded), or null
+ * when there is none. Throws 401 for one that cannot be one.
+ */
 export const linkCredential = (queryText: string): string | null => {
   const { token } = parse(queryText, '&', '=', { maxKeys: 0 })
   if (token === undefined) return null
@@ -39,8 +42,8 @@ export const linkCredential = (queryText: string): string | null => {
 }
 
 /**
- * Like {@link bearerCredential}, for protocols whose clients know only Basic: there the password is the credential and the
- * user name is not looked at. The name ends at the first colon, so that a password may hold more of them.
+ * Like {@link bearerCredential}, for protocols whose clients know only Basic: there the password is the credential and
+ * the user name is not looked at. The name ends at the first colon, so that a password may hold more of them.
  */
 export const bearerOrBasicCredential = (header: string | undefined): string | null => {
   if (header === undefined || !/^basic(?: |$)/i.test(header)) return bearerCredential(header)

@@ -14,8 +14,8 @@ export interface RequestFacts {
   /** That the caller was let in, as the gate made it: by it a change of authority asks again inside its transaction. */
   readonly admission: object
   /**
-   * Owns what is taken for the request beyond the call of its handler, such as a place in a queue or an open file: it ends
-   * when the answer is out, or with the connection.
+   * Owns what is taken for the request beyond the call of its handler, such as a place in a queue or an open file: it
+   * ends when the answer is out, or with the connection.
    */
   readonly scope: Scope
   /** Ends the connection at once, in the middle of the answer: what came is known to be incomplete. */
@@ -38,7 +38,10 @@ export interface IncomingBody {
   readonly pieces: AsyncIterable<Uint8Array>
 }
 
-/** The caller as the handler sees it: present unless anyone may call. A link opens artifacts, which only access by repository can. */
+/**
+ * The caller as the handler sees it: present unless anyone may call. A link opens artifacts, which only access by
+ * repository can.
+ */
 type CallerOf<Rule extends AccessRule> = Rule extends { kind: 'anyone' }
   ? Caller | null
   : Rule extends { kind: 'repository' }
@@ -64,7 +67,10 @@ export interface ByteAnswer {
   readonly bytes: AsyncIterableIterator<Uint8Array> | null
 }
 
-/** A body that is whole in memory, of the media type that `headers` say. Bytes are sent as they are, with what guards a browser. */
+/**
+ * A body that is whole in memory, of the media type that `headers` say. Bytes are sent as they are, with what guards a
+ * browser.
+ */
 interface TextAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

@@ -14,7 +14,10 @@ import {
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
-/** Rewrites a JSON Schema of ours (draft 2020-12) in the words of OpenAPI 3.0.3, which knows no `null` type and no `const`. */
+/**
+ * Rewrites a JSON Schema of ours (draft 2020-12) in the words of OpenAPI 3.0.3, which knows no `null` type and no
+ * `const`.
+ */
 export const toOpenApiSchema = (schema: Json): Json => {
   if (Array.isArray(schema)) return schema.map(toOpenApiSchema)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -62,8 +65,8 @@ const parameters = (schema: TObject, place: 'path' | 'query' | 'header'): Json[]
 }
 
 /**
- * Headers that no parameter of the query is named like: generators of clients tell the two apart by their names alone, and not by
- * their case. A header that is left out may still be sent.
+ * Headers that no parameter of the query is named like: generators of clients tell the two apart by their names alone,
+ * and not by their case. A header that is left out may still be sent.
  */
 const headerParameters = ({ headers, query }: Operation): Json[] => {
   const taken = new Set(Object.keys(query.properties).map((name) => name.toLowerCase()))
@@ -207,7 +210,10 @@ const pathItem = (operation: Operation): Json => ({
   'x-svc-reader': reads(operation),
 })
 
-/** The OpenAPI 3.0.3 document of these operations; the same for every caller. `server` is the address that paths go below. */
+/**
+ * The OpenAPI 3.0.3 document of these operations; the same for every caller. `server` is the address that paths go
+ * below.
+ */
 export const openApiDocument = (operations: readonly Operation[], version: string, server = '/'): Json => {
   const paths: { [path: string]: { [method: string]: Json } } = {}
   for (const operation of operations) {

@@ -18,8 +18,8 @@ export interface Operation<
   readonly id: string
   readonly method: Method
   /**
-   * Template with `{name}` for a segment, `{name+}` for one or more of them wherever they stand, and `{name*}` for the rest of the
-   * path, which may be empty. Of the last two it has one at most.
+   * Template with `{name}` for a segment, `{name+}` for one or more of them wherever they stand, and `{name*}` for the
+   * rest of the path, which may be empty. Of the last two it has one at most.
    */
   readonly path: string
   readonly summary: string
@@ -126,12 +126,15 @@ export type AccessRule =
 /** Another repository than that of the path. It is asked about when the input is valid, and where it stands at all. */
 export interface SecondRepository {
   /**
-   * Where it stands, as failures point at it: `/target` of a JSON body, `/query/from`, `/headers/from`. Of a text with slashes,
-   * which names something in a repository, the first segment counts.
+   * Where it stands, as failures point at it: `/target` of a JSON body, `/query/from`, `/headers/from`. Of a text with
+   * slashes, which names something in a repository, the first segment counts.
    */
   readonly at: string
   readonly actions: readonly RepositoryAction[]
-  /** By default who may not is refused, as for the first. Where it is `told`, the handler goes another way: `Input.mayAlso`. */
+  /**
+   * By default who may not is refused, as for the first. Where it is `told`, the handler goes another way:
+   * `Input.mayAlso`.
+   */
   readonly refusal?: 'told'
 }
 

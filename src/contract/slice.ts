@@ -9,7 +9,10 @@ export interface Check<Needs> {
   readonly look: (needs: Needs) => AsyncIterable<Finding>
 }
 
-/** What has to happen although nobody asks for it. `run` throws when something could not be done, after it has done the rest. */
+/**
+ * What has to happen although nobody asks for it. `run` throws when something could not be done, after it has done the
+ * rest.
+ */
 export interface Upkeep<Needs> {
   /** Names it in metrics, and in the row that says when it last went well. */
   readonly name: string
@@ -22,8 +25,8 @@ export interface Upkeep<Needs> {
 }
 
 /**
- * A slice of the product as one value: what it offers, proves and keeps up, each as a function of what it needs. Routes, catalogue,
- * doctor, worker and reference are functions of the list of slices (`main/slices.ts`).
+ * A slice of the product as one value: what it offers, proves and keeps up, each as a function of what it needs.
+ * Routes, catalogue, doctor, worker and reference are functions of the list of slices (`main/slices.ts`).
  */
 export interface Slice<Api, Doctor, Worker, Job> {
   readonly operations: readonly Operation[]
@@ -59,7 +62,9 @@ export const slice = <Api, Doctor = unknown, Worker = unknown, Job = never>({
   wire,
 })
 
-/** The operations with their handlers. Throws unless each is declared and served once: nothing is one without the other. */
+/**
+ * The operations with their handlers. Throws unless each is declared and served once: nothing is one without the other.
+ */
 export const bound = <Api>(
   { operations, handlers }: Pick<Slice<Api, never, never, unknown>, 'operations' | 'handlers'>,
   needs: Api,

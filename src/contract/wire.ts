@@ -15,16 +15,16 @@ interface FailedRequest {
 }
 
 /**
- * How a protocol speaks: where its paths are, how its clients say who they are, and how it tells of a failure. Its operations
- * are those whose paths begin with its prefix; what nobody serves below it is told in its words, too.
+ * How a protocol speaks: where its paths are, how its clients say who they are, and how it tells of a failure. Its
+ * operations are those whose paths begin with its prefix; what nobody serves below it is told in its words, too.
  */
 export interface Wire {
   readonly name: string
   /** Such as `/v2`. A whole segment or several: `/v2` has `/v2` and `/v2/…`, and not `/v20`. */
   readonly prefix: string
   /**
-   * The credential of an `Authorization` header, null when there is none. Throws 401 for another form than its clients use
-   * ({@link bearerCredential}, {@link bearerOrBasicCredential}).
+   * The credential of an `Authorization` header, null when there is none. Throws 401 for another form than its clients
+   * use ({@link bearerCredential}, {@link bearerOrBasicCredential}).
    */
   readonly credentialOf: (header: string | undefined) => string | null
   /** With the challenge of a 401 (RFC 9110, section 11.6.1). */

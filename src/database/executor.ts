@@ -22,8 +22,8 @@ export interface EngineDialect extends Dialect {
 }
 
 /**
- * Runs queries on one connection without the hops of Kysely's own executor (initialise, acquire, run, transform, release:
- * about ten promises a statement), which would cost more than the statement on SQLite.
+ * Runs queries on one connection without the hops of Kysely's own executor (initialise, acquire, run, transform,
+ * release: about ten promises a statement), which would cost more than the statement on SQLite.
  */
 class DirectExecutor extends DefaultQueryExecutor {
   readonly #connection: DatabaseConnection

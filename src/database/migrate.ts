@@ -16,8 +16,8 @@ export class SchemaTooNew extends Error {
 }
 
 /**
- * Brings the schema to the last migration. Each migration and its row in `schema_migrations` are one transaction, so killing
- * it anywhere leaves a schema that it can go on from. Processes that start together take turns, step by step.
+ * Brings the schema to the last migration. Each migration and its row in `schema_migrations` are one transaction, so
+ * killing it anywhere leaves a schema that it can go on from. Processes that start together take turns, step by step.
  */
 export const migrate = async (database: Database, migrations: readonly Migration[]): Promise<void> => {
   checkNumbers(migrations)

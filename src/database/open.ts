@@ -5,7 +5,9 @@ import { isBusy } from './sqlite/errors.ts'
 export interface OpenOptions {
   /** `sqlite:` and a path, or a `postgres://` address. */
   readonly url: string
-  /** Told about what fails beside any caller: lost idle connections, effects after a commit, a disk that cannot sync. */
+  /**
+   * Told about what fails beside any caller: lost idle connections, effects after a commit, a disk that cannot sync.
+   */
   readonly report: (message: string, error: unknown) => void
   /** Told that what the disk holds is not known any more: the process has to end at once, without closing anything. */
   readonly lost?: (error: Error) => void

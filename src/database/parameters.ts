@@ -1,4 +1,6 @@
-/** What a query may carry. Booleans are stored as 0 and 1, times as text: callers convert, so that both engines agree. */
+/**
+ * What a query may carry. Booleans are stored as 0 and 1, times as text: callers convert, so that both engines agree.
+ */
 export type Bindable = string | number | bigint | null | Uint8Array
 
 const int64Max = 2n ** 63n

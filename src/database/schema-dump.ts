@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Database, Queries } from './database.ts'
 
 /**
- * The whole schema as text, the same text for the same schema whatever way led to it. For golden files: a migration that
- * changes more or less than it should shows as a difference.
+ * The whole schema as text, the same text for the same schema whatever way led to it. For golden files: a migration
+ * that changes more or less than it should shows as a difference.
  */
 export const dumpSchema = async (database: Database): Promise<string> => {
   const statements = await (database.engine === 'sqlite' ? sqliteStatements : postgresStatements)(database.reader)

@@ -20,8 +20,8 @@ export const onCommit = (tx: Transaction, effect: () => void): void => {
 }
 
 /**
- * Announces a topic to those who listen to the database in this process, once the transaction is as durable as its caller
- * asked for, and never after a rollback. Several announcements of one topic are one.
+ * Announces a topic to those who listen to the database in this process, once the transaction is as durable as its
+ * caller asked for, and never after a rollback. Several announcements of one topic are one.
  */
 export const announce = (tx: Transaction, topic: string): void => {
   const scope = scopes.get(tx)
@@ -34,8 +34,8 @@ export const refuseInside = (what: string): void => {
 }
 
 /**
- * The connection of one run of a transaction's work. Statements pass one at a time. After the first failed statement, and
- * after the end, nothing passes any more: PostgreSQL behaves so by itself, SQLite is made to.
+ * The connection of one run of a transaction's work. Statements pass one at a time. After the first failed statement,
+ * and after the end, nothing passes any more: PostgreSQL behaves so by itself, SQLite is made to.
  */
 export class Scope implements DatabaseConnection {
   readonly effects: (() => void)[] = []
@@ -47,7 +47,9 @@ export class Scope implements DatabaseConnection {
   readonly #connection: DatabaseConnection
   readonly #sequential: boolean
 
-  /** `sequential`: the connection takes statements at any time and answers in order, so there is nothing to wait for. */
+  /**
+   * `sequential`: the connection takes statements at any time and answers in order, so there is nothing to wait for.
+   */
   constructor(connection: DatabaseConnection, sequential: boolean) {
     this.#connection = connection
     this.#sequential = sequential

@@ -6,7 +6,10 @@ export interface UnavailableExtras {
   readonly diskFull?: boolean
 }
 
-/** The engine cannot be reached, cannot work or is too busy. Trying again later makes sense; nothing is wrong with the query. */
+/**
+ * The engine cannot be reached, cannot work or is too busy. Trying again later makes sense; nothing is wrong with the
+ * query.
+ */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable'
   /** False: nothing was committed. True: nobody knows. */

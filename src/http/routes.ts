@@ -44,8 +44,8 @@ type Deps = Pick<
 >
 
 /**
- * Makes the routes of all operations that are served, and of the methods that their paths do not have. Answers what refuses methods
- * that have no routes at all, from when the application is ready.
+ * Makes the routes of all operations that are served, and of the methods that their paths do not have. Answers what
+ * refuses methods that have no routes at all, from when the application is ready.
  */
 export const bindOperations = (
   app: FastifyInstance,

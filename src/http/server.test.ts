@@ -99,7 +99,9 @@ describe('the server', () => {
   const servers: HttpServer[] = []
   after(() => Promise.all(servers.map((server) => server.close())))
 
-  /** A server of two operations. `admitted` resolves at the next request that was let in; `bugs` are what nobody named. */
+  /**
+   * A server of two operations. `admitted` resolves at the next request that was let in; `bugs` are what nobody named.
+   */
   const scene = async (t: TestContext) => {
     const bugs: unknown[] = []
     const performed: string[] = []

@@ -8,8 +8,8 @@ import { openJobsMax, openJobsPerCallerMax } from '../kernel/limits/jobs.ts'
 import { findJob, findJobOf, insertJob, lockJobOf, openJobsOf, updateJob } from './jobs.queries.ts'
 
 /**
- * Work for later, as rows (I4): asked for in the transaction that makes it necessary, done by whichever worker gets to it.
- * This floor knows no job by name; what a kind does stands with its feature.
+ * Work for later, as rows (I4): asked for in the transaction that makes it necessary, done by whichever worker gets to
+ * it. This floor knows no job by name; what a kind does stands with its feature.
  *
  *     queued -> running            a worker takes it, under a lease that it renews
  *     running -> completed         in the transaction of what was done
@@ -34,8 +34,8 @@ export interface JobFault {
 }
 
 /**
- * Asks for a job, under a lock of its subject. The one that exists for the subject is answered as it is, unless it failed and may do better now. 507
- * `queue_full` when the caller or the server has too many open ones.
+ * Asks for a job, under a lock of its subject. The one that exists for the subject is answered as it is, unless it
+ * failed and may do better now. 507 `queue_full` when the caller or the server has too many open ones.
  */
 export const enqueue = async (tx: Transaction, wanted: Wanted, nowMs: number): Promise<Job> => {
   const known = await lockJobOf(tx, wanted.kind, wanted.subject)

@@ -1,6 +1,6 @@
 /**
- * Upkeep as a reconciler: an idempotent function of the database without input, run by the clock and by a signal. A crash
- * needs no recovery of its own, because the next run is one.
+ * Upkeep as a reconciler: an idempotent function of the database without input, run by the clock and by a signal. A
+ * crash needs no recovery of its own, because the next run is one.
  */
 export interface Reconciler {
   /** Runs soon; several wakes before the run are one. */

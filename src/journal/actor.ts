@@ -4,7 +4,9 @@ import type { Actor } from './security-audit/security-audit.ts'
 
 /** That somebody was let in, and how to ask again. The gate makes one for each request. */
 export abstract class LetIn {
-  /** Asks again inside a transaction and keeps the answer true until its end. Throws what a fresh request would be told. */
+  /**
+   * Asks again inside a transaction and keeps the answer true until its end. Throws what a fresh request would be told.
+   */
   abstract within(tx: Transaction): Promise<Caller | null>
 }
 

@@ -24,9 +24,9 @@ export interface RetentionDeps {
 }
 
 /**
- * Forgets what is older than it is to be kept, from the beginning of each journal on, so that what is left has no gaps. An
- * idempotent function of the database, a batch a transaction; `late` ends it between two. A line beyond the cursor of a
- * consumer stays, however old it is.
+ * Forgets what is older than it is to be kept, from the beginning of each journal on, so that what is left has no gaps.
+ * An idempotent function of the database, a batch a transaction; `late` ends it between two. A line beyond the cursor
+ * of a consumer stays, however old it is.
  */
 export const forgetOldLines = async (deps: RetentionDeps, late: () => boolean = () => false): Promise<void> => {
   const { database, clock } = deps
@@ -61,7 +61,8 @@ const forgetJournal = async (
   if (oldRun(await oldestLines(database.reader, repository, 1), before, null) === null) return
   while (!late()) {
     const lines = await oldestLines(database.reader, repository, retentionBatch)
-    // Lines first, cursors second: one that is opened meanwhile begins beyond all lines that were old when they were read.
+    // Lines first, cursors second: one that is opened meanwhile begins beyond all lines that were old when they were
+    // read.
     const floor = await cursorFloor(database.reader, repository)
     const run = oldRun(lines, before, floor)
     if (run === null) return

@@ -18,9 +18,9 @@ const partsOf = (called: string): { readonly kind: string; readonly id: string }
 }
 
 /**
- * What people call those that journals call `<kind>:<id>`, as they are called now. Keys of the keys file and repositories are
- * called by their id, and what has no kind, such as `operator`, by itself. Null where nobody knows: a group that was deleted, a
- * link.
+ * What people call those that journals call `<kind>:<id>`, as they are called now. Keys of the keys file and
+ * repositories are called by their id, and what has no kind, such as `operator`, by itself. Null where nobody knows: a
+ * group that was deleted, a link.
  */
 export const namesOf = async (
   q: Queries,
@@ -69,8 +69,8 @@ interface AuditLine {
 }
 
 /**
- * Lines of a security audit with the names of those who acted, and of whom and what they acted on; of what is gone the last one
- * that is known.
+ * Lines of a security audit with the names of those who acted, and of whom and what they acted on; of what is gone the
+ * last one that is known.
  */
 export const withAllNames = async <Line extends AuditLine>(q: Queries, lines: readonly Line[]) => {
   const subjectsOf = ({ subject }: Line): string[] => subject.split(' ')

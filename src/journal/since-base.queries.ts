@@ -1,8 +1,8 @@
 import { type Expression, sql } from 'kysely'
 
 /**
- * The sequence beyond which lines are shown to whoever read up to `after`: never before the journal of the repository that has
- * the id now begins. Lines of those that had it before are told to nobody.
+ * The sequence beyond which lines are shown to whoever read up to `after`: never before the journal of the repository
+ * that has the id now begins. Lines of those that had it before are told to nobody.
  */
 export const beyond = (repository: Expression<string>, after: Expression<number>) =>
   sql<number>`(select case when journal_base > ${after} then journal_base else ${after} end

@@ -51,7 +51,9 @@ export type SystemAction = (typeof systemActions)[number]
 
 export type Action = RepositoryAction | AdministrationAction | SystemAction
 
-/** What a person's group or a file key is given on a repository. A group's write includes read; a file key names both. */
+/**
+ * What a person's group or a file key is given on a repository. A group's write includes read; a file key names both.
+ */
 export type Access = 'read' | 'write'
 
 const read: readonly RepositoryAction[] = [
@@ -104,7 +106,9 @@ const noActions: ReadonlySet<RepositoryAction> = new Set()
 export const actionsOf = (access: Access | null): ReadonlySet<RepositoryAction> =>
   access === 'write' ? writeActions : access === 'read' ? readActions : noActions
 
-/** The actions that the permissions of a file key carry: each what it says, so that write alone reads and lists nothing. */
+/**
+ * The actions that the permissions of a file key carry: each what it says, so that write alone reads and lists nothing.
+ */
 export const actionsOfFileKey = (permissions: ReadonlySet<Access>): ReadonlySet<RepositoryAction> =>
   permissions.has('read')
     ? actionsOf(permissions.has('write') ? 'write' : 'read')

@@ -1,4 +1,7 @@
-/** Works on every item, so many at once, in order. After a failure nothing new is begun; it is thrown when the rest has ended. */
+/**
+ * Works on every item, so many at once, in order. After a failure nothing new is begun; it is thrown when the rest has
+ * ended.
+ */
 export const atOnce = async <T>(
   items: Iterable<T> | AsyncIterable<T>,
   most: number,

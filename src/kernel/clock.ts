@@ -10,8 +10,8 @@ export const systemClock: Clock = { now: () => Date.now() }
 export const timestamp = (epochMs: number): string => new Date(epochMs).toISOString()
 
 /**
- * Milliseconds of an RFC 3339 time with any offset, or null for one that no calendar or clock shows, such as February 30 or
- * 24:00, which `Date.parse` would move to another day.
+ * Milliseconds of an RFC 3339 time with any offset, or null for one that no calendar or clock shows, such as February
+ * 30 or 24:00, which `Date.parse` would move to another day.
  */
 export const utcMs = (text: string): number | null => {
   const upper = text.toUpperCase()

@@ -5,7 +5,9 @@ import { actorOf, type Caller } from './caller.ts'
 export const downloadClasses = ['interactive', 'release', 'bulk', 'background'] as const
 export type DownloadClass = (typeof downloadClasses)[number]
 
-/** People are interactive, services and links are release. A caller may ask for a lower class, never for a higher one. */
+/**
+ * People are interactive, services and links are release. A caller may ask for a lower class, never for a higher one.
+ */
 export const appliedClass = (caller: Caller, asked: DownloadClass | undefined): DownloadClass => {
   const own: DownloadClass = caller.kind === 'account' ? 'interactive' : 'release'
   if (asked === undefined) return own
@@ -13,8 +15,8 @@ export const appliedClass = (caller: Caller, asked: DownloadClass | undefined): 
 }
 
 /**
- * Whose share of the downloads a request takes. A link takes that of who made it, or one account could have as many shares as it
- * makes links. It tells nobody who that was.
+ * Whose share of the downloads a request takes. A link takes that of who made it, or one account could have as many
+ * shares as it makes links. It tells nobody who that was.
  */
 export const shareOf = (caller: Caller): string =>
   caller.kind === 'link' ? caller.share : shareOfActor(actorOf(caller))

@@ -9,7 +9,8 @@ export interface EntityTag {
 const element = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(,|$)/y
 
 /**
- * What `If-Match` and `If-None-Match` name: `*`, or a list of tags, in which empty elements count for nothing (RFC 9110, sections
+ * What `If-Match` and `If-None-Match` name: `*`, or a list of tags, in which empty elements count for nothing (RFC
+ * 9110, sections
  * 5.6.1 and 13.1). Null for anything else, of which nothing is picked out. Takes time as long as the text is.
  */
 export const parseEntityTags = (text: string): '*' | readonly EntityTag[] | null => {

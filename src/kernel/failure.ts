@@ -75,7 +75,9 @@ export interface FailureExtras {
   readonly retryAfterSeconds?: number
   /** Further headers that the answer needs, such as `Content-Range` of a 416. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What only the operator is told, in the log: the reason in few words, and whom or what it is about. Never a secret. */
+  /**
+   * What only the operator is told, in the log: the reason in few words, and whom or what it is about. Never a secret.
+   */
   readonly forOperator?: Readonly<Record<string, string>>
   readonly cause?: unknown
 }

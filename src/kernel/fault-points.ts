@@ -11,10 +11,12 @@
  * - `publish.announced`: the digest is in the claim; the bytes have no final name yet
  * - `publish.placed`: the bytes are durable under their digest, no row refers to them
  * - `publish.committed`: everything is durable, the client has no answer yet
- * - `promotion.locked`: a promotion holds its locks and has changed nothing; it commits all that follows at once, or nothing
+ * - `promotion.locked`: a promotion holds its locks and has changed nothing; it commits all that follows at once, or
+ *   nothing
  * - `promotion.copied`: the copy is there, with its claim and its annotations
  * - `promotion.told`: the journal of the source tells of it, that of the target does not
- * - `promotion.staged`: both tell, and the copy has its package version and its stages; those of a moved source are gone
+ * - `promotion.staged`: both tell, and the copy has its package version and its stages; those of a moved source are
+ *   gone
  * - `promotion.moved`: a moved source is put aside
  * - `promotion.committed`: all of it is committed, the client has no answer yet
  * - `export.piece`: some rows of a table are in the folder of an export

@@ -1,7 +1,7 @@
 /**
- * What a check found. `damage` breaks an invariant; `waiting` is something that a crash left and that upkeep clears away
- * by itself; `quarantine` is something that nothing speaks of and that is kept until a person decides; all in words that name
- * the thing.
+ * What a check found. `damage` breaks an invariant; `waiting` is something that a crash left and that upkeep clears
+ * away by itself; `quarantine` is something that nothing speaks of and that is kept until a person decides; all in
+ * words that name the thing.
  */
 export interface Finding {
   readonly kind: 'damage' | 'waiting' | 'quarantine'

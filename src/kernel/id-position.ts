@@ -1,6 +1,7 @@
 /**
- * Ids as numbers in the same order, for indexes that know only numbers: milliseconds since 2024 and the 12 bits that count
- * within one. 53 bits suffice until 2093. Ids of one process have places of their own; those of two may share one.
+ * Ids as numbers in the same order, for indexes that know only numbers: milliseconds since 2024 and the 12 bits that
+ * count within one. 53 bits suffice until 2093. Ids of one process have places of their own; those of two may share
+ * one.
  */
 const epochMs = Date.UTC(2024)
 const perMs = 4096

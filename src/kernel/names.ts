@@ -99,7 +99,10 @@ export const prefixEnd = (prefix: string): string | null => {
   return null
 }
 
-/** Names of accounts, groups, packages and attachments are told apart without regard to case, nor to how accents are composed. */
+/**
+ * Names of accounts, groups, packages and attachments are told apart without regard to case, nor to how accents are
+ * composed.
+ */
 export const caseless = (name: string): string => foldCase(name.normalize('NFC')).normalize('NFC')
 
 /** The last characters of a text, never splitting a code point. */

@@ -1,13 +1,13 @@
 /**
- * The network that one client is likely to have to itself, for counting by address: an IPv4 address, or the first 64 bits
- * of an IPv6 address, within which a client may take as many as it likes.
+ * The network that one client is likely to have to itself, for counting by address: an IPv4 address, or the first 64
+ * bits of an IPv6 address, within which a client may take as many as it likes.
  */
 export const networkOf = (address: string): string =>
   address.includes(':') ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address
 
 /**
- * The network that one customer of a provider may have at most: the first 24 bits of an IPv4 address, the first 48 of an IPv6
- * address, which has 65,536 networks of the kind above. What is no address is one by itself.
+ * The network that one customer of a provider may have at most: the first 24 bits of an IPv4 address, the first 48 of
+ * an IPv6 address, which has 65,536 networks of the kind above. What is no address is one by itself.
  */
 export const wideNetworkOf = (address: string): string =>
   address.includes(':')

@@ -18,8 +18,8 @@ interface Items<T> {
 
 /**
  * A run of upkeep in steps that stand alone: what fails is reported and passed over, everything else is done, and `end`
- * throws if anything failed, so that the run does not count as a good one. Only when very many items of one step fail it is
- * not the items: then the step is given up for this time.
+ * throws if anything failed, so that the run does not count as a good one. Only when very many items of one step fail
+ * it is not the items: then the step is given up for this time.
  */
 export const upkeepRun = (report: Report) => {
   let failed = 0

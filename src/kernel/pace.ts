@@ -7,8 +7,8 @@ interface Mark {
 }
 
 /**
- * How fast the bytes of a client go: what went in the last ten to twenty seconds, or since it was last asked. The time is
- * whatever the caller counts: real time, or only that for which the client was waited for.
+ * How fast the bytes of a client go: what went in the last ten to twenty seconds, or since it was last asked. The time
+ * is whatever the caller counts: real time, or only that for which the client was waited for.
  */
 export class Pace {
   #bytes = 0

@@ -11,11 +11,12 @@ const form = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i
  * What a `Range` header asks of a body of `size` bytes (RFC 9110, section 14.1.2).
  *
  * - a range: send 206 with it
- * - `'whole'`: not a single bytes range (malformed, ending before it begins, another unit, several ranges): the header is
- *   ignored, as section 14.2 says
+ * - `'whole'`: not a single bytes range (malformed, ending before it begins, another unit, several ranges): the header
+ *   is ignored, as section 14.2 says
  * - `'unsatisfiable'`: send 416
  *
- * Positions have any number of digits. Where a number does not hold them exactly they lie beyond every size all the same.
+ * Positions have any number of digits. Where a number does not hold them exactly they lie beyond every size all the
+ * same.
  */
 export const resolveRange = (header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' => {
   if (header === undefined) return 'whole'

@@ -1,20 +1,23 @@
 /**
- * How long something lasts, such as a request, and what was taken for it. Whatever is owned by a scope is given back once:
- * when the scope ends, or sooner, and at once where it has ended already. So nothing that is taken can outlast it, whatever
- * the one who took it is waiting for.
+ * How long something lasts, such as a request, and what was taken for it. Whatever is owned by a scope is given back
+ * once: when the scope ends, or sooner, and at once where it has ended already. So nothing that is taken can outlast
+ * it, whatever the one who took it is waiting for.
  */
 export interface Scope {
   readonly over: boolean
   /**
-   * Has `giveBack` called once: at the latest at the end of the scope, at the earliest when the answered function is called.
-   * What was taken last is given back first.
+   * Has `giveBack` called once: at the latest at the end of the scope, at the earliest when the answered function is
+   * called. What was taken last is given back first.
    */
   own(giveBack: GiveBack): () => void
 }
 
 type GiveBack = () => void | Promise<void>
 
-/** A scope that somebody ends. What fails while it is given back is reported, and keeps nothing else from being given back. */
+/**
+ * A scope that somebody ends. What fails while it is given back is reported, and keeps nothing else from being given
+ * back.
+ */
 export class OwningScope implements Scope {
   readonly #report: (error: unknown) => void
   readonly #owned = new Set<() => void>()

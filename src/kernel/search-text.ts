@@ -2,9 +2,9 @@ import { foldCase } from './fold-case.ts'
 import { searchGramsMax } from './limits/search.ts'
 
 /**
- * The words of search, pure, so that both engines mean the same by them: what it is for two texts to be equal but for case,
- * and by which tokens an index finds a file. A token only says "perhaps": tokens are hashes, and a text may have all
- * parts of a needle without having the needle. Whoever asks the index looks at what it found again.
+ * The words of search, pure, so that both engines mean the same by them: what it is for two texts to be equal but for
+ * case, and by which tokens an index finds a file. A token only says "perhaps": tokens are hashes, and a text may have
+ * all parts of a needle without having the needle. Whoever asks the index looks at what it found again.
  */
 
 /** What of a file can be found: by parts of name and metadata values, and by exact labels, collections and metadata. */
@@ -25,7 +25,10 @@ export interface SearchFilters {
   readonly metadata: { readonly key: string; readonly value: string } | undefined
 }
 
-/** Between the texts of a file. No name, value or needle has control characters, so that no needle lies across two texts. */
+/**
+ * Between the texts of a file. No name, value or needle has control characters, so that no needle lies across two
+ * texts.
+ */
 const between = '\n'
 
 /** Name and metadata values, folded: a file is found by every part of a line of it. */

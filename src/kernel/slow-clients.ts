@@ -11,9 +11,9 @@ export interface HeldPlace {
 }
 
 /**
- * The places that are taken, and how fast their clients go. While somebody waits who could have a place, the slowest of those
- * that go slower than the least are cut off, as many as are waited for by others. As long as nobody waits, anyone may be as
- * slow as they like.
+ * The places that are taken, and how fast their clients go. While somebody waits who could have a place, the slowest of
+ * those that go slower than the least are cut off, as many as are waited for by others. As long as nobody waits, anyone
+ * may be as slow as they like.
  */
 export class SlowClients<P extends HeldPlace> {
   readonly #timers: Timers

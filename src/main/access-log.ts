@@ -8,8 +8,9 @@ import { minute } from '../kernel/units.ts'
 import { type Logger, linesLost } from './log.ts'
 
 /**
- * The log of requests: a line each, whose level says whether it needs a person. What is refused, or comes from somebody whom
- * nobody knows, may fill no disk: a network has so many such lines a minute, and one line tells how many were left out.
+ * The log of requests: a line each, whose level says whether it needs a person. What is refused, or comes from somebody
+ * whom nobody knows, may fill no disk: a network has so many such lines a minute, and one line tells how many were left
+ * out.
  */
 export interface AccessLog {
   /** Told of each request when it is over. */

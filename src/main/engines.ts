@@ -25,7 +25,10 @@ import type { Settings } from './settings/rules.ts'
 import type { ProductSlice } from './slices.ts'
 import { blaming } from './start-errors.ts'
 
-/** What tests may put in place of the real thing: the hands of the clock, a crash at a named point; and slices beside those there are. */
+/**
+ * What tests may put in place of the real thing: the hands of the clock, a crash at a named point; and slices beside
+ * those there are.
+ */
 export interface Environment {
   readonly clock: Clock
   readonly reach: ReachFaultPoint
@@ -55,8 +58,8 @@ export interface Engines extends Environment {
 }
 
 /**
- * Makes the folder that the database is to be in. For what begins a database only: a command beside the service must not take
- * a mistyped folder for an empty store.
+ * Makes the folder that the database is to be in. For what begins a database only: a command beside the service must
+ * not take a mistyped folder for an empty store.
  */
 export const makeDataDir = async ({ databaseUrl, dataDir }: Settings): Promise<void> => {
   if (databaseUrl.startsWith(`sqlite:${join(dataDir, '/')}`))
@@ -64,8 +67,8 @@ export const makeDataDir = async ({ databaseUrl, dataDir }: Settings): Promise<v
 }
 
 /**
- * Opens the engines and brings the schema up to date, which whoever only reads leaves to others. What is opened closes with
- * the stack, in reverse order.
+ * Opens the engines and brings the schema up to date, which whoever only reads leaves to others. What is opened closes
+ * with the stack, in reverse order.
  */
 export const openEngines = async (
   settings: Settings,

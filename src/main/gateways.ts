@@ -6,9 +6,9 @@ import type { Logger } from './log.ts'
 import { answerForAll } from './process-metrics.ts'
 
 /**
- * Several gateway processes on one port, for machines with more cores than one process can use. They share nothing but the
- * database, the bytes and the port; this process only starts them, starts them anew, and stops them. One that ends because it
- * does not know what the disk holds takes all others along: what they have open is the same.
+ * Several gateway processes on one port, for machines with more cores than one process can use. They share nothing but
+ * the database, the bytes and the port; this process only starts them, starts them anew, and stops them. One that ends
+ * because it does not know what the disk holds takes all others along: what they have open is the same.
  */
 export interface Gateways {
   /** Where they answer. */

@@ -66,7 +66,10 @@ const wrongIn =
   (why: string): SettingsInvalid =>
     new SettingsInvalid([`SVC_KEYS_FILE: ${path} ${why}`])
 
-/** Makes the keys on the first start of one that may write, then reads the keys file. Throws {@link SettingsInvalid} for a file that is not one. */
+/**
+ * Makes the keys on the first start of one that may write, then reads the keys file. Throws {@link SettingsInvalid} for
+ * a file that is not one.
+ */
 export const openKeys = async (settings: Settings, { readOnly = false } = {}): Promise<FileKey[]> => {
   const { path, makeIfMissing } = settings.keysFile
   const wrong = wrongIn(settings)

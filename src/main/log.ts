@@ -11,7 +11,10 @@ const lost = new WeakMap<Logger, { lines: number }>()
 /** How many lines were thrown away since nobody took those before them. */
 export const linesLost = (log: Logger): number => lost.get(log)?.lines ?? 0
 
-/** One JSON line an event, whose level is a word. Secrets never get here: of requests no header, no query and no body is logged. */
+/**
+ * One JSON line an event, whose level is a word. Secrets never get here: of requests no header, no query and no body is
+ * logged.
+ */
 export const logTo = (destination: DestinationStream, level: Settings['logLevel']): Logger =>
   pino(
     {
@@ -24,9 +27,9 @@ export const logTo = (destination: DestinationStream, level: Settings['logLevel'
   )
 
 /**
- * The log of this process, on standard error: as JSON, or in a form for people where a terminal shows it. Lines are written beside
- * what else goes on, a few at once when many come, and what is left when the process ends, so that the last line is seen. A
- * reader who takes nothing holds up nobody: beyond a bound lines are lost, and counted.
+ * The log of this process, on standard error: as JSON, or in a form for people where a terminal shows it. Lines are
+ * written beside what else goes on, a few at once when many come, and what is left when the process ends, so that the
+ * last line is seen. A reader who takes nothing holds up nobody: beyond a bound lines are lost, and counted.
  */
 export const openLog = async (level: Settings['logLevel']): Promise<Logger> => {
   const lines = pino.destination({
@@ -51,8 +54,8 @@ const inTheMessage = ['method', 'path', 'status', 'requestId']
 const ownLine = /\n(?= {4}at |caused by: )/
 
 /**
- * Any value with texts that a terminal shows and does not obey. A message is one line, since others may have sent what it tells; a
- * stack has its lines.
+ * Any value with texts that a terminal shows and does not obey. A message is one line, since others may have sent what
+ * it tells; a stack has its lines.
  */
 const shownValue = (value: unknown, name = ''): unknown => {
   if (typeof value === 'string') return name === 'stack' ? value.split(ownLine).map(shown).join('\n') : shown(value)

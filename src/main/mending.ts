@@ -12,9 +12,9 @@ export interface Outcome {
 }
 
 /**
- * Looks, puts right what can be, and looks again: `mended` is only what the second look does not find any more. A check shows no
- * more than so many findings at a time, and mending one may uncover another, so that this goes on until a look finds nothing new
- * to mend. What is left is damage.
+ * Looks, puts right what can be, and looks again: `mended` is only what the second look does not find any more. A check
+ * shows no more than so many findings at a time, and mending one may uncover another, so that this goes on until a look
+ * finds nothing new to mend. What is left is damage.
  */
 export async function* mendAll(
   deps: CheckedDeps,

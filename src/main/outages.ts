@@ -30,8 +30,8 @@ const kindOf = (error: unknown): Kind | null => {
 export type Looks = Readonly<Record<Kind, () => Promise<unknown>>>
 
 /**
- * Tells once that something went, and once that it is back, and for how long it was away. What fails meanwhile because of that is
- * left to those who debug: the same trouble from everybody who meets it would hide everything else.
+ * Tells once that something went, and once that it is back, and for how long it was away. What fails meanwhile because
+ * of that is left to those who debug: the same trouble from everybody who meets it would hide everything else.
  */
 export class Outages {
   readonly #log: Logger

@@ -1,7 +1,10 @@
 import { figures, type OverviewDeps } from '../features/operating/health/overview.ts'
 import type { Measure } from '../http/metrics/measures.ts'
 
-/** What an alert looks at: the room that is left, and whether what we depend on answers. NaN is what cannot be asked now. */
+/**
+ * What an alert looks at: the room that is left, and whether what we depend on answers. NaN is what cannot be asked
+ * now.
+ */
 export const overviewMeasures = (deps: OverviewDeps, reserveBytes: number): readonly Measure[] => {
   const gauge = (name: string, help: string, read: () => Promise<number | null>): Measure => ({
     name,

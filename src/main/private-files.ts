@@ -11,8 +11,8 @@ export const keepFilesPrivate = (): void => {
 }
 
 /**
- * Takes from others what the files of an earlier start, or a folder that was there before, let them do: the database with its
- * log, and the folder of the stored bytes. Says so where that is not ours to take.
+ * Takes from others what the files of an earlier start, or a folder that was there before, let them do: the database
+ * with its log, and the folder of the stored bytes. Says so where that is not ours to take.
  */
 export const narrowFiles = async ({ databaseUrl, blobStore }: Settings, log: Logger): Promise<void> => {
   const database = databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : null

@@ -4,8 +4,8 @@ import { nothing, type TransfersNow, together } from '../features/operating/heal
 import { processMetricsMs } from '../kernel/limits/process.ts'
 
 /**
- * Metrics of several gateway processes as one. Whichever is asked asks the process that started it, which asks them all and
- * adds up what they say. One that does not answer in time is left out.
+ * Metrics of several gateway processes as one. Whichever is asked asks the process that started it, which asks them all
+ * and adds up what they say. One that does not answer in time is left out.
  */
 type Message =
   | { readonly metrics: 'of all' | 'yours'; readonly number: number; readonly what: What }

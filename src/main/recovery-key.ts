@@ -9,7 +9,9 @@ import { Failure } from '../kernel/failure.ts'
 import { keyPaths, readKeysFile } from './keys-file.ts'
 import { type Settings, SettingsInvalid } from './settings/rules.ts'
 
-/** A file in the place of another, which belongs to whom that belonged: who rotates need not be who runs the service. */
+/**
+ * A file in the place of another, which belongs to whom that belonged: who rotates need not be who runs the service.
+ */
 const replace = (path: string, text: string, { uid, gid, mode }: Stats): Promise<void> =>
   writeNamed(path, async (handle) => {
     await handle.chown(uid, gid)
@@ -32,10 +34,10 @@ export interface RotatedKey {
 }
 
 /**
- * Gives the recovery key another secret: in the keys file, which decides, and in the file beside it that operators read. The
- * secret is durable under another name before the keys file names it, and gets its name last: whatever a crash leaves, either
- * the old key is good, or the new one is there; doing it again puts all in order. Processes that run keep the keys that they
- * read at their start. One rotation at a time: 409 `busy` while another is at work.
+ * Gives the recovery key another secret: in the keys file, which decides, and in the file beside it that operators
+ * read. The secret is durable under another name before the keys file names it, and gets its name last: whatever a
+ * crash leaves, either the old key is good, or the new one is there; doing it again puts all in order. Processes that
+ * run keep the keys that they read at their start. One rotation at a time: 409 `busy` while another is at work.
  */
 export const rotateRecoveryKey = async (settings: Settings): Promise<RotatedKey> => {
   // What is wrong with the file is said before anything is made beside it.
@@ -64,7 +66,8 @@ const rotate = async (settings: Settings): Promise<RotatedKey> => {
   for (const each of [keysFile, path, next]) await removeUnfinished(each)
   const known = await statOrNull(path)
   if (known !== null) {
-    // Only it has the good secret, where a rotation died before its end: it gets its name before another takes its place.
+    // Only it has the good secret, where a rotation died before its end: it gets its name before another takes its
+    // place.
     if (await hasSecretOf(keys, next)) {
       await rename(next, path)
       await syncDirectory(dirname(path))

@@ -24,7 +24,9 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Starts the service: settings -> keys -> engines -> roles. What was started is stopped again if a later step fails. */
+/**
+ * Starts the service: settings -> keys -> engines -> roles. What was started is stopped again if a later step fails.
+ */
 export const run = async (
   settings: Settings,
   log: Logger,

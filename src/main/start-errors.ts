@@ -7,7 +7,9 @@ class StartFailed extends Error {
   override readonly name = 'StartFailed'
 }
 
-/** Why, and what to do, for what the system says when files are opened, names are looked up and ports are listened on. */
+/**
+ * Why, and what to do, for what the system says when files are opened, names are looked up and ports are listened on.
+ */
 const known: Readonly<Record<string, readonly [why: string, wayOut: string]>> = {
   EADDRINUSE: ['another program listens there', 'Stop it, or choose another port'],
   EADDRNOTAVAIL: ['this machine has no such address', 'Use one that it has, or :8080 for all of them'],

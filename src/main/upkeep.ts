@@ -21,7 +21,10 @@ const runJobs = async (deps: UpkeepDeps, stopping: () => boolean): Promise<void>
     await runDueJobs(deps, { ...job, judge: (error) => job.judge(translate(error) ?? error) }, stopping)
 }
 
-/** What has to happen although nobody asks for it, each part for itself: that of the slices, and of the floors below them. */
+/**
+ * What has to happen although nobody asks for it, each part for itself: that of the slices, and of the floors below
+ * them.
+ */
 export const everyUpkeep: readonly Upkeep<UpkeepDeps>[] = [
   { name: 'completions', what: 'the completion of uploads', everyMs: jobsEveryMs, run: runJobs },
   ...upkeepOfSlices,

@@ -4,10 +4,10 @@ import { type Sha256, toSha256 } from '../kernel/digest.ts'
 declare const blobNameBrand: unique symbol
 
 /**
- * What the bytes of a blob are called in a store: their digest and a generation, `<sha256>-<generation>`. A generation is
- * made with the blob's row and goes with it, so that no name is ever given twice: whatever arrives late (a removal that
- * hung, a rename or a PUT of somebody who had given up) meets no bytes but those that it was meant for. Blobs from before
- * there were generations have the empty one, and their digest alone as a name.
+ * What the bytes of a blob are called in a store: their digest and a generation, `<sha256>-<generation>`. A generation
+ * is made with the blob's row and goes with it, so that no name is ever given twice: whatever arrives late (a removal
+ * that hung, a rename or a PUT of somebody who had given up) meets no bytes but those that it was meant for. Blobs from
+ * before there were generations have the empty one, and their digest alone as a name.
  */
 export type BlobName = string & { readonly [blobNameBrand]: true }
 

@@ -19,8 +19,8 @@ const sizes = [
 ]
 
 /**
- * What every blob store has to prove. `makeStore` gives an empty one and undoes it with `t.after`. `heldBytesMax` bounds what
- * one transfer may hold in memory, the test's own pieces and what the collector is late with included.
+ * What every blob store has to prove. `makeStore` gives an empty one and undoes it with `t.after`. `heldBytesMax`
+ * bounds what one transfer may hold in memory, the test's own pieces and what the collector is late with included.
  */
 export const blobStoreSuite = (
   name: string,

@@ -3,9 +3,9 @@ import type { ByteRange } from '../kernel/range.ts'
 import type { BlobName } from './blob-name.ts'
 
 /**
- * Where bytes live, named by their SHA-256 and a generation. The port is dumb: it stores, and trusts the name that it is
- * told. Hashing, verifying and deciding are the business of `content/`, its only caller: everything else goes through
- * `content/ingest.ts`, `content/serve.ts` and, to look into them, `content/stored-bytes.ts`.
+ * Where bytes live, named by their SHA-256 and a generation. The port is dumb: it stores, and trusts the name that it
+ * is told. Hashing, verifying and deciding are the business of `content/`, its only caller: everything else goes
+ * through `content/ingest.ts`, `content/serve.ts` and, to look into them, `content/stored-bytes.ts`.
  *
  * Every method may throw {@link BlobStoreUnavailable} (come back later) or {@link BlobStoreFull} (nothing is wrong but
  * space). Anything else that is thrown is a bug or a broken disk.
@@ -27,8 +27,8 @@ export interface BlobStore {
   readonly readsParts: boolean
 
   /**
-   * Begins a blob that comes in parts, over days, in any order, through any process. Answers the name of its place, which
-   * the caller keeps: it is how {@link assembly} and {@link discardStaged} find it. Ids as for {@link stage}.
+   * Begins a blob that comes in parts, over days, in any order, through any process. Answers the name of its place,
+   * which the caller keeps: it is how {@link assembly} and {@link discardStaged} find it. Ids as for {@link stage}.
    */
   beginAssembly(id: string, plan: AssemblyPlan): Promise<string>
 
@@ -39,19 +39,19 @@ export interface BlobStore {
   growing(id: string): GrowingBlob
 
   /**
-   * The stored bytes of a range, in pieces of at most `limits.readAheadBytes`, read ahead of the consumer by one piece at most.
-   * A piece is valid only until the next one is asked for: its memory is then used again. It must not be written to.
-   * Opening happens before the promise resolves, so that a missing blob is known before anything is sent.
-   * Whoever ends the iteration early must call `return()` (as `for await` does), which closes what is open.
-   * Whoever knows how long the blob is says so in `blobBytes`: a small one is then fetched whole in one step, which is
-   * several times cheaper, and another length is an error. A stored blob that ends within the range is always one.
-   * Throws {@link BlobMissing} where no such blob is stored.
+   * The stored bytes of a range, in pieces of at most `limits.readAheadBytes`, read ahead of the consumer by one piece
+   * at most. A piece is valid only until the next one is asked for: its memory is then used again. It must not be
+   * written to. Opening happens before the promise resolves, so that a missing blob is known before anything is sent.
+   * Whoever ends the iteration early must call `return()` (as `for await` does), which closes what is open. Whoever
+   * knows how long the blob is says so in `blobBytes`: a small one is then fetched whole in one step, which is several
+   * times cheaper, and another length is an error. A stored blob that ends within the range is always one. Throws
+   * {@link BlobMissing} where no such blob is stored.
    */
   open(name: BlobName, range: ByteRange, blobBytes?: number): Promise<AsyncIterableIterator<Uint8Array>>
 
   /**
-   * An address under which anyone may fetch the blob for so many seconds, as an attachment of that name and type; ranges work there.
-   * Null where the store has no addresses. Asks nobody: whether the blob is there, the caller knows.
+   * An address under which anyone may fetch the blob for so many seconds, as an attachment of that name and type;
+   * ranges work there. Null where the store has no addresses. Asks nobody: whether the blob is there, the caller knows.
    */
   address(name: BlobName, as: AddressedAs): Promise<string | null>
 
@@ -59,8 +59,8 @@ export interface BlobStore {
   size(name: BlobName): Promise<number | null>
 
   /**
-   * Removes a blob for good. True if it was there. Whoever gives up waiting for it may find that it happens all the same,
-   * however late.
+   * Removes a blob for good. True if it was there. Whoever gives up waiting for it may find that it happens all the
+   * same, however late.
    */
   delete(name: BlobName): Promise<boolean>
 
@@ -70,11 +70,15 @@ export interface BlobStore {
   /**
    * Every place opened by {@link stage} or {@link beginAssembly} and neither published nor discarded, also those of
    * processes long dead. Everything that belongs to an assembly is listed under the place that {@link beginAssembly}
-   * answered, and under no other, perhaps more than once: whoever sweeps keeps what somebody still works on by that name.
+   * answered, and under no other, perhaps more than once: whoever sweeps keeps what somebody still works on by that
+   * name.
    */
   listStaged(): AsyncIterable<StagedRemains>
 
-  /** Removes a staged place by the name that {@link listStaged} or {@link beginAssembly} gave it. Harmless when it is gone. */
+  /**
+   * Removes a staged place by the name that {@link listStaged} or {@link beginAssembly} gave it. Harmless when it is
+   * gone.
+   */
   discardStaged(place: string): Promise<void>
 
   /** What the store says that it belongs to: what {@link sign} wrote last, or null where nobody has. */
@@ -86,7 +90,10 @@ export interface BlobStore {
   /** Room on the device, or null where the store has no such notion. */
   space(): Promise<Space | null>
 
-  /** Resolves when the store answers; throws {@link BlobStoreUnavailable} when it does not. Cheap enough for a readiness probe. */
+  /**
+   * Resolves when the store answers; throws {@link BlobStoreUnavailable} when it does not. Cheap enough for a readiness
+   * probe.
+   */
   probe(): Promise<void>
 }
 
@@ -95,7 +102,8 @@ export interface StagedBlob {
   /**
    * Appends. The piece belongs to the store from now on: the caller must not change its memory again, since it may be
    * written long after this resolves. Resolves when the store can take more (backpressure): at most
-   * `limits.receiveBufferBytes` and one piece wait for the disk. A failure of background work is thrown by the next call.
+   * `limits.receiveBufferBytes` and one piece wait for the disk. A failure of background work is thrown by the next
+   * call.
    */
   write(piece: Uint8Array): Promise<void>
   /**
@@ -127,8 +135,8 @@ export interface AssemblyPlan {
 }
 
 /**
- * A blob that is put together from parts. Whoever uses it keeps others from doing so at the same time, and remembers the
- * receipts of parts that are finished: an assembly knows nothing of parts itself.
+ * A blob that is put together from parts. Whoever uses it keeps others from doing so at the same time, and remembers
+ * the receipts of parts that are finished: an assembly knows nothing of parts itself.
  */
 export interface Assembly {
   /** Opens a part to be written from its beginning, again if it was begun before. */
@@ -136,10 +144,10 @@ export interface Assembly {
   /** The bytes of a finished part, as `open` gives those of a blob. {@link AssemblyLost} once they are gone. */
   readPart(part: FinishedPart): Promise<AsyncIterableIterator<Uint8Array>>
   /**
-   * Makes the whole durable and gives it its final name, as {@link StagedBlob.publish} does. All parts are finished; they
-   * come in order. The caller has verified that together they have the digest of its name (I3).
-   * A failure leaves the assembly as it was, unless the store says {@link AssemblyLost}: then it cannot tell whether the
-   * blob has its name, and whoever wants to know reads it.
+   * Makes the whole durable and gives it its final name, as {@link StagedBlob.publish} does. All parts are finished;
+   * they come in order. The caller has verified that together they have the digest of its name (I3). A failure leaves
+   * the assembly as it was, unless the store says {@link AssemblyLost}: then it cannot tell whether the blob has its
+   * name, and whoever wants to know reads it.
    */
   publish(parts: AsyncIterable<FinishedPart>): Promise<void>
   /** Whatever bears the final name by now keeps it through a power cut when this resolves. */
@@ -178,8 +186,8 @@ interface PartOptions {
   /** Asks for a part that {@link Assembly.readPart} can give. */
   readonly readBack: boolean
   /**
-   * Asked right before every write to a place where a finished part may lie by then, since pieces wait there for the disk:
-   * what it throws fails the part, and nothing more is written.
+   * Asked right before every write to a place where a finished part may lie by then, since pieces wait there for the
+   * disk: what it throws fails the part, and nothing more is written.
    */
   readonly mayWrite?: () => void
 }
@@ -194,8 +202,8 @@ export interface StagedPart {
    */
   finish(): Promise<string>
   /**
-   * Gives up, and after finish removes what nobody will ask for: so never once the receipt may have been recorded. What is left
-   * all the same goes with the assembly.
+   * Gives up, and after finish removes what nobody will ask for: so never once the receipt may have been recorded. What
+   * is left all the same goes with the assembly.
    */
   discard(): Promise<void>
 }
@@ -218,7 +226,9 @@ export interface StoredBlob {
 }
 
 export interface StagedRemains {
-  /** What {@link BlobStore.discardStaged} takes: the id that the place was opened with, unless the store made a name. */
+  /**
+   * What {@link BlobStore.discardStaged} takes: the id that the place was opened with, unless the store made a name.
+   */
   readonly place: string
   /** The digest of the name under which it would be published, where the store knows it. */
   readonly digest: Sha256 | null

@@ -1,10 +1,10 @@
 declare const vaultNameBrand: unique symbol
 
 /**
- * What something in a vault is called: one to four words of lower-case letters, digits, `_`, `.` and `-` with slashes between
- * them, each of at most 128 characters. None begins with a dot or a dash, so that no name leads out of the vault or looks like
- * an option; none ends in `.new` or `.lock`, which belong to the vault itself. A name is also the path of a file and the key of
- * an object.
+ * What something in a vault is called: one to four words of lower-case letters, digits, `_`, `.` and `-` with slashes
+ * between them, each of at most 128 characters. None begins with a dot or a dash, so that no name leads out of the
+ * vault or looks like an option; none ends in `.new` or `.lock`, which belong to the vault itself. A name is also the
+ * path of a file and the key of an object.
  */
 export type VaultName = string & { readonly [vaultNameBrand]: true }
 

@@ -18,8 +18,8 @@ const rejects = (work: Promise<unknown>, trouble: VaultTrouble): Promise<void> =
   assert.rejects(work, (error) => error instanceof VaultFailure && error.trouble === trouble)
 
 /**
- * What every vault has to prove. `place` gives one that nobody has written to, as often as it is asked, each time as another
- * process would open it.
+ * What every vault has to prove. `place` gives one that nobody has written to, as often as it is asked, each time as
+ * another process would open it.
  */
 export const vaultSuite = (title: string, place: (t: TestContext) => Promise<() => Vault>): void => {
   describe(`${title} as a vault`, () => {

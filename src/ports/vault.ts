@@ -1,16 +1,18 @@
 import type { VaultName } from './vault-name.ts'
 
 /**
- * A place outside of the service where copies of its catalog are kept: a folder on another disk, a bucket elsewhere. What is in
- * it has a name, is written whole and read whole, and never changes under its name while somebody relies on it.
+ * A place outside of the service where copies of its catalog are kept: a folder on another disk, a bucket elsewhere.
+ * What is in it has a name, is written whole and read whole, and never changes under its name while somebody relies on
+ * it.
  *
- * The order of whoever writes is always the same: {@link claim} it, {@link create} what says whose it is, {@link write} the
- * rest, {@link seal} it with what names the rest (I6). Readers go the other way (I7). Between the two, nothing that a vault holds
- * counts for anything, so that a writer may die at any moment.
+ * The order of whoever writes is always the same: {@link claim} it, {@link create} what says whose it is, {@link write}
+ * the rest, {@link seal} it with what names the rest (I6). Readers go the other way (I7). Between the two, nothing that
+ * a vault holds counts for anything, so that a writer may die at any moment.
  *
- * What survives what: a process that dies leaves each name with what it had before or with all of the new, never with a part.
- * After a power cut the same holds, but what was only written may be gone as if it had never been; what was created, removed or
- * sealed stays so. A store that answers a write only when it is durable (S3 does) promises more than is asked here.
+ * What survives what: a process that dies leaves each name with what it had before or with all of the new, never with a
+ * part. After a power cut the same holds, but what was only written may be gone as if it had never been; what was
+ * created, removed or sealed stays so. A store that answers a write only when it is durable (S3 does) promises more
+ * than is asked here.
  *
  * Every method throws a {@link VaultFailure} where the vault is at fault; what whoever writes throws passes unchanged.
  */
@@ -21,11 +23,11 @@ export interface Vault {
   place(name: VaultName): string
 
   /**
-   * Keeps other processes away until it is given back or the process has ended, however it ends. Null when others are there:
-   * a writer has a vault for itself, readers share it.
+   * Keeps other processes away until it is given back or the process has ended, however it ends. Null when others are
+   * there: a writer has a vault for itself, readers share it.
    *
-   * `write` makes the vault if there is none, durably, and removes what writers that died left half-written. `read` makes nothing
-   * where there is nothing, and is granted without more where nobody can write.
+   * `write` makes the vault if there is none, durably, and removes what writers that died left half-written. `read`
+   * makes nothing where there is nothing, and is granted without more where nobody can write.
    */
   claim(to: 'write' | 'read'): Promise<AsyncDisposable | null>
 
@@ -48,20 +50,21 @@ export interface Vault {
   create(name: VaultName, bytes: Uint8Array): Promise<boolean>
 
   /**
-   * Writes in the place of what was there, if anything was. It has its name when this resolves, and its bytes are durable by
-   * then; the name itself is once something was sealed. If `from` throws, nothing has changed.
+   * Writes in the place of what was there, if anything was. It has its name when this resolves, and its bytes are
+   * durable by then; the name itself is once something was sealed. If `from` throws, nothing has changed.
    */
   write(name: VaultName, from: (take: Take) => Promise<void>): Promise<void>
 
   /**
-   * The last to be written: once there, it stays, and with it everything that this vault wrote, removed or {@link list}ed before.
-   * Until then it is not there, whatever happens (I6). In the place of what was there, in one step.
+   * The last to be written: once there, it stays, and with it everything that this vault wrote, removed or
+   * {@link list}ed before. Until then it is not there, whatever happens (I6). In the place of what was there, in one
+   * step.
    */
   seal(name: VaultName, bytes: Uint8Array): Promise<void>
 
   /**
-   * Whether something was sealed under this name. If so, it stays when this resolves: whoever sealed it may have died, or been
-   * told of a failure, between the name and its durability.
+   * Whether something was sealed under this name. If so, it stays when this resolves: whoever sealed it may have died,
+   * or been told of a failure, between the name and its durability.
    */
   sealed(name: VaultName): Promise<boolean>
 

@@ -136,8 +136,8 @@ forEachEngine((engine) => {
       before(async () => {
         disk = mountSmallDisk(String(diskBytes))
         const dataDir = join(disk.path, 'data')
-        // SQLite lies on the disk that fills up, where it lies by default. PostgreSQL lies elsewhere: there only bytes meet
-        // the end of the disk.
+        // SQLite lies on the disk that fills up, where it lies by default. PostgreSQL lies elsewhere: there only bytes
+        // meet the end of the disk.
         const databaseUrl =
           engine.name === 'sqlite' ? `sqlite:${join(dataDir, 'svc.db')}` : await engine.freshDatabaseUrl()
         place = { dataDir, databaseUrl, blobStoreUrl: '', clock: catalog.service.clock }

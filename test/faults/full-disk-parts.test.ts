@@ -26,7 +26,10 @@ import {
   withChecksum,
 } from './uploads.ts'
 
-/** A disk that fills up under a session in parts: what is stored stays stored, and the session goes on once there is room. */
+/**
+ * A disk that fills up under a session in parts: what is stored stays stored, and the session goes on once there is
+ * room.
+ */
 const diskBytes = 48 * 1024 * 1024
 
 endProgramsAfterTests()

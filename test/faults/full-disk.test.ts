@@ -24,7 +24,9 @@ import {
   withChecksum,
 } from './uploads.ts'
 
-/** A disk that fills up: what does not fit is refused in words, what is stored stays readable, and nothing is damaged. */
+/**
+ * A disk that fills up: what does not fit is refused in words, what is stored stays readable, and nothing is damaged.
+ */
 const diskBytes = 48 * 1024 * 1024
 const tooManyBytes = diskBytes + 1024 * 1024
 const smallBytes = 65_536

@@ -17,9 +17,9 @@ import { Site } from './site.ts'
 import { answerOrNone } from './uploads.ts'
 
 /**
- * Sudden death at each step of a promotion, and at random moments while many promote and write: afterwards the copy, its
- * version, stages and annotations, the lines of both journals and the counters are all there or none of them is, and a
- * promotion that was acknowledged is.
+ * Sudden death at each step of a promotion, and at random moments while many promote and write: afterwards the copy,
+ * its version, stages and annotations, the lines of both journals and the counters are all there or none of them is,
+ * and a promotion that was acknowledged is.
  */
 endProgramsAfterTests()
 after(closeConnections)

@@ -25,7 +25,10 @@ import {
   withChecksum,
 } from './uploads.ts'
 
-/** Requests to the object store that come late, again, or with the wrong answer; between two gateways, one of which dies. */
+/**
+ * Requests to the object store that come late, again, or with the wrong answer; between two gateways, one of which
+ * dies.
+ */
 
 endProgramsAfterTests()
 after(closeConnections)

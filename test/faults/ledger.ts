@@ -8,8 +8,8 @@ const same = (one: Content, other: Content): boolean =>
   one === null || other === null ? one === other : one.equals(other)
 
 /**
- * What must be where: what was acknowledged, and of a change without an answer either what was there or what was asked for. One
- * client at a time changes a place.
+ * What must be where: what was acknowledged, and of a change without an answer either what was there or what was asked
+ * for. One client at a time changes a place.
  */
 export class Ledger {
   readonly #places = new Map<string, readonly Content[]>()

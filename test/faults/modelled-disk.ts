@@ -6,14 +6,15 @@ import type { Change } from './recorder.ts'
 /*
  * A disk that holds what is promised about it and nothing more, made from a record of what a program did (recorder.ts):
  *
- * - A sync of a file makes durable what was written to it before the sync *began*, and its length, once it has *ended*. Of what
- *   was written since, each sector of 512 bytes may have arrived or not: any state that it had since, each by itself; and
- *   any length that the file had since.
- * - After a sync that failed, what it should have covered is lost to later syncs (the kernel may have marked it clean): it may
- *   have arrived, and no sync promises it any more until it is written again. That promises the length, too, as far as it is
- *   needed to read what was written (fdatasync(2)).
- * - A sync of a folder makes its names durable. Of names made, moved and removed since, those of one folder arrive in their
- *   order up to any point, each folder by itself. A move from one folder to another is durable with the one it went to.
+ * - A sync of a file makes durable what was written to it before the sync *began*, and its length, once it has *ended*.
+ *   Of what was written since, each sector of 512 bytes may have arrived or not: any state that it had since, each by
+ *   itself; and any length that the file had since.
+ * - After a sync that failed, what it should have covered is lost to later syncs (the kernel may have marked it clean):
+ *   it may have arrived, and no sync promises it any more until it is written again. That promises the length, too, as
+ *   far as it is needed to read what was written (fdatasync(2)).
+ * - A sync of a folder makes its names durable. Of names made, moved and removed since, those of one folder arrive in
+ *   their order up to any point, each folder by itself. A move from one folder to another is durable with the one it
+ *   went to.
  * - Memory that processes share (`-shm`) is no part of a disk.
  *
  * What the system's memory holds survives the end of a process: a record may go over several lives of a program.
@@ -142,8 +143,8 @@ const keptBytesMin = 65_536
 export type KnownBlobs = ReadonlyMap<string, Buffer>
 
 /**
- * What becomes of a file or of the names in a folder, asked with its path first for the way: below 0.3 everything that is in
- * doubt arrives, below 0.5 nothing of it, else some; and then for each piece how much of it.
+ * What becomes of a file or of the names in a folder, asked with its path first for the way: below 0.3 everything that
+ * is in doubt arrives, below 0.5 nothing of it, else some; and then for each piece how much of it.
  */
 export type Chance = (path: string) => number
 
@@ -171,8 +172,8 @@ export class ModelledDisk {
   #order = 0
 
   /**
-   * Of the folder `root`, which is empty and durable when the record begins. Long files of which nothing is in doubt, and that
-   * are never written again, are kept in the folder `keptIn`.
+   * Of the folder `root`, which is empty and durable when the record begins. Long files of which nothing is in doubt,
+   * and that are never written again, are kept in the folder `keptIn`.
    */
   constructor(root: string, inode: bigint, keptIn: string) {
     this.#root = root
@@ -208,7 +209,10 @@ export class ModelledDisk {
     }
   }
 
-  /** Makes a folder of what may be found after a cut of the power at this moment. Answers which blobs are known byte by byte. */
+  /**
+   * Makes a folder of what may be found after a cut of the power at this moment. Answers which blobs are known byte by
+   * byte.
+   */
   cut(chance: Chance, into: string): KnownBlobs {
     const names: Names = new Map(this.#durable)
     const ends = new Map<string, number>()

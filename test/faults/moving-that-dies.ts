@@ -1,6 +1,6 @@
 /**
- * `svc export` and `svc import` as they are, but for a fault point whose reaching is the end (SVC_TEST_DIE_AT), or fills up
- * (SVC_TEST_FILL_AT) a small disk (SVC_TEST_DISK).
+ * `svc export` and `svc import` as they are, but for a fault point whose reaching is the end (SVC_TEST_DIE_AT), or
+ * fills up (SVC_TEST_FILL_AT) a small disk (SVC_TEST_DISK).
  */
 import { exportCommand, importCommand } from '../../src/main/commands/moving.ts'
 import { type Environment, realEnvironment } from '../../src/main/engines.ts'

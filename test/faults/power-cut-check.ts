@@ -32,9 +32,9 @@ interface Reading extends Readers {
 const silent = pino({ level: 'fatal' }, new Writable({ write: (_chunk, _encoding, done) => done() }))
 
 /**
- * Starts the service on what a power cut has left, in this process and without upkeep; the database is whole, the doctor finds
- * no damage, and a reader finds everything that was promised. Of files that are `known` from their first byte to their last,
- * the end is read.
+ * Starts the service on what a power cut has left, in this process and without upkeep; the database is whole, the
+ * doctor finds no damage, and a reader finds everything that was promised. Of files that are `known` from their first
+ * byte to their last, the end is read.
  */
 export const holdsItsPromises = async (
   dataDir: string,

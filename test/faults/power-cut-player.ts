@@ -1,6 +1,6 @@
 /**
- * Plays power cuts in a record and starts the service on what each of them left: a program, so that several share the work.
- * Its argument is a `Play`; it prints how many cuts fell where, or what was lost.
+ * Plays power cuts in a record and starts the service on what each of them left: a program, so that several share the
+ * work. Its argument is a `Play`; it prints how many cuts fell where, or what was lost.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

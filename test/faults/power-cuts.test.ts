@@ -17,12 +17,14 @@ import { tellTried } from './tried.ts'
 import { answerOrNone } from './uploads.ts'
 
 /**
- * Plays power cuts on everything that a service keeps: its database, log, keys, bytes and the folders around them. A service
- * under a small load of everything that writes is recorded over several lives, of which one ends with SIGKILL and two with a
- * failed sync. Then, at moments all over the record, disks are made that a cut could have left (modelled-disk.ts), and the
- * service is started on each: the doctor finds no damage, and a reader finds everything that was answered by then.
+ * Plays power cuts on everything that a service keeps: its database, log, keys, bytes and the folders around them. A
+ * service under a small load of everything that writes is recorded over several lives, of which one ends with SIGKILL
+ * and two with a failed sync. Then, at moments all over the record, disks are made that a cut could have left
+ * (modelled-disk.ts), and the service is started on each: the doctor finds no damage, and a reader finds everything
+ * that was answered by then.
  *
- * SVC_TEST_POWER_CUTS says how many; SVC_TEST_SEED makes others. What was recorded and played is kept for a look when something is lost.
+ * SVC_TEST_POWER_CUTS says how many; SVC_TEST_SEED makes others. What was recorded and played is kept for a look when
+ * something is lost.
  */
 const rounds = Number(process.env['SVC_TEST_POWER_CUTS'] ?? 60)
 const seed = process.env['SVC_TEST_SEED'] ?? 'power cuts'

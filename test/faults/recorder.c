@@ -1,8 +1,8 @@
 /*
- * Writes down what a process does to the files under one folder, and lets syncs fail when it is told to. Preloaded into a service
- * (recorder.ts builds and reads it). Each record is a struct head and its payload, appended in one write, so that several
- * processes may share a record. Changes are recorded under a lock around the change itself: their order is the order in
- * which the kernel saw them. A sync has a record before it begins and one after it ended.
+ * Writes down what a process does to the files under one folder, and lets syncs fail when it is told to. Preloaded into
+ * a service (recorder.ts builds and reads it). Each record is a struct head and its payload, appended in one write, so
+ * that several processes may share a record. Changes are recorded under a lock around the change itself: their order is
+ * the order in which the kernel saw them. A sync has a record before it begins and one after it ended.
  *
  *   SVC_RECORD       the record, appended to
  *   SVC_RECORD_ROOT  the folder, without a slash at its end

@@ -57,9 +57,9 @@ export const failuresIn = (changes: readonly Change[]): { failed: number; next: 
 }
 
 /**
- * Moments all over a record, in order: a quarter of them where a sync ends or begins, one between a sync that failed and the
- * next answer, where the next process takes over what the system's memory shows and the disk may not have, and one where
- * that process and its followers write.
+ * Moments all over a record, in order: a quarter of them where a sync ends or begins, one between a sync that failed
+ * and the next answer, where the next process takes over what the system's memory shows and the disk may not have, and
+ * one where that process and its followers write.
  */
 export const momentsIn = (changes: readonly Change[], rounds: number, random: () => number): number[] => {
   const syncs = [...changes.keys()].filter((at) => ['syncing', 'synced'].includes(changes[at]?.kind ?? ''))

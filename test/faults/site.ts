@@ -175,8 +175,8 @@ export class Site implements Target, Answering {
   }
 
   /**
-   * Counters, stored bytes and staging hold what is published and what was deleted of late, and nothing else but for what
-   * sessions reserve.
+   * Counters, stored bytes and staging hold what is published and what was deleted of late, and nothing else but for
+   * what sessions reserve.
    */
   async holdsOnlyWhatIsPublished(reserved: {
     readonly bytes: number

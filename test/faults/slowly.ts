@@ -5,8 +5,8 @@ import type { Told } from '../harness/client.ts'
 const pieceBytes = 65_536
 
 /**
- * Sends half of a body, waits until `meanwhile` is done, and goes on until there is an answer. Slowly: the service reads only
- * a little of what it refused, and a sender that meets a closed connection loses the answer.
+ * Sends half of a body, waits until `meanwhile` is done, and goes on until there is an answer. Slowly: the service
+ * reads only a little of what it refused, and a sender that meets a closed connection loses the answer.
  */
 export const slowly = async (
   bytes: Buffer,

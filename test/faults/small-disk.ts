@@ -23,7 +23,10 @@ export const assertFull = (told: Told): void => {
 
 const piece = Buffer.alloc(65_536)
 
-/** Mounts a file system in memory; it goes with the test file, also when that fails. Needs the right to mount, as root has. */
+/**
+ * Mounts a file system in memory; it goes with the test file, also when that fails. Needs the right to mount, as root
+ * has.
+ */
 export const mountSmallDisk = (size: string): SmallDisk => {
   const path = mkdtempSync(join(tmpdir(), 'svc-small-disk-'))
   try {

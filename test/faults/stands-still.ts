@@ -3,8 +3,8 @@ import { openDatabase } from '../../src/database/open.ts'
 import { DatabaseUnavailable } from '../../src/database/unavailable.ts'
 
 /**
- * A gateway that takes the row of a repository in a transaction and is then stopped by whoever started it. Woken, it wants to
- * go on, and says what it was told.
+ * A gateway that takes the row of a repository in a transaction and is then stopped by whoever started it. Woken, it
+ * wants to go on, and says what it was told.
  */
 const database = await openDatabase({ url: process.argv[2] ?? '', report: () => {} })
 try {

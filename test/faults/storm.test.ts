@@ -18,9 +18,9 @@ import { blow, makeStormKey, type Storm } from './storm-clients.ts'
 import { tellTried } from './tried.ts'
 
 /**
- * Everything that moves bytes at once, and then the worst at a random moment: sudden death, death behind a disk or an object
- * store that is slow and denies, and a process that stands still until another has taken everything over, and then goes on.
- * After each round all that was acknowledged is read back bit by bit, and the doctor finds nothing.
+ * Everything that moves bytes at once, and then the worst at a random moment: sudden death, death behind a disk or an
+ * object store that is slow and denies, and a process that stands still until another has taken everything over, and
+ * then goes on. After each round all that was acknowledged is read back bit by bit, and the doctor finds nothing.
  *
  * SVC_TEST_ROUNDS says how many rounds of each kind there are on each engine and store; SVC_TEST_SEED makes others.
  */

@@ -1,6 +1,6 @@
 /**
- * `svc up` without what `opening.ts` does: it takes what the system's memory shows of the log for what the disk holds, as an
- * ordinary program would. Tests see that this is found.
+ * `svc up` without what `opening.ts` does: it takes what the system's memory shows of the log for what the disk holds,
+ * as an ordinary program would. Tests see that this is found.
  */
 import { rmSync } from 'node:fs'
 import { SqliteDatabase, type SqliteOptions } from '../../src/database/sqlite/database.ts'

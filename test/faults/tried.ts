@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
-/** One kind of fault: what was done, where, how often, and what came of it. A row of docs/operating/what-was-tried.md. */
+/**
+ * One kind of fault: what was done, where, how often, and what came of it. A row of docs/operating/what-was-tried.md.
+ */
 export interface Tried {
   readonly what: string
   readonly where: string
@@ -21,7 +23,10 @@ export const tellTried = (name: string, rows: readonly Tried[]): void => {
 
 const deaths = new Map<string, number>()
 
-/** That a real process was killed at a named point of its work. All deaths of a test file are one row for each place they were at. */
+/**
+ * That a real process was killed at a named point of its work. All deaths of a test file are one row for each place
+ * they were at.
+ */
 export const noteDeath = (where: string): void => {
   if (deaths.size === 0) process.once('exit', tellDeaths)
   deaths.set(where, (deaths.get(where) ?? 0) + 1)

@@ -8,7 +8,10 @@ import { inDatabase } from './rows.ts'
 import { startService, type TestService } from './service.ts'
 import { activeKey, binding, createServiceAccount } from './service-keys.ts'
 
-/** A service with one repository, people who write to it, and a key that may delete: what tests of the catalog begin with. */
+/**
+ * A service with one repository, people who write to it, and a key that may delete: what tests of the catalog begin
+ * with.
+ */
 export class Catalog {
   readonly service: TestService
   readonly inspection: Inspection

@@ -1,7 +1,7 @@
 /*
- * Preloaded into a process: does to its calls of the file system what slow, full and broken disks do. It obeys a control
- * file, SVC_TEST_FAULTS_CONTROL, which it looks at on every call, and tells SVC_TEST_FAULTS_LOG of each call that a rule met.
- * test/harness/disk-faults.ts writes the one and reads the other; what a rule means stands there.
+ * Preloaded into a process: does to its calls of the file system what slow, full and broken disks do. It obeys a
+ * control file, SVC_TEST_FAULTS_CONTROL, which it looks at on every call, and tells SVC_TEST_FAULTS_LOG of each call
+ * that a rule met. test/harness/disk-faults.ts writes the one and reads the other; what a rule means stands there.
  *
  * A rule is a line of fields between tabs: id, call, path part, thread, when, action, argument, skip, count.
  */
@@ -69,7 +69,9 @@ static int parse(char *line, rule *into) {
   return 1;
 }
 
-/* The control file is replaced as a whole, so that another file means other rules. A rule that stays keeps its count. */
+/**
+ * The control file is replaced as a whole, so that another file means other rules. A rule that stays keeps its count.
+ */
 static void read_rules(void) {
   struct stat now;
   if (control == NULL) return;

@@ -7,11 +7,11 @@ import type { Environment } from './processes.ts'
 import { until } from './until.ts'
 
 /*
- * A disk that is slow, full or broken at the moment that a test chooses. A small library, preloaded into a process of its
- * own, stands between the program (Node's thread pool, SQLite) and the system:
+ * A disk that is slow, full or broken at the moment that a test chooses. A small library, preloaded into a process of
+ * its own, stands between the program (Node's thread pool, SQLite) and the system:
  *
  *   const disk = makeDiskFaults()
- *   const service = await startServiceApart(engine, { disk })               // or startSvc(['up'], { ...disk.environment, … })
+ *   const service = await startServiceApart(engine, { disk })  // or startSvc(['up'], { ...disk.environment, … })
  *   const held = disk.rule({ call: 'pwrite', path: '/staging/', action: 'hold', count: 1 })
  *   void send()
  *   await held.met()                                                        // the write hangs in its thread
@@ -27,9 +27,13 @@ type Call = 'any' | 'open' | 'write' | 'pwrite' | 'fsync' | 'fdatasync' | 'ftrun
 
 export interface DiskRule {
   readonly call: Call
-  /** A piece of the path: of the file that is open, too. `rename` and `link` have `from -> to`. All files unless given. */
+  /**
+   * A piece of the path: of the file that is open, too. `rename` and `link` have `from -> to`. All files unless given.
+   */
   readonly path?: string
-  /** `main` is where the event loop turns; everything else is `other`; any other text is a piece of the thread's name. */
+  /**
+   * `main` is where the event loop turns; everything else is `other`; any other text is a piece of the thread's name.
+   */
   readonly thread?: 'any' | 'main' | 'other' | (string & {})
   /**
    * `delay` takes so many `ms`; `fail` does nothing and answers `error` (with `when: 'after'`: does it and denies it);

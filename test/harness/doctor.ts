@@ -15,8 +15,8 @@ export const findingsIn = async (deps: Examined): Promise<Findings> => {
 }
 
 /**
- * The same of what a service with these settings keeps, whether or not it runs. It is looked for from here: the command in a
- * process of its own would take longer to start than to look.
+ * The same of what a service with these settings keeps, whether or not it runs. It is looked for from here: the command
+ * in a process of its own would take longer to start than to look.
  */
 export const examine = async (settings: Environment, aheadMs = 0): Promise<Findings> => {
   const read = readSettings({ ...settings })

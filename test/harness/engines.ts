@@ -14,7 +14,9 @@ export interface TestEngine {
   freshDatabaseUrl(): Promise<string>
   /** The same with today's schema, which comes several times faster: for all but tests of how it is made. */
   readyDatabaseUrl(): Promise<string>
-  /** Address of a new, empty place for bytes, or null for the folder of the service. The object store goes with the run. */
+  /**
+   * Address of a new, empty place for bytes, or null for the folder of the service. The object store goes with the run.
+   */
   freshBlobStoreUrl(): Promise<string | null>
   /** Disposes of it after the test, the last one first; answers it. */
   use<T extends AsyncDisposable>(resource: T): T
@@ -81,7 +83,10 @@ export const onPostgres = (define: (engine: TestEngine) => void): void => {
   })
 }
 
-/** To be called inside the describe block whose tests it cleans up after. (`using` is more than our import check can parse.) */
+/**
+ * To be called inside the describe block whose tests it cleans up after. (`using` is more than our import check can
+ * parse.)
+ */
 const disposer = (): TestEngine['use'] => {
   const used: AsyncDisposable[] = []
   afterEach(async () => {
@@ -110,7 +115,9 @@ const blockEnds = async (): Promise<void> => {
 
 let started: Promise<Started> | undefined
 
-/** The server of the whole run if there is one (test/run.ts names it), else one of our own, started when first needed. */
+/**
+ * The server of the whole run if there is one (test/run.ts names it), else one of our own, started when first needed.
+ */
 const server = (): Promise<Started> => {
   started ??= start()
   return started

@@ -5,8 +5,8 @@ import { buffer } from 'node:stream/consumers'
 import { until } from './until.ts'
 
 /*
- * Stands in front of an object store and does to its traffic what networks and overload do. What happens to a request is for
- * the test to say, when it arrives, by its method, key and query:
+ * Stands in front of an object store and does to its traffic what networks and overload do. What happens to a request
+ * is for the test to say, when it arrives, by its method, key and query:
  *
  *   proxy.fault = ({ method, target }) => method === 'PUT' && target.includes('/staging/') ? { kind: 'hold' } : null
  *   void send()

@@ -7,8 +7,8 @@ import { type Environment, type Program, root, runProgram, startProgram } from '
 import { until } from './until.ts'
 
 /*
- * The proxies that stand in front of svc, run with the files of deploy/. Of these only ports and places of files are others
- * than there. Imports nothing from src.
+ * The proxies that stand in front of svc, run with the files of deploy/. Of these only ports and places of files are
+ * others than there. Imports nothing from src.
  */
 
 export interface FrontProxy extends AsyncDisposable {

@@ -25,8 +25,9 @@ const startAttempts = 3
 const programMs = 30_000
 
 /**
- * Waits until its input ends, when we say so or are gone, then stops the daemons in the order in which they can: a storage
- * daemon without its monitor does not end. A process counts as ours only while it has a file of the folder open.
+ * Waits until its input ends, when we say so or are gone, then stops the daemons in the order in which they can: a
+ * storage daemon without its monitor does not end. A process counts as ours only while it has a file of the folder
+ * open.
  */
 const guard = `folder=$1; trap '' INT TERM HUP; read -r word
 ours() { ls -l "/proc/$1/fd" 2>/dev/null | grep -qF "$folder/"; }

@@ -43,8 +43,8 @@ const manifestOf = (value: object) => {
 }
 
 /**
- * Package versions without files worth the name: thousands in a moment, all of the same bytes. Search knows of a few hundred,
- * since more would take their time.
+ * Package versions without files worth the name: thousands in a moment, all of the same bytes. Search knows of a few
+ * hundred, since more would take their time.
  */
 export const fillPackages = (
   service: TestService,

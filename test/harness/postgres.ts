@@ -46,8 +46,8 @@ const testSettings: Settings = {
 }
 
 /**
- * Runs the server until its input ends: when we say so, or when we are gone, even by SIGKILL. Unless told to keep the data
- * it also cleans up. In a process group of its own, so that Ctrl-C reaches it only through us.
+ * Runs the server until its input ends: when we say so, or when we are gone, even by SIGKILL. Unless told to keep the
+ * data it also cleans up. In a process group of its own, so that Ctrl-C reaches it only through us.
  */
 const guard = `folder=$1; shift; "$@" </dev/null >>"$folder/log" 2>&1 & server=$!
 read -r word; kill -QUIT $server 2>/dev/null; wait $server; [ "$word" = keep ] || rm -rf "$folder"`
@@ -78,7 +78,10 @@ export const startPostgres = async (given: Settings = {}): Promise<PostgresServe
   }
 }
 
-/** Whatever a crash leaves is a fine beginning of a replica: it recovers, and then goes on with what the first one sends. */
+/**
+ * Whatever a crash leaves is a fine beginning of a replica: it recovers, and then goes on with what the first one
+ * sends.
+ */
 const copyFor = async (primary: string, folder: string, port: number): Promise<void> => {
   await cp(join(primary, 'data'), join(folder, 'data'), { recursive: true })
   await rm(join(folder, 'data', 'postmaster.pid'), { force: true })

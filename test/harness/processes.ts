@@ -7,8 +7,8 @@ import { after } from 'node:test'
 import { until } from './until.ts'
 
 /*
- * svc as processes of their own, started the way that an operator starts it. Imports nothing from src, so that wire tests
- * may use it. Whatever is started here is ended with the test file, also when that fails.
+ * svc as processes of their own, started the way that an operator starts it. Imports nothing from src, so that wire
+ * tests may use it. Whatever is started here is ended with the test file, also when that fails.
  */
 
 export const root = resolve(import.meta.dirname, '../..')
@@ -52,8 +52,8 @@ export const endProgramsAfterTests = (): void => {
 }
 
 /**
- * The environment of whoever runs the tests, without settings of svc and traces of the test runner. With compiled sources
- * kept, a process starts in half the time.
+ * The environment of whoever runs the tests, without settings of svc and traces of the test runner. With compiled
+ * sources kept, a process starts in half the time.
  */
 const plainEnvironment = (): NodeJS.ProcessEnv => ({
   NODE_COMPILE_CACHE: join(tmpdir(), 'svc-test-compiled'),

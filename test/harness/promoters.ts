@@ -164,8 +164,8 @@ const key = ({ repository, artifact_id, action, detail }: Omit<Line, 'detail'> &
   [repository, artifact_id, action, detail].join(' ')
 
 /**
- * What one of several does at once: one of everything, most of the time with what others have in their hands as well. Fails
- * when the answer is none that others may be the reason of.
+ * What one of several does at once: one of everything, most of the time with what others have in their hands as well.
+ * Fails when the answer is none that others may be the reason of.
  */
 export const oneDeed = async (promoters: Promoters, random: () => number, name: string): Promise<true> => {
   const { builds } = promoters

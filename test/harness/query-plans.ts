@@ -53,8 +53,8 @@ export const queriesOf = async (work: () => Promise<unknown>): Promise<IssuedQue
 }
 
 /**
- * How the engine would run every statement that `work` runs, in its own words: one text a statement, and on PostgreSQL another
- * one for the plan that it would keep for all values where the statement asks for that.
+ * How the engine would run every statement that `work` runs, in its own words: one text a statement, and on PostgreSQL
+ * another one for the plan that it would keep for all values where the statement asks for that.
  */
 export const plansOf = async (q: Queries, work: (q: Queries) => Promise<unknown>): Promise<string[]> => {
   const executor = q.getExecutor()
@@ -88,9 +88,9 @@ export const analyze = async (databaseUrl: string): Promise<void> => {
 }
 
 /**
- * What is wrong with the plans of these queries, in words: a table that is read from end to end, or a result that is sorted
- * because no index has its order. Tables with fewer rows than `smallRows` may be read whole on PostgreSQL, whose planner rightly
- * prefers that; SQLite decides without looking at sizes.
+ * What is wrong with the plans of these queries, in words: a table that is read from end to end, or a result that is
+ * sorted because no index has its order. Tables with fewer rows than `smallRows` may be read whole on PostgreSQL, whose
+ * planner rightly prefers that; SQLite decides without looking at sizes.
  */
 export const planFaults = async (
   databaseUrl: string,
@@ -163,8 +163,8 @@ const postgresFaults = async (
 }
 
 /**
- * A row is compared whose first column an equation fixes: the index is then read from the first entry of that equation on, and
- * not from the row on, unless what is beyond it is said of the second column as well.
+ * A row is compared whose first column an equation fixes: the index is then read from the first entry of that equation
+ * on, and not from the row on, unless what is beyond it is said of the second column as well.
  */
 const comparesFromTheBeginning = ({ indexCondition }: PlanNode): boolean =>
   [...indexCondition.matchAll(/ROW\((\w+), (\w+)/g)].some(

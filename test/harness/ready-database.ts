@@ -7,8 +7,8 @@ import { openDatabase } from '../../src/database/open.ts'
 import type { PostgresDatabases } from './postgres.ts'
 
 /*
- * Databases that have seen every migration already. Most tests need one each, and making the schema takes longer than most
- * tests: a fifth of a second on PostgreSQL. So it is made once, and copied. Tests of migrations take an empty one.
+ * Databases that have seen every migration already. Most tests need one each, and making the schema takes longer than
+ * most tests: a fifth of a second on PostgreSQL. So it is made once, and copied. Tests of migrations take an empty one.
  */
 
 /** Brings the schema of a new database up to date. */

@@ -3,7 +3,9 @@ import { openDatabase } from '../../src/database/open.ts'
 import type { Tables } from '../../src/database/tables/index.ts'
 import type { TestService } from './service.ts'
 
-/** Looks into the database of a service, past the service. For what no operation shows, and for counters filled by hand. */
+/**
+ * Looks into the database of a service, past the service. For what no operation shows, and for counters filled by hand.
+ */
 export const inDatabase = async <T>(
   service: Pick<TestService, 'databaseUrl'>,
   work: (q: Transaction) => Promise<T>,

@@ -14,8 +14,8 @@ const texts: Readonly<Record<string, () => string>> = {
 }
 
 /**
- * The least that a schema of ours takes: an object with its required fields, the first of what may be chosen, names that
- * nobody has. Whoever uses it lets the schema judge it.
+ * The least that a schema of ours takes: an object with its required fields, the first of what may be chosen, names
+ * that nobody has. Whoever uses it lets the schema judge it.
  */
 export const sampleOf = (schema: TSchema): unknown => {
   const { type, anyOf, enum: values, const: only, properties, required, items, minItems, minimum } = fieldsOf(schema)

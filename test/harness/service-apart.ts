@@ -27,8 +27,8 @@ export interface ServiceApartOptions {
 }
 
 /**
- * The real service in a process of its own: it can be killed, frozen, and given a bad disk. Test files that start one call
- * `endProgramsAfterTests`.
+ * The real service in a process of its own: it can be killed, frozen, and given a bad disk. Test files that start one
+ * call `endProgramsAfterTests`.
  */
 export interface ServiceApart extends Answering, Data, AsyncDisposable {
   readonly url: string

@@ -1,7 +1,9 @@
 import type { Ask } from './client.ts'
 import { openConnection } from './connection.ts'
 
-/** A client that takes its answer no faster than it is asked to: so long it keeps what the server gave it to send with. */
+/**
+ * A client that takes its answer no faster than it is asked to: so long it keeps what the server gave it to send with.
+ */
 export interface SlowClient {
   /** The head of the answer. */
   readonly head: string
@@ -11,7 +13,9 @@ export interface SlowClient {
   finish(): Promise<Buffer>
 }
 
-/** Sends a GET and takes the head of the answer and a little more. The body has to be larger than the buffers between. */
+/**
+ * Sends a GET and takes the head of the answer and a little more. The body has to be larger than the buffers between.
+ */
 export const startSlowly = async (url: string, { path, credential, headers = {} }: Ask): Promise<SlowClient> => {
   const connection = await openConnection(url)
   const { socket } = connection

@@ -1,6 +1,6 @@
 /**
- * `svc` as it is, but for its clock, which a message turns forward. What it is to be stands in SVC_TEST_ROLES. It ends with
- * whoever started it.
+ * `svc` as it is, but for its clock, which a message turns forward. What it is to be stands in SVC_TEST_ROLES. It ends
+ * with whoever started it.
  */
 
 import { noFaults } from '../../src/kernel/fault-points.ts'

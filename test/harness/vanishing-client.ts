@@ -11,7 +11,10 @@ const ways = {
 export type WayToGo = keyof typeof ways
 export const waysToGo: readonly WayToGo[] = ['closes', 'halfCloses', 'resets']
 
-/** When it goes: after a part of its own text, or after all of it and some turns of the event loop or bytes of the answer. */
+/**
+ * When it goes: after a part of its own text, or after all of it and some turns of the event loop or bytes of the
+ * answer.
+ */
 export type Moment =
   | { readonly kind: 'sent'; readonly bytes: number }
   | { readonly kind: 'turns'; readonly rounds: number }

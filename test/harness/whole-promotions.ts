@@ -4,9 +4,9 @@ import { inDatabase } from './rows.ts'
 import type { TestService } from './service.ts'
 
 /*
- * Holds what two or more repositories have against what their journals tell. The journals are replayed line by line, and a
- * copy begins as what its source was at the line that tells of the promotion: whatever half of a copy there were, in a
- * table or in a journal, would be something that no line tells of, or a line that nothing stands for.
+ * Holds what two or more repositories have against what their journals tell. The journals are replayed line by line,
+ * and a copy begins as what its source was at the line that tells of the promotion: whatever half of a copy there were,
+ * in a table or in a journal, would be something that no line tells of, or a line that nothing stands for.
  */
 
 /** What annotations say in these tests: whose they were first, and how often that had been annotated then. */
@@ -45,7 +45,10 @@ const readAll = (service: Pick<TestService, 'databaseUrl'>, repositories: readon
 
 type Everything = Awaited<ReturnType<typeof readAll>>
 
-/** Fails unless everything is there that the journals of these repositories tell of, and nothing else. Answers their lines. */
+/**
+ * Fails unless everything is there that the journals of these repositories tell of, and nothing else. Answers their
+ * lines.
+ */
 export const promotionsAreWhole = async (
   service: Pick<TestService, 'databaseUrl'>,
   repositories: readonly string[],
@@ -67,8 +70,8 @@ export const promotionsAreWhole = async (
 }
 
 /**
- * Each file that came is told of in the journal of its source and in its own, in the same words. What is moved to a copy that
- * came before is told of where it goes alone.
+ * Each file that came is told of in the journal of its source and in its own, in the same words. What is moved to a
+ * copy that came before is told of where it goes alone.
  */
 const bothEndsTell = (lines: readonly JournalTable[]): void => {
   const said = (line: JournalTable, from: string[], to: string[]): string =>

@@ -132,7 +132,9 @@ const here = (schema: Schema): Worst[] => {
   return found
 }
 
-/** One place of the schema after the other, each filled with everything that may cost there, the rest around it valid. */
+/**
+ * One place of the schema after the other, each filled with everything that may cost there, the rest around it valid.
+ */
 export const worstInputs = (declared: object): Worst[] => {
   const schema = plain(declared)
   const found: Worst[] = [...anywhere, ...here(schema)]

@@ -11,9 +11,9 @@ import { inDatabase } from '../harness/rows.ts'
 after(closeConnections)
 
 /**
- * Several clients give the same few files what keeps them, take it away, delete and restore, all at once. The journal says
- * in which order it happened: replayed line by line on a model, every line must have been allowed at its place, every answer
- * must fit some moment of its step, and in the end the service must show what the model holds.
+ * Several clients give the same few files what keeps them, take it away, delete and restore, all at once. The journal
+ * says in which order it happened: replayed line by line on a model, every line must have been allowed at its place,
+ * every answer must fit some moment of its step, and in the end the service must show what the model holds.
  */
 const stages = ['qa', 'released']
 

@@ -15,7 +15,9 @@ import {
 
 const operations = catalogue()
 
-/** Why checking a value against the pattern could take more than one look at each of its characters; null if it cannot. */
+/**
+ * Why checking a value against the pattern could take more than one look at each of its characters; null if it cannot.
+ */
 const patternFault = (pattern: string): string | null => {
   if (!/^\^.*\$$/su.test(pattern)) return 'must hold for the whole text, from ^ to $'
   if (/\([^()]*\|[^()]*\)(?:[*+]|\{\d+,)/u.test(pattern.replaceAll(/\[[^\]]*\]/gu, '.')))

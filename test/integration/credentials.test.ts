@@ -76,7 +76,10 @@ const table: Record<string, readonly number[]> = {
   'health key': [200, 200, 403, 403, 403, 404, 403, 404, 404, 404, 404],
 }
 
-/** Whoever writes and does not read sends files, sees to how that goes, and ends paths; a repository that it cannot read has no card. */
+/**
+ * Whoever writes and does not read sends files, sees to how that goes, and ends paths; a repository that it cannot read
+ * has no card.
+ */
 const forWriteAlone =
   'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync removeAsset removeRaw'.split(
     ' ',

@@ -246,7 +246,8 @@ forEachEngine((engine) => {
       // So it is with jobs.
       const known = operations.filter(({ access }) => access.kind !== 'administration' && access.kind !== 'own-job')
       for (const operation of known) {
-        // It would end the session, or delete the repository under test: asked of an invalid one, which is refused later.
+        // It would end the session, or delete the repository under test: asked of an invalid one, which is refused
+        // later.
         const path = operation.path.replaceAll(/\{([a-zA-Z]+)\*?\}/g, (_, name: string) =>
           name === 'repository' ? String(repository) : name === 'assetPath' ? 'never/stored' : unsaid,
         )

@@ -21,7 +21,10 @@ const nobody = '00000000-0000-7000-8000-000000000000'
 /** Ends a transaction whose changes nobody shall see. */
 class TakenBack extends Error {}
 
-/** Tables that no row of another names and that hold no JSON: who looks at them, or why there is nothing to hold them against. */
+/**
+ * Tables that no row of another names and that hold no JSON: who looks at them, or why there is nothing to hold them
+ * against.
+ */
 const lookedAtOtherwise = {
   counters: 'each is counted again',
   download_gateways: 'it is of the moment',

@@ -1,4 +1,7 @@
-/** Endpoints that are not built yet. This list may only shrink: a declared operation that still stands here fails a test. */
+/**
+ * Endpoints that are not built yet. This list may only shrink: a declared operation that still stands here fails a
+ * test.
+ */
 
 const repository = '/api/v1/repositories/{repository}'
 

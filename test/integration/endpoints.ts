@@ -1,4 +1,6 @@
-/** The rows of the specification's endpoint tables, in its order. Parameter names do not count, only where they stand. */
+/**
+ * The rows of the specification's endpoint tables, in its order. Parameter names do not count, only where they stand.
+ */
 
 const repository = '/api/v1/repositories/{repository}'
 const artifact = `${repository}/artifacts/{id}`

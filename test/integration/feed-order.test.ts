@@ -23,7 +23,9 @@ interface Change {
 
 after(closeConnections)
 
-/** Many write through several gateways at once, while others follow: what followers see is what happened, in its order. */
+/**
+ * Many write through several gateways at once, while others follow: what followers see is what happened, in its order.
+ */
 forEachEngine((engine) => {
   let gateways: TestService[] = []
   let owner: Person
@@ -161,7 +163,8 @@ forEachEngine((engine) => {
     })
 
     it('are not shown a change whose predecessor is still to be committed', async () => {
-      // A transaction that has taken its sequence and takes its time: what comes later waits for it, or is not seen before.
+      // A transaction that has taken its sequence and takes its time: what comes later waits for it, or is not seen
+      // before.
       const before = (await changes(gateway(0), 'right', '0', 0)).head
       const open = Promise.withResolvers<void>()
       const taken = Promise.withResolvers<void>()

@@ -28,7 +28,10 @@ const forKeysOfTheFile = ['createServiceAccount', 'putDelegation']
 const everyLoss = process.env['SVC_TEST_EVERY_LOSS'] === '1'
 const lossesOfEach = 3
 
-/** What must be as it was: everything but what a transfer reserves and gives back, and what is made new by the fresh request. */
+/**
+ * What must be as it was: everything but what a transfer reserves and gives back, and what is made new by the fresh
+ * request.
+ */
 const watched = [
   'access_groups',
   'accounts',
@@ -179,7 +182,9 @@ forEachEngine((engine) => {
     }
 
     const content = Buffer.from('held back')
-    /** The path of an operation, to something that is there wherever a file or a session of the caller's is not needed. */
+    /**
+     * The path of an operation, to something that is there wherever a file or a session of the caller's is not needed.
+     */
     const pathOf = async (operation: Operation, holder: Holder): Promise<string> => {
       const { access, path } = operation
       const named: Record<string, string> = { repository, stage: 'tested', index: '0', assetPath: 'a/b' }

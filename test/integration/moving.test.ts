@@ -125,7 +125,8 @@ moves((from, to) => {
       assert.equal(told.json.revision, 4)
       const inspection = await openInspection(moved)
       await inspection.inOrder()
-      // The bytes of the source are still there when the grace period is over, and reclaimed here as they would be there.
+      // The bytes of the source are still there when the grace period is over, and reclaimed here as they would be
+      // there.
       await inspection.upkeep()
       await inspection.inOrder()
       await inspection.close()

@@ -239,7 +239,8 @@ forEachEngine((engine) => {
   })
 
   it('answers 400 to ids that are none', async () => {
-    // Service accounts and jobs are looked for before the input is looked at: what is no id is none that the caller may see.
+    // Service accounts and jobs are looked for before the input is looked at: what is no id is none that the caller may
+    // see.
     const withId = operations.filter(
       (operation) => operation.pathParameters.properties['id'] !== undefined && !hiddenByIt(operation),
     )

@@ -12,7 +12,9 @@ import { activeKey, binding, createServiceAccount } from '../harness/service-key
 const seed = 20_260_202
 const runs = 12
 
-/** Where UTF-8, UTF-16 and locales disagree about order, what `like` would take for wildcards, and the ends of ranges. */
+/**
+ * Where UTF-8, UTF-16 and locales disagree about order, what `like` would take for wildcards, and the ends of ranges.
+ */
 const characters = [
   ...['a', 'A', 'b', 'z', '0', '~', ' ', '!', '%', '_', '*', '?', '[', "'", '"', '-', '.x', '/'],
   ...['\u00a0', 'é', 'e\u0301', 'ß', 'ss', 'ÿ', 'İ', 'ı', '\u07ff', '\u0800', '\u200d', '\ud7ff', '\ue000', '\ufeff'],

@@ -16,10 +16,11 @@ import { upack } from '../harness/zip.ts'
 after(closeConnections)
 
 /**
- * Files go back and forth between three repositories, as copies and moves, and are deleted, restored, annotated, registered and
- * given stages, by several clients at once while time passes. The journals say what happened to each file: that must have been
- * possible, the two ends of each promotion must name each other, and the bytes of whatever is published must be there in the end.
- * Asked again in the end, each promotion answers one copy, which is the version that its source is.
+ * Files go back and forth between three repositories, as copies and moves, and are deleted, restored, annotated,
+ * registered and given stages, by several clients at once while time passes. The journals say what happened to each
+ * file: that must have been possible, the two ends of each promotion must name each other, and the bytes of whatever is
+ * published must be there in the end. Asked again in the end, each promotion answers one copy, which is the version
+ * that its source is.
  */
 const repositories = ['a', 'b', 'c']
 /** Two of them are the same version of one package with other bytes. */
@@ -198,7 +199,10 @@ class World {
     await this.inspection.inOrder()
   }
 
-  /** Whoever came is told of at both ends, and each copy was called new exactly once. A move to it later is told of at one. */
+  /**
+   * Whoever came is told of at both ends, and each copy was called new exactly once. A move to it later is told of at
+   * one.
+   */
   #checkEnds(lines: readonly JournalTable[]): void {
     const pair = (from: string, to: string | null) => `${from} ${to}`
     const sent = lines.filter(({ action: what }) => what === 'artifact.promoted')

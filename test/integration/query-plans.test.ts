@@ -27,7 +27,9 @@ const base = '/api/v1/repositories/releases'
 
 after(closeConnections)
 
-/** Of accounts there are a thousand at most, of uploads in parts ten thousand, of repositories as many as people made. */
+/**
+ * Of accounts there are a thousand at most, of uploads in parts ten thousand, of repositories as many as people made.
+ */
 const readWhole = /^(?:SCAN|Seq Scan) (?:accounts|service_accounts|assemblies|repositories) /
 
 /** Lists must stay as fast in a large store as in a small one: each of their queries goes by an index, in its order. */

@@ -14,8 +14,8 @@ import { inDatabase } from '../harness/rows.ts'
 after(closeConnections)
 
 /**
- * A catalog of more packages than a look remembers and more candidates than a run deletes, whose versions are of few packages
- * and of many by turns: what the preview shows is, one by one, what a plain count of everything says.
+ * A catalog of more packages than a look remembers and more candidates than a run deletes, whose versions are of few
+ * packages and of many by turns: what the preview shows is, one by one, what a plain count of everything says.
  */
 const packages = cutoffsRememberedGroups + 300
 const seed = process.env['SVC_TEST_SEED'] ?? 'many'

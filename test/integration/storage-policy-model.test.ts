@@ -11,8 +11,8 @@ after(closeConnections)
 
 /**
  * Random catalogs under random policies, against a model that knows all of it and counts plainly. Between the steps the
- * preview, the explanation of every file and a run have to be what the model says. Within a step two runs meet others who
- * publish, delete and refer; the journal then says in which order, and no line of it may break a rule at its place.
+ * preview, the explanation of every file and a run have to be what the model says. Within a step two runs meet others
+ * who publish, delete and refer; the journal then says in which order, and no line of it may break a rule at its place.
  */
 const labels = ['beta', 'stable', 'golden']
 

@@ -9,6 +9,7 @@ import {
   missingPaths,
   type Page,
   unitsDefinedAgain,
+  widerComments,
 } from '../../scripts/check/house.ts'
 import { forbiddenNames } from '../../scripts/check/words.ts'
 
@@ -18,6 +19,7 @@ const settingNames = 'src/main/settings/names.ts'
 const longestFileLines = 400
 const longestMedianLines = 65
 const longestIntegrationTestLines = 500
+const widestCommentColumns = 120
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 const pageAt = (path: string): Page => ({ path, text: read(path) })
@@ -55,6 +57,10 @@ describe('files', () => {
   test('of integration tests prove one thing each, in 500 lines at most', () => {
     const integration = code.filter((path) => path.startsWith('test/integration/'))
     none(longerThan(longestIntegrationTestLines, integration.map(pageAt)), 'Divide these by what they prove:')
+  })
+
+  test('have comments of at most 120 columns', () => {
+    none(widerComments(widestCommentColumns, code.map(pageAt)), 'Wrap these comments:')
   })
 
   test('with handlers bind operations by their ids', () => {

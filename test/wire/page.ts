@@ -27,9 +27,9 @@ const changing = {
 } as const
 
 /**
- * Compares what a page says with what was printed. Ids, digests and times are others each time; but what is one on the page is
- * one in the answers, and what are two ids or digests are two, so that the page cannot tell of the wrong file. The size of an
- * archive depends on the program that made it and is taken in the same way.
+ * Compares what a page says with what was printed. Ids, digests and times are others each time; but what is one on the
+ * page is one in the answers, and what are two ids or digests are two, so that the page cannot tell of the wrong file.
+ * The size of an archive depends on the program that made it and is taken in the same way.
  */
 export const likeThePage = (): ((answer: Step['answer'], printed: string, commands: string) => void) => {
   const meant = new Map<string, string>()

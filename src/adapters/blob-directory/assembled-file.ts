@@ -16,9 +16,9 @@ import type { Publishing } from './staged-file.ts'
  *
  * Promise: a part that is finished survives a power cut, and so does the file that it is in. Order: make the file, give
  * it its length, fsync it and its directory -> for each part: write, fdatasync -> link into its shard, fsync the shard,
- * remove it from staging. A link and no rename: it takes no other's place, however late it comes. A crash leaves a staged file
- * with the finished parts in place. One after the link leaves the complete blob: publishing again says that the assembly is
- * lost, since whoever else publishes the same bytes writes to that name, too.
+ * remove it from staging. A link and no rename: it takes no other's place, however late it comes. A crash leaves a
+ * staged file with the finished parts in place. One after the link leaves the complete blob: publishing again says that
+ * the assembly is lost, since whoever else publishes the same bytes writes to that name, too.
  */
 
 export const beginAssembledFile = async ({ layout }: Publishing, id: string, plan: AssemblyPlan): Promise<void> => {
@@ -84,7 +84,10 @@ export const assembledFile = (publishing: Publishing, id: string, plan: Assembly
     return file
   }
 
-  /** A later number may have come to be after publishing, late, with less in it. The first one never does. Others publish, too. */
+  /**
+   * A later number may have come to be after publishing, late, with less in it. The first one never does. Others
+   * publish, too.
+   */
   async function assertNoRemains(number: number): Promise<void> {
     if (plan.verified && number > 1 && (await isPublished())) throw new AssemblyLost('this assembly is published')
   }

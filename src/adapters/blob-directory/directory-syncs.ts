@@ -10,8 +10,8 @@ import { fsyncDirectory } from './files.ts'
 export interface DirectorySyncs {
   sync(directory: string): Promise<void>
   /**
-   * The same for a name that was made before, perhaps by who was told that its sync had failed: refused from then on, for as
-   * long as this process lives.
+   * The same for a name that was made before, perhaps by who was told that its sync had failed: refused from then on,
+   * for as long as this process lives.
    */
   settle(directory: string): Promise<void>
 }

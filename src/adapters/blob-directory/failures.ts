@@ -2,8 +2,8 @@ import { BlobStoreFull, BlobStoreUnavailable } from '../../ports/blob-store.ts'
 import { fileTrouble } from '../files/errors.ts'
 
 /**
- * What the port throws for an error of the file system. Unknown errors and the port's own pass unchanged. Whoever expects a
- * missing file asks before: what is absent here is a directory, as when a disk is not mounted.
+ * What the port throws for an error of the file system. Unknown errors and the port's own pass unchanged. Whoever
+ * expects a missing file asks before: what is absent here is a directory, as when a disk is not mounted.
  */
 export const storeFailure = (cause: unknown): unknown => {
   const trouble = fileTrouble(cause)

@@ -34,7 +34,10 @@ export const close = (descriptor: number): Promise<void> => settled((done) => fs
 /** For a file that was only read, or is thrown away: nothing depends on when it closes, and nothing is lost with it. */
 export const closeLater = (descriptor: number): void => fs.close(descriptor, () => {})
 
-/** Syncs wait in line for a part of the thread pool: what else uses it, also the log of the database, never waits for them all. */
+/**
+ * Syncs wait in line for a part of the thread pool: what else uses it, also the log of the database, never waits for
+ * them all.
+ */
 const atOnce = createGate(fileSyncsAtOnce)
 
 /** Syncs of large files wait here first, so that small ones find a place among the others. */
@@ -118,7 +121,9 @@ const after = (pieces: readonly Uint8Array[], bytes: number): Uint8Array[] => {
   return rest
 }
 
-/** Writes all of the pieces, one after the other from `position` on; in one call unless the system takes only a part. */
+/**
+ * Writes all of the pieces, one after the other from `position` on; in one call unless the system takes only a part.
+ */
 export const writeFully = async (
   descriptor: number,
   pieces: readonly Uint8Array[],

@@ -2,7 +2,9 @@ import { receiveBufferBytes, receiveSyncBytesMin } from '../../kernel/limits/tra
 import { release } from '../../kernel/piece-memory.ts'
 import { amongLarge, fdatasync, writeFully } from './files.ts'
 
-/** Where a writer begins, and where it will end if that is known; a sync is started after so many bytes at the latest. */
+/**
+ * Where a writer begins, and where it will end if that is known; a sync is started after so many bytes at the latest.
+ */
 export interface Course {
   readonly from: number
   readonly to: number | null
@@ -12,8 +14,8 @@ export interface Course {
 }
 
 /**
- * Writes on in a file that is open, or will be in a moment, without copying: pieces that arrive while a write is under way
- * are gathered and go out with the next one, so that a fast sender costs few calls and a slow disk slows the sender
+ * Writes on in a file that is open, or will be in a moment, without copying: pieces that arrive while a write is under
+ * way are gathered and go out with the next one, so that a fast sender costs few calls and a slow disk slows the sender
  * (backpressure).
  *
  * Syncs beside the transfer, so that the last one, which the sender waits for, is short: each begins when no more is to

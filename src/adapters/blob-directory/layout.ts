@@ -3,8 +3,8 @@ import { type BlobName, toBlobName } from '../../ports/blob-name.ts'
 /*
  *   <root>/                      blobs: complete, verified, durable (I3)
  *     00/ … ff/                  shards, all 256 made at open, so that publishing never makes a directory
- *       <sha256>-<generation>    one blob, or `<sha256>` if it is from before there were generations; the first two digits
- *                                name the shard
+ *       <sha256>-<generation>    one blob, or `<sha256>` if it is from before there were generations; the first
+ *                                two digits name the shard
  *     owner                      what the store belongs to, in one line
  *   <staging>/                   on the same device, since publishing is a rename
  *     <id>                       a blob being written, or what a crash left of one
@@ -14,7 +14,9 @@ import { type BlobName, toBlobName } from '../../ports/blob-name.ts'
  * Every path below is made of a blob's name or an id that passed its grammar here: none is joined from raw input.
  */
 
-/** Lower-case, so that no file system folds two ids into one; no dot and no slash, so that none leaves its directory. */
+/**
+ * Lower-case, so that no file system folds two ids into one; no dot and no slash, so that none leaves its directory.
+ */
 const stagedId = /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/
 
 /** See writer-names.ts. */

@@ -22,28 +22,34 @@ import { unlinkIfThere } from './staged-file.ts'
 import { isSurelyGone, writerName } from './writer-names.ts'
 
 /*
- * Who may still write to the file of an assembly. The caller's lease says that it is ours to write to, and is asked before each
- * write. But a write that was asked for cannot be called back: it may hang in the system, or its process may be frozen between
- * asking and writing, and land when the lease has long been somebody else's, whose part was answered as stored.
+ * Who may still write to the file of an assembly. The caller's lease says that it is ours to write to, and is asked
+ * before each write. But a write that was asked for cannot be called back: it may hang in the system, or its process
+ * may be frozen between asking and writing, and land when the lease has long been somebody else's, whose part was
+ * answered as stored.
  *
- * So every try at a part has a name of its own on the file, a hard link, from before its first write until its last one has
- * settled. Whoever comes later sees by the number of names that somebody may still write: a process that is surely gone loses
- * its name; before any other the file is copied, and the copy gets the next number (numbered-files.ts). A write that comes late
- * lands in the old file, which nobody reads again.
+ * So every try at a part has a name of its own on the file, a hard link, from before its first write until its last one
+ * has settled. Whoever comes later sees by the number of names that somebody may still write: a process that is surely
+ * gone loses its name; before any other the file is copied, and the copy gets the next number (numbered-files.ts). A
+ * write that comes late lands in the old file, which nobody reads again.
  *
- * What the copy holds is right: a try writes nowhere but into the range of its own part, and that part has no row before the
- * try has settled and given its name back. Everything else in the file is at rest, and durable before the copy gets its number.
+ * What the copy holds is right: a try writes nowhere but into the range of its own part, and that part has no row
+ * before the try has settled and given its name back. Everything else in the file is at rest, and durable before the
+ * copy gets its number.
  *
- * Somebody whose lease ran out may copy as well, and late, beside a try that writes. So every try looks once more when its last
- * write has settled, before it counts: no other name, and no higher number. Whoever copies from then on copies it, too. For
- * the same reason whoever publishes need not count names: with a row for every part, every part is in the highest file.
+ * Somebody whose lease ran out may copy as well, and late, beside a try that writes. So every try looks once more when
+ * its last write has settled, before it counts: no other name, and no higher number. Whoever copies from then on copies
+ * it, too. For the same reason whoever publishes need not count names: with a row for every part, every part is in the
+ * highest file.
  */
 
 export interface LoneWriter {
   /** The number that the file had when it was opened. */
   readonly number: number
   readonly descriptor: number
-  /** To be called when no write is under way any more. Throws unless what was written is there for good: ENOENT where nothing is. */
+  /**
+   * To be called when no write is under way any more. Throws unless what was written is there for good: ENOENT where
+   * nothing is.
+   */
   assertAlone(): Promise<void>
   /** To be called when no write is under way any more, after that. */
   settled(): Promise<void>
@@ -98,8 +104,8 @@ export const openAlone = async (layout: Layout, id: string, mayWrite: () => void
 const takenOver = 'another process took over the file of this upload while a part was written: send the part again'
 
 /**
- * Names first: whoever has given up another one by then has made a higher number before. Two names may also be those of two
- * tries, on a file that has lost its number.
+ * Names first: whoever has given up another one by then has made a higher number before. Two names may also be those of
+ * two tries, on a file that has lost its number.
  */
 const isAlone = async (layout: Layout, id: string, { number, descriptor }: Try): Promise<boolean> => {
   const { nlink, ino } = await stateOfOpen(descriptor)

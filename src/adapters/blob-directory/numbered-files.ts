@@ -5,14 +5,15 @@ import type { Layout } from './layout.ts'
 import { unlinkIfThere } from './staged-file.ts'
 
 /*
- * The file of an assembly is the one with the highest number: `<id>` is the first, and whoever takes over gives a copy of
- * the highest the next number. A number is made by link(2), which never takes a name that is there, and goes only when a
- * higher one is there for good, the lowest first. So whatever a process asks of the system and gets late does no harm:
+ * The file of an assembly is the one with the highest number: `<id>` is the first, and whoever takes over gives a copy
+ * of the highest the next number. A number is made by link(2), which never takes a name that is there, and goes only
+ * when a higher one is there for good, the lowest first. So whatever a process asks of the system and gets late does no
+ * harm:
  *
  * - A link finds its number taken, or, where that one is superseded and gone, makes a name that is not the highest.
  * - A removal takes a name that was superseded when it was asked for.
- * - One that lands after the assembly was published or discarded leaves a file that is listed under its id and swept with it.
- *   Nobody reads it: see `assembledFile`.
+ * - One that lands after the assembly was published or discarded leaves a file that is listed under its id and swept
+ *   with it. Nobody reads it: see `assembledFile`.
  */
 
 export interface NumberedFile {

@@ -53,8 +53,8 @@ const syncUpwards = async (from: string, to: string): Promise<void> => {
 
 /**
  * Publishes an empty file under a name that no blob has, and removes it: proves that both directories are there, can be
- * written to and lie on one device. That the shard is there tells the store from the bare mount point of a lost disk.
- * A full disk passes: it answers, and serves what it has. The name in the shard is always the same, so that crashes leave
+ * written to and lie on one device. That the shard is there tells the store from the bare mount point of a lost disk. A
+ * full disk passes: it answers, and serves what it has. The name in the shard is always the same, so that crashes leave
  * at most one such file; several that try at once take each other's away, which proves as much.
  */
 export const tryOut = async (layout: Layout): Promise<void> => {

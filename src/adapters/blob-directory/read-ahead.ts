@@ -26,10 +26,10 @@ const readExactly = (descriptor: number, target: Uint8Array, position: number, p
 let readers = 0
 
 /**
- * While the consumer has one buffer, the next read fills another, unless so many read at once that it would gain nothing.
- * Whatever ends it (last byte, failure, `return`), it closes once, when no read is under way. Buffers go back to the free
- * list then, except one that the consumer had when it broke off: a socket may still be sending from it, and must not send
- * what the next reader puts there.
+ * While the consumer has one buffer, the next read fills another, unless so many read at once that it would gain
+ * nothing. Whatever ends it (last byte, failure, `return`), it closes once, when no read is under way. Buffers go back
+ * to the free list then, except one that the consumer had when it broke off: a socket may still be sending from it, and
+ * must not send what the next reader puts there.
  */
 class ReadAhead implements AsyncIterableIterator<Uint8Array> {
   readonly #descriptor: number

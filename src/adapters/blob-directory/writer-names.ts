@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readFile, readlink, statfs } from 'node:fs/promises'
 
 /*
- * A process as others on its machine can ask after it: the boot that it belongs to, the space that its number is from, its
- * number, and when that number was given. Where the system does not tell, a name that nobody can ask after.
+ * A process as others on its machine can ask after it: the boot that it belongs to, the space that its number is from,
+ * its number, and when that number was given. Where the system does not tell, a name that nobody can ask after.
  */
 
 const form = /^([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)\.[0-9a-f]{8}$/

@@ -13,20 +13,24 @@ import { openRange } from './reading.ts'
 import { completeUpload, copyPart, createUpload, streamPart, type Upload, uploadPart } from './uploads.ts'
 
 /*
- * A blob in parts is an upload to its final key, which shows when it is completed (I3). The store does not give back parts
- * of an upload: those that are to be read are objects of their own, loose parts, that publishing copies into the upload.
+ * A blob in parts is an upload to its final key, which shows when it is completed (I3). The store does not give back
+ * parts of an upload: those that are to be read are objects of their own, loose parts, that publishing copies into the
+ * upload.
  *
- * Nobody can call a request back: one that its sender gave up, or died over, may be applied minutes later, when another try at
- * the same part was answered. So nothing is believed by its place alone:
- * - A loose part has a key for each try, which its receipt names. Reading and copying it insist on the ETag of the receipt.
- * - Completing names the ETag of every part. A late part of the upload itself has another one, unless it has the same bytes:
- *   then the store refuses, and the assembly is lost, which is said (409). A copied part cannot be overtaken so: a part goes
- *   into the upload once the hash of the whole has come to it, and the hash stays there until that part is recorded.
- * - What the store says of a copy and of the whole is compared with what was asked for, as far as it can be ({@link Likeness}).
+ * Nobody can call a request back: one that its sender gave up, or died over, may be applied minutes later, when another
+ * try at the same part was answered. So nothing is believed by its place alone:
+ * - A loose part has a key for each try, which its receipt names. Reading and copying it insist on the ETag of the
+ *   receipt.
+ * - Completing names the ETag of every part. A late part of the upload itself has another one, unless it has the same
+ *   bytes: then the store refuses, and the assembly is lost, which is said (409). A copied part cannot be overtaken so:
+ *   a part goes into the upload once the hash of the whole has come to it, and the hash stays there until that part is
+ *   recorded.
+ * - What the store says of a copy and of the whole is compared with what was asked for, as far as it can be
+ *   ({@link Likeness}).
  *
- * A crash leaves the upload and loose parts, which `listStaged` shows under the place of the assembly. One after the upload
- * was completed leaves loose parts alone: publishing again says that the assembly is lost, whoever asks reads the blob, the sweep takes the rest.
- * What bears a final name is never deleted here: others put the same content there.
+ * A crash leaves the upload and loose parts, which `listStaged` shows under the place of the assembly. One after the
+ * upload was completed leaves loose parts alone: publishing again says that the assembly is lost, whoever asks reads
+ * the blob, the sweep takes the rest. What bears a final name is never deleted here: others put the same content there.
  */
 
 export const beginAssembledObject = async (bucket: Bucket, plan: AssemblyPlan): Promise<string> => {

@@ -15,8 +15,8 @@ import { StagedObject } from './staged-object.ts'
 import { abortUpload } from './uploads.ts'
 
 /**
- * The blob store in a bucket of an object store. Makes nothing, and throws where the bucket does not answer, in words that
- * say what to do. Any number of processes may open the same bucket and prefix.
+ * The blob store in a bucket of an object store. Makes nothing, and throws where the bucket does not answer, in words
+ * that say what to do. Any number of processes may open the same bucket and prefix.
  */
 export const openBlobS3 = async (place: ObjectPlace, waits: Partial<Patience> = {}): Promise<BlobStore> => {
   const bucket = bucketAt(place, { ...patience, ...waits })

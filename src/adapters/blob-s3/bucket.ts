@@ -85,9 +85,9 @@ const answered = async <T>(withinMs: number, send: (signal: AbortSignal) => Prom
 }
 
 /**
- * Runs a request that does no harm when it is repeated, again while the failure may pass, with pauses that double and are
- * shortened by chance so that many that failed together do not come back together. Gives up after `objectStoreTriesMax`
- * tries or once `answerMs` are over.
+ * Runs a request that does no harm when it is repeated, again while the failure may pass, with pauses that double and
+ * are shortened by chance so that many that failed together do not come back together. Gives up after
+ * `objectStoreTriesMax` tries or once `answerMs` are over.
  */
 export const persistently = async <T>(
   { patience }: Pick<Bucket, 'patience'>,

@@ -63,8 +63,8 @@ export const isMissing = (error: unknown): boolean =>
   (statusOf(error) === 404 && nameOf(error) !== 'NoSuchBucket')
 
 /**
- * What the port throws for an error of the object store. Unknown errors and the port's own pass unchanged. The store's own
- * words are repeated, since they hold no secret; the request, which may, is not.
+ * What the port throws for an error of the object store. Unknown errors and the port's own pass unchanged. The store's
+ * own words are repeated, since they hold no secret; the request, which may, is not.
  */
 export const storeFailure = (cause: unknown): unknown => {
   if (!(cause instanceof Error)) return cause

@@ -5,19 +5,21 @@ import { type BlobName, isBlobName, toBlobName } from '../../ports/blob-name.ts'
  *   <prefix>blobs/
  *     00/ … ff/
  *       <sha256>-<generation>    one blob: complete, verified, durable (I3); `<sha256>` if it is from before there were
- *                                generations. An upload to this key shows only when it is completed, so that bytes whose
- *                                name is known go straight here
+ *                                generations. An upload to this key shows only when it is completed, so that bytes
+ *                                whose name is known go straight here
  *   <prefix>owner                what the store belongs to, in one line
  *   <prefix>staging/
- *     <place>/<n>                bytes that are to be copied: a segment of a blob whose name is not known, or a loose part from
- *                                before each try had its own key
- *     <place>/<n>.<try>          or a loose part. Each try at it has a key of its own, so that a request which comes late, after
- *                                its sender died and another try was answered, changes nothing that anybody relies on
+ *     <place>/<n>                bytes that are to be copied: a segment of a blob whose name is not known, or a loose
+ *                                part from before each try had its own key
+ *     <place>/<n>.<try>          or a loose part. Each try at it has a key of its own, so that a request which comes
+ *                                late, after its sender died and another try was answered, changes nothing that
+ *                                anybody relies on
  *
- * A place is the id of a staged blob (no dot), or `<name>.<upload>`: an upload to a blob's key. So both the upload and the
- * loose parts that belong to it say what their place is, without asking anybody.
+ * A place is the id of a staged blob (no dot), or `<name>.<upload>`: an upload to a blob's key. So both the upload and
+ * the loose parts that belong to it say what their place is, without asking anybody.
  *
- * Every key below is made of a blob's name, an id or a place that passed its grammar here: none is joined from raw input.
+ * Every key below is made of a blob's name, an id or a place that passed its grammar here: none is joined from raw
+ * input.
  */
 
 const stagedId = /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 
 /**
- * What the store's own word of an object is worth. Most stores make ETags of MD5s, so that it can be said beforehand which one
- * a copy or a whole will have; some, and some kinds of encryption, make them up. A store of which an ETag once came out as
- * expected makes them so: from then on another one means other bytes.
+ * What the store's own word of an object is worth. Most stores make ETags of MD5s, so that it can be said beforehand
+ * which one a copy or a whole will have; some, and some kinds of encryption, make them up. A store of which an ETag
+ * once came out as expected makes them so: from then on another one means other bytes.
  */
 export class Likeness {
   #isKnown = false

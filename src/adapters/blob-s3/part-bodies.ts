@@ -68,7 +68,10 @@ export class GatheredPart implements PartBody {
   }
 }
 
-/** Passes the pieces on into a request that is under way: for parts too large to be held. Such a request is not repeated. */
+/**
+ * Passes the pieces on into a request that is under way: for parts too large to be held. Such a request is not
+ * repeated.
+ */
 export class StreamedPart implements PartBody {
   bytes = 0
   readonly #idleMs: number

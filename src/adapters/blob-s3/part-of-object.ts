@@ -5,7 +5,9 @@ import { deleteObject } from './objects.ts'
 import type { PartBody } from './part-bodies.ts'
 
 interface Receipt {
-  /** A part of the upload itself is null. A loose one has its try, unless it is from before each try had its own key. */
+  /**
+   * A part of the upload itself is null. A loose one has its try, unless it is from before each try had its own key.
+   */
   readonly loose: { readonly attempt: string | null } | null
   readonly etag: string
 }

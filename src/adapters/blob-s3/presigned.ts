@@ -5,7 +5,10 @@ import { fileNameOf } from '../../kernel/file-name.ts'
 import type { AddressedAs } from '../../ports/blob-store.ts'
 import type { Bucket } from './bucket.ts'
 
-/** An address of the store's own, signed by our key. The name and the type travel in the signature: nobody can change them. */
+/**
+ * An address of the store's own, signed by our key. The name and the type travel in the signature: nobody can change
+ * them.
+ */
 export const presigned = (bucket: Bucket, key: string, { name, mediaType, seconds }: AddressedAs): Promise<string> =>
   getSignedUrl(
     bucket.client,

@@ -15,8 +15,8 @@ interface Source {
 }
 
 /**
- * The bytes of a range of an object; the answer has begun when this resolves. A missing object is {@link BlobMissing}, and so is
- * one that is another by now.
+ * The bytes of a range of an object; the answer has begun when this resolves. A missing object is {@link BlobMissing},
+ * and so is one that is another by now.
  */
 export const openRange = async (
   bucket: Bucket,
@@ -37,7 +37,10 @@ export const openRange = async (
 
 const missing = (key: string, cause?: unknown): BlobMissing => new BlobMissing(`${key} is not stored`, { cause })
 
-/** Another length than was said, or one within the range: the object was damaged from outside, since blobs do not change. */
+/**
+ * Another length than was said, or one within the range: the object was damaged from outside, since blobs do not
+ * change.
+ */
 const mustFit = (key: string, range: ByteRange, bytes: number, wholeBytes: number | undefined): void => {
   if (wholeBytes !== undefined && bytes !== wholeBytes)
     throw new Error(`${key} has ${bytes} bytes instead of ${wholeBytes}`)

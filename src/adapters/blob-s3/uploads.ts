@@ -83,10 +83,11 @@ export const copyPart = async (
  * Gives the upload its key. The answer may be lost, and the store may answer 200 with an error in the body, which the
  * client throws: both are tried again. Answers the ETag of the object.
  *
- * Others complete and put the same content under the same key, so that what is found there need not be what was made here:
- * what was made is judged by the store's answer, or by what is found where the answer does not tell its ETag. An upload that
- * is gone was completed by an earlier try if the object there has the ETag that these parts make. In all other cases this
- * throws {@link AssemblyLost}, and nothing is deleted: the object may be somebody else's, and only reading it tells.
+ * Others complete and put the same content under the same key, so that what is found there need not be what was made
+ * here: what was made is judged by the store's answer, or by what is found where the answer does not tell its ETag. An
+ * upload that is gone was completed by an earlier try if the object there has the ETag that these parts make. In all
+ * other cases this throws {@link AssemblyLost}, and nothing is deleted: the object may be somebody else's, and only
+ * reading it tells.
  */
 export const completeUpload = async (
   bucket: Bucket,
@@ -111,7 +112,10 @@ export const completeUpload = async (
   return made.etag
 }
 
-/** The ETag of what was made, if the store tells it (Ceph leaves it empty); or that the upload is lost, perhaps to an earlier try. */
+/**
+ * The ETag of what was made, if the store tells it (Ceph leaves it empty); or that the upload is lost, perhaps to an
+ * earlier try.
+ */
 const tryToComplete = async (
   bucket: Bucket,
   upload: Upload,

@@ -15,8 +15,8 @@ export const syncDirectory = async (path: string): Promise<void> => {
 }
 
 /**
- * Makes a folder that only the owner may enter, with those above it, so that a power cut leaves it in its place. Its name is made
- * durable also when it is there already: whoever made it may have died before.
+ * Makes a folder that only the owner may enter, with those above it, so that a power cut leaves it in its place. Its
+ * name is made durable also when it is there already: whoever made it may have died before.
  */
 export const makeFolder = async (path: string): Promise<void> => {
   const firstMade = await makeFolders(path)
@@ -32,8 +32,9 @@ export const makeFolder = async (path: string): Promise<void> => {
 }
 
 /**
- * Writes a new file that only the owner may read, whole and durable or not at all, and says whether it did: not when the file is
- * there already, also because another process was faster. What is there is durable when this resolves, whoever wrote it.
+ * Writes a new file that only the owner may read, whole and durable or not at all, and says whether it did: not when
+ * the file is there already, also because another process was faster. What is there is durable when this resolves,
+ * whoever wrote it.
  */
 export const createNamed = async (path: string, content: string | Uint8Array): Promise<boolean> => {
   await makeFolder(dirname(path))
@@ -86,8 +87,9 @@ export const removeUnfinished = async (path: string): Promise<void> => {
 }
 
 /**
- * Writes a file that only the owner may read, in the place of another of this name if there is one. It gets its name when
- * `write` has ended and its bytes are durable; a crash leaves it without. The name itself is durable once its folder is synced.
+ * Writes a file that only the owner may read, in the place of another of this name if there is one. It gets its name
+ * when `write` has ended and its bytes are durable; a crash leaves it without. The name itself is durable once its
+ * folder is synced.
  */
 export const writeNamed = async (path: string, write: (handle: FileHandle) => Promise<void>): Promise<void> => {
   const temporary = unfinished(path)

@@ -3,9 +3,9 @@ export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
 /**
- * What can be wrong with a file, its folder or the disk below: no room; nothing there (or a file where a folder should be on the
- * way); not allowed; contents that make no sense to the file system; or a disk that does not answer, or not now, because it is
- * broken, was taken away, or the process is out of descriptors or memory.
+ * What can be wrong with a file, its folder or the disk below: no room; nothing there (or a file where a folder should
+ * be on the way); not allowed; contents that make no sense to the file system; or a disk that does not answer, or not
+ * now, because it is broken, was taken away, or the process is out of descriptors or memory.
  */
 export type FileTrouble = 'full' | 'absent' | 'denied' | 'spoilt' | 'away'
 

@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import { errorCode } from './errors.ts'
 
 /**
- * Makes a folder that only the owner may enter, with those above it that are missing; others may make them meanwhile. Answers the
- * highest that it made, and undefined when all were there. Node's own way (`recursive`) goes on for ever where the system says
- * of a new folder that it cannot be found although the one above it is there (seen in `/proc`).
+ * Makes a folder that only the owner may enter, with those above it that are missing; others may make them meanwhile.
+ * Answers the highest that it made, and undefined when all were there. Node's own way (`recursive`) goes on for ever
+ * where the system says of a new folder that it cannot be found although the one above it is there (seen in `/proc`).
  */
 export const makeFolders = async (path: string): Promise<string | undefined> => {
   try {

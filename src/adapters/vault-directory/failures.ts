@@ -10,8 +10,8 @@ const troubles: Readonly<Record<FileTrouble, VaultTrouble>> = {
 }
 
 /**
- * What the port throws for an error of the file system. What the system did not say passes unchanged, the port's own among it.
- * A folder where a file should be is damage; a file where the vault should be is no vault.
+ * What the port throws for an error of the file system. What the system did not say passes unchanged, the port's own
+ * among it. A folder where a file should be is damage; a file where the vault should be is no vault.
  */
 const vaultFailure = (where: string, cause: unknown): unknown => {
   const code = errorCode(cause)

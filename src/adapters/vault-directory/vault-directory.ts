@@ -11,16 +11,17 @@ import { guarded, guardedPieces } from './failures.ts'
 import { nullIfMissing, walk } from './walk.ts'
 
 /**
- * A lock between processes that ends with its process: of one alone, or of any number while nobody has it alone. Null when
- * somebody else has it. The file is made if it is missing; throws with a sentence for a file that is no lock.
+ * A lock between processes that ends with its process: of one alone, or of any number while nobody has it alone. Null
+ * when somebody else has it. The file is made if it is missing; throws with a sentence for a file that is no lock.
  */
 export type LockFile = (path: string, mode: 'exclusive' | 'shared') => Disposable | null
 
 const lockName = 'export.lock'
 
 /**
- * The vault that is a folder: what bears a name there is the file of that path. Everything in it can be read by its owner alone.
- * Besides there is the lock, which is always empty, and beside a file under way `<name>.<uuid>.new` until it has its name.
+ * The vault that is a folder: what bears a name there is the file of that path. Everything in it can be read by its
+ * owner alone. Besides there is the lock, which is always empty, and beside a file under way `<name>.<uuid>.new` until
+ * it has its name.
  */
 export const openVaultDirectory = (folder: string, lockFile: LockFile): Vault => {
   const root = resolve(folder)

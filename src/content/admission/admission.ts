@@ -23,8 +23,8 @@ import type { Session, Waiter } from './session.ts'
 import type { Tickets } from './tickets.ts'
 
 /**
- * Who may send how much at once. A download needs a slot; there are so many, and a fair queue ({@link FairQueue}) before
- * them. Small bodies need none.
+ * Who may send how much at once. A download needs a slot; there are so many, and a fair queue ({@link FairQueue})
+ * before them. Small bodies need none.
  *
  * A request without an id is held until its turn comes, for a bounded time. One with an id belongs to a session, which
  * has one slot for all its ranges, however many run at once:
@@ -35,13 +35,13 @@ import type { Tickets } from './tickets.ts'
  *        v                    v                      wait: yields at the next  v
  *      gone                 gone                     range --> waiting       gone
  *
- * While it waits, each request is answered at once with `download_queued`, when to ask again, and a ticket that keeps the
- * place, also when this process ends. Nothing here outlives the process but the ticket.
+ * While it waits, each request is answered at once with `download_queued`, when to ask again, and a ticket that keeps
+ * the place, also when this process ends. Nothing here outlives the process but the ticket.
  */
 export interface Admission {
   /**
-   * Resolves when the bytes may be sent. Throws 503 `download_queued` to a session that has to wait, 503 `busy` when too
-   * many wait or it takes too long, 503 `draining` once closed.
+   * Resolves when the bytes may be sent. Throws 503 `download_queued` to a session that has to wait, 503 `busy` when
+   * too many wait or it takes too long, 503 `draining` once closed.
    */
   enter(download: Download): Promise<Slot> | Slot
   /** From now on so many slots; who has one keeps it. */

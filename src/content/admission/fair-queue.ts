@@ -2,13 +2,13 @@ import { type DownloadClass, downloadClasses } from '../../kernel/download-class
 import { downloadCallersKept, downloadClassShares } from '../../kernel/limits/downloads.ts'
 
 /**
- * Whose turn is it? Slots are given out by start-time fair queueing (Goyal, Vin, Cheng, 1996) on two levels: between the
- * classes by their shares, and in each class between callers as equals.
+ * Whose turn is it? Slots are given out by start-time fair queueing (Goyal, Vin, Cheng, 1996) on two levels: between
+ * the classes by their shares, and in each class between callers as equals.
  *
- * What is shared is the time for which a slot is held: a slow client costs as much as a big file. Everyone has an account
- * (`tag`) of the time taken; the lowest goes first. A turn is charged what it will probably take when it begins, and what
- * it really took as that becomes known. Who comes, or comes back, starts where the others are: no credit is saved up, and
- * no debt is left behind by going away.
+ * What is shared is the time for which a slot is held: a slow client costs as much as a big file. Everyone has an
+ * account (`tag`) of the time taken; the lowest goes first. A turn is charged what it will probably take when it
+ * begins, and what it really took as that becomes known. Who comes, or comes back, starts where the others are: no
+ * credit is saved up, and no debt is left behind by going away.
  *
  * What follows: no class and no caller starves, since the accounts of the others only grow; and whoever asks for a
  * thousand files waits behind nobody but themselves. No clock and no timer is in here: time is what the caller says.
@@ -16,7 +16,9 @@ import { downloadCallersKept, downloadClassShares } from '../../kernel/limits/do
 export interface Wish<T> {
   readonly caller: string
   readonly downloadClass: DownloadClass
-  /** Wishes of one caller are served in this order; it may lie in the past. Also decides between callers who are even. */
+  /**
+   * Wishes of one caller are served in this order; it may lie in the past. Also decides between callers who are even.
+   */
   readonly sinceMs: number
   /** What the turn will probably take. */
   readonly costMs: number
@@ -136,8 +138,8 @@ export class FairQueue<T> {
   }
 
   /**
-   * Gives a slot to whose turn it is, among callers who hold fewer than `perCaller`, in whatever classes. Null when nobody
-   * wishes.
+   * Gives a slot to whose turn it is, among callers who hold fewer than `perCaller`, in whatever classes. Null when
+   * nobody wishes.
    */
   take(nowMs: number, perCaller: number): Holding<T> | null {
     this.#chargeOverruns(nowMs)

@@ -6,8 +6,9 @@ import { seeded, VirtualTime } from '../../kernel/virtual-time.suite.ts'
 import { FairQueue, type Holding } from './fair-queue.ts'
 
 /**
- * Simulations of the queue alone, on a virtual clock: callers with habits of their own want downloads all the time, each
- * takes a while, and what they got is compared with what is fair. Nothing is left to chance but what the seed says.
+ * Simulations of the queue alone, on a virtual clock: callers with habits of their own want downloads all the time,
+ * each takes a while, and what they got is compared with what is fair. Nothing is left to chance but what the seed
+ * says.
  */
 interface Habit {
   readonly caller: string

@@ -7,10 +7,10 @@ import type { Admission } from './admission.ts'
 import { forgetGateway, forgetGateways, liveGateways, lockGateways, writeGateway } from './shared-slots.queries.ts'
 
 /**
- * Download slots that all gateways of a service share. Each holds a lease on a part of them, a row that it renews; the parts
- * follow what each one has to do. Nobody takes what another still has: a part shrinks as downloads end, and only then
- * another grows, so that together they never give out more than there are. A gateway that dies is forgotten when its lease
- * ends; one that cannot renew gives out nothing from then on.
+ * Download slots that all gateways of a service share. Each holds a lease on a part of them, a row that it renews; the
+ * parts follow what each one has to do. Nobody takes what another still has: a part shrinks as downloads end, and only
+ * then another grows, so that together they never give out more than there are. A gateway that dies is forgotten when
+ * its lease ends; one that cannot renew gives out nothing from then on.
  */
 export interface SharedSlots {
   readonly state: SharedSlotsState
@@ -127,8 +127,8 @@ export const shareSlots = async (deps: SharedSlotsDeps, total: number): Promise<
 }
 
 /**
- * The part of one among those who want: everyone gets what they want as long as it is no more than an equal part; what is
- * left is divided between those who want more, and what nobody wants is divided between all.
+ * The part of one among those who want: everyone gets what they want as long as it is no more than an equal part; what
+ * is left is divided between those who want more, and what nobody wants is divided between all.
  */
 export const fairPart = (total: number, wanted: number, others: readonly number[]): number => {
   const all = [wanted, ...others]

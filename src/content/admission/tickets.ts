@@ -6,8 +6,8 @@ import { queueTicketMs } from '../../kernel/limits/downloads.ts'
  * A ticket says since when a download waits. It is stored nowhere: any process of the service believes it, also after a
  * restart. It is worth a place in the holder's own line and nothing else.
  *
- * Version (1 byte), begin of the wait and time of issue in milliseconds (6 each), authentication code (16), in base64url:
- * 39 characters of the 80 that a client has to keep.
+ * Version (1 byte), begin of the wait and time of issue in milliseconds (6 each), authentication code (16), in
+ * base64url: 39 characters of the 80 that a client has to keep.
  */
 export interface Tickets {
   issue(download: string, sinceMs: number): string

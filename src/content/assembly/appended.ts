@@ -23,8 +23,8 @@ import { segmentAt } from './segments.ts'
  * A crash leaves bytes that no row counts: whoever goes on, from where `storedBytes` says, writes over them or beside
  * them.
  *
- * Whoever calls holds the upload's lease, as for parts; who lost it without knowing finds that the row says something else.
- * The upload takes no more once it was verified: from then on it can only be published.
+ * Whoever calls holds the upload's lease, as for parts; who lost it without knowing finds that the row says something
+ * else. The upload takes no more once it was verified: from then on it can only be published.
  */
 interface Chunk extends Omit<UndeclaredBytes, 'room'> {
   /** Where the sender believes that it goes on; null where they did not say. */

@@ -17,7 +17,10 @@ import {
   storedParts,
 } from './assembly.ts'
 
-/** Bytes that completing may have to read: what no running hash has seen, or all of what a try that broke off may have published. */
+/**
+ * Bytes that completing may have to read: what no running hash has seen, or all of what a try that broke off may have
+ * published.
+ */
 export const bytesToRead = async (deps: AssemblyDeps, blob: PlannedBlob): Promise<number> => {
   const row = await findAssembly(deps.database.reader, blob.claimId)
   if (row === undefined) return 0
@@ -60,7 +63,8 @@ export const publishAssembly = async <T>(
       const lost = digest instanceof AssemblyLost ? digest : await putTogether(deps, blob, assembly)
       if (lost === null) return
       if (!(await isThereAlready(deps, plan, blob.digest, lease, () => assembly.settleName()))) throw partsLost(lost)
-      // Others were sooner with the same bytes, which are durable and announced: whatever breaks off now finds them there again.
+      // Others were sooner with the same bytes, which are durable and announced: whatever breaks off now finds them
+      // there again.
       await deps.store.discardStaged(row.place)
     },
     async (tx, content, now) => {
@@ -84,8 +88,8 @@ const putTogether = async (deps: AssemblyDeps, blob: PlannedBlob, assembly: Asse
 }
 
 /**
- * Parts are gone where somebody gave the blob its final name and died. But they may be gone for other reasons, and others
- * write to that name: it counts once what bears it was read and has the digest.
+ * Parts are gone where somebody gave the blob its final name and died. But they may be gone for other reasons, and
+ * others write to that name: it counts once what bears it was read and has the digest.
  */
 export const isThereAlready = async (
   deps: AssemblyDeps,

@@ -23,8 +23,8 @@ export const markVerified = async (tx: Transaction, claimId: string): Promise<vo
 }
 
 /**
- * Remembers that so many bytes were verified, which ends appending. False where other bytes are stored by now: somebody appended
- * meanwhile.
+ * Remembers that so many bytes were verified, which ends appending. False where other bytes are stored by now: somebody
+ * appended meanwhile.
  */
 export const markAppendedVerified = async (
   tx: Transaction,
@@ -74,8 +74,8 @@ const grownTo = prepareQuery((q, p: Parameters<{ claimId: string; from: number; 
 )
 
 /**
- * What is appended is stored so far. False where it did not end where we believed, since somebody else appends, and where it was
- * verified to be whole.
+ * What is appended is stored so far. False where it did not end where we believed, since somebody else appends, and
+ * where it was verified to be whole.
  */
 export const growTo = async (
   tx: Transaction,

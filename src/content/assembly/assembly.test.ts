@@ -27,7 +27,9 @@ const report = (message: string, error: unknown): void => {
 
 const always = { assertHeld: (): void => {} }
 
-/** A store that notes which parts are read back, and gives only those that were written for it unless it `readsParts`. */
+/**
+ * A store that notes which parts are read back, and gives only those that were written for it unless it `readsParts`.
+ */
 const watching = (store: BlobStore, readsParts: boolean, read: number[]): BlobStore => {
   const readable = new Set<string>()
   const watched = (assembly: Assembly, place: string): Assembly => ({

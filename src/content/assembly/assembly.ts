@@ -26,22 +26,25 @@ import { type Plan, partCount, partLength } from './part-plan.ts'
 /**
  * Bytes that come in parts, over days, through any process: the second half of the one door into the store.
  *
- * Order for a part: write it in place while hashing -> verify and make durable, side by side -> one transaction with its row
- * (I1). Order for the whole: all parts have rows -> the running hash, or reading what it has not seen -> verify -> final name
- * (I3) -> the transaction of `Room.publish`.
+ * Order for a part: write it in place while hashing -> verify and make durable, side by side -> one transaction with
+ * its row (I1). Order for the whole: all parts have rows -> the running hash, or reading what it has not seen -> verify
+ * -> final name (I3) -> the transaction of `Room.publish`.
  *
  * A crash in a part leaves bytes in place that no row counts: the next try writes over them. One between the final name
  * and the transaction leaves a complete blob and the rows of its parts: completing again reads it, and finds that it is
  * published.
  *
- * Whoever calls holds the upload's lease, so that one works on it at a time; `lease` throws once it is lost, and is asked
- * before every write: two must not write to one place.
+ * Whoever calls holds the upload's lease, so that one works on it at a time; `lease` throws once it is lost, and is
+ * asked before every write: two must not write to one place.
  */
 export interface AssemblyDeps extends IngestDeps, RoomDeps {
   readonly hashes: RunningHashes
 }
 
-/** Stored parts are gone from the store: it was emptied behind our back, or by a rule for old uploads. 409 `upload_state`. */
+/**
+ * Stored parts are gone from the store: it was emptied behind our back, or by a rule for old uploads. 409
+ * `upload_state`.
+ */
 export const partsLost = (cause: AssemblyLost): Failure =>
   new Failure('upload_state', 'Stored parts of this upload are gone from the blob store. Cancel it and send it anew.', {
     cause,
@@ -82,9 +85,9 @@ export const planOf = async (deps: AssemblyDeps, blob: PlannedBlob, { verified =
 export const savedHash = (row: AssembliesTable) => ({ parts: row.hashed_parts, state: row.hash_state })
 
 /**
- * Takes one part in. When it resolves the part survives a power cut; `alongside` runs in the transaction that records it.
- * 422 when size or digest differ, 409 `part_mismatch` when another content is stored under the index. The same content
- * again is verified and changes nothing.
+ * Takes one part in. When it resolves the part survives a power cut; `alongside` runs in the transaction that records
+ * it. 422 when size or digest differ, 409 `part_mismatch` when another content is stored under the index. The same
+ * content again is verified and changes nothing.
  */
 export const receivePart = async (
   deps: AssemblyDeps,
@@ -118,8 +121,8 @@ export const receivePart = async (
 }
 
 /**
- * A place that is gone before anything was stored in it loses nothing: the next part begins another. A process whose clock is far
- * ahead takes a place that was made a moment ago for what the dead left behind.
+ * A place that is gone before anything was stored in it loses nothing: the next part begins another. A process whose
+ * clock is far ahead takes a place that was made a moment ago for what the dead left behind.
  */
 const forgetEmptyPlace = async (deps: AssemblyDeps, claimId: string, place: string): Promise<boolean> => {
   const forgotten = await deps.database.transaction((tx) => deleteEmptyAssembly(tx, { claimId, place }))
@@ -208,8 +211,9 @@ interface Destination {
 }
 
 /**
- * Hands every piece on and gives what finishing gave; throws 422 unless together they are the part that was announced. It is
- * finished while its last bytes are hashed: what turns out to be wrong then lies there as what broke off does, uncounted.
+ * Hands every piece on and gives what finishing gave; throws 422 unless together they are the part that was announced.
+ * It is finished while its last bytes are hashed: what turns out to be wrong then lies there as what broke off does,
+ * uncounted.
  */
 const verified = async (
   deps: AssemblyDeps,

@@ -20,8 +20,8 @@ type Commit<T> = (tx: Transaction, content: Content, now: string) => Promise<T>
  * `checksum_mismatch` when it has another one: the upload is as before, and may be appended to or be ended. Once the
  * digest was right, only publishing is left; after a failure it is tried again, through any process.
  *
- * Order: verify -> remember that, which ends appending -> announce -> final name (I3) -> the transaction of `Room.publish`.
- * Both are durable before the name is given: from then on what was appended may be gone.
+ * Order: verify -> remember that, which ends appending -> announce -> final name (I3) -> the transaction of
+ * `Room.publish`. Both are durable before the name is given: from then on what was appended may be gone.
  */
 export const publishAppended = async <T>(
   deps: AssemblyDeps,

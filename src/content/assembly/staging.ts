@@ -14,8 +14,8 @@ export interface StagingDeps {
 type Run = ReturnType<typeof upkeepRun>
 
 /**
- * Removes staging places that nobody writes to: those of dead processes. `inUse` says which of some places a transfer is
- * writing to; assemblies are known here. Young ones are left alone, because their row may not have been visible yet.
+ * Removes staging places that nobody writes to: those of dead processes. `inUse` says which of some places a transfer
+ * is writing to; assemblies are known here. Young ones are left alone, because their row may not have been visible yet.
  * One that cannot be removed is passed over. Returns how many went.
  */
 export const sweepStaging = async (

@@ -21,7 +21,9 @@ export interface CheckedDeps {
   readonly clock: Clock
 }
 
-/** Proves what sections "Bytes" promises: every claimed byte is there, no byte is forgotten, every counter is its sum. */
+/**
+ * Proves what sections "Bytes" promises: every claimed byte is there, no byte is forgotten, every counter is its sum.
+ */
 export async function* checkContent(deps: CheckedDeps): AsyncGenerator<Finding> {
   const owner = await foreignOwner(deps)
   if (owner !== null) yield damage(owner)

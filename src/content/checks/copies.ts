@@ -9,8 +9,8 @@ interface NamedBytes {
 }
 
 /**
- * Reads a stored blob to its end, hands on its pieces and hashes them. What is wrong with it, in words that go on from its
- * name, or null. A piece is valid until `take` resolves.
+ * Reads a stored blob to its end, hands on its pieces and hashes them. What is wrong with it, in words that go on from
+ * its name, or null. A piece is valid until `take` resolves.
  */
 export const readWhole = async (
   store: Pick<BlobStore, 'size' | 'open'>,
@@ -40,8 +40,9 @@ export class CopyDamaged extends Error {
 }
 
 /**
- * Puts bytes into the store that come from a place where they were named by their digest, and that nobody refers to yet. A
- * verified blob gets its final name, anything else none (I3): {@link CopyDamaged}. The pieces belong to the store.
+ * Puts bytes into the store that come from a place where they were named by their digest, and that nobody refers to
+ * yet. A verified blob gets its final name, anything else none (I3): {@link CopyDamaged}. The pieces belong to the
+ * store.
  */
 export const copyIn = async (
   store: Pick<BlobStore, 'stage'>,
@@ -68,8 +69,8 @@ export const copyIn = async (
 }
 
 /**
- * Whether the store holds the blob with exactly these bytes, and keeps them through a power cut under that name; reads all of
- * them. Whoever gave them their name may have died before it was durable.
+ * Whether the store holds the blob with exactly these bytes, and keeps them through a power cut under that name; reads
+ * all of them. Whoever gave them their name may have died before it was durable.
  */
 export const holdsWhole = async (
   store: Pick<BlobStore, 'size' | 'open' | 'growing'>,

@@ -21,9 +21,9 @@ export interface QuarantineDeps {
 }
 
 /**
- * Bytes that no row knows are in quarantine: they are counted, their age is known, and nothing removes them but a person who
- * says so. What a crash leaves is not among them, since a row speaks of bytes before they get their name; these are bytes
- * that somebody put there, that came very late, or that are younger than a database which was put back.
+ * Bytes that no row knows are in quarantine: they are counted, their age is known, and nothing removes them but a
+ * person who says so. What a crash leaves is not among them, since a row speaks of bytes before they get their name;
+ * these are bytes that somebody put there, that came very late, or that are younger than a database which was put back.
  */
 export async function* strangers({ database, store }: Omit<QuarantineDeps, 'clock'>): AsyncGenerator<StoredBlob> {
   const unknownAmong = async (listed: readonly StoredBlob[]): Promise<StoredBlob[]> => {
@@ -109,8 +109,8 @@ export async function* quarantined({ database }: Pick<QuarantineDeps, 'database'
 }
 
 /**
- * Gives up what has been in quarantine since before a moment, for good: reclaim removes it. What has a row by now is left to
- * that row. For a person to ask for, and for nobody else. How many went.
+ * Gives up what has been in quarantine since before a moment, for good: reclaim removes it. What has a row by now is
+ * left to that row. For a person to ask for, and for nobody else. How many went.
  */
 export const giveUpQuarantined = async (deps: QuarantineDeps, before: string): Promise<number> => {
   const { database, clock } = deps

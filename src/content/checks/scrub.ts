@@ -26,8 +26,8 @@ export interface Scrubbed {
 }
 
 /**
- * Reads every stored blob again, in the order of digests and behind `after`, and says of each whether its bytes still have
- * the digest that they are named by. Beside a running service: what is reclaimed meanwhile is left out.
+ * Reads every stored blob again, in the order of digests and behind `after`, and says of each whether its bytes still
+ * have the digest that they are named by. Beside a running service: what is reclaimed meanwhile is left out.
  */
 export async function* scrub(deps: ScrubDeps, after: string): AsyncGenerator<Scrubbed> {
   const rate = bounded(deps.bytesPerSecond)

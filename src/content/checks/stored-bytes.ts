@@ -12,8 +12,8 @@ export interface StoredBytes {
 type Open = (range: ByteRange) => Promise<AsyncIterable<Uint8Array>>
 
 /**
- * Reads a blob by ranges. What was read last is kept, at least a window of it, so that going through a part of it in small
- * steps costs few requests. One caller at a time.
+ * Reads a blob by ranges. What was read last is kept, at least a window of it, so that going through a part of it in
+ * small steps costs few requests. One caller at a time.
  */
 export const lookInto = (bytes: number, open: Open): StoredBytes => {
   let window: { readonly start: number; readonly bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) }

@@ -24,7 +24,9 @@ const moveBytes = prepareQuery((q, p: Parameters<ByteDeltas & { repository: stri
     .returning(['published_bytes', 'pending_bytes', 'retired_bytes', 'quota_bytes']),
 )
 
-/** Moves the counters of a repository and takes its row lock. What is reserved now, or undefined without a repository. */
+/**
+ * Moves the counters of a repository and takes its row lock. What is reserved now, or undefined without a repository.
+ */
 export const moveRepositoryBytes = async (
   tx: Transaction,
   repository: string,
@@ -165,9 +167,9 @@ const storedNow = prepareQuery((q, p: Parameters<{ digest: string; generation: s
 )
 
 /**
- * The bytes are there, under the name that this generation gives them. Their size is known only now: what was expected is
- * what somebody declared. Once they are stored it never changes. False where the row is of another generation, or gone, or
- * where other bytes than so many are stored.
+ * The bytes are there, under the name that this generation gives them. Their size is known only now: what was expected
+ * is what somebody declared. Once they are stored it never changes. False where the row is of another generation, or
+ * gone, or where other bytes than so many are stored.
  */
 export const markStored = async (
   tx: Transaction,

@@ -19,8 +19,8 @@ import {
 } from './claims.queries.ts'
 
 /**
- * Who holds which bytes, whatever the format. What kind of thing a holder is, a claim keeps for those who ask; nothing here
- * depends on it.
+ * Who holds which bytes, whatever the format. What kind of thing a holder is, a claim keeps for those who ask; nothing
+ * here depends on it.
  *
  * A claim begins as a reservation (`pending`), becomes `live` when its bytes are durable, `retired` when its holder is
  * deleted or cancelled, and goes when the grace period is over. Every step moves the counters of the repository and of
@@ -31,9 +31,9 @@ import {
 type ClaimState = ClaimsTable['state']
 
 /**
- * Announces bytes before they get their final name, and answers it: it is theirs for as long as anybody claims them. The
- * lock of the blob's row makes this and reclaim exclude each other: either reclaim sees the claim and leaves the row alone,
- * or the row is gone and we make another, with another name for the same bytes.
+ * Announces bytes before they get their final name, and answers it: it is theirs for as long as anybody claims them.
+ * The lock of the blob's row makes this and reclaim exclude each other: either reclaim sees the claim and leaves the
+ * row alone, or the row is gone and we make another, with another name for the same bytes.
  */
 const announce = async (tx: Transaction, digest: Sha256, bytes: number): Promise<BlobName> =>
   blobName(digest, (await expectBlob(tx, digest, bytes)).generation)
@@ -55,7 +55,10 @@ const deltas = (from: ClaimState | null, to: ClaimState | null, fromSize: number
   return { published: by.live, pending: by.pending, retired: by.retired }
 }
 
-/** Moves both levels of counters. Growing beyond the quota or the capacity is refused with 507, before anything is written. */
+/**
+ * Moves both levels of counters. Growing beyond the quota or the capacity is refused with 507, before anything is
+ * written.
+ */
 const count = async (
   tx: Transaction,
   repository: string,
@@ -90,8 +93,8 @@ export interface Reservation {
 }
 
 /**
- * Sets room aside before a byte arrives. 507 `storage_quota` when there is none, 404 when there is no repository. Answers what the
- * bytes will be called, where their digest is known.
+ * Sets room aside before a byte arrives. 507 `storage_quota` when there is none, 404 when there is no repository.
+ * Answers what the bytes will be called, where their digest is known.
  */
 export const reserve = async (
   tx: Transaction,
@@ -167,8 +170,8 @@ export const publish = async (
 }
 
 /**
- * A holder more for bytes that are published: nothing is copied. The caller holds the lock of another live claim on them,
- * so that they cannot go meanwhile. 507 `storage_quota` when there is no room: each holder counts.
+ * A holder more for bytes that are published: nothing is copied. The caller holds the lock of another live claim on
+ * them, so that they cannot go meanwhile. 507 `storage_quota` when there is no room: each holder counts.
  */
 export const share = async (
   tx: Transaction,
@@ -212,8 +215,9 @@ export const revive = async (tx: Transaction, id: string): Promise<boolean> => {
 }
 
 /**
- * Gives the room back, and the bytes to reclaim unless others hold them. Answers what kind of thing held them, and null when that
- * was done already. What is published is retired first: releasing a live claim would take the bytes from under its holder.
+ * Gives the room back, and the bytes to reclaim unless others hold them. Answers what kind of thing held them, and null
+ * when that was done already. What is published is retired first: releasing a live claim would take the bytes from
+ * under its holder.
  */
 export const release = async (tx: Transaction, id: string, now: string): Promise<HolderKind | null> => {
   const claim = await lockClaim(tx, id)
@@ -225,7 +229,9 @@ export const release = async (tx: Transaction, id: string, now: string): Promise
   return claim.holder
 }
 
-/** Sets the counters of a repository to what its claims add up to. Every change of a claim takes the same lock first. */
+/**
+ * Sets the counters of a repository to what its claims add up to. Every change of a claim takes the same lock first.
+ */
 export const recountRepository = async (tx: Transaction, repository: string): Promise<void> => {
   await moveRepositoryBytes(tx, repository, { published: 0, pending: 0, retired: 0 })
   await setRepositoryBytes(tx, repository)

@@ -8,8 +8,9 @@ import type { BlobStore } from '../../ports/blob-store.ts'
 import { someStored } from './ownership.queries.ts'
 
 /**
- * A store says which database it belongs to. So a lost database, another one and a wrong bucket are noticed before anything
- * is made of them: an empty catalog beside a full store is no first start, and what no row knows is not therefore nobody's.
+ * A store says which database it belongs to. So a lost database, another one and a wrong bucket are noticed before
+ * anything is made of them: an empty catalog beside a full store is no first start, and what no row knows is not
+ * therefore nobody's.
  */
 export interface OwnershipDeps {
   readonly database: Database
@@ -19,8 +20,9 @@ export interface OwnershipDeps {
 const howToAdopt = 'If this database and this store are to belong together from now on, run svc adopt-store.'
 
 /**
- * Throws 503 unless the store belongs to the database; signs one that nobody has signed, which is either new or from before
- * there were signatures: then it has to be empty beside an empty catalog, or to hold what the catalog calls stored.
+ * Throws 503 unless the store belongs to the database; signs one that nobody has signed, which is either new or from
+ * before there were signatures: then it has to be empty beside an empty catalog, or to hold what the catalog calls
+ * stored.
  */
 export const refuseForeignStore = async (
   { database, store }: OwnershipDeps,

@@ -24,9 +24,9 @@ export interface Content {
 type Alongside<T> = (tx: Transaction) => Promise<T>
 
 /**
- * Room for bytes on their way in: a pending claim in the hands of whoever brings them. It goes one of two ways: `publish` makes it
- * the holder of what came, `abandon` gives it back. Whoever does neither, because the process died, leaves a pending claim,
- * which its upload or its lease ends. 409 `upload_state` from all of them once it has ended.
+ * Room for bytes on their way in: a pending claim in the hands of whoever brings them. It goes one of two ways:
+ * `publish` makes it the holder of what came, `abandon` gives it back. Whoever does neither, because the process died,
+ * leaves a pending claim, which its upload or its lease ends. 409 `upload_state` from all of them once it has ended.
  */
 export interface Room {
   /** The claim's, and of what will hold the bytes. */
@@ -38,23 +38,26 @@ export interface Room {
   /** Sets so much aside from now on; 507 `storage_quota`. `allow` is asked in the same transaction. */
   grow(bytes: number, allow?: Alongside<void>): Promise<void>
   /**
-   * How verified bytes become visible, whatever the door they came through. Order: announce what the digest is, unless it was declared
-   * -> `place` makes them durable under the name that it is told -> one transaction with blob, claim, counters and the caller's
-   * rows (I1, I4). The announcement is durable before they have their name: whatever a power cut leaves of this, the claim lapses,
-   * is released, and takes the bytes along.
+   * How verified bytes become visible, whatever the door they came through. Order: announce what the digest is, unless
+   * it was declared
+   * -> `place` makes them durable under the name that it is told -> one transaction with blob, claim, counters and the
+   * caller's rows (I1, I4). The announcement is durable before they have their name: whatever a power cut leaves of
+   * this, the claim lapses, is released, and takes the bytes along.
    */
   publish<T>(
     content: Content,
     place: (name: BlobName) => Promise<void>,
     commit: (tx: Transaction, content: Content, now: string) => Promise<T>,
   ): Promise<T>
-  /** Gives it back, unless `isOurs` says in the same transaction that it is not, since the news of a commit was lost. */
+  /**
+   * Gives it back, unless `isOurs` says in the same transaction that it is not, since the news of a commit was lost.
+   */
   abandon(isOurs: Alongside<boolean>): Promise<void>
 }
 
 /**
- * Sets room aside before a byte arrives, with the rows of whoever asks. 507 `storage_quota` when there is none, 404 when there is no
- * repository. Lost in a crash it is as good as given back, so nobody waits for the disk.
+ * Sets room aside before a byte arrives, with the rows of whoever asks. 507 `storage_quota` when there is none, 404
+ * when there is no repository. Lost in a crash it is as good as given back, so nobody waits for the disk.
  */
 export const setAside = async (deps: RoomDeps, wanted: Reservation, alongside: Alongside<void>): Promise<Room> => {
   const name = await deps.database.transaction(
@@ -107,7 +110,8 @@ const roomWith = (deps: RoomDeps, begun: Pick<Room, 'id' | 'bytes' | 'name'>): R
     async publish(content, place, commit) {
       const named = { ...content, name: name ?? (await announce(content)) }
       reach('publish.announced')
-      // A name may reach the disk before any commit does. Without a durable claim nobody would know whose bytes these are.
+      // A name may reach the disk before any commit does. Without a durable claim nobody would know whose bytes these
+      // are.
       await database.settled()
       await place(named.name)
       reach('publish.placed')
@@ -136,8 +140,8 @@ const roomWith = (deps: RoomDeps, begun: Pick<Room, 'id' | 'bytes' | 'name'>): R
 }
 
 /**
- * The bytes have their final name and nobody holds them. While the claim lives, its end will queue them; but it may have
- * ended before they got their name (its lease lapsed while the database was away), and their row with it.
+ * The bytes have their final name and nobody holds them. While the claim lives, its end will queue them; but it may
+ * have ended before they got their name (its lease lapsed while the database was away), and their row with it.
  */
 const leaveToReclaim = async (
   { database }: RoomDeps,

@@ -19,8 +19,8 @@ export const storedName = async ({ database }: Pick<OpeningDeps, 'database'>, di
 }
 
 /**
- * Opens stored bytes. Between the look for a file and its turn to be read somebody may delete it, and reclaim remove it:
- * that is 404. Bytes that a row goes on calling stored and that are not there are damage, and shall be seen.
+ * Opens stored bytes. Between the look for a file and its turn to be read somebody may delete it, and reclaim remove
+ * it: that is 404. Bytes that a row goes on calling stored and that are not there are damage, and shall be seen.
  */
 export const openStored = async (
   deps: OpeningDeps,

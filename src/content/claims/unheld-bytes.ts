@@ -3,8 +3,8 @@ import { type BlobName, digestOfName, generationOf } from '../../ports/blob-name
 import { insertCandidate, insertRemoval, lockBlob } from './claims.queries.ts'
 
 /**
- * Bytes have their final name although nobody may be holding them. Where a row still calls them that, reclaim looks whether
- * it is claimed; where none does, none ever will, and they can only be removed.
+ * Bytes have their final name although nobody may be holding them. Where a row still calls them that, reclaim looks
+ * whether it is claimed; where none does, none ever will, and they can only be removed.
  */
 export const giveUpBytes = async (tx: Transaction, name: BlobName, bytes: number, now: string): Promise<void> => {
   const digest = digestOfName(name)

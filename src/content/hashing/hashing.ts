@@ -7,13 +7,15 @@ import { type HashThreadData, type HashThreadNews, operations } from './hash-thr
 import { createRing, RingWriter } from './ring.ts'
 
 /**
- * SHA-256 in a thread beside the event loop, which only copies what comes into a ring that both share. The thread begins
- * with the first hash. When it dies, all of its hashes are lost, and the next one begins another thread.
+ * SHA-256 in a thread beside the event loop, which only copies what comes into a ring that both share. The thread
+ * begins with the first hash. When it dies, all of its hashes are lost, and the next one begins another thread.
  */
 export interface Hashing {
   /** A hash of nothing, or one that goes on from a saved state. Whoever begins one drops it. */
   begin(state?: string | null): ThreadHash
-  /** A hash of so many bytes, if that is known: what is small is hashed here, sooner than another thread could answer. */
+  /**
+   * A hash of so many bytes, if that is known: what is small is hashed here, sooner than another thread could answer.
+   */
   beginFor(bytes: number | null): TransferHash
   /** Ends the thread; its hashes are lost. */
   close(): Promise<void>

@@ -1,15 +1,15 @@
 /**
- * A ring of bytes that two threads share: one writes records, the other reads them in their order. Neither takes a lock nor
- * makes anything per record, and a record costs its copy: some microseconds for 64 KiB, where a message costs as much again
- * on both sides, and the memory of its own.
+ * A ring of bytes that two threads share: one writes records, the other reads them in their order. Neither takes a lock
+ * nor makes anything per record, and a record costs its copy: some microseconds for 64 KiB, where a message costs as
+ * much again on both sides, and the memory of its own.
  *
  * A record is an operation, two numbers whose meaning is the operation's, and bytes.
  *
- * To wake a thread takes as long as to copy a record. A reader who sleeps is therefore woken when an eighth of the ring waits
- * for it, or when the writer says so.
+ * To wake a thread takes as long as to copy a record. A reader who sleeps is therefore woken when an eighth of the ring
+ * waits for it, or when the writer says so.
  *
- * Positions count bytes since the beginning, modulo 2^32. The ring's size is a power of two and every record begins at a
- * multiple of 16, so that a header is never split; bytes may be, at the ring's end.
+ * Positions count bytes since the beginning, modulo 2^32. The ring's size is a power of two and every record begins at
+ * a multiple of 16, so that a header is never split; bytes may be, at the ring's end.
  */
 export interface RingRecord {
   readonly operation: number
@@ -51,8 +51,8 @@ export class RingWriter {
   }
 
   /**
-   * Copies a record into the ring; the reader may leave it there until it is woken. False when there is no room now: then
-   * the reader will say when there is.
+   * Copies a record into the ring; the reader may leave it there until it is woken. False when there is no room now:
+   * then the reader will say when there is.
    */
   offer(operation: number, subject: number, other: number, bytes: Uint8Array): boolean {
     if (bytes.byteLength > this.bytesMax) throw new RangeError(`a record takes at most ${this.bytesMax} bytes`)

@@ -4,8 +4,8 @@ import type { Hashing, ThreadHash } from './hashing.ts'
 /**
  * The SHA-256 of an upload's parts so far, so that completing an upload whose parts came in order reads nothing.
  *
- * Where parts can be read back, the hash lives in memory: whoever lost it reads again. Where they cannot, its state is kept
- * in the database with each part. That costs a slower hash, and happens only in front of a store across a network.
+ * Where parts can be read back, the hash lives in memory: whoever lost it reads again. Where they cannot, its state is
+ * kept in the database with each part. That costs a slower hash, and happens only in front of a store across a network.
  */
 export interface RunningHashes {
   /** Parts from the beginning that the hash of an upload has seen. */

@@ -12,13 +12,14 @@ import { growAhead, type UndeclaredBytes } from './growing-ahead.ts'
 /**
  * The one door for bytes into the store, whatever the protocol.
  *
- * Order: set room aside (the caller) -> stage while hashing -> verify -> and what the room does: announce the digest, make durable
- * under the final name, one transaction with blob, claim, counters and the caller's rows with their journal.
+ * Order: set room aside (the caller) -> stage while hashing -> verify -> and what the room does: announce the digest,
+ * make durable under the final name, one transaction with blob, claim, counters and the caller's rows with their
+ * journal.
  *
- * A crash leaves either nothing visible or all of it: before the last transaction there is a pending claim (which lapses
- * and is released), perhaps a staging place (found and removed by its id) and perhaps bytes that no row calls stored
- * (reclaimed, because their claim was released or they were queued when publishing failed). After it, everything the
- * answer promises is durable (I1, I3, I4).
+ * A crash leaves either nothing visible or all of it: before the last transaction there is a pending claim (which
+ * lapses and is released), perhaps a staging place (found and removed by its id) and perhaps bytes that no row calls
+ * stored (reclaimed, because their claim was released or they were queued when publishing failed). After it, everything
+ * the answer promises is durable (I1, I3, I4).
  */
 export interface IngestDeps {
   readonly database: Database
@@ -39,14 +40,16 @@ export interface Transfer extends UndeclaredBytes {
 interface Finish<T> {
   /** Looks at the verified content before anything is stored for good. A value ends the transfer there. */
   readonly early?: (content: Content) => Promise<T | null>
-  /** Writes the caller's rows and journal in the transaction that publishes the claim. Does SQL and nothing else (I5). */
+  /**
+   * Writes the caller's rows and journal in the transaction that publishes the claim. Does SQL and nothing else (I5).
+   */
   readonly commit: (tx: Transaction, content: Content, now: string) => Promise<T>
 }
 
 /**
  * Takes a body in. Resolves when everything is durable. Throws 422 `size_mismatch` or `checksum_mismatch`, 413
- * `body_too_large`, 507 `storage_quota` or `insufficient_space`, or what the body throws; then nothing is left but the room, which is the
- * caller's to abandon or to keep for another try.
+ * `body_too_large`, 507 `storage_quota` or `insufficient_space`, or what the body throws; then nothing is left but the
+ * room, which is the caller's to abandon or to keep for another try.
  */
 export const ingest = async <T>(deps: IngestDeps, transfer: Transfer, finish: Finish<T>): Promise<T> => {
   const { room, expected } = transfer

@@ -1,8 +1,8 @@
 import type { Queries } from '../../database/database.ts'
 
 /**
- * Repositories after an id, in order, each with its grace period and when the oldest of its retired claims was retired: one look
- * into an index for each, however many claims wait in it.
+ * Repositories after an id, in order, each with its grace period and when the oldest of its retired claims was retired:
+ * one look into an index for each, however many claims wait in it.
  */
 export const oldestRetired = (q: Queries, after: string, limit: number) =>
   q

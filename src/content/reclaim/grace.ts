@@ -5,9 +5,9 @@ import { hour } from '../../kernel/units.ts'
 import { oldestRetired, retiredUntil } from './grace.queries.ts'
 
 /**
- * Claims that were retired so long ago that the grace period of their repository is over: the ids of at most `limit`. Each
- * repository has the server's grace period unless it was given one of its own. What waits in a repository whose period is
- * longer is not looked at: there may be hundreds of thousands.
+ * Claims that were retired so long ago that the grace period of their repository is over: the ids of at most `limit`.
+ * Each repository has the server's grace period unless it was given one of its own. What waits in a repository whose
+ * period is longer is not looked at: there may be hundreds of thousands.
  */
 export const claimsPastGrace = async (
   q: Queries,

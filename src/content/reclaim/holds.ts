@@ -18,15 +18,15 @@ class HoldLost extends Error {
 }
 
 /**
- * Runs `work` while no bytes are reclaimed that are stored when it begins: whatever a snapshot taken by `work` calls stored
- * stays, as long as `check` does not throw {@link HoldLost}.
+ * Runs `work` while no bytes are reclaimed that are stored when it begins: whatever a snapshot taken by `work` calls
+ * stored stays, as long as `check` does not throw {@link HoldLost}.
  *
- * A hold is a row with a lease. Reclaim looks for it in the transaction that marks bytes, behind a gate (a row's lock) that
- * whoever makes a hold closes for a moment: so each mark is either committed before the hold, and shows in every snapshot
- * taken under it, or sees the hold. What was marked before is still removed, since publishers wait for it.
+ * A hold is a row with a lease. Reclaim looks for it in the transaction that marks bytes, behind a gate (a row's lock)
+ * that whoever makes a hold closes for a moment: so each mark is either committed before the hold, and shows in every
+ * snapshot taken under it, or sees the hold. What was marked before is still removed, since publishers wait for it.
  *
- * A dead holder stops reclaim for no longer than its lease. Whoever takes a hold for lapsed deletes it, so that its holder
- * cannot renew it and learns what happened, however far apart their clocks are.
+ * A dead holder stops reclaim for no longer than its lease. Whoever takes a hold for lapsed deletes it, so that its
+ * holder cannot renew it and learns what happened, however far apart their clocks are.
  */
 export const withHold = async <T>(
   deps: HoldDeps,

@@ -18,10 +18,11 @@ type Run = ReturnType<typeof upkeepRun>
 /**
  * Gives up bytes that nobody claims any more, online, and removes them.
  *
- * Order: a transaction that saw no claim (holding the lock that announcing takes too) turns the blob's row into a removal
- * -> the bytes go -> the removal goes, and the journals are told (`removal.ts`; I2, I4). A crash leaves removals, and the
- * next run goes on with them. Whoever wants to store the same bytes meanwhile makes another row, with another name for
- * them, and waits for nobody.
+ * Order: a transaction that saw no claim (holding the lock that announcing takes too) turns the blob's row into a
+ * removal
+ * -> the bytes go -> the removal goes, and the journals are told (`removal.ts`; I2, I4). A crash leaves removals, and
+ * the next run goes on with them. Whoever wants to store the same bytes meanwhile makes another row, with another name
+ * for them, and waits for nobody.
  *
  * While somebody holds it back (`holds.ts`) it goes on with the removals that there are, and makes no other.
  *
@@ -72,8 +73,8 @@ const tellOperators = async ({ database, clock }: ReclaimDeps, tally: Tally): Pr
 }
 
 /**
- * Some digests, in order, which is the order of their locks. What becomes a removal here is tried at once. Where one of them
- * cannot be given up, each is tried for itself: the others are.
+ * Some digests, in order, which is the order of their locks. What becomes a removal here is tried at once. Where one of
+ * them cannot be given up, each is tried for itself: the others are.
  */
 const giveUp = async (
   { database, clock, reach }: ReclaimDeps,

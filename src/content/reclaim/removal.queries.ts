@@ -19,8 +19,8 @@ export const moveNotes = async (tx: Transaction, digest: string, name: string): 
 }
 
 /**
- * Removals whose time has come, the one that waits longest first. What is due later than any pause lasts was put off by a
- * clock that ran ahead, and is due.
+ * Removals whose time has come, the one that waits longest first. What is due later than any pause lasts was put off by
+ * a clock that ran ahead, and is due.
  */
 export const dueRemovals = async (q: Queries, now: string, beyond: string, limit: number): Promise<string[]> => {
   const due = (from: string | null, until: string | null) => {

@@ -26,13 +26,14 @@ import {
 /**
  * Removes bytes that no row refers to, as often as it takes.
  *
- * A removal is a row with the name of bytes that were given up, made in the transaction that took the blob's own row away.
- * Nobody gets that name again, so nothing here needs a lease: any number of processes may remove the same bytes at once, one
- * that hangs or was killed may get round to it hours later, and none of them can meet what was stored since.
+ * A removal is a row with the name of bytes that were given up, made in the transaction that took the blob's own row
+ * away. Nobody gets that name again, so nothing here needs a lease: any number of processes may remove the same bytes
+ * at once, one that hangs or was killed may get round to it hours later, and none of them can meet what was stored
+ * since.
  *
- * Order: the row -> the bytes -> the row goes, and the journals are told, by whoever deletes it (I2, I4). Before a try the
- * next one is put off, longer each time, so that a crash, a failure and a hang are one case: it is tried again. What fails
- * for good holds up nobody but itself.
+ * Order: the row -> the bytes -> the row goes, and the journals are told, by whoever deletes it (I2, I4). Before a try
+ * the next one is put off, longer each time, so that a crash, a failure and a hang are one case: it is tried again.
+ * What fails for good holds up nobody but itself.
  */
 export interface RemovalDeps {
   readonly database: Database
@@ -65,8 +66,9 @@ export async function* removeDue(deps: RemovalDeps, stopping: () => boolean): As
 }
 
 /**
- * Puts the next try of each off, so that others leave them alone meanwhile; that is courtesy, nothing depends on it. When it
- * is back, the removals are durable, whoever made them: a power cut must not bring rows back whose bytes are gone (I2).
+ * Puts the next try of each off, so that others leave them alone meanwhile; that is courtesy, nothing depends on it.
+ * When it is back, the removals are durable, whoever made them: a power cut must not bring rows back whose bytes are
+ * gone (I2).
  */
 const take = async ({ database, clock }: RemovalDeps): Promise<Removal[]> => {
   const nowMs = clock.now()
@@ -125,8 +127,8 @@ const settleTogether = async (deps: RemovalDeps, gone: readonly Removal[]): Prom
 }
 
 /**
- * Some at a time. One that does not end in time is left behind, and while it hangs, this process neither begins it again
- * nor has its place for another: what hangs for good takes a bounded part of the file system's threads.
+ * Some at a time. One that does not end in time is left behind, and while it hangs, this process neither begins it
+ * again nor has its place for another: what hangs for good takes a bounded part of the file system's threads.
  */
 const removeBytes = async (deps: RemovalDeps, removals: readonly Removal[]): Promise<Removal[]> => {
   const { store, meter, report } = deps

@@ -71,9 +71,9 @@ const matches = (header: 'if-match' | 'if-none-match', value: string, etag: stri
 
 /**
  * The one door out: every route that sends stored bytes ends here. Decides conditions (RFC 9110, section 13) and range
- * (section 14), makes the headers, waits for its turn, and opens the bytes, which are read only as fast as the client takes
- * them. `headers` of the route are added. Throws 400 for conditions that are none, 412
- * `precondition_failed`, 416 `range_not_satisfiable`, and what {@link Admission.enter} throws.
+ * (section 14), makes the headers, waits for its turn, and opens the bytes, which are read only as fast as the client
+ * takes them. `headers` of the route are added. Throws 400 for conditions that are none, 412 `precondition_failed`, 416
+ * `range_not_satisfiable`, and what {@link Admission.enter} throws.
  */
 export const serve = async (
   deps: ServeDeps,

@@ -4,10 +4,10 @@ import type { Sha256 } from '../../kernel/digest.ts'
 import { smallFilesBytesMax } from '../../kernel/limits/downloads.ts'
 
 /**
- * Small files that were sent lately, in memory: sending one again costs no turn of the thread pool, and no request where
- * the store is across a network (measured with 4 KiB on a directory: a third of the event loop's time). What a digest names
- * never changes, so it is right for as long as it is kept. Who may have it, and whether it is still there, the catalog
- * decides before.
+ * Small files that were sent lately, in memory: sending one again costs no turn of the thread pool, and no request
+ * where the store is across a network (measured with 4 KiB on a directory: a third of the event loop's time). What a
+ * digest names never changes, so it is right for as long as it is kept. Who may have it, and whether it is still there,
+ * the catalog decides before.
  */
 export interface SmallFiles {
   /** The whole file, not to be written to. Undefined where it is not kept. */

@@ -14,9 +14,9 @@ import { relations } from './relations.ts'
 import { numberings } from './sequences.ts'
 
 /**
- * Proves what can be said of tables without knowing what they are for: that rows name rows that are there, that JSON is JSON, that
- * what is numbered has no gaps. The schema keeps some of it while a service writes; not from whoever writes past it, nor from a
- * disk that forgets. A statement for each relation, of which the first findings are told.
+ * Proves what can be said of tables without knowing what they are for: that rows name rows that are there, that JSON is
+ * JSON, that what is numbered has no gaps. The schema keeps some of it while a service writes; not from whoever writes
+ * past it, nor from a disk that forgets. A statement for each relation, of which the first findings are told.
  */
 export async function* checkRelations(q: Queries): AsyncGenerator<Finding> {
   for (const relation of relations)

@@ -33,8 +33,8 @@ const fileHere = 'artifacts(id,repository)'
 const deletedHere = 'deleted_artifacts(id,repository)'
 
 /**
- * Every relation between tables, whether the schema knows it as a foreign key or cannot, because the other end may be one of two
- * tables, or because more has to agree than a key. A row in which one of the columns is null names nothing.
+ * Every relation between tables, whether the schema knows it as a foreign key or cannot, because the other end may be
+ * one of two tables, or because more has to agree than a key. A row in which one of the columns is null names nothing.
  */
 export const relations: readonly Relation[] = [
   from('annotations', 'artifact_id', file, 'deleted_artifacts(id)'),

@@ -10,7 +10,9 @@ export interface Numbering {
   readonly first: number | null
 }
 
-/** Journals are looked at by themselves, and where a path's history begins: they are forgotten from the beginning on. */
+/**
+ * Journals are looked at by themselves, and where a path's history begins: they are forgotten from the beginning on.
+ */
 export const numberings: readonly Numbering[] = [
   { table: 'asset_revisions', of: ['repository', 'path'], number: 'revision', first: null },
   { table: 'attachment_revisions', of: ['artifact_id'], number: 'revision', first: null },

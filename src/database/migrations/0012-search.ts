@@ -31,7 +31,8 @@ const invertedIndex = async (q: Kysely<unknown>): Promise<void> => {
     .on('search_entries')
     .columns(['repository', 'artifact_id'])
     .execute()
-  // Without a list of what is yet to be sorted in, which every search would read and some writer would have to work off.
+  // Without a list of what is yet to be sorted in, which every search would read and some writer would have to work
+  // off.
   await sql`create index search_entries_by_token on search_entries using gin (tokens) with (fastupdate = off)`.execute(
     q,
   )

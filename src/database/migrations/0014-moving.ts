@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** What moving a catalog needs: a name for each database, how far an import is, and holds that keep reclaim from bytes. */
+/**
+ * What moving a catalog needs: a name for each database, how far an import is, and holds that keep reclaim from bytes.
+ */
 export const moving: Migration = {
   number: 14,
   name: 'moving',

@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
-/** The full-text table of SQLite merges when it is asked to (`features/catalog/search/sqlite.queries.ts`), not by itself. */
+/**
+ * The full-text table of SQLite merges when it is asked to (`features/catalog/search/sqlite.queries.ts`), not by
+ * itself.
+ */
 export const searchIndexMerges: Migration = {
   number: 15,
   name: 'search-index-merges',

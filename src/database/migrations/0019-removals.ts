@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * Each blob gets a generation, which is part of the name of its bytes; those that are there keep the empty one, and their
- * bytes their names. Removing bytes becomes a row of its own, so that nobody waits for it: what was marked becomes one.
+ * Each blob gets a generation, which is part of the name of its bytes; those that are there keep the empty one, and
+ * their bytes their names. Removing bytes becomes a row of its own, so that nobody waits for it: what was marked
+ * becomes one.
  */
 export const removals: Migration = {
   number: 19,
@@ -13,8 +14,8 @@ export const removals: Migration = {
       .alterTable('blobs')
       .addColumn('generation', text, (c) => c.notNull().defaultTo(''))
       .execute()
-    // A process of an older program that still runs fails from here on, instead of giving a new blob an old one's name. With
-    // SQLite none still runs: the first process to open the database finds out (`sqlite/opening.ts`).
+    // A process of an older program that still runs fails from here on, instead of giving a new blob an old one's name.
+    // With SQLite none still runs: the first process to open the database finds out (`sqlite/opening.ts`).
     if (engine === 'postgres') await sql`alter table blobs alter column generation drop default`.execute(q)
     await q.schema
       .createTable('removals')

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Migration } from '../migration.ts'
 
 /**
- * Whether the parts of an upload were seen to have the digest that was declared: only then may they be gone and the upload be
- * published all the same. Of those that are there nobody knows, and where they are gone they are sent again.
+ * Whether the parts of an upload were seen to have the digest that was declared: only then may they be gone and the
+ * upload be published all the same. Of those that are there nobody knows, and where they are gone they are sent again.
  */
 export const verifiedAssemblies: Migration = {
   number: 23,

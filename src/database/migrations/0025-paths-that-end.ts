@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts'
 
 /**
- * Revisions that say that a path shows nothing any more, paths of which that is the newest one, and which revision of a path is
- * the oldest that was not forgotten.
+ * Revisions that say that a path shows nothing any more, paths of which that is the newest one, and which revision of a
+ * path is the oldest that was not forgotten.
  */
 export const pathsThatEnd: Migration = {
   number: 25,

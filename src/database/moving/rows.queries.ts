@@ -13,7 +13,8 @@ const conditions = (): Partial<Record<TableName, RawBuilder<unknown>>> => ({
   uploads: sql`status <> 'pending'`,
   jobs: sql`ended_at is not null`,
   claims: sql`state <> 'pending'`,
-  // Whatever a pending upload alone holds stays with it. What waits for reclaim goes along, so that its end is told there.
+  // Whatever a pending upload alone holds stays with it. What waits for reclaim goes along, so that its end is told
+  // there.
   blobs: sql`(exists (select 1 from claims where claims.sha256 = blobs.sha256 and claims.state <> 'pending')
     or exists (select 1 from reclaim_candidates where reclaim_candidates.sha256 = blobs.sha256))`,
 })

@@ -30,7 +30,9 @@ export const rowText = (row: Row): string => JSON.stringify(Object.fromEntries(O
 const inText = ([column, value]: [string, RowValue]): [string, unknown] =>
   value instanceof Uint8Array ? [column, { base64: Buffer.from(value).toString('base64') }] : [column, value]
 
-/** What {@link rowText} wrote. Throws a RangeError unless it has exactly these columns with values that a row can have. */
+/**
+ * What {@link rowText} wrote. Throws a RangeError unless it has exactly these columns with values that a row can have.
+ */
 export const rowOf = (text: string, columns: readonly string[]): Row => {
   const parsed: unknown = JSON.parse(text)
   if (typeof parsed !== 'object' || parsed === null) throw new RangeError('a line is no row')

@@ -10,7 +10,9 @@ export interface MovedTable {
   readonly key: readonly string[]
   /** Rows read at a time. */
   readonly page: number
-  /** What does not go along, or changes; null where all rows go as they are. Done in `rows.queries.ts` and `rows.ts`. */
+  /**
+   * What does not go along, or changes; null where all rows go as they are. Done in `rows.queries.ts` and `rows.ts`.
+   */
   readonly except: string | null
 }
 
@@ -25,11 +27,11 @@ const by = (...key: string[]): MovedTable => ({ moves: true, key, page: exportPa
 const staying = (why: string): StayingTable => ({ moves: false, why })
 
 /**
- * What happens to each table when a catalog is exported and imported. The one list of it: a table that is missing here does
- * not compile. In an order in which every row finds what it refers to.
+ * What happens to each table when a catalog is exported and imported. The one list of it: a table that is missing here
+ * does not compile. In an order in which every row finds what it refers to.
  *
- * What is derived from other rows goes along as plain rows where it is a table like others, such as `package_stages`. What
- * an engine keeps in a form of its own has its place in {@link derivedTables}.
+ * What is derived from other rows goes along as plain rows where it is a table like others, such as `package_stages`.
+ * What an engine keeps in a form of its own has its place in {@link derivedTables}.
  */
 export const tableDecisions = {
   installation: staying('it is about one database'),
@@ -84,8 +86,9 @@ export const tableDecisions = {
 } as const satisfies Record<TableName, TableDecision>
 
 /**
- * Beginnings of the names of tables that an engine keeps for an index of its own, such as those of a full-text search. They
- * stay, and `rebuildDerived` in `rows.queries.ts` makes them anew, unless inserting the rows that they are made from does.
+ * Beginnings of the names of tables that an engine keeps for an index of its own, such as those of a full-text search.
+ * They stay, and `rebuildDerived` in `rows.queries.ts` makes them anew, unless inserting the rows that they are made
+ * from does.
  */
 export const derivedTables: readonly string[] = ['search_index']
 

@@ -35,8 +35,8 @@ const beginPatientSnapshot = `begin isolation level repeatable read read only;
   set local idle_in_transaction_session_timeout = ${postgresSnapshotIdleMs}; select 1`
 
 /**
- * A database on a server. Every commit is synchronous, `relaxed` ones too (the server groups them by itself), so everything
- * that can be seen is durable and there is nothing to settle.
+ * A database on a server. Every commit is synchronous, `relaxed` ones too (the server groups them by itself), so
+ * everything that can be seen is durable and there is nothing to settle.
  */
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres'

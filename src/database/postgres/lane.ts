@@ -7,10 +7,10 @@ import { type Bounds, openPool } from './pool.ts'
 /**
  * Connections for one kind of work, so that what waits there keeps nobody else waiting.
  *
- * PROMISE. Nothing takes longer than the bounds say, whatever the server does: while it stands still with its connections
- * open, a connection is given up after `connectMs`, a statement after `silenceMs`, or where that is long as soon as nobody
- * else gets an answer either. A connection that failed us is not used again, and nor are those that were idle beside it: what
- * they lead to fell silent, or is not what it was (another server took over).
+ * PROMISE. Nothing takes longer than the bounds say, whatever the server does: while it stands still with its
+ * connections open, a connection is given up after `connectMs`, a statement after `silenceMs`, or where that is long as
+ * soon as nobody else gets an answer either. A connection that failed us is not used again, and nor are those that were
+ * idle beside it: what they lead to fell silent, or is not what it was (another server took over).
  */
 export class Lane {
   readonly #pool: Pool
@@ -112,7 +112,10 @@ export class Taken {
     this.#client.release(isOld || this.inDoubt)
   }
 
-  /** Ends the connection, and with it the statement that is under way, when the server has nothing to say to others either. */
+  /**
+   * Ends the connection, and with it the statement that is under way, when the server has nothing to say to others
+   * either.
+   */
   #watch(probe: () => Promise<void>): NodeJS.Timeout {
     let inVain = 0
     const look = async (): Promise<void> => {

@@ -17,9 +17,9 @@ export interface Bounds {
 
 /**
  * Settings of every session, sent with the greeting, so they cost no round trip. Read only unless a transaction says
- * otherwise: that is what keeps `reader` from writing. The last three let the server notice within a minute that a client has
- * vanished, so that its locks are freed; the time-outs are for clients that are there and stand still. A pooler that shares
- * sessions between clients (pgbouncer in transaction mode) cannot keep them; ours is the pool.
+ * otherwise: that is what keeps `reader` from writing. The last three let the server notice within a minute that a
+ * client has vanished, so that its locks are freed; the time-outs are for clients that are there and stand still. A
+ * pooler that shares sessions between clients (pgbouncer in transaction mode) cannot keep them; ours is the pool.
  */
 const sessionSettings = (bounds: Bounds): Readonly<Record<string, string>> => ({
   default_transaction_read_only: 'on',

@@ -112,7 +112,9 @@ const opened = (path: string, readOnly: boolean): DatabaseSync => {
 
 const plainChanges: ReadonlySet<string> = new Set(['UpdateQueryNode', 'DeleteQueryNode'])
 
-/** node:sqlite binds every number as a float, which would show in text (`5.0`); a bigint is bound as the integer it is. */
+/**
+ * node:sqlite binds every number as a float, which would show in text (`5.0`); a bigint is bound as the integer it is.
+ */
 const toSqlite = (value: unknown, index: number): SQLInputValue => {
   const checked: Bindable = checkParameter(value, index)
   return typeof checked === 'number' && Number.isInteger(checked) ? BigInt(checked) : checked

@@ -21,7 +21,9 @@ import { Writer } from './writer.ts'
 export interface SqliteOptions {
   readonly path: string
   readonly report: (message: string, error: unknown) => void
-  /** Told, after `report`, that nothing can be made durable any more: the process has to end, without closing anything. */
+  /**
+   * Told, after `report`, that nothing can be made durable any more: the process has to end, without closing anything.
+   */
   readonly lost?: ((error: Error) => void) | undefined
   /** Tests put power cuts and failing disks between us and the file. */
   readonly openWal?: (databasePath: string) => WalFile

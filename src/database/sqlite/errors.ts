@@ -24,11 +24,17 @@ export const isBusy = (error: unknown): boolean => {
   return code === busy || code === locked
 }
 
-/** What passes and has damaged nothing: somebody is in the way, or there is no room. What was not copied stays in the log. */
+/**
+ * What passes and has damaged nothing: somebody is in the way, or there is no room. What was not copied stays in the
+ * log.
+ */
 export const isPassing = (error: unknown): boolean =>
   isBusy(error) || (error instanceof DatabaseUnavailable && error.diskFull)
 
-/** Errors of the engine become `DatabaseUnavailable`; errors of the query (and busy ones, to be retried) stay as they are. */
+/**
+ * Errors of the engine become `DatabaseUnavailable`; errors of the query (and busy ones, to be retried) stay as they
+ * are.
+ */
 export const translated = (error: unknown): unknown => {
   if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE') {
     return new DatabaseUnavailable('The database is closed.', { cause: error })

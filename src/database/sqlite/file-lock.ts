@@ -5,11 +5,12 @@ import { DatabaseSync } from 'node:sqlite'
 export type LockMode = 'exclusive' | 'shared'
 
 /**
- * A lock between processes that the system gives back when its process ends, however it ends: nothing stays stuck. Null when
- * somebody else has it. The file is made if it is missing, and always empty; who holds a lock on it may not move it.
+ * A lock between processes that the system gives back when its process ends, however it ends: nothing stays stuck. Null
+ * when somebody else has it. The file is made if it is missing, and always empty; who holds a lock on it may not move
+ * it.
  *
- * Node has no locks of files, SQLite has: this is a database that nothing is ever written to. Like every lock of a file it is
- * known on one machine, and on others as far as the file system tells them.
+ * Node has no locks of files, SQLite has: this is a database that nothing is ever written to. Like every lock of a file
+ * it is known on one machine, and on others as far as the file system tells them.
  */
 export const lockFile = (path: string, mode: LockMode): Disposable | null => {
   create(path)

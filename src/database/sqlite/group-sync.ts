@@ -1,39 +1,41 @@
 /**
  * Durability in groups.
  *
- * PROMISE. When `durable()` resolves, everything that was committed (by this process or another) and visible at the call
- * survives a power cut. A commit itself syncs nothing (`synchronous=NORMAL`); one `fdatasync` of the `-wal` file, in the
- * thread pool, serves everyone who committed before it *began*.
+ * PROMISE. When `durable()` resolves, everything that was committed (by this process or another) and visible at the
+ * call survives a power cut. A commit itself syncs nothing (`synchronous=NORMAL`); one `fdatasync` of the `-wal` file,
+ * in the thread pool, serves everyone who committed before it *began*.
  *
  * WHY THIS IS AS DURABLE AS synchronous=FULL, which is the same fdatasync, made by every commit for itself:
  *
- * 1. A commit appends frames to the `-wal` file with write() and is visible to others only after that. Recovery accepts the
- *    longest prefix of frames whose salts and cumulative checksums hold and that ends in a commit frame. What a power cut
- *    leaves of unsynced frames (nothing, some sectors, any order) can therefore only shorten the prefix, never mix it.
+ * 1. A commit appends frames to the `-wal` file with write() and is visible to others only after that. Recovery accepts
+ *    the longest prefix of frames whose salts and cumulative checksums hold and that ends in a commit frame. What a
+ *    power cut leaves of unsynced frames (nothing, some sectors, any order) can therefore only shorten the prefix,
+ *    never mix it.
  * 2. fdatasync promises, per inode and whoever wrote it, that all data written before the call began, and the file size
  *    needed to read it, are on stable storage when it returns. So after a sync that began after a commit, the prefix
  *    contains that commit.
- * 3. Frames leave the `-wal` file only by being overwritten from its start, when a writer finds that a checkpoint has copied
- *    all of them. A checkpoint (also under NORMAL) syncs the `-wal` file *before* it copies, and syncs the database file after
- *    copying and *before* it declares the frames copied. So what is overwritten is durable in the database file, and what
- *    is copied was durable in the `-wal` file: the database file never holds a commit that the log could lose.
- *    The restarted log gets new salts, and its header is synced before frames follow it; old frames cannot be taken for new.
- * 4. The file is the same file: SQLite creates the `-wal` file when the first connection uses the database and unlinks it when
- *    the last one closes. Our writer connection is open for as long as we hold our descriptor, so both name one inode.
- *    (POSIX locks are dropped when *any* descriptor of a file is closed, but SQLite locks the database and `-shm` files only;
- *    neither is ever opened here.)
- * 5. The name of the file is durable: the folder is synced after the files are made and before the first transaction, because
- *    under NORMAL SQLite would do so only at its first checkpoint.
+ * 3. Frames leave the `-wal` file only by being overwritten from its start, when a writer finds that a checkpoint has
+ *    copied all of them. A checkpoint (also under NORMAL) syncs the `-wal` file *before* it copies, and syncs the
+ *    database file after copying and *before* it declares the frames copied. So what is overwritten is durable in the
+ *    database file, and what is copied was durable in the `-wal` file: the database file never holds a commit that the
+ *    log could lose. The restarted log gets new salts, and its header is synced before frames follow it; old frames
+ *    cannot be taken for new.
+ * 4. The file is the same file: SQLite creates the `-wal` file when the first connection uses the database and unlinks
+ *    it when the last one closes. Our writer connection is open for as long as we hold our descriptor, so both name one
+ *    inode. (POSIX locks are dropped when *any* descriptor of a file is closed, but SQLite locks the database and
+ *    `-shm` files only; neither is ever opened here.)
+ * 5. The name of the file is durable: the folder is synced after the files are made and before the first transaction,
+ *    because under NORMAL SQLite would do so only at its first checkpoint.
  *
- * What is left to FULL: another *process* may read a commit of ours before it is synced. Therefore a transaction that wrote
- * nothing also waits if something it may have seen is unsynced: a commit of ours, or one of another process, which
- * `version` (SQLite's data_version) reveals.
+ * What is left to FULL: another *process* may read a commit of ours before it is synced. Therefore a transaction that
+ * wrote nothing also waits if something it may have seen is unsynced: a commit of ours, or one of another process,
+ * which `version` (SQLite's data_version) reveals.
  *
  * The log is copied and begun anew in a thread (`log-keeper.ts`), whose syncs nobody here waits for.
  *
- * A FAILED SYNC IS FINAL, here or while the log is copied. After an fsync error the kernel may have marked the lost pages clean:
- * a second sync would succeed and prove nothing. So every waiter and every later call fails, and the process ends. The next one
- * does not trust what it can read of the log either (`opening.ts`).
+ * A FAILED SYNC IS FINAL, here or while the log is copied. After an fsync error the kernel may have marked the lost
+ * pages clean: a second sync would succeed and prove nothing. So every waiter and every later call fails, and the
+ * process ends. The next one does not trust what it can read of the log either (`opening.ts`).
  */
 export interface SyncedFile {
   /** Makes everything durable that was written before the call. */

@@ -5,7 +5,10 @@ import type { LogAnswer, LogTask, LogThreadData } from './log-thread.ts'
 /** It runs a few statements again and again. */
 const resourceLimits = { maxYoungGenerationSizeMb: 1 }
 
-/** The thread that looks after a log, asked one thing at a time. It does not keep the process alive, but for whoever waits. */
+/**
+ * The thread that looks after a log, asked one thing at a time. It does not keep the process alive, but for whoever
+ * waits.
+ */
 export class LogThread {
   readonly #worker: Worker
   #waiting: PromiseWithResolvers<LogAnswer> | undefined

@@ -21,15 +21,16 @@ export interface LogCareOptions {
 }
 
 /**
- * Sees to it that the log is copied into the database file, in a thread, so that no commit and no request ever waits for the
- * syncs of that. The thread begins when the log has grown for the first time, and in one process of those that have the database
- * open: the one that gets the keeper's lock; when that ends, however it ends, another one gets it.
+ * Sees to it that the log is copied into the database file, in a thread, so that no commit and no request ever waits
+ * for the syncs of that. The thread begins when the log has grown for the first time, and in one process of those that
+ * have the database open: the one that gets the keeper's lock; when that ends, however it ends, another one gets it.
  *
- * The log stays below some tens of megabytes, however much is written, but for a long reader of an old state (an export):
- * what it may still read stays until it is done. Whether that is so is seen by the metrics.
+ * The log stays below some tens of megabytes, however much is written, but for a long reader of an old state (an
+ * export): what it may still read stays until it is done. Whether that is so is seen by the metrics.
  *
- * A copy that fails for want of room or because others are in the way is tried again: nothing is lost, all is in the log. Any
- * other failure is as final as that of a sync (`group-sync.ts`). So is the one of another process, which leaves a mark.
+ * A copy that fails for want of room or because others are in the way is tried again: nothing is lost, all is in the
+ * log. Any other failure is as final as that of a sync (`group-sync.ts`). So is the one of another process, which
+ * leaves a mark.
  */
 export class LogCare implements DatabaseLog {
   readonly #options: LogCareOptions

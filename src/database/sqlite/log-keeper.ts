@@ -14,24 +14,27 @@ export interface LogFrames {
 }
 
 /**
- * Copies the log into the database file, and lets it begin anew. Everything here may wait for syncs, so it runs in a thread.
+ * Copies the log into the database file, and lets it begin anew. Everything here may wait for syncs, so it runs in a
+ * thread.
  *
- * PROMISE. While this one lives, no writer of any process begins the log anew: only `restart` does. Whoever begins it anew
- * writes its header and syncs it (see `group-sync.ts`, 3), and a writer would do so in the middle of its commit.
+ * PROMISE. While this one lives, no writer of any process begins the log anew: only `restart` does. Whoever begins it
+ * anew writes its header and syncs it (see `group-sync.ts`, 3), and a writer would do so in the middle of its commit.
  *
- * HOW. SQLite's rules (`walRestartLog` and `walCheckpoint` in wal.c): a writer begins anew if, when its transaction began, all
- * frames were copied, and no reader holds a read mark 1 to 4. A reader gets such a mark unless all frames are copied at that
- * moment. So a read transaction, the *guard*, that began while something was left to copy keeps the log going on, whatever
- * is copied meanwhile. A copy goes up to the guard's mark, so the guard is renewed before each one. That leaves no gap:
- * it is renewed only while something is left beyond its mark, and as nobody else copies, that is left until it is back.
+ * HOW. SQLite's rules (`walRestartLog` and `walCheckpoint` in wal.c): a writer begins anew if, when its transaction
+ * began, all frames were copied, and no reader holds a read mark 1 to 4. A reader gets such a mark unless all frames
+ * are copied at that moment. So a read transaction, the *guard*, that began while something was left to copy keeps the
+ * log going on, whatever is copied meanwhile. A copy goes up to the guard's mark, so the guard is renewed before each
+ * one. That leaves no gap: it is renewed only while something is left beyond its mark, and as nobody else copies, that
+ * is left until it is back.
  *
- * To begin anew the caller keeps the writer of its own process waiting. Then: everything is copied; another connection takes
- * the lock of the writers of all processes; the guard goes; a commit that changes nothing writes the first frame, for which
- * SQLite writes the new header and syncs it, here; the guard comes back. A reader that began before the last frame was
- * copied is in the way: then that commit is one more frame of the old log, and the caller tries again later.
+ * To begin anew the caller keeps the writer of its own process waiting. Then: everything is copied; another connection
+ * takes the lock of the writers of all processes; the guard goes; a commit that changes nothing writes the first frame,
+ * for which SQLite writes the new header and syncs it, here; the guard comes back. A reader that began before the last
+ * frame was copied is in the way: then that commit is one more frame of the old log, and the caller tries again later.
  *
- * Frames are copied and declared copied by SQLite alone, in the order that it has: log synced, pages written, file synced. Each
- * statement says what went wrong; an error from a sync or a write means that nobody knows what the disk holds.
+ * Frames are copied and declared copied by SQLite alone, in the order that it has: log synced, pages written, file
+ * synced. Each statement says what went wrong; an error from a sync or a write means that nobody knows what the disk
+ * holds.
  */
 export class LogKeeper {
   readonly #copying: SqliteConnection
@@ -122,14 +125,19 @@ export class LogKeeper {
   }
 }
 
-/** Writes the first frame of a log that is empty, and with it the header, synced: what a later commit would wait for. */
+/**
+ * Writes the first frame of a log that is empty, and with it the header, synced: what a later commit would wait for.
+ */
 export const beginLog = (connection: SqliteConnection): void => {
   connection.exec('begin immediate')
   writeNothingNew(connection)
   connection.exec('commit')
 }
 
-/** One frame that says nothing new: a number that SQLite keeps for its users, and that we do not use, is written as it is. */
+/**
+ * One frame that says nothing new: a number that SQLite keeps for its users, and that we do not use, is written as it
+ * is.
+ */
 const writeNothingNew = (connection: SqliteConnection): void => {
   const own = Number(connection.value('pragma user_version'))
   connection.exec(`pragma user_version = ${own}`)

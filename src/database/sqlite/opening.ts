@@ -3,30 +3,33 @@
  *
  * PROMISE. Nothing is acknowledged on a log of which nobody knows whether the disk holds it.
  *
- * WHY IT IS NOT KNOWN. After a failed sync the kernel may keep pages in its memory and mark them clean: whoever reads them sees
- * commits that the disk does not have, and a later sync of theirs succeeds and proves nothing. The process that meets this ends
- * (`group-sync.ts`). The next one would read such a log, recover commits from it, and acknowledge others that lie behind
- * them in the same file: a power cut then ends the log at the first lost page, and takes them all.
+ * WHY IT IS NOT KNOWN. After a failed sync the kernel may keep pages in its memory and mark them clean: whoever reads
+ * them sees commits that the disk does not have, and a later sync of theirs succeeds and proves nothing. The process
+ * that meets this ends (`group-sync.ts`). The next one would read such a log, recover commits from it, and acknowledge
+ * others that lie behind them in the same file: a power cut then ends the log at the first lost page, and takes them
+ * all.
  *
  * WHAT IS DONE, by the first process that opens the database, before anybody relies on what SQLite reads:
  *
- * 0. SQLite is asked whether anybody else has the database open: a process of an older program, which knows nothing of our
- *    lock, or some other program. Then the start is refused: writing the log again beside a writer would take its commits. It
- *    is kept to ourselves from here on; what SQLite does when that ends is 2.
- * 1. Every byte of the log is written again over itself, which makes every page of it dirty, and is synced. What recovery will
- *    read is now what the disk holds. It is the same text in the same place: a power cut meanwhile leaves of each sector the old
- *    one or the new, and where the disk had what was acknowledged, both are the same. It needs no room, so that a full disk
- *    does not keep a service from starting, and no other name, so that nobody is left with another file.
- * 2. SQLite recovers the log from its beginning and copies all of it into the database file, synced, and empties it. That
- *    also settles the database file: a page of it that a failed sync may have lost was written since the file was last
- *    synced well, a log begins anew only after that, so it stands in this log and is written again.
+ * 0. SQLite is asked whether anybody else has the database open: a process of an older program, which knows nothing of
+ *    our lock, or some other program. Then the start is refused: writing the log again beside a writer would take its
+ *    commits. It is kept to ourselves from here on; what SQLite does when that ends is 2.
+ * 1. Every byte of the log is written again over itself, which makes every page of it dirty, and is synced. What
+ *    recovery will read is now what the disk holds. It is the same text in the same place: a power cut meanwhile leaves
+ *    of each sector the old one or the new, and where the disk had what was acknowledged, both are the same. It needs
+ *    no room, so that a full disk does not keep a service from starting, and no other name, so that nobody is left with
+ *    another file.
+ * 2. SQLite recovers the log from its beginning and copies all of it into the database file, synced, and empties it.
+ *    That also settles the database file: a page of it that a failed sync may have lost was written since the file was
+ *    last synced well, a log begins anew only after that, so it stands in this log and is written again.
  * 3. The folder is synced: the names are durable.
  *
- * WHO IS FIRST is said by a lock between our processes, `<database>-lock`: exclusive for the first, then shared by all. One that
- * comes later trusts what the others wrote, since they would have met the failure: every open descriptor of a file is told of
- * a failed write once. But a descriptor that is opened after it was told to others is not. So who meets a failure leaves the
- * mark `<database>-suspect` and ends; others end when they see it, and who comes waits until all have gone and is the first.
- * The mark need not be durable: what it warns of is the kernel's memory, which a power cut empties.
+ * WHO IS FIRST is said by a lock between our processes, `<database>-lock`: exclusive for the first, then shared by all.
+ * One that comes later trusts what the others wrote, since they would have met the failure: every open descriptor of a
+ * file is told of a failed write once. But a descriptor that is opened after it was told to others is not. So who meets
+ * a failure leaves the mark `<database>-suspect` and ends; others end when they see it, and who comes waits until all
+ * have gone and is the first. The mark need not be durable: what it warns of is the kernel's memory, which a power cut
+ * empties.
  */
 import { closeSync, existsSync, fdatasyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -67,7 +70,9 @@ export const isSuspect = async (path: string): Promise<boolean> => {
   }
 }
 
-/** Opens a database in its turn, as above. Throws `DatabaseUnavailable` when others do not let it within a few seconds. */
+/**
+ * Opens a database in its turn, as above. Throws `DatabaseUnavailable` when others do not let it within a few seconds.
+ */
 export const openInOrder = async <T extends Opened>(path: string, open: () => T): Promise<T> => {
   const deadline = performance.now() + databaseConnectMs
   /** What was opened as the first, and waits for its shared lock. */
@@ -97,7 +102,9 @@ export const openInOrder = async <T extends Opened>(path: string, open: () => T)
 /** Somebody has the database open who does not hold our lock: another program, or one of ours between its two locks. */
 class OpenElsewhere extends DatabaseUnavailable {}
 
-/** Null, to be tried again, while somebody has the database open without our lock; after the deadline that is the error. */
+/**
+ * Null, to be tried again, while somebody has the database open without our lock; after the deadline that is the error.
+ */
 const whileNobodyElse = async <T>(work: () => Promise<T | null>, deadline: number): Promise<T | null> => {
   try {
     return await work()
@@ -107,7 +114,9 @@ const whileNobodyElse = async <T>(work: () => Promise<T | null>, deadline: numbe
   }
 }
 
-/** The lock is given back for a shared one: who is first in between finds a log without a frame, and changes nothing. */
+/**
+ * The lock is given back for a shared one: who is first in between finds a log without a frame, and changes nothing.
+ */
 const openFirst = async <T extends Opened>(path: string, open: () => T): Promise<T | null> => {
   const alone = locked(path, 'exclusive')
   if (alone === null) return null
@@ -194,8 +203,9 @@ const renewLog = (path: string): void => {
 }
 
 /**
- * A file that was cut off while it was made, before anything was answered, begins with anything; its journal says so, and SQLite
- * makes it empty again. Only while nobody has it open: closing the file would end locks of this process (close(2) and POSIX locks). */
+ * A file that was cut off while it was made, before anything was answered, begins with anything; its journal says so,
+ * and SQLite makes it empty again. Only while nobody has it open: closing the file would end locks of this process
+ * (close(2) and POSIX locks). */
 const mustBeDatabase = (path: string): void => {
   const file = openedIfThere(path, 'r')
   if (file === null) return

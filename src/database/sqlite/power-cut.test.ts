@@ -2,14 +2,16 @@
  * Plays power cuts. The disk is modelled from what is promised about it and nothing more:
  *
  * - A sync makes durable what stood in the log when it *began*, and only once it has ended.
- * - Of what was written since, each sector may have arrived or not: the old one, the new one, or nothing where there was
- *   no file yet.
- * - A checkpoint syncs the log, copies pages into the database file, and syncs that file if it copied all (that SQLite does
- *   so is visible with strace: `strace -f -y -e pwrite64,fdatasync,fsync node …`); pages of a partial copy may arrive or not.
+ * - Of what was written since, each sector may have arrived or not: the old one, the new one, or nothing where there
+ *   was no file yet.
+ * - A checkpoint syncs the log, copies pages into the database file, and syncs that file if it copied all (that SQLite
+ *   does so is visible with strace: `strace -f -y -e pwrite64,fdatasync,fsync node …`); pages of a partial copy may
+ *   arrive or not.
  * - A log that starts again has its new header synced before frames follow it (visible in the same way).
  *
- * The database that recovery makes of such a disk must hold every acknowledged transaction, and hold transactions whole and
- * in order of their commits. What a failed sync leaves to the next process takes processes that end: test/faults/power-cuts.test.ts.
+ * The database that recovery makes of such a disk must hold every acknowledged transaction, and hold transactions whole
+ * and in order of their commits. What a failed sync leaves to the next process takes processes that end:
+ * test/faults/power-cuts.test.ts.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -69,7 +71,8 @@ class ModelledDisk {
     return () => {
       if (checkpoints !== this.#checkpoints) return // A checkpoint has synced more meanwhile.
       this.#log()
-      // A log that started again meanwhile has its header on the disk, and what this sync covered is in the database file.
+      // A log that started again meanwhile has its header on the disk, and what this sync covered is in the database
+      // file.
       if (isOneLog(image, this.#durableLog)) this.#durableLog = image
     }
   }
@@ -118,7 +121,8 @@ const play = async (seed: number, folder: string, honest: boolean): Promise<Roun
   }
   const database = new SqliteDatabase({ path, report: failOnReport, openWal })
   await migrate(database, notesSchema)
-  // The model has to see every checkpoint. Those that SQLite makes by itself do the same, on the connection that writes.
+  // The model has to see every checkpoint. Those that SQLite makes by itself do the same, on the connection that
+  // writes.
   await database.transaction(async (tx) => void (await sql`pragma wal_autocheckpoint = 0`.execute(tx)))
   const other = new DatabaseSync(path)
   other.exec('pragma wal_autocheckpoint = 0; pragma wal_checkpoint(truncate); pragma synchronous = normal')

@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises'
 import { DatabaseUnavailable } from '../unavailable.ts'
 
 /**
- * Notices that the files of an open database were removed or replaced under the process. It would go on reading and writing
- * files that have no name any more, and everything that it acknowledges would be gone when it ends.
+ * Notices that the files of an open database were removed or replaced under the process. It would go on reading and
+ * writing files that have no name any more, and everything that it acknowledges would be gone when it ends.
  *
  * A file is the one that it was at the first look; nobody removes the log while somebody has the database open.
  */

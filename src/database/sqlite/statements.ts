@@ -50,7 +50,9 @@ export class Statement {
     return BigInt(this.#statement.run(...parameters).changes)
   }
 
-  /** Another process may have changed the schema since: a `select *` is then compiled anew by SQLite, so are the names. */
+  /**
+   * Another process may have changed the schema since: a `select *` is then compiled anew by SQLite, so are the names.
+   */
   readonly #toRow = (values: readonly SQLOutputValue[]): Row => {
     if (values.length !== this.#names.length) this.#names = columnNames(this.#statement)
     const names = this.#names

@@ -7,7 +7,9 @@ export interface WalFile {
   close(): void
 }
 
-/** Opens the log, which must exist (some connection has used the database), and makes the names in its folder durable. */
+/**
+ * Opens the log, which must exist (some connection has used the database), and makes the names in its folder durable.
+ */
 export const openWalFile = (databasePath: string): WalFile => {
   const descriptor = openSync(`${databasePath}-wal`, 'r+')
   syncFolder(dirname(databasePath))

@@ -36,7 +36,9 @@ export class WriterQueue {
     return promise
   }
 
-  /** Resolves when the running turn is over, before all who wait: for what may not wait behind a crowd, one at a time. */
+  /**
+   * Resolves when the running turn is over, before all who wait: for what may not wait behind a crowd, one at a time.
+   */
   enterNext(): Promise<void> {
     if (!this.#taken) return this.enter()
     const { promise, resolve } = Promise.withResolvers<void>()

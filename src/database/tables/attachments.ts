@@ -1,4 +1,7 @@
-/** Every list of attachments that a build ever had; the newest is the current one. Goes with the last trace of the build. */
+/**
+ * Every list of attachments that a build ever had; the newest is the current one. Goes with the last trace of the
+ * build.
+ */
 export interface AttachmentRevisionsTable {
   /** The build. It may be deleted: then its attachments wait to come back with it. */
   artifact_id: string

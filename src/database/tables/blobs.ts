@@ -12,8 +12,8 @@ export interface BlobsTable {
   state: 'expected' | 'stored'
   stored_at: string | null
   /**
-   * Makes the name of the bytes in the store one that is never used twice: every row has its own. Empty in rows from before
-   * there were generations.
+   * Makes the name of the bytes in the store one that is never used twice: every row has its own. Empty in rows from
+   * before there were generations.
    */
   generation: string
 }

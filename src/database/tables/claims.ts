@@ -1,6 +1,6 @@
 /**
- * What kind of thing holds bytes. Its id is that of its claim. Whatever floor looks at claims passes the kind on; what it means that
- * a holder is gone for good, says `features/lifecycle/deletion/giving-up.ts`.
+ * What kind of thing holds bytes. Its id is that of its claim. Whatever floor looks at claims passes the kind on; what
+ * it means that a holder is gone for good, says `features/lifecycle/deletion/giving-up.ts`.
  */
 export type HolderKind = 'artifact'
 

@@ -1,8 +1,8 @@
 import type { JournalAction } from '../../kernel/journal-actions.ts'
 
 /**
- * Append-only; what is old is forgotten from the beginning (journal/retention.ts). Sequences of one repository have no gaps and
- * grow in the order of commits.
+ * Append-only; what is old is forgotten from the beginning (journal/retention.ts). Sequences of one repository have no
+ * gaps and grow in the order of commits.
  */
 export interface JournalTable {
   repository: string

@@ -1,4 +1,7 @@
-/** The public half of a key that signs download links. The private half is in the memory of one process and nowhere else. */
+/**
+ * The public half of a key that signs download links. The private half is in the memory of one process and nowhere
+ * else.
+ */
 export interface LinkKeysTable {
   id: string
   /** Ed25519, 32 bytes in base64url. */

@@ -4,7 +4,10 @@ import type { UsageState } from '../../kernel/usage-state.ts'
 export interface RepositoriesTable {
   id: string
   created_at: string
-  /** Set when the repository was deleted: the row stays so that no sequence of its journals comes again if the id returns. */
+  /**
+   * Set when the repository was deleted: the row stays so that no sequence of its journals comes again if the id
+   * returns.
+   */
   deleted_at: string | null
   /** Which of the repositories that had this id it is, from 1. */
   incarnation: number

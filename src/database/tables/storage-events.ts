@@ -1,4 +1,6 @@
-/** What operators should know of the storage of a repository. Sequences of one repository grow in the order of commits. */
+/**
+ * What operators should know of the storage of a repository. Sequences of one repository grow in the order of commits.
+ */
 export interface StorageEventsTable {
   repository: string
   sequence: number

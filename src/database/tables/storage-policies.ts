@@ -1,4 +1,6 @@
-/** What a repository keeps of its package versions, and when the rest is deleted. Its quota stands in `repositories`. */
+/**
+ * What a repository keeps of its package versions, and when the rest is deleted. Its quota stands in `repositories`.
+ */
 export interface StoragePoliciesTable {
   repository: string
   revision: number

@@ -48,7 +48,10 @@ const listed = (header: keyof typeof lists, text: string): Said[] => {
   return said
 }
 
-/** Base64 as RFC 4648 has it, with its padding and no bits left over; empty for any other text, of which Node reads what it can. */
+/**
+ * Base64 as RFC 4648 has it, with its padding and no bits left over; empty for any other text, of which Node reads what
+ * it can.
+ */
 const fromBase64 = (text: string): Buffer => {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : Buffer.alloc(0)
@@ -83,8 +86,8 @@ const saidIn = (headers: IncomingHttpHeaders, handled: readonly string[]): Said[
 }
 
 /**
- * Holds a body against what its headers say of it. Digests are computed while it comes, on the event loop, and only those that
- * somebody asked for: a millisecond for two megabytes, in pieces of at most 64 KiB.
+ * Holds a body against what its headers say of it. Digests are computed while it comes, on the event loop, and only
+ * those that somebody asked for: a millisecond for two megabytes, in pieces of at most 64 KiB.
  */
 export interface BodyDigests {
   update(piece: Uint8Array): void
@@ -93,8 +96,8 @@ export interface BodyDigests {
 }
 
 /**
- * What the headers of a request say of its body, apart from those that its operation handles itself; null where they say
- * nothing. Throws 400 for what is malformed or of no algorithm that is known.
+ * What the headers of a request say of its body, apart from those that its operation handles itself; null where they
+ * say nothing. Throws 400 for what is malformed or of no algorithm that is known.
  */
 export const bodyDigests = (headers: IncomingHttpHeaders, handled: readonly string[]): BodyDigests | null => {
   const said = saidIn(headers, handled)

@@ -43,9 +43,9 @@ const declaredBytes = (request: IncomingMessage): number | null => {
 }
 
 /**
- * The body of a request as a stream with two clocks: idle (no byte for a while) and the upload deadline. Its turn is waited for
- * when the first piece is asked for; then reading starts, and `100 Continue` goes out. `whenWhole` is asked when the last piece was
- * taken: what it throws ends the stream instead of its end.
+ * The body of a request as a stream with two clocks: idle (no byte for a while) and the upload deadline. Its turn is
+ * waited for when the first piece is asked for; then reading starts, and `100 Continue` goes out. `whenWhole` is asked
+ * when the last piece was taken: what it throws ends the stream instead of its end.
  */
 export const incomingBody = (request: IncomingMessage, response: ServerResponse, taking: Taking): IncomingBody => ({
   declaredBytes: request.headers['transfer-encoding'] === undefined ? (declaredBytes(request) ?? 0) : null,

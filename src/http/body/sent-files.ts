@@ -22,12 +22,15 @@ export interface Receiving {
 
 type Sent = Extract<BodyKind, { readonly mediaTypes: unknown }>
 
-/** Whether a body is received here: in its turn, within the upload deadline, and held against what its headers say of it. */
+/**
+ * Whether a body is received here: in its turn, within the upload deadline, and held against what its headers say of
+ * it.
+ */
 export const isSent = (body: BodyKind): body is Sent => 'mediaTypes' in body
 
 /**
- * The body as its operation takes it. Of the kind `stream` nothing was read yet. Throws 415 for another media type, 400 for a part
- * of a file, 412 for a condition that the operation does not know (`headerNames` are those it does).
+ * The body as its operation takes it. Of the kind `stream` nothing was read yet. Throws 415 for another media type, 400
+ * for a part of a file, 412 for a condition that the operation does not know (`headerNames` are those it does).
  */
 export const sentBody = async (
   body: Sent,

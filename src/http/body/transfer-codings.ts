@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../kernel/failure.ts'
 
 /**
- * A body comes as it is or in chunks. 501 `not_implemented` for any other transfer coding (RFC 9112, section 6.1), whose bytes would
- * otherwise be taken for those of the file; 400 for one of HTTP/1.0, which has none, and whose bodies others read to another end.
+ * A body comes as it is or in chunks. 501 `not_implemented` for any other transfer coding (RFC 9112, section 6.1),
+ * whose bytes would otherwise be taken for those of the file; 400 for one of HTTP/1.0, which has none, and whose bodies
+ * others read to another end.
  */
 export const refuseCodings = ({ headers, httpVersion }: IncomingMessage): void => {
   const codings = headers['transfer-encoding']

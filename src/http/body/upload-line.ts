@@ -12,15 +12,16 @@ import { type HeldPlace, SlowClients } from '../../kernel/slow-clients.ts'
 import type { Timers } from '../../kernel/timers.ts'
 
 /**
- * The line in which bodies of files wait to be received: each takes memory, a place in the hashing ring and a disk. Whoever has
- * the fewest under way is next, so that one who sends hundreds does not keep the others waiting; one caller alone never has all
- * places, nor all of the line. While others wait, the slowest are cut off ({@link SlowClients}), so that nobody keeps a place by
- * sending a byte now and then.
+ * The line in which bodies of files wait to be received: each takes memory, a place in the hashing ring and a disk.
+ * Whoever has the fewest under way is next, so that one who sends hundreds does not keep the others waiting; one caller
+ * alone never has all places, nor all of the line. While others wait, the slowest are cut off ({@link SlowClients}), so
+ * that nobody keeps a place by sending a byte now and then.
  */
 export interface UploadLine {
   /**
-   * Resolves at the caller's turn; the place is given back with the scope. 503 `busy` when the line is full, or the turn does
-   * not come in time, 400 when the scope ends meanwhile. `cut` is called with what to answer when the place is taken away.
+   * Resolves at the caller's turn; the place is given back with the scope. 503 `busy` when the line is full, or the
+   * turn does not come in time, 400 when the scope ends meanwhile. `cut` is called with what to answer when the place
+   * is taken away.
    */
   enter(scope: Scope, caller: string, cut: (failure: Failure) => void): Promise<ReceivingPlace>
 }
@@ -31,7 +32,10 @@ interface Waiting {
   giveUp(failure: Failure): void
 }
 
-/** The place of a body that is received. Its time runs only while the client is waited for: no disk of ours makes it slow. */
+/**
+ * The place of a body that is received. Its time runs only while the client is waited for: no disk of ours makes it
+ * slow.
+ */
 export class ReceivingPlace implements HeldPlace {
   readonly caller: string
   readonly cutOff: () => void

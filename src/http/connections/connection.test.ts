@@ -26,8 +26,8 @@ describe('a connection', () => {
   })
 
   /**
-   * A connection to a server whose answers the test gives, and whose time it lets pass. Connections come from these networks in
-   * turn, null for a proxy; more of one network have to make room for each other.
+   * A connection to a server whose answers the test gives, and whose time it lets pass. Connections come from these
+   * networks in turn, null for a proxy; more of one network have to make room for each other.
    */
   const scene = async (...networks: readonly (string | null)[]) => {
     const responses: ServerResponse[] = []

@@ -47,11 +47,12 @@ interface LastWords {
 const waitingEverywhere = new Shares<Waiting>()
 
 /**
- * A connection and its requests, which are served one after another in the order in which they came. A client may send more
- * before it has its answer (RFC 9112, section 9.3.2): nothing is read on then, so that what waits is what came in one packet.
+ * A connection and its requests, which are served one after another in the order in which they came. A client may send
+ * more before it has its answer (RFC 9112, section 9.3.2): nothing is read on then, so that what waits is what came in
+ * one packet.
  *
- * The exchange of the request that is served ends with its answer, and with the connection if that is sooner. The end of the
- * connection is what the socket says, not the response, which learns of it only while it is connected.
+ * The exchange of the request that is served ends with its answer, and with the connection if that is sooner. The end
+ * of the connection is what the socket says, not the response, which learns of it only while it is connected.
  */
 export class Connection {
   readonly #socket: Socket
@@ -105,14 +106,18 @@ export class Connection {
     thing.connection.#end()
   }
 
-  /** Nothing moved for a while. With a request under way that is as it should be: whoever waits for its client has a clock. */
+  /**
+   * Nothing moved for a while. With a request under way that is as it should be: whoever waits for its client has a
+   * clock.
+   */
   quiet(): void {
     if (this.#underWay === null) this.#socket.destroy()
   }
 
   /**
-   * What came is no request, and nothing after it can be one: `text` is the last answer, also to a request that waits and whose
-   * body can therefore not come. Something more is read and dropped meanwhile, so that the end of the connection is heard.
+   * What came is no request, and nothing after it can be one: `text` is the last answer, also to a request that waits
+   * and whose body can therefore not come. Something more is read and dropped meanwhile, so that the end of the
+   * connection is heard.
    */
   giveUp(text: string): void {
     // Of what is dropped nothing is expected.

@@ -11,13 +11,13 @@ export interface CrowdLimits {
 }
 
 /**
- * All connections of a server. Nobody shuts the others out by opening many: a network has a share, and whoever comes when it is
- * used up, or when there is no room at all, takes the place of a connection for which we do nothing; of the own network in the
- * first case, of the one that has most such connections in the second.
+ * All connections of a server. Nobody shuts the others out by opening many: a network has a share, and whoever comes
+ * when it is used up, or when there is no room at all, takes the place of a connection for which we do nothing; of the
+ * own network in the first case, of the one that has most such connections in the second.
  *
- * Where nobody can go, or only who has just come, there is the reserve: whoever is there may ask how the service is, which takes
- * no time, so that all of it can go. It is full with one place free, since Node itself turns away who comes when there is none;
- * then who has waited there for longest goes, of the network that has most of it.
+ * Where nobody can go, or only who has just come, there is the reserve: whoever is there may ask how the service is,
+ * which takes no time, so that all of it can go. It is full with one place free, since Node itself turns away who comes
+ * when there is none; then who has waited there for longest goes, of the network that has most of it.
  */
 export class Crowd {
   readonly #limits: CrowdLimits
@@ -34,7 +34,10 @@ export class Crowd {
     return this.#served.count + this.#reserve.count
   }
 
-  /** Takes a connection in, and waits for its client. False when nobody could make room: it may only ask how the service is. */
+  /**
+   * Takes a connection in, and waits for its client. False when nobody could make room: it may only ask how the service
+   * is.
+   */
   enter(member: Member): boolean {
     const { network } = member
     const { most, perNetwork, reserved, momentMs } = this.#limits

@@ -13,13 +13,14 @@ interface Dropped {
 }
 
 /**
- * Reads and drops what nobody wants: the rest of a body that was refused, or what follows after something that is no HTTP.
+ * Reads and drops what nobody wants: the rest of a body that was refused, or what follows after something that is no
+ * HTTP.
  *
- * A connection that is closed while data comes is reset, and the reset takes the answer with it that the client has not read
- * yet; many clients read nothing before they have sent everything. So our side of the connection is closed, and theirs is read
- * to its end. It goes on for a bounded time, a bounded number of bytes, and on a bounded number of connections: beyond it, of
- * the network that has most of them the one is cut that has been at it for longest. The rest of a short body, after which the
- * connection goes on, is not counted among them.
+ * A connection that is closed while data comes is reset, and the reset takes the answer with it that the client has not
+ * read yet; many clients read nothing before they have sent everything. So our side of the connection is closed, and
+ * theirs is read to its end. It goes on for a bounded time, a bounded number of bytes, and on a bounded number of
+ * connections: beyond it, of the network that has most of them the one is cut that has been at it for longest. The rest
+ * of a short body, after which the connection goes on, is not counted among them.
  */
 export class Lingering {
   readonly #long = new Shares<() => void>()
@@ -35,7 +36,10 @@ export class Lingering {
     this.#whenNone = listener
   }
 
-  /** Closes our side once the answer is out; the connection ends with the client's. `request` is the one whose body comes. */
+  /**
+   * Closes our side once the answer is out; the connection ends with the client's. `request` is the one whose body
+   * comes.
+   */
   close(socket: Socket, network: string | null, request: IncomingMessage | null): void {
     const { cut } = this.#drop(socket, { source: request ?? socket, network, bytesMax: lingerBytesMax })
     socket.once('end', cut)

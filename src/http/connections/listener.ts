@@ -73,8 +73,8 @@ export class Listener {
       expectsContinue(request)
       arrived(request, response)
     })
-    // Node lets go of a connection that asks for a tunnel. It has it back, so that the answers before this one are not stuck,
-    // and its end, its errors and the end of the server are heard.
+    // Node lets go of a connection that asks for a tunnel. It has it back, so that the answers before this one are not
+    // stuck, and its end, its errors and the end of the server are heard.
     server.on('connect', ({ socket }: IncomingMessage) => {
       server.emit('connection', socket)
       this.#connections.get(socket)?.giveUp(tunnelAnswer())

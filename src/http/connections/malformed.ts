@@ -34,7 +34,10 @@ const knownMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 const unknownMethod = (): Failure =>
   new Failure('method_not_allowed', `Known here: ${knownMethods}.`, { headers: { allow: knownMethods } })
 
-/** The whole answer to what is no HTTP at all. It has no request, so it is written straight to the connection, which then ends. */
+/**
+ * The whole answer to what is no HTTP at all. It has no request, so it is written straight to the connection, which
+ * then ends.
+ */
 export const malformedAnswer = (error: Error): string => lastAnswer(failureOf(error))
 
 /** The same to `CONNECT`: what comes behind it would be no HTTP either. */

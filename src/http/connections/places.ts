@@ -4,7 +4,9 @@ import { Tally } from './tally.ts'
 export interface Member {
   /** Where it comes from; null for a proxy that we trust, which speaks for many. */
   readonly network: string | null
-  /** Something is done for it: it has a request, which does not wait for its client to send the rest or take the answer. */
+  /**
+   * Something is done for it: it has a request, which does not wait for its client to send the rest or take the answer.
+   */
   readonly isBusy: boolean
   close(): void
 }
@@ -21,11 +23,11 @@ interface Network {
 const kinds = ['lingering', 'waiting'] as const
 
 /**
- * Places and who has them. To make room, first goes what is only read and dropped, then whoever has been waited for for longest:
- * for a request, for the rest of one, or to take the answer. These are alike, since who comes is idle as well.
+ * Places and who has them. To make room, first goes what is only read and dropped, then whoever has been waited for for
+ * longest: for a request, for the rest of one, or to take the answer. These are alike, since who comes is idle as well.
  *
- * Each step takes constant time, apart from requests that do not wait for their client any more: they are found out when room
- * is made, once each.
+ * Each step takes constant time, apart from requests that do not wait for their client any more: they are found out
+ * when room is made, once each.
  */
 export class Places {
   readonly #mayGo: (member: Member) => boolean
@@ -34,7 +36,9 @@ export class Places {
   readonly #tally = new Tally()
   #count = 0
 
-  /** `mayGo` is asked of those whose clients were waited for; who may not is told of by `wait` when that has changed. */
+  /**
+   * `mayGo` is asked of those whose clients were waited for; who may not is told of by `wait` when that has changed.
+   */
   constructor(mayGo: (member: Member) => boolean) {
     this.#mayGo = mayGo
   }
@@ -81,9 +85,9 @@ export class Places {
   }
 
   /**
-   * Of the network that has most who can go, one goes; proxies' go last. One who came after `cameByMs` stays if it is the only
-   * one of its network, or a proxy's: it has to have time to ask. More of one network have no such moment, or whoever comes
-   * in large numbers would be safe.
+   * Of the network that has most who can go, one goes; proxies' go last. One who came after `cameByMs` stays if it is
+   * the only one of its network, or a proxy's: it has to have time to ask. More of one network have no such moment, or
+   * whoever comes in large numbers would be safe.
    */
   makeRoom(cameByMs: number): void {
     for (let name = this.#tally.most; name !== null; name = this.#tally.most)

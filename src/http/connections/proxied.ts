@@ -2,8 +2,8 @@ import type { Scope } from '../../kernel/scope.ts'
 import { Tally } from './tally.ts'
 
 /**
- * Requests under way that came by proxies which are trusted. Their connections have no share, since they speak for many; so
- * each network that they speak for has one of the requests.
+ * Requests under way that came by proxies which are trusted. Their connections have no share, since they speak for
+ * many; so each network that they speak for has one of the requests.
  */
 export class Proxied {
   readonly #perNetwork: number

@@ -9,9 +9,9 @@ type Begin = () => void
 type Soon = (work: () => void) => void
 
 /**
- * The order in which requests begin. In one round of the event loop a few begin, or as many as a moment has room for, as they come; what is left waits
- * for the next round and begins there one network after another. So whoever asks again as soon as it is answered, on a hundred
- * connections, stands before others with one request and not with a hundred.
+ * The order in which requests begin. In one round of the event loop a few begin, or as many as a moment has room for,
+ * as they come; what is left waits for the next round and begins there one network after another. So whoever asks again
+ * as soon as it is answered, on a hundred connections, stands before others with one request and not with a hundred.
  */
 export class Rounds {
   readonly #waiting = new Rotation<Begin>()

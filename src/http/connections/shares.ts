@@ -1,8 +1,8 @@
 import { Tally } from './tally.ts'
 
 /**
- * Things that networks have, each in the order in which it got them. What has to go for others is the oldest of the network
- * that has most; what has no network (a proxy that is trusted, which speaks for many) goes last.
+ * Things that networks have, each in the order in which it got them. What has to go for others is the oldest of the
+ * network that has most; what has no network (a proxy that is trusted, which speaks for many) goes last.
  */
 export class Shares<T> {
   readonly #things = new Map<string | null, Set<T>>()

@@ -2,7 +2,10 @@ import type { Socket } from 'node:net'
 import { connectionIdleMs, takingLooks } from '../../kernel/limits/http.ts'
 import type { Timers } from '../../kernel/timers.ts'
 
-/** What is left of the piece that the kernel is taking, as Node itself looks at it; no public name tells of parts of a piece. */
+/**
+ * What is left of the piece that the kernel is taking, as Node itself looks at it; no public name tells of parts of a
+ * piece.
+ */
 const leftOfPiece = (socket: Socket): unknown => {
   const handle: unknown = Reflect.get(socket, '_handle')
   return typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'writeQueueSize') : null
@@ -10,8 +13,8 @@ const leftOfPiece = (socket: Socket): unknown => {
 
 /**
  * Ends a connection whose client takes nothing of what there is for it, be it a file, a text or a refusal, for
- * `connectionIdleMs`. What the client sends meanwhile changes nothing; as long as nothing waits to be taken, it is us who are
- * waited for. Answers how to stop.
+ * `connectionIdleMs`. What the client sends meanwhile changes nothing; as long as nothing waits to be taken, it is us
+ * who are waited for. Answers how to stop.
  */
 export const watchTaking = (socket: Socket, timers: Timers): (() => void) => {
   let looked: { readonly taken: number; readonly left: unknown } | null = null

@@ -1,6 +1,6 @@
 /**
- * Counts things by whose they are, and knows at any time who has most, without looking at all of them: those with the same
- * count stand together.
+ * Counts things by whose they are, and knows at any time who has most, without looking at all of them: those with the
+ * same count stand together.
  */
 export class Tally {
   readonly #counts = new Map<string, number>()

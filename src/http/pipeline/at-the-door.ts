@@ -10,8 +10,9 @@ import { refuseWrongTarget } from './target.ts'
 type Deps = Pick<HttpDeps, 'onLoopback' | 'baseUrl' | 'trustedProxies' | 'corsOrigins'>
 
 /**
- * What is asked of every request before anybody looks at what it wants: codings, target, host and origin. Throws what it is refused
- * with. True for the question of a browser whether a page of another origin may ask, which is answered without a route.
+ * What is asked of every request before anybody looks at what it wants: codings, target, host and origin. Throws what
+ * it is refused with. True for the question of a browser whether a page of another origin may ask, which is answered
+ * without a route.
  */
 export const admitAtTheDoor = (engines: Deps, request: FastifyRequest): boolean => {
   const { origin } = request.headers

@@ -18,8 +18,9 @@ interface Bucket {
 }
 
 /**
- * Whose bucket a request takes from. Whom nobody knows is a network. All links of one maker are one, or a thousand links were a
- * thousand buckets; and apart from the maker, or whoever has one of them could keep the maker from everything else.
+ * Whose bucket a request takes from. Whom nobody knows is a network. All links of one maker are one, or a thousand
+ * links were a thousand buckets; and apart from the maker, or whoever has one of them could keep the maker from
+ * everything else.
  */
 export const spenderOf = (caller: Caller | null, clientAddress: string): string => {
   if (caller === null) return networkOf(clientAddress)

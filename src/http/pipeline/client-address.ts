@@ -97,7 +97,10 @@ const forwardedAddress = (chain: string, direct: string, proxies: TrustedProxies
   return direct
 }
 
-/** Some proxies say the port as well, and quote that as `Forwarded` does. Without brackets IPv6 has no port: all of it is address. */
+/**
+ * Some proxies say the port as well, and quote that as `Forwarded` does. Without brackets IPv6 has no port: all of it
+ * is address.
+ */
 const hopForm = /^("?)(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([^"[\]]*))\1$/
 
 /** An address in its usual form; what other readers take for another one (`010.0.0.1`, `167772161`) is none. */

@@ -20,8 +20,8 @@ export interface Exchange {
   readonly requestId: string
   readonly startedAtMs: number
   /**
-   * Ends when the answer is out or the connection has ended, whichever is first. Everything that is taken for the request
-   * belongs to it.
+   * Ends when the answer is out or the connection has ended, whichever is first. Everything that is taken for the
+   * request belongs to it.
    */
   readonly scope: OwningScope
   /** Headers that every answer to this request bears. */
@@ -46,8 +46,8 @@ export interface Exchange {
   /** Set once the caller was admitted. */
   arrival: Arrival | null
   /**
-   * Ends the connection once what was written is out, without taking the answer from a client that still sends. Nothing more
-   * can be written.
+   * Ends the connection once what was written is out, without taking the answer from a client that still sends. Nothing
+   * more can be written.
    */
   readonly lingerThenClose: () => void
   /** False on a connection for which there was no room: it may only ask how the service is. */

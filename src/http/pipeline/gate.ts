@@ -11,13 +11,13 @@ export interface Gate {
   /** The caller of a download link to what the parameters of the path name. Throws the 401 that fits. */
   authenticateLink(token: string, parameters: Params): Promise<Caller>
   /**
-   * Returns when the rule lets the caller pass, on what the parameters of the path name. Throws 401, 403 or, for what the
-   * caller may not see, 404.
+   * Returns when the rule lets the caller pass, on what the parameters of the path name. Throws 401, 403 or, for what
+   * the caller may not see, 404.
    */
   authorize(caller: Caller | null, rule: AccessRule, parameters: Params): Promise<void>
   /**
-   * Returns when the caller may on the second repository of the rule that let the request pass. Throws 403 or, for what the
-   * caller may not see, 404.
+   * Returns when the caller may on the second repository of the rule that let the request pass. Throws 403 or, for what
+   * the caller may not see, 404.
    */
   authorizeAlso(caller: Caller | null, second: SecondRepository, repository: string): Promise<void>
   /** What the features ask again by, inside a transaction. */

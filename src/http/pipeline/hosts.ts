@@ -21,8 +21,8 @@ export const isLoopback = (name: string): boolean =>
   (isIP(name) === 6 && name === '::1')
 
 /**
- * True for a host that no page elsewhere can pretend to be: an address, or a name of this machine. Any other name may lead here
- * because somebody else says so in the DNS.
+ * True for a host that no page elsewhere can pretend to be: an address, or a name of this machine. Any other name may
+ * lead here because somebody else says so in the DNS.
  */
 export const isUnmistakable = (host: string): boolean => {
   const name = nameIn(host)
@@ -52,9 +52,9 @@ const sentOnce = [
 ]
 
 /**
- * 400 for a header that may stand once and stands twice, for a Host that is none, and on loopback for one that is neither a
- * name of this machine nor the one in SVC_BASE_URL: a page elsewhere whose name leads here gets nothing. What stands in a
- * target that is a whole address counts for Host.
+ * 400 for a header that may stand once and stands twice, for a Host that is none, and on loopback for one that is
+ * neither a name of this machine nor the one in SVC_BASE_URL: a page elsewhere whose name leads here gets nothing. What
+ * stands in a target that is a whole address counts for Host.
  */
 export const refuseWrongHost = (request: IncomingMessage, { onLoopback, fromProxy, baseUrl }: HostRule): void => {
   const { headers, rawHeaders, httpVersion } = request

@@ -4,8 +4,8 @@ import { patterns } from '../../kernel/names.ts'
 const uuidLength = 36
 
 /**
- * Texts that are or begin with UUIDs, which are compared without regard to case (RFC 9562) and stored in lower case, and how many
- * of their characters belong to those.
+ * Texts that are or begin with UUIDs, which are compared without regard to case (RFC 9562) and stored in lower case,
+ * and how many of their characters belong to those.
  */
 const ofUuids: ReadonlyMap<unknown, number> = new Map([
   [patterns.uuid, uuidLength],
@@ -13,7 +13,10 @@ const ofUuids: ReadonlyMap<unknown, number> = new Map([
   [patterns.stageCursor, uuidLength],
 ])
 
-/** Makes the ids in a value lower case, in place; answers the value. What is not as the schema says is left for its validator. */
+/**
+ * Makes the ids in a value lower case, in place; answers the value. What is not as the schema says is left for its
+ * validator.
+ */
 export type LowerCase = (value: unknown) => unknown
 
 /** For values of this schema; null where it has no ids. Takes time as long as the value is. */

@@ -22,8 +22,8 @@ export interface Arrival {
   /** Made by the gate. */
   readonly admission: object
   /**
-   * The caller as a fresh request of the same credential would find it by now, or the refusal that it would be told. Costs
-   * nothing of the caller's budget.
+   * The caller as a fresh request of the same credential would find it by now, or the refusal that it would be told.
+   * Costs nothing of the caller's budget.
    */
   readonly admitAgain: () => Promise<Caller | null>
 }
@@ -109,9 +109,9 @@ const pickHeaders = (names: readonly string[], request: IncomingMessage): Record
 }
 
 /**
- * Validate (400, 415), then call the handler. However long a body takes to come, nothing is done with it for whom a request
- * that begins now would be refused: that is asked again when it is whole (401, 403, 404), for JSON before it is looked at and
- * for a stream before it ends for its reader.
+ * Validate (400, 415), then call the handler. However long a body takes to come, nothing is done with it for whom a
+ * request that begins now would be refused: that is asked again when it is whole (401, 403, 404), for JSON before it is
+ * looked at and for a stream before it ends for its reader.
  */
 export const perform = async (
   bound: BoundOperation,

@@ -11,8 +11,8 @@ const comma = 0x2c
 type Names = Set<string> | null
 
 /**
- * The first name that an object of a JSON text has twice, at any depth, or null. Parsers take the last of them, and others the
- * first: what two of them disagree about is not taken. The text is well-formed; one pass over it.
+ * The first name that an object of a JSON text has twice, at any depth, or null. Parsers take the last of them, and
+ * others the first: what two of them disagree about is not taken. The text is well-formed; one pass over it.
  */
 export const repeatedName = (text: string): string | null => {
   const open: Names[] = []

@@ -12,8 +12,8 @@ interface Named {
 }
 
 /**
- * Whether the caller may on the second repository that the rule asks about: true where it names one and the caller does. Throws the
- * 403 or, for a repository that the caller may not see, the 404, unless the rule wants that told.
+ * Whether the caller may on the second repository that the rule asks about: true where it names one and the caller
+ * does. Throws the 403 or, for a repository that the caller may not see, the 404, unless the rule wants that told.
  */
 export const maySecond = async (
   gate: Gate,

@@ -17,8 +17,8 @@ export const pathOf = (url: string): string => {
 }
 
 /**
- * 400 for a target that is neither a path nor a whole address, nor the star of OPTIONS (RFC 9112, section 3.2), and for a number
- * sign in it: what stands behind would be no part of the path, which is then another one than was meant.
+ * 400 for a target that is neither a path nor a whole address, nor the star of OPTIONS (RFC 9112, section 3.2), and for
+ * a number sign in it: what stands behind would be no part of the path, which is then another one than was meant.
  */
 export const refuseWrongTarget = ({ url = '' }: Pick<IncomingMessage, 'url'>): void => {
   if (url.includes('#'))

@@ -76,9 +76,9 @@ const isShort = (value: unknown): boolean => {
 }
 
 /**
- * A function that throws a 400 naming every invalid field, and returns for valid values. It stops at the first fault, so
- * that what a schema bounds bounds the work too: a list that is too long is refused before its items are looked at. Only
- * then, and only where there is little to look at, all faults are collected.
+ * A function that throws a 400 naming every invalid field, and returns for valid values. It stops at the first fault,
+ * so that what a schema bounds bounds the work too: a list that is too long is refused before its items are looked at.
+ * Only then, and only where there is little to look at, all faults are collected.
  */
 export const compileValidator = (schema: TSchema, place: Place): Validator => {
   const validate = compile(schema, 'first')

@@ -40,9 +40,10 @@ type Deps = Pick<HttpDeps, 'metrics' | 'reportBug' | 'translate' | 'settled' | '
  * The one way out: every answer of the service is written here.
  *
  * PROMISE. An answer tells nothing that a power cut could take back: whatever was read of the catalog for it is durable
- * before its first byte leaves. That goes for stored bytes and refusals as well: that a file exists, and that it does not any
- * more, are things to rely on. Where a commit is visible before it is durable (`database/sqlite/group-sync.ts`) an answer
- * waits for the sync that is due, which serves all who wait; when nothing is due, and on other engines, it waits for nothing.
+ * before its first byte leaves. That goes for stored bytes and refusals as well: that a file exists, and that it does
+ * not any more, are things to rely on. Where a commit is visible before it is durable (`database/sqlite/group-sync.ts`)
+ * an answer waits for the sync that is due, which serves all who wait; when nothing is due, and on other engines, it
+ * waits for nothing.
  */
 export const createReplies = (engines: Deps, isDraining: () => boolean): Replies => {
   const unread = new Unread(unreadBytesMax)

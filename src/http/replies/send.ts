@@ -3,9 +3,9 @@ import { piecesPerRound } from '../../kernel/limits/transfers.ts'
 import type { Scope } from '../../kernel/scope.ts'
 
 /**
- * Copying a piece into a socket takes the event loop some 300 µs. With many downloads at once all of them would do so in
- * the same turn, and a small request would wait for all of them several times over. So a turn takes a few pieces; then
- * whatever else has come is looked at (measured with 64 downloads: p99 of a small GET is 4 ms, and was 32).
+ * Copying a piece into a socket takes the event loop some 300 µs. With many downloads at once all of them would do so
+ * in the same turn, and a small request would wait for all of them several times over. So a turn takes a few pieces;
+ * then whatever else has come is looked at (measured with 64 downloads: p99 of a small GET is 4 ms, and was 32).
  */
 let handedOver = 0
 let round: Promise<void> | null = null
@@ -29,9 +29,9 @@ const inItsRound = async (): Promise<void> => {
 
 /**
  * Sends stored bytes. A piece is handed to the kernel before the next one is asked for, because the source uses its
- * memory again; the source reads ahead meanwhile. A client that takes nothing for a while is cut off. Resolves when everything
- * is on its way or the client is gone: the scope ends when it is out. Throws what the source throws, after cutting the
- * connection: a short body must never look complete.
+ * memory again; the source reads ahead meanwhile. A client that takes nothing for a while is cut off. Resolves when
+ * everything is on its way or the client is gone: the scope ends when it is out. Throws what the source throws, after
+ * cutting the connection: a short body must never look complete.
  */
 export const sendBytes = async (
   response: ServerResponse,

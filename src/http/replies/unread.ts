@@ -9,8 +9,9 @@ interface Holding {
 }
 
 /**
- * Answers that are whole in memory while their clients take them. All of them together have a bound: beyond it the oldest of
- * the network that holds most is cut, so that nobody fills the memory by reading nothing, nor ends the answers of others.
+ * Answers that are whole in memory while their clients take them. All of them together have a bound: beyond it the
+ * oldest of the network that holds most is cut, so that nobody fills the memory by reading nothing, nor ends the
+ * answers of others.
  */
 export class Unread {
   readonly #bytesMax: number

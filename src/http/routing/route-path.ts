@@ -1,6 +1,6 @@
 /**
- * The template of a path in the router's words: `{name}` is a segment, and so is what `{name+}` was folded into (`wildcards.ts`);
- * `{name*}` is the rest of the path.
+ * The template of a path in the router's words: `{name}` is a segment, and so is what `{name+}` was folded into
+ * (`wildcards.ts`); `{name*}` is the rest of the path.
  */
 export const routePath = (template: string): string =>
   template.replace(/\{[a-zA-Z]+\*\}/, '*').replaceAll(/\{([a-zA-Z]+)\+?\}/g, ':$1')

@@ -12,7 +12,10 @@ export interface Targets {
   fold(wire: Wire, target: string): string
 }
 
-/** Throws when templates of one wire could mean the same path, and for texts of paths that clients could write in two ways. */
+/**
+ * Throws when templates of one wire could mean the same path, and for texts of paths that clients could write in two
+ * ways.
+ */
 export const createTargets = (wires: readonly Wire[], templates: readonly string[]): Targets => {
   const wireOf = (target: string): Wire => wireAt(wires, pathOf(target), rest)
   for (const { prefix } of wires) requirePlain(prefix)

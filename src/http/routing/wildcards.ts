@@ -1,11 +1,11 @@
 /**
- * Paths with a wildcard in their middle, such as `/v2/{name+}/blobs/{digest}`, which the router cannot take: it goes from the left,
- * and where `{name+}` ends is seen from the right. So a path is folded before it is routed: what stands for the wildcard becomes
- * one segment, its slashes percent-encoded, and the router sees `/v2/{name}/blobs/{digest}`. Methods, decoding, HEAD and refusals
- * are from there on those of every other path.
+ * Paths with a wildcard in their middle, such as `/v2/{name+}/blobs/{digest}`, which the router cannot take: it goes
+ * from the left, and where `{name+}` ends is seen from the right. So a path is folded before it is routed: what stands
+ * for the wildcard becomes one segment, its slashes percent-encoded, and the router sees `/v2/{name}/blobs/{digest}`.
+ * Methods, decoding, HEAD and refusals are from there on those of every other path.
  *
- * A template has one wildcard, so a path of some length says where it begins and ends: nothing is tried twice, and a path is
- * looked at in as many steps as it and the templates have segments.
+ * A template has one wildcard, so a path of some length says where it begins and ends: nothing is tried twice, and a
+ * path is looked at in as many steps as it and the templates have segments.
  */
 
 /** A piece of a template: its text, one segment of any text, or several of them. */
@@ -20,7 +20,10 @@ interface Template {
   readonly isRest: boolean
 }
 
-/** Answers the path as the router takes it: another one only where a wildcard of some template stands for several segments. */
+/**
+ * Answers the path as the router takes it: another one only where a wildcard of some template stands for several
+ * segments.
+ */
 export type Fold = (path: string) => string
 
 const pieceOf = (segment: string): Piece => {
@@ -57,8 +60,8 @@ const meet = (these: readonly Piece[], those: readonly Piece[]): boolean =>
   })
 
 /**
- * Throws for two templates that could mean the same path, unless one of them says all that the other says and more: then it has
- * the path.
+ * Throws for two templates that could mean the same path, unless one of them says all that the other says and more:
+ * then it has the path.
  */
 const refuseAmbiguous = (one: Template, other: Template): void => {
   const refused = new Error(`${one.path} and ${other.path} could mean the same path`)
@@ -100,9 +103,9 @@ const folded = ({ pieces, wild }: Template, segments: readonly string[]): string
 }
 
 /**
- * The folding of the paths of one wire, from the templates of its operations. A segment may be empty, as everywhere: what
- * a parameter may be says its schema. Throws when two templates are ambiguous: a service whose paths could be read in two ways
- * does not start.
+ * The folding of the paths of one wire, from the templates of its operations. A segment may be empty, as everywhere:
+ * what a parameter may be says its schema. Throws when two templates are ambiguous: a service whose paths could be read
+ * in two ways does not start.
  */
 export const foldWildcards = (paths: Iterable<string>): Fold => {
   const all = [...new Set(paths)]

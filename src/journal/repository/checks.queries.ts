@@ -1,6 +1,9 @@
 import type { Queries } from '../../database/database.ts'
 
-/** Journals whose lines are not those from their first to the head, each once: of the repository that has the id now. All of one moment. */
+/**
+ * Journals whose lines are not those from their first to the head, each once: of the repository that has the id now.
+ * All of one moment.
+ */
 export const brokenJournals = async (q: Queries, limit: number) =>
   q
     .selectFrom('repositories')

@@ -2,11 +2,12 @@ import type { Queries, Transaction } from '../../database/database.ts'
 import { advanceCursor, deleteCursor, findCursor, insertCursor, lockHead, lowestCursor } from './cursors.queries.ts'
 
 /**
- * How far consumers inside the service have come in the journals. Retention forgets no line beyond a cursor, so a consumer
- * may be away for as long as it likes; who drops out for good closes its cursor, or the journal grows for it for ever.
+ * How far consumers inside the service have come in the journals. Retention forgets no line beyond a cursor, so a
+ * consumer may be away for as long as it likes; who drops out for good closes its cursor, or the journal grows for it
+ * for ever.
  *
- * A cursor is opened at the head and only moves forward. Lines up to the head were not promised to it, so that opening one
- * and forgetting lines need not exclude each other.
+ * A cursor is opened at the head and only moves forward. Lines up to the head were not promised to it, so that opening
+ * one and forgetting lines need not exclude each other.
  */
 export interface JournalPlace {
   readonly repository: string
@@ -15,8 +16,8 @@ export interface JournalPlace {
 }
 
 /**
- * The sequence after which a consumer goes on: where it stopped, or the head if it is new, so that it gets what happens from
- * now on. Undefined where there is no repository.
+ * The sequence after which a consumer goes on: where it stopped, or the head if it is new, so that it gets what happens
+ * from now on. Undefined where there is no repository.
  */
 export const openCursor = async (
   tx: Transaction,

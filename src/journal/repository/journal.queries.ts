@@ -93,8 +93,8 @@ const headAndRowsAfter = prepareQuery((q, p: Parameters<{ repository: string; af
 )
 
 /**
- * The same together with the head of the journal, of one moment; a row without a sequence where there are none, and nothing
- * where there is no repository. In any order.
+ * The same together with the head of the journal, of one moment; a row without a sequence where there are none, and
+ * nothing where there is no repository. In any order.
  */
 export const journalHeadAndRowsAfter = (database: Telling, repository: string, after: number, limit: number) =>
   tellable(database, (q) => headAndRowsAfter(q, { repository, after, limit }))

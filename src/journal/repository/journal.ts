@@ -5,8 +5,8 @@ import { insertJournalRow, type JournalEntry, nextSequence, type PromotionFacts 
 const noPromotion: PromotionFacts = { mode: null, peerRepository: null, peerArtifactId: null, comment: null }
 
 /**
- * Appends to the journal in the caller's transaction (I4). The sequence is taken under the lock of the repository's row,
- * which is held until the commit: sequence order is commit order, and a reader can miss nothing.
+ * Appends to the journal in the caller's transaction (I4). The sequence is taken under the lock of the repository's
+ * row, which is held until the commit: sequence order is commit order, and a reader can miss nothing.
  */
 export const appendJournal = async (tx: Transaction, entry: JournalEntry): Promise<void> => {
   const sequence = await nextSequence(tx, entry.repository)

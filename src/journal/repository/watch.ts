@@ -4,14 +4,14 @@ import { journalHeads } from './journal.queries.ts'
 import { topicOf } from './journal.ts'
 
 /**
- * Those who wait for journals to grow, in one process. What this process appends wakes them at once. For what others append,
- * one query at an interval asks for the heads of the journals that somebody waits for, and for nothing while nobody waits.
- * Nobody who waits holds a connection to the database.
+ * Those who wait for journals to grow, in one process. What this process appends wakes them at once. For what others
+ * append, one query at an interval asks for the heads of the journals that somebody waits for, and for nothing while
+ * nobody waits. Nobody who waits holds a connection to the database.
  */
 export interface JournalWatch {
   /**
-   * Registers someone who is about to look: whatever is appended from now on wakes them, so who looks after registering and
-   * before waiting misses nothing. 503 `busy` when too many wait.
+   * Registers someone who is about to look: whatever is appended from now on wakes them, so who looks after registering
+   * and before waiting misses nothing. 503 `busy` when too many wait.
    */
   register(repository: string, caller: string): Waiter
   /** How many wait. */
@@ -22,8 +22,8 @@ export interface JournalWatch {
 
 export interface Waiter {
   /**
-   * Resolves when the journal has probably grown beyond the sequence (true), or when it is no use waiting any longer: the time
-   * is up, the waiter left, or all waits ended (false). Throws when the database does not answer.
+   * Resolves when the journal has probably grown beyond the sequence (true), or when it is no use waiting any longer:
+   * the time is up, the waiter left, or all waits ended (false). Throws when the database does not answer.
    */
   changed(beyond: number, forMs: number): Promise<boolean>
   /** Gives the place back, and ends the wait that is under way or begins later. */

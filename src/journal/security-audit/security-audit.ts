@@ -6,8 +6,8 @@ import { insertSecurityAuditRow, type NamedActor, type SecurityEntry } from './s
 /** Who changes who may do what, from where, and whether it may by now. */
 export interface Actor extends NamedActor {
   /**
-   * Asks anew inside the transaction of the change and keeps the answer true until its end, by the locks of the rows that
-   * it depends on. Throws what a fresh request would be told. Null for whom nobody has to ask.
+   * Asks anew inside the transaction of the change and keeps the answer true until its end, by the locks of the rows
+   * that it depends on. Throws what a fresh request would be told. Null for whom nobody has to ask.
    */
   stillMay(tx: Transaction): Promise<Caller | null>
 }
@@ -18,9 +18,9 @@ export const unasked = (actor: NamedActor): Actor => ({ ...actor, stillMay: asyn
 const asked = new WeakMap<Transaction, Actor>()
 
 /**
- * Runs a change of who may do what. The first thing in its transaction is to ask once more whether the actor may: whoever lost
- * the right while the request was on its way changes nothing, and whoever takes the right away waits for a change that is
- * being made. `work` gets the caller as it is now.
+ * Runs a change of who may do what. The first thing in its transaction is to ask once more whether the actor may:
+ * whoever lost the right while the request was on its way changes nothing, and whoever takes the right away waits for a
+ * change that is being made. `work` gets the caller as it is now.
  */
 export const changeAuthority = <T>(
   database: Database,
@@ -34,8 +34,8 @@ export const changeAuthority = <T>(
   })
 
 /**
- * Records a change of who may do what, in the transaction of the change (I4). Never holds a secret. Throws where the actor was
- * not asked in this transaction, so that no such change can forget to.
+ * Records a change of who may do what, in the transaction of the change (I4). Never holds a secret. Throws where the
+ * actor was not asked in this transaction, so that no such change can forget to.
  */
 export const appendSecurityAudit = async (tx: Transaction, actor: Actor, entry: SecurityEntry): Promise<void> => {
   if (asked.get(tx) !== actor) throw new Error(`${entry.action}: a change of authority goes through changeAuthority`)

@@ -23,7 +23,10 @@ export const downloadsWaitingPerCallerMax = 1_000
 export const downloadRangesMax = 64
 /** After this long a session gives its slot back at the next range, if somebody waits. */
 export const downloadSlotMs = 10 * second
-/** The least that a client has to take or send while others wait for its place, in bytes per millisecond (64 KiB a second). */
+/**
+ * The least that a client has to take or send while others wait for its place, in bytes per millisecond (64 KiB a
+ * second).
+ */
 export const transferPaceMin = (64 * KiB) / second
 /** What moves within this time tells the pace: the buffers between hold some megabytes that come at once. */
 export const transferPaceMs = 10 * second

@@ -1,6 +1,9 @@
 import { GiB, hour, KiB, MiB, minute, second } from '../units.ts'
 
-/** Bounds of the engines, the store and the moving of catalogs: what no client meets, and what no operator has to think of. */
+/**
+ * Bounds of the engines, the store and the moving of catalogs: what no client meets, and what no operator has to think
+ * of.
+ */
 
 /**
  * Up to so many readers read the next piece while the last one is sent. With more, one's sending is the other's time to
@@ -11,21 +14,24 @@ export const readersAheadMax = 4
 /** Idle read buffers kept for the next reader: 18 MiB. */
 export const idleReadBuffersMax = 24
 /**
- * Up to here a read gets a buffer of its own. Beyond it fresh memory costs more than the reading, so that buffers that are
- * used again win (measured at 32 at once, 512 KiB: 60,000 reads a second against 12,000).
+ * Up to here a read gets a buffer of its own. Beyond it fresh memory costs more than the reading, so that buffers that
+ * are used again win (measured at 32 at once, 512 KiB: 60,000 reads a second against 12,000).
  */
 export const ownReadBufferBytesMax = 64 * KiB
 
 /**
- * Threads of the pool that does all waiting for files, password hashes and names of hosts. Node has four, which four slow syncs
- * took (measured: a small file from memory 2 s instead of 9 ms). Threads that wait cost next to nothing.
+ * Threads of the pool that does all waiting for files, password hashes and names of hosts. Node has four, which four
+ * slow syncs took (measured: a small file from memory 2 s instead of 9 ms). Threads that wait cost next to nothing.
  */
 export const threadPoolThreads = 32
-/** Syncs of stored files at once: a quarter of the pool, so that a disk which is slow to sync leaves threads to everything else. */
+/**
+ * Syncs of stored files at once: a quarter of the pool, so that a disk which is slow to sync leaves threads to
+ * everything else.
+ */
 export const fileSyncsAtOnce = 8
 /**
- * Of those, of files above `receiveSyncBytesMin`, which have two under way at a time: four uploads took all places (measured with
- * syncs of 2 s: 1.8 s for a small file, which has places left now).
+ * Of those, of files above `receiveSyncBytesMin`, which have two under way at a time: four uploads took all places
+ * (measured with syncs of 2 s: 1.8 s for a small file, which has places left now).
  */
 export const largeFileSyncsAtOnce = 6
 
@@ -44,13 +50,15 @@ export const sqliteSnapshotsAtOnce = 4
 /** Compiled statements kept per connection of SQLite. */
 export const sqliteStatementsKept = 256
 /**
- * Frames (pages of 4 KiB) of SQLite's log that wait before a thread copies them into the database file: 4 MiB, so that its two
- * syncs serve hundreds of commits.
+ * Frames (pages of 4 KiB) of SQLite's log that wait before a thread copies them into the database file: 4 MiB, so that
+ * its two syncs serve hundreds of commits.
  */
 export const sqliteLogCopyFrames = 1_000
 /** Frames after which the log begins anew: 32 MiB, which the next start reads in a fraction of a second. */
 export const sqliteLogRestartFrames = 8_192
-/** The log's file keeps this length when it begins anew: writing over what is there syncs faster than making it longer. */
+/**
+ * The log's file keeps this length when it begins anew: writing over what is there syncs faster than making it longer.
+ */
 export const sqliteLogKeptBytes = 32 * MiB
 /** Length of the log from which a process looks after it in a thread: those that write less do without. */
 export const sqliteLogThreadBytes = MiB
@@ -69,16 +77,17 @@ export const sqliteLogBlockedMs = second
 export const sqliteLogRenewBytes = MiB
 
 /**
- * PostgreSQL. Connections of a process, 18 in all: changes that wait for a lock must not keep reads waiting, nor upkeep either
- * of them, nor any of these the question whether the database answers.
+ * PostgreSQL. Connections of a process, 18 in all: changes that wait for a lock must not keep reads waiting, nor upkeep
+ * either of them, nor any of these the question whether the database answers.
  */
 export const postgresChangesMax = 8
 export const postgresReadsMax = 5
 export const postgresPatientMax = 4
 export const postgresProbesMax = 1
 /**
- * A transaction in which nothing happens is ended by the server: its process stands still, and others wait for its locks. Ours
- * contain SQL alone, so milliseconds pass between statements; this leaves room for a machine that is short of processors.
+ * A transaction in which nothing happens is ended by the server: its process stands still, and others wait for its
+ * locks. Ours contain SQL alone, so milliseconds pass between statements; this leaves room for a machine that is short
+ * of processors.
  */
 export const postgresIdleInTransactionMs = 4 * second
 /** Longer than that, so that whoever waits behind a process that stands still gets the lock instead of a 503. */
@@ -94,15 +103,19 @@ export const postgresPatientStatementMs = hour
 export const postgresPatientLockMs = minute
 /** An export writes files between two statements of its snapshot, which holds no lock that others wait for. */
 export const postgresSnapshotIdleMs = 10 * minute
-/** How often somebody who is patient asks whether the database still answers others, and how often in vain before giving up. */
+/**
+ * How often somebody who is patient asks whether the database still answers others, and how often in vain before giving
+ * up.
+ */
 export const postgresPatientLookMs = 10 * second
 export const postgresPatientLooksInVain = 2
 /** Until the system asks an idle connection whether the other side is there. */
 export const postgresKeepAliveMs = 10 * second
 
 /**
- * Versions of a range that are all read to find the one promoted last, in a fraction of a millisecond: as many as a major version
- * has that was long in use, whose promotions may lie far back. One of more is met sooner along the promotions.
+ * Versions of a range that are all read to find the one promoted last, in a fraction of a millisecond: as many as a
+ * major version has that was long in use, whose promotions may lie far back. One of more is met sooner along the
+ * promotions.
  */
 export const promotedVersionsReadMax = 256
 
@@ -133,24 +146,31 @@ export const objectStorePauseFirstMs = 100
 export const objectStorePauseLongestMs = 2 * second
 /** New requests for the rest of a download that was cut, without a byte between them. */
 export const objectStoreResumesMax = 3
-/** Names of uploads that stores give: the longest known has some 350 characters; a place holds 1,024 with its digest. */
+/**
+ * Names of uploads that stores give: the longest known has some 350 characters; a place holds 1,024 with its digest.
+ */
 export const objectUploadNameMaxCharacters = 800
 
 /** Export and import: rows read at a time, fewer of tables whose rows may have a megabyte each. */
 export const exportPage = 200
 export const exportPageOfLongRows = 16
-/** Rows in one file of an export, and characters after which another begins: a file is in memory whole, read and written. */
+/**
+ * Rows in one file of an export, and characters after which another begins: a file is in memory whole, read and
+ * written.
+ */
 export const exportPieceRows = 10_000
 export const exportPieceCharacters = 8 * MiB
-/** The text of such a file, with its longest row (a manifest whose every character is escaped) and all of four bytes. */
+/**
+ * The text of such a file, with its longest row (a manifest whose every character is escaped) and all of four bytes.
+ */
 export const exportPieceBytesMax = 64 * MiB
 /** The list of files: 160 bytes each, for some billion rows. */
 export const exportManifestBytesMax = 64 * MiB
 /** Blobs that are copied at once. */
 export const exportBlobsAtOnce = 4
 /**
- * What an export keeps is read again by the day, one part in so many: all of it by a refresh each night within a month. A prime,
- * so that one each week gets around as well.
+ * What an export keeps is read again by the day, one part in so many: all of it by a refresh each night within a month.
+ * A prime, so that one each week gets around as well.
  */
 export const exportReadAgainDays = 29
 /** An import remembers how far it is after so many blobs or bytes; after a crash it reads what came later again. */
@@ -162,13 +182,16 @@ export const importValuesMax = 30_000
 export const progressEveryMs = 2 * second
 
 /**
- * One in so many tokens written to the index of search on SQLite makes its writer merge so many pages (of 4 KiB): measured,
- * 3 ms at 550,000 files, for about every eighth file.
+ * One in so many tokens written to the index of search on SQLite makes its writer merge so many pages (of 4 KiB):
+ * measured, 3 ms at 550,000 files, for about every eighth file.
  */
 export const searchMergeTokens = 2_000
 export const searchMergePages = 32
 
-/** Memory of PostgreSQL's server while it makes the index of search at the end of an import, several times its usual 64 MiB. */
+/**
+ * Memory of PostgreSQL's server while it makes the index of search at the end of an import, several times its usual 64
+ * MiB.
+ */
 export const tokenIndexMemoryKiB = (256 * MiB) / 1024
 
 /** Database. */

@@ -1,8 +1,9 @@
 import { GiB, KiB, MiB, second } from '../units.ts'
 
 /**
- * Bounds of connections and of requests before their operation is known. As everywhere in this folder each bound bears its unit in
- * its name and its reason beside it; those that the specification fixes are marked "spec", the others are ours to tune.
+ * Bounds of connections and of requests before their operation is known. As everywhere in this folder each bound bears
+ * its unit in its name and its reason beside it; those that the specification fixes are marked "spec", the others are
+ * ours to tune.
  */
 
 export const connectionsMax = 10_000
@@ -10,7 +11,10 @@ export const connectionsMax = 10_000
 export const connectionsPerNetworkMax = 2_500
 /** Of all, for those who ask how the service is when the others are in use. */
 export const connectionsReserved = 100
-/** How long who has come alone is left its place for its request to come: some round trips to the other end of the world. */
+/**
+ * How long who has come alone is left its place for its request to come: some round trips to the other end of the
+ * world.
+ */
 export const connectionMomentMs = 2 * second
 /** A connection on which nothing moves for this long although something should is ended. */
 export const connectionIdleMs = 60 * second
@@ -28,8 +32,9 @@ export const pipelinedWaitingMax = 20_000
 /** How long requests begin in one round of the event loop while others wait: two or three of them do. */
 export const roundMs = 0.5
 /**
- * So many begin in any case, as they come and of those that wait: on a busy machine a moment is over before anything was done, and
- * whoever waits here does not stand in the lines that know who goes first (measured with downloads of four classes).
+ * So many begin in any case, as they come and of those that wait: on a busy machine a moment is over before anything
+ * was done, and whoever waits here does not stand in the lines that know who goes first (measured with downloads of
+ * four classes).
  */
 export const startsInAnyRound = 4
 /** And how many of those that wait at most, in each of which all that follows from it at once is done. */
@@ -38,8 +43,8 @@ export const startsPerRound = 8
 /** A body that nobody wants and that is no longer than this leaves its connection good for the next request. */
 export const unwantedBodyBytesMax = 256 * KiB
 /**
- * How long and how much of what nobody wants is read and dropped, so that the client gets to see the answer: as long as nginx
- * does, and as much as the largest part.
+ * How long and how much of what nobody wants is read and dropped, so that the client gets to see the answer: as long as
+ * nginx does, and as much as the largest part.
  */
 export const lingerMs = 30 * second
 export const lingerIdleMs = 5 * second
@@ -51,7 +56,10 @@ export const requestHeadBytesMax = 32 * KiB
 
 /** JSON bodies: the largest legal one (a full descriptor of four-byte characters, escaped) is under 512 KiB. */
 export const jsonBodyBytesMax = 512 * KiB
-/** Small bodies that are kept as they are sent: an image's manifest may have as much. One in each place of the upload line. */
+/**
+ * Small bodies that are kept as they are sent: an image's manifest may have as much. One in each place of the upload
+ * line.
+ */
 export const bytesBodyMax = 4 * MiB
 /** Invalid fields named in one answer. */
 export const problemDetailsMax = 20
@@ -68,14 +76,17 @@ export const budgetCallersMax = 100_000
 /** Query parameters that are parsed; no operation has nearly as many. */
 export const queryParametersMax = 64
 
-/** Values in a body up to which all its faults are looked for, in a millisecond or two; of a longer one the first is told. */
+/**
+ * Values in a body up to which all its faults are looked for, in a millisecond or two; of a longer one the first is
+ * told.
+ */
 export const problemValuesMax = 2_000
 
 /** Characters of a path that are logged; the longest names of our own fit. */
 export const loggedPathCharactersMax = 1_024
 /**
- * Lines a minute about requests that were refused, or whose callers nobody knows: of one network, as many as somebody reads who
- * looks for a reason; of all, some two megabytes. What is beyond is counted, and left out.
+ * Lines a minute about requests that were refused, or whose callers nobody knows: of one network, as many as somebody
+ * reads who looks for a reason; of all, some two megabytes. What is beyond is counted, and left out.
  */
 export const strangersLinesPerNetwork = 60
 export const strangersLinesMax = 6_000

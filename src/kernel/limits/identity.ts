@@ -46,12 +46,18 @@ export const keysFileBytesMax = 16 * MiB
 export const passwordHashMemoryKiB = 19 * 1024
 export const passwordHashPasses = 2
 export const passwordHashBytes = 32
-/** At once at most, and one core is left alone: each takes 19 MiB and one thread of the pool; two leave it free for files. */
+/**
+ * At once at most, and one core is left alone: each takes 19 MiB and one thread of the pool; two leave it free for
+ * files.
+ */
 export const passwordHashesAtOnce = 2
 /** Waiting for their turn; beyond it sign-in answers 503 rather than queueing for minutes. */
 export const passwordHashesWaitingMax = 200
 
-/** Failed sign-ins to an account that the security audit tells of one by one, before it tells of those only that double them. */
+/**
+ * Failed sign-ins to an account that the security audit tells of one by one, before it tells of those only that double
+ * them.
+ */
 export const toldFailuresPerAccount = 4
 
 /** Sign-in backoff: wrong tries that are free, then pauses that double up to the longest. */
@@ -65,7 +71,9 @@ export const throttleForgottenAfterMs = 24 * hour
 /** Service accounts and keys. */
 export const serviceAccountsMax = 1_000 // spec
 export const bindingsMax = 64 // spec
-/** Policies and bindings whose meaning a process remembers, in characters of their text; the largest pair has 60,000. */
+/**
+ * Policies and bindings whose meaning a process remembers, in characters of their text; the largest pair has 60,000.
+ */
 export const bindingsRememberedCharacters = 4 * MiB
 export const delegationsPerKeyMax = 64 // spec
 export const activeKeysMax = 3 // spec
@@ -77,8 +85,8 @@ export const rotationOverlapMs = 24 * hour // spec
 export const serviceAccountPageMax = 50 // spec
 
 /**
- * Wrong tries that are free from where an account signed in lately, from all such networks together: with one more from each of
- * four such networks, and those from elsewhere, fewer than 20 in a row; for the address fewer than 100.
+ * Wrong tries that are free from where an account signed in lately, from all such networks together: with one more from
+ * each of four such networks, and those from elsewhere, fewer than 20 in a row; for the address fewer than 100.
  */
 export const signInFreeFailuresPerKnownAccount = 6
 export const signInFreeFailuresPerKnownAddress = 35
@@ -87,7 +95,9 @@ export const registrationsFreePerAddress = 60
 /** Places in a line of passwords for one account from one network, and for all names that one network tries. */
 export const passwordHashesWaitingPerSubjectMax = 64
 export const passwordHashesWaitingPerNetworkMax = 100
-/** Of so many accounts and networks it is remembered when they had their last turn; a megabyte for each of three lines. */
+/**
+ * Of so many accounts and networks it is remembered when they had their last turn; a megabyte for each of three lines.
+ */
 export const passwordPartiesRememberedMax = 10_000
 /** Of a password that a command makes up: 144 bits, 24 characters to copy. */
 export const generatedPasswordBytes = 18

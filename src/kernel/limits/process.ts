@@ -2,7 +2,10 @@ import { KiB, MiB, minute, second } from '../units.ts'
 
 /** Bounds of processes: their start, their end, and how they look at each other. */
 
-/** Gateway processes on one port: how many, how long one may take to start, and the pause before another takes its place. */
+/**
+ * Gateway processes on one port: how many, how long one may take to start, and the pause before another takes its
+ * place.
+ */
 export const gatewayProcessesMax = 64
 export const gatewayStartMs = 2 * minute
 export const gatewayRestartMs = second
@@ -21,12 +24,17 @@ export const commandAnswerMs = minute
 
 /** Bytes of the log that wait for who reads it: the lines of some seconds of full load. */
 export const logWaitingBytesMax = 8 * MiB
-/** One write of it: what a pipe takes as one piece (PIPE_BUF), so that lines of several processes do not run into one another. */
+/**
+ * One write of it: what a pipe takes as one piece (PIPE_BUF), so that lines of several processes do not run into one
+ * another.
+ */
 export const logWriteBytesMax = 4 * KiB
 
 /** How often it is looked whether what was away is back. */
 export const outageLookEveryMs = second
-/** A disk counts as full until nothing failed for want of room for so long: what was freed may be taken again at once. */
+/**
+ * A disk counts as full until nothing failed for want of room for so long: what was freed may be taken again at once.
+ */
 export const diskQuietMs = 10 * second
 
 /** What is counted anew for each look at the service is counted up to here: some milliseconds. */

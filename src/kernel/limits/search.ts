@@ -2,7 +2,9 @@
 
 /** Search. A needle longer than the longest text that it could be a part of finds nothing. */
 export const searchNeedleMaxCharacters = 1024
-/** Pieces of a needle that the index is asked for: more of them cost more than the few false hits that they would spare. */
+/**
+ * Pieces of a needle that the index is asked for: more of them cost more than the few false hits that they would spare.
+ */
 export const searchGramsMax = 12
 export const searchSteps = {
   /** Entries that one step looks at, from the first, which a common needle needs, to the longest (some 15 ms). */

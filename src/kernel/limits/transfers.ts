@@ -1,6 +1,9 @@
 import { day, GiB, KiB, MiB, second, TiB } from '../units.ts'
 
-/** Bounds of how bytes come in: sizes, parts, sessions, what one caller may have under way, memory, and the room that is left. */
+/**
+ * Bounds of how bytes come in: sizes, parts, sessions, what one caller may have under way, memory, and the room that is
+ * left.
+ */
 
 /** Uploads. */
 export const uploadLifetimeMs = 7 * day // spec
@@ -11,7 +14,10 @@ export const partBytesMax = GiB // spec
 export const partsMax = 10_000 // spec
 /** How long a holder of an upload's turn may be silent before another may take it. Renewed at a third of it. */
 export const uploadLeaseMs = 30 * second
-/** Turns that a process remembers to have left without being able to give them back; more than lapse in a busy half minute. */
+/**
+ * Turns that a process remembers to have left without being able to give them back; more than lapse in a busy half
+ * minute.
+ */
 export const leftLeasesMax = 1_000
 /** A body that sends nothing for this long is given up. */
 export const transferIdleMs = 60 * second
@@ -19,7 +25,9 @@ export const transferIdleMs = 60 * second
 export const hashRingBytes = 2 * MiB
 /** Files and parts up to here are hashed on the event loop, in a tenth of a millisecond. */
 export const hashedHereBytesMax = 256 * KiB
-/** Running hashes of uploads in parts that a process keeps; the hash of one that fell out is made again from its bytes. */
+/**
+ * Running hashes of uploads in parts that a process keeps; the hash of one that fell out is made again from its bytes.
+ */
 export const runningHashesMax = 1_000
 /** Rows of parts that are looked at together. */
 export const partsPage = 1_000
@@ -40,9 +48,14 @@ export const freeSpaceBelievedMs = second
 /** Received bytes after which a transfer looks again whether the disk keeps its reserve. */
 export const roomLookEveryBytes = 16 * MiB
 
-/** Memory per transfer: two buffers of this size when sending, one when many are sent (measured best of 128 KiB to 1 MiB). */
+/**
+ * Memory per transfer: two buffers of this size when sending, one when many are sent (measured best of 128 KiB to 1
+ * MiB).
+ */
 export const readAheadBytes = 768 * KiB
-/** Pieces that are given to the kernel in one turn of the event loop: a millisecond's worth, and then others get a look. */
+/**
+ * Pieces that are given to the kernel in one turn of the event loop: a millisecond's worth, and then others get a look.
+ */
 export const piecesPerRound = 4
 /** Received bytes that may wait for the disk before the sender is paused. */
 export const receiveBufferBytes = MiB
@@ -54,8 +67,8 @@ export const partSyncEveryBytes = 2 * MiB
 export const receiveSyncBytesMin = 512 * KiB
 
 /**
- * Uploads under way of one caller, sessions and requests: a build machine that sends a hundred files at once is served, and
- * what they say of themselves (130 KiB each at most) stays below 13 MiB.
+ * Uploads under way of one caller, sessions and requests: a build machine that sends a hundred files at once is served,
+ * and what they say of themselves (130 KiB each at most) stays below 13 MiB.
  */
 export const openUploadsPerCallerMax = 100
 /** The same of all callers together; summing up what they reserve takes some ten milliseconds. */

@@ -2,12 +2,17 @@ import { day, hour, minute, second } from '../units.ts'
 
 /** Bounds of what nobody asks for: reclaim, removal, scrubbing, checks. */
 
-/** Digests that reclaim gives up in one transaction, and removals at once: a sync serves many, and the pool stays shared. */
+/**
+ * Digests that reclaim gives up in one transaction, and removals at once: a sync serves many, and the pool stays
+ * shared.
+ */
 export const reclaimBatch = 64
 export const removalsAtOnce = 8
 /** A removal takes milliseconds; one that takes so long is left to itself. */
 export const removalPatienceMs = 10 * second
-/** The next try of a removal comes after a pause that doubles: a crash is made good soon, a broken disk costs little. */
+/**
+ * The next try of a removal comes after a pause that doubles: a crash is made good soon, a broken disk costs little.
+ */
 export const removalPauseFirstMs = 10 * second
 export const removalPauseLongestMs = hour
 /** Tries after which the doctor names a removal: it has failed for some minutes. */
@@ -36,6 +41,9 @@ export const upkeepEveryMs = 15 * second
 /** A staged file without a row is left alone this long: its row may not have been seen yet. */
 export const stagingGraceMs = 10 * minute
 
-/** Checks: rows read at a time, and findings of one kind shown, and rounds of mending, before something is clearly badly wrong. */
+/**
+ * Checks: rows read at a time, and findings of one kind shown, and rounds of mending, before something is clearly badly
+ * wrong.
+ */
 export const checkPage = 1_000
 export const findingsMax = 100

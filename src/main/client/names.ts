@@ -25,8 +25,8 @@ export const unknown = (what: string, text: string, names: readonly string[]): C
 }
 
 /**
- * The one that is called so, by id or by name without regard to case. Throws where there is none, and where there are several. An id
- * means whose it is, whatever somebody else is called.
+ * The one that is called so, by id or by name without regard to case. Throws where there is none, and where there are
+ * several. An id means whose it is, whatever somebody else is called.
  */
 export const theOne = <T extends Named>(what: string, text: string, all: readonly T[]): T => {
   const found = all.filter(({ id, name }) => id === text || caseless(name) === caseless(text))

@@ -20,8 +20,8 @@ export const addressFrom = (environment: NodeJS.ProcessEnv): string => {
 }
 
 /**
- * Where commands find the service: SVC_URL and SVC_TOKEN of the environment; without them the service of this machine, at the
- * address that its settings say, and its recovery key, which never goes anywhere else.
+ * Where commands find the service: SVC_URL and SVC_TOKEN of the environment; without them the service of this machine,
+ * at the address that its settings say, and its recovery key, which never goes anywhere else.
  */
 const placeFrom = (environment: NodeJS.ProcessEnv): Place => {
   const token = given(environment, 'SVC_TOKEN')

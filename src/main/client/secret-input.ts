@@ -22,7 +22,9 @@ const asked = async (question: string): Promise<string> => {
 /** The first line of standard input. */
 const piped = async (): Promise<string> => (await text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
 
-/** A secret from the terminal, where nobody sees it, or from standard input. Never an argument, which everybody sees. */
+/**
+ * A secret from the terminal, where nobody sees it, or from standard input. Never an argument, which everybody sees.
+ */
 export const secretFromInput = async (what: string): Promise<string> => {
   const secret = process.stdin.isTTY ? await asked(`${what}: `) : await piped()
   if (secret === '') throw new CommandFailed('failed', `${what}: nothing was given on standard input`)

@@ -3,8 +3,9 @@ import { mendAll } from '../mending.ts'
 import { withEngines } from './offline.ts'
 
 /**
- * Checks every invariant of a live or stopped store and says in words what it found. `repair` puts right what can be put
- * right without losing anything, and looks again before it says so. Ends with 1 when something is damaged and stays so.
+ * Checks every invariant of a live or stopped store and says in words what it found. `repair` puts right what can be
+ * put right without losing anything, and looks again before it says so. Ends with 1 when something is damaged and stays
+ * so.
  */
 export const doctor = ({ repair = false }: { readonly repair?: boolean }): Promise<void> =>
   withEngines(

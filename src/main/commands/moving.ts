@@ -26,7 +26,10 @@ const naming = async (work: () => Promise<void>): Promise<void> => {
   }
 }
 
-/** Whether a folder, the store or the database has no room left. Whoever refused on purpose has said so, and how much is missing. */
+/**
+ * Whether a folder, the store or the database has no room left. Whoever refused on purpose has said so, and how much is
+ * missing.
+ */
 const isFull = (error: unknown): boolean =>
   (error instanceof VaultFailure && error.trouble === 'full') || translate(error)?.code === 'insufficient_space'
 

@@ -5,8 +5,8 @@ export interface OutputOptions {
 }
 
 /**
- * Prints what a command has to tell: for programs as JSON with the names of the interface, otherwise in words, each text a line.
- * Whatever the service said, a screen shows it and obeys nothing of it.
+ * Prints what a command has to tell: for programs as JSON with the names of the interface, otherwise in words, each
+ * text a line. Whatever the service said, a screen shows it and obeys nothing of it.
  */
 export const tell = ({ json = false }: OutputOptions, value: object, ...inWords: readonly string[]): void =>
   // In JSON an escaped character is the character.

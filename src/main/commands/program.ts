@@ -22,8 +22,8 @@ const wholeNumber = (text: string): number => {
 const services = new Set(['up', 'serve', 'worker'])
 
 /**
- * The command line: a value, so that tests can walk through it. What a command does is a function of settings and arguments, and
- * loaded when it is called: a service is to be up soon.
+ * The command line: a value, so that tests can walk through it. What a command does is a function of settings and
+ * arguments, and loaded when it is called: a service is to be up soon.
  */
 export const commandLine = (): Command => {
   const program = new Command('svc')

@@ -3,7 +3,9 @@ import { timestamp } from '../../kernel/clock.ts'
 import { day } from '../../kernel/units.ts'
 import { withEngines } from './offline.ts'
 
-/** Lists what is in quarantine after a look through the store; with `removeAfterDays` gives up what was there that long. */
+/**
+ * Lists what is in quarantine after a look through the store; with `removeAfterDays` gives up what was there that long.
+ */
 export const quarantineCommand = ({
   removeAfterDays,
 }: {

@@ -3,8 +3,8 @@ import { MiB } from '../../kernel/units.ts'
 import { withEngines } from './offline.ts'
 
 /**
- * Reads every stored blob again at a bounded rate and names those whose content has changed, in the storage events of the
- * repositories that hold them as well. Ends with 1 when there are any. Interrupted, it says where to go on.
+ * Reads every stored blob again at a bounded rate and names those whose content has changed, in the storage events of
+ * the repositories that hold them as well. Ends with 1 when there are any. Interrupted, it says where to go on.
  */
 export const scrub = ({ rate, after = '' }: { readonly rate: number; readonly after?: string }): Promise<void> =>
   withEngines(

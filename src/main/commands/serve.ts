@@ -8,7 +8,9 @@ import { readSettings, type Settings, unknownSettings } from '../settings/rules.
 import { stopAsked } from '../stop-signals.ts'
 import { welcome } from './welcome.ts'
 
-/** Runs roles until SIGTERM or SIGINT, then drains and stops. A second signal, seconds later, ends the process at once. */
+/**
+ * Runs roles until SIGTERM or SIGINT, then drains and stops. A second signal, seconds later, ends the process at once.
+ */
 export const serve = async (roles: Roles, environment: Environment = realEnvironment): Promise<void> => {
   const settings = readSettings(process.env)
   const log = await openLog(settings.logLevel)

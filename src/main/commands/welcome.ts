@@ -9,7 +9,10 @@ import { programVersion } from '../version.ts'
 const quoted = (text: string): string =>
   /^[A-Za-z0-9_./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
-/** What is printed once the service listens: where, where the recovery key is, and while there is no account, what to type. */
+/**
+ * What is printed once the service listens: where, where the recovery key is, and while there is no account, what to
+ * type.
+ */
 export const welcome = async (settings: Settings, running: Running, writable: boolean): Promise<string> => {
   const lines = [`svc ${programVersion()} listens on ${running.address}`]
   const { recoveryKey } = keyPaths(settings)

@@ -1,6 +1,8 @@
 import { join, resolve } from 'node:path'
 
-/** Where the bytes are. Credentials of an object store are not part of it: its client finds them in the AWS variables. */
+/**
+ * Where the bytes are. Credentials of an object store are not part of it: its client finds them in the AWS variables.
+ */
 export type BlobStoreSetting =
   | { readonly kind: 'directory'; readonly root: string; readonly staging: string }
   | {

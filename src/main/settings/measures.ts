@@ -28,7 +28,10 @@ interface Measure {
 const unitOf = (units: Measure['units'], text: string): number | undefined =>
   Object.entries(units).find(([name]) => name.toLowerCase() === text.toLowerCase())?.[1]
 
-/** A whole number with or without a unit, as the number of the smallest one. Throws a RangeError that says how to write it. */
+/**
+ * A whole number with or without a unit, as the number of the smallest one. Throws a RangeError that says how to write
+ * it.
+ */
 const measure = (text: string, { what, units, unit, least, most, example }: Measure): number => {
   const [, digits = '', named = ''] = /^(\d{1,16}) ?([a-z]{0,3})$/i.exec(text) ?? []
   const factor = named === '' ? unit : unitOf(units, named)

@@ -1,4 +1,7 @@
-/** Every setting: its environment variable, its default in words, and what it means. The reference page is made from this. */
+/**
+ * Every setting: its environment variable, its default in words, and what it means. The reference page is made from
+ * this.
+ */
 export const settingNames = [
   { name: 'SVC_DATA_DIR', fallback: './data', meaning: 'Folder of configuration, database and stored files.' },
   {

@@ -1,6 +1,9 @@
 import type { SettingName } from './names.ts'
 
-/** A value as it may stand on a screen or in a log: passwords in addresses are nobody's business, wherever they do not belong. */
+/**
+ * A value as it may stand on a screen or in a log: passwords in addresses are nobody's business, wherever they do not
+ * belong.
+ */
 export const shownValue = (name: SettingName, value: string): string => {
   if (name === 'SVC_BLOB_STORE') return value.replace(/^(s3:\/\/)[^/]*@/i, '$1…@')
   if (name !== 'SVC_DATABASE_URL') return value

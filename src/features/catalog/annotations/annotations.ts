@@ -59,8 +59,8 @@ export interface NewAnnotations {
 }
 
 /**
- * Replaces all of them; what is left out becomes empty. 409 `revision_mismatch` for another revision than the expected one,
- * 404 for what is not published.
+ * Replaces all of them; what is left out becomes empty. 409 `revision_mismatch` for another revision than the expected
+ * one, 404 for what is not published.
  */
 export const putAnnotations = (
   { database, clock }: AnnotationDeps,
@@ -80,8 +80,8 @@ const replaceAnnotations = async (
   actor: string,
   occurredAt: string,
 ): Promise<Annotations> => {
-  // The lock of its claim puts those in a row who annotate, delete or restore a file; that of its repository, whoever moves
-  // another file onto it.
+  // The lock of its claim puts those in a row who annotate, delete or restore a file; that of its repository, whoever
+  // moves another file onto it.
   if (!(await lockLive(tx, id))) throw notFound('artifact')
   const artifact = await heldArtifact(tx, repository, id)
   const current = await annotationsOf(tx, artifact)
@@ -95,7 +95,10 @@ const replaceAnnotations = async (
   return annotationsOf(tx, artifact)
 }
 
-/** Writes the next revision, tells the journal, and lets search know. The caller holds the lock of the file's repository. */
+/**
+ * Writes the next revision, tells the journal, and lets search know. The caller holds the lock of the file's
+ * repository.
+ */
 export const say = async (
   tx: Transaction,
   { id, repository }: Pick<ArtifactsTable, 'id' | 'repository'>,
@@ -126,8 +129,8 @@ export const forgetAnnotations = (tx: Transaction, artifactId: string): Promise<
   deleteAnnotations(tx, artifactId)
 
 /**
- * What is said of a file now is said of a copy of it from the beginning. The revisions at which they say the same. The caller
- * makes the copy known to search.
+ * What is said of a file now is said of a copy of it from the beginning. The revisions at which they say the same. The
+ * caller makes the copy known to search.
  */
 export const copyAnnotations = async (tx: Transaction, artifactId: string, copyId: string): Promise<Agreement> => {
   const row = await findAnnotations(tx, artifactId)
@@ -136,7 +139,10 @@ export const copyAnnotations = async (tx: Transaction, artifactId: string, copyI
   return { source: row.revision, copy: 1 }
 }
 
-/** The revisions of a file and of a copy of it when they last said the same. Whoever has another now was annotated since. */
+/**
+ * The revisions of a file and of a copy of it when they last said the same. Whoever has another now was annotated
+ * since.
+ */
 export interface Agreement {
   readonly source: number
   readonly copy: number

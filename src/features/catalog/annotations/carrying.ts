@@ -4,10 +4,10 @@ import { Failure } from '../../../kernel/failure.ts'
 import { type Agreement, type Annotations, annotationsOf, say } from './annotations.ts'
 
 /**
- * A file goes, and another one with the same bytes stays in its place: what was said of the one is said of the other, and
- * nothing that anybody said is lost. Where both were annotated since they said the same, and neither says all that the other
- * does, it is refused with 409 `source_not_deletable`. The caller holds the locks of both repositories. The revisions at which
- * they last said the same afterwards.
+ * A file goes, and another one with the same bytes stays in its place: what was said of the one is said of the other,
+ * and nothing that anybody said is lost. Where both were annotated since they said the same, and neither says all that
+ * the other does, it is refused with 409 `source_not_deletable`. The caller holds the locks of both repositories. The
+ * revisions at which they last said the same afterwards.
  */
 export const carryAnnotations = async (
   tx: Transaction,

@@ -48,8 +48,8 @@ export const artifactsWithoutClaim = (q: Queries, limit: number) =>
     .execute()
 
 /**
- * Claims for artifacts that nothing holds: what is live is held by an artifact; what is not yet or no longer, by a deleted one or
- * the upload it came by.
+ * Claims for artifacts that nothing holds: what is live is held by an artifact; what is not yet or no longer, by a
+ * deleted one or the upload it came by.
  */
 export const claimsWithoutHolder = (q: Queries, limit: number) =>
   q

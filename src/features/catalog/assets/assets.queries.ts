@@ -86,7 +86,10 @@ const makeCurrent = prepareQuery((q, p: Parameters<AssetRow & { repository: stri
     ),
 )
 
-/** Makes a revision the current one and keeps it in the history, of which `oldest` is the oldest where the path shows nothing yet. */
+/**
+ * Makes a revision the current one and keeps it in the history, of which `oldest` is the oldest where the path shows
+ * nothing yet.
+ */
 export const insertRevision = async (tx: Transaction, row: RevisionRow, oldest: number): Promise<void> => {
   const { repository, path, revision, artifact_id } = row
   await addToHistory(tx, row)

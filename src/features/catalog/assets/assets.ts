@@ -63,8 +63,8 @@ export interface AssetDeps {
 }
 
 /**
- * Points a path at a published file of the same repository. `expectedRevision` 0 creates, the current one replaces, that which
- * removed the path shows something there again, another one is 409 `revision_mismatch`.
+ * Points a path at a published file of the same repository. `expectedRevision` 0 creates, the current one replaces,
+ * that which removed the path shows something there again, another one is 409 `revision_mismatch`.
  */
 export const setAsset = (
   { database, clock }: AssetDeps,

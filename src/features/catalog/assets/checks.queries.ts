@@ -24,7 +24,10 @@ export const assetsBesideHistory = (q: Queries, limit: number) =>
     .limit(limit)
     .execute()
 
-/** Removed paths that show something, whose history goes on, or does not end with the removal although that was not forgotten. */
+/**
+ * Removed paths that show something, whose history goes on, or does not end with the removal although that was not
+ * forgotten.
+ */
 export const removedBesideHistory = (q: Queries, limit: number) =>
   q
     .selectFrom('removed_paths')

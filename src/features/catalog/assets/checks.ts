@@ -3,7 +3,10 @@ import { damage, type Finding } from '../../../kernel/finding.ts'
 import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { assetsBesideHistory, besideOldest, removedBesideHistory } from './checks.queries.ts'
 
-/** Proves that each path shows the newest revision of its history, or none because that removed it, and where histories begin. */
+/**
+ * Proves that each path shows the newest revision of its history, or none because that removed it, and where histories
+ * begin.
+ */
 export async function* checkAssets(q: Queries): AsyncGenerator<Finding> {
   for (const { repository, path } of await assetsBesideHistory(q, findingsMax))
     yield damage(`repository ${repository}: ${JSON.stringify(path)} does not show the newest revision of its history`)

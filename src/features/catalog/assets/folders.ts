@@ -22,8 +22,8 @@ export interface Folder {
 }
 
 /**
- * A page of what is right below a prefix: files, and folders in the place of all that is in them. Both together are as many as
- * `limit`, in the order of their bytes. A folder costs one look by the index, however much is in it.
+ * A page of what is right below a prefix: files, and folders in the place of all that is in them. Both together are as
+ * many as `limit`, in the order of their bytes. A folder costs one look by the index, however much is in it.
  */
 export const folderPage = async (
   q: Queries,

@@ -15,7 +15,9 @@ export const findHistory = async (q: Queries, repository: string, path: string) 
   return removed === undefined ? undefined : ({ ...removed, table: 'removed_paths' } as const)
 }
 
-/** Deletes revisions of a path up to one of them. Answers the files that they were of, each as often as it was there. */
+/**
+ * Deletes revisions of a path up to one of them. Answers the files that they were of, each as often as it was there.
+ */
 export const deleteRevisions = async (
   tx: Transaction,
   { table, repository, path }: { table: 'assets' | 'removed_paths'; repository: string; path: string },

@@ -17,10 +17,10 @@ export interface Forgotten {
 }
 
 /**
- * Forgets revisions of a path, oldest first, up to one of them: they can be neither read nor restored, and keep their files no
- * more. So many in one transaction as `revisionsForgotten` says; `done` tells whether that was all. Numbers go on as if nothing was
- * forgotten, repeating it is harmless. 404 for a path that has no history, 409 `revision_mismatch` for what it shows now and what
- * there is not yet.
+ * Forgets revisions of a path, oldest first, up to one of them: they can be neither read nor restored, and keep their
+ * files no more. So many in one transaction as `revisionsForgotten` says; `done` tells whether that was all. Numbers go
+ * on as if nothing was forgotten, repeating it is harmless. 404 for a path that has no history, 409 `revision_mismatch`
+ * for what it shows now and what there is not yet.
  */
 export const forgetRevisions = (
   { database, clock }: AssetDeps,

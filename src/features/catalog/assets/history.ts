@@ -13,7 +13,10 @@ import { nothingAt } from './nothing-at.ts'
 import { findRemovedRow } from './removal.queries.ts'
 import { type AssetRevision, addRevision, otherRevision, toRevision } from './revisions.ts'
 
-/** A page of what a path showed, newest first. 404 for a path that has no revision (any more); below its first one an empty page. */
+/**
+ * A page of what a path showed, newest first. 404 for a path that has no revision (any more); below its first one an
+ * empty page.
+ */
 export const assetHistory = async (
   q: Queries,
   repository: string,
@@ -42,8 +45,9 @@ export const assetRevision = async (
 }
 
 /**
- * Makes the file of an old revision the newest one, also of a path that was removed. 404 for a path or revision that never was,
- * was forgotten or shows nothing, 409 `revision_mismatch` when another revision than the expected one is current: so a repetition of what succeeded is refused, not done twice.
+ * Makes the file of an old revision the newest one, also of a path that was removed. 404 for a path or revision that
+ * never was, was forgotten or shows nothing, 409 `revision_mismatch` when another revision than the expected one is
+ * current: so a repetition of what succeeded is refused, not done twice.
  */
 export const restoreAsset = (
   { database, clock }: AssetDeps,

@@ -16,7 +16,9 @@ interface Current {
   readonly sha256: string
 }
 
-/** The form of dates in HTTP, and two older ones that every recipient takes (RFC 9110, section 5.6.7); all are in UTC. */
+/**
+ * The form of dates in HTTP, and two older ones that every recipient takes (RFC 9110, section 5.6.7); all are in UTC.
+ */
 const httpDates = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
@@ -35,8 +37,8 @@ export const failed = (path: string, what: string): Failure =>
   new Failure('precondition_failed', `${JSON.stringify(path)} ${what}. Look at it again, then decide.`)
 
 /**
- * Throws 412 `precondition_failed` unless the path is as expected. Tags are compared strongly; a date is looked at only where
- * no tag is given, and one that is none, or for a path that has nothing, is ignored. Tags that are none are 400.
+ * Throws 412 `precondition_failed` unless the path is as expected. Tags are compared strongly; a date is looked at only
+ * where no tag is given, and one that is none, or for a path that has nothing, is ignored. Tags that are none are 400.
  */
 export const refuseUnlessAsExpected = async (
   q: Queries,

@@ -18,9 +18,9 @@ interface Unwanted {
 }
 
 /**
- * Ends a path: its next revision says that it shows nothing, and it is listed no more. The history stays, and goes on to keep its
- * files. 404 for a path that shows nothing, 409 `revision_mismatch` for another revision than the expected one, 412 as
- * {@link refuseUnlessAsExpected} says.
+ * Ends a path: its next revision says that it shows nothing, and it is listed no more. The history stays, and goes on
+ * to keep its files. 404 for a path that shows nothing, 409 `revision_mismatch` for another revision than the expected
+ * one, 412 as {@link refuseUnlessAsExpected} says.
  */
 export const removePath = (
   { database, clock }: AssetDeps,

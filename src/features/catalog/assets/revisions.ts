@@ -52,8 +52,8 @@ export const nextRevision = (path: string, revision: number): number => {
 }
 
 /**
- * The next revision of a path, and its line in the journal (I4). One that was removed is numbered on. The caller holds the lock
- * of the repository. 409 `revision_mismatch` after the last one.
+ * The next revision of a path, and its line in the journal (I4). One that was removed is numbered on. The caller holds
+ * the lock of the repository. 409 `revision_mismatch` after the last one.
  */
 export const addRevision = async (tx: Transaction, change: RevisionChange, now: string): Promise<RevisionRow> => {
   const { repository, path, artifactId, current, sourceRevision, actor } = change

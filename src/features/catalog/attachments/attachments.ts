@@ -13,10 +13,11 @@ import { heldArtifact, publishedAmong, publishedArtifact } from '../artifacts/ar
 import { deleteOldestRevisions, insertRevision, listItemRows, listRevisionRows } from './attachments.queries.ts'
 
 /**
- * What belongs to a build: its manifest, its bill of materials, signatures, reports. Each replacement is a revision, and all
- * of them are kept: a file that is or was attached to a published build is not deleted, so that every revision can be shown
- * with its files. A build is kept by nothing that is attached to it. Once it is deleted it keeps nothing either; its
- * attachments wait with it, and are as they were if it comes back, although what they name may be gone by then.
+ * What belongs to a build: its manifest, its bill of materials, signatures, reports. Each replacement is a revision,
+ * and all of them are kept: a file that is or was attached to a published build is not deleted, so that every revision
+ * can be shown with its files. A build is kept by nothing that is attached to it. Once it is deleted it keeps nothing
+ * either; its attachments wait with it, and are as they were if it comes back, although what they name may be gone by
+ * then.
  */
 export interface Attachment {
   readonly name: string
@@ -72,8 +73,9 @@ const toAttachments = (row: AttachmentRevisionsTable, items: readonly Attachment
 })
 
 /**
- * Replaces what is attached to a build, all at once. 409 `revision_mismatch` unless the expected revision is the current
- * one; 400 for two names that differ at most in case, and for what is no other published file of the repository.
+ * Replaces what is attached to a build, all at once. 409 `revision_mismatch` unless the expected revision is the
+ * current one; 400 for two names that differ at most in case, and for what is no other published file of the
+ * repository.
  */
 export const replaceAttachments = (
   { database, clock }: { readonly database: Database; readonly clock: Clock },

@@ -12,8 +12,8 @@ export interface AuditEntry {
 }
 
 /**
- * The journal with its actors, oldest first, beyond a sequence: every line that is kept. Sequences have no gaps, so whoever
- * reads on after lines were forgotten sees that by the first one.
+ * The journal with its actors, oldest first, beyond a sequence: every line that is kept. Sequences have no gaps, so
+ * whoever reads on after lines were forgotten sees that by the first one.
  */
 export const auditAfter = async (database: Database, repository: string, after: number): Promise<AuditEntry[]> => {
   const rows = await journalRowsAfter(database, repository, after, pageMax)

@@ -49,8 +49,8 @@ interface Asker {
  * The next changes of a repository; waits for the first if asked to, and answers an empty page when the time is up, the
  * client has gone or the service stops. 409 `cursor_lost` when what follows the cursor is not what followed it once.
  *
- * Who waited is asked anew whether they may, whatever came of it, and after the last look: so nobody is told of anything
- * that happened after their key, their account or their permission was taken away (I8).
+ * Who waited is asked anew whether they may, whatever came of it, and after the last look: so nobody is told of
+ * anything that happened after their key, their account or their permission was taken away (I8).
  */
 export const nextChanges = async (
   deps: ChangeDeps,

@@ -18,9 +18,9 @@ const largeEndBytes = 56
 const commentBytesMax = 0xffff
 
 /**
- * Reads the end of an archive, where it says what it consists of. Programs look for that end in different ways; here it has
- * to be in one place for all of them: the last record of its kind, which ends with the file, and no other that would. The
- * list of entries lies right before it, and where a 64-bit record says the same again, it says the same.
+ * Reads the end of an archive, where it says what it consists of. Programs look for that end in different ways; here it
+ * has to be in one place for all of them: the last record of its kind, which ends with the file, and no other that
+ * would. The list of entries lies right before it, and where a 64-bit record says the same again, it says the same.
  */
 export const readDirectory = async (file: StoredBytes): Promise<Directory> => {
   if (file.bytes < endBytes) throw refuseArchive('it is too short to be a ZIP archive')

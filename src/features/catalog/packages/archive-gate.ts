@@ -1,7 +1,10 @@
 import { Failure } from '../../../kernel/failure.ts'
 import { archivesAtOnce, archivesWaitingMax } from '../../../kernel/limits/packages.ts'
 
-/** A few at a time: whoever asks to have an archive looked at waits in line, up to a length, and is then told to come back. */
+/**
+ * A few at a time: whoever asks to have an archive looked at waits in line, up to a length, and is then told to come
+ * back.
+ */
 export type ArchiveGate = <T>(work: () => Promise<T>) => Promise<T>
 
 export const createArchiveGate = (atOnce = archivesAtOnce, waitingMax = archivesWaitingMax): ArchiveGate => {

@@ -10,8 +10,8 @@ const drive = /^[A-Za-z]:/
 const onlyDots = /^[. ]+$/
 
 /**
- * A name as the archive says it. Marked as UTF-8 it has to be; unmarked it often is nevertheless, and otherwise it is in an
- * older code page, in which the characters that matter here are ASCII as well.
+ * A name as the archive says it. Marked as UTF-8 it has to be; unmarked it often is nevertheless, and otherwise it is
+ * in an older code page, in which the characters that matter here are ASCII as well.
  */
 export const decodeName = (raw: Uint8Array, markedUtf8: boolean): string => {
   if (raw.byteLength > archiveNameBytesMax)
@@ -27,7 +27,9 @@ export const decodeName = (raw: Uint8Array, markedUtf8: boolean): string => {
   }
 }
 
-/** Code page 437, but for its smiling faces: below 128 bytes are taken as ASCII, control characters as what they are. */
+/**
+ * Code page 437, but for its smiling faces: below 128 bytes are taken as ASCII, control characters as what they are.
+ */
 const inOldCodePage = (byte: number): string =>
   byte < 0x80 ? String.fromCharCode(byte) : getFileNameLowLevel(0, Buffer.of(byte), [], true)
 

@@ -21,7 +21,10 @@ const repeatedFlags = 0x1 | 0x8 | 0x800
 const sizesFollow = 0x8
 const largeField = 0x0001
 const elsewhere = 0xffffffff
-/** What an entry may have and the directory does not tell: extra fields before its data, and a descriptor (ZIP64) behind it. */
+/**
+ * What an entry may have and the directory does not tell: extra fields before its data, and a descriptor (ZIP64) behind
+ * it.
+ */
 const unlistedBytesMax = 0xffff + 24
 
 /** What went wrong while reading, kept apart from what is wrong with the archive. */
@@ -56,12 +59,13 @@ class RangeReader extends RandomAccessReader {
 }
 
 /**
- * The manifest of a package: the file `upack.json` at the root of a ZIP archive, as bytes. Everything else is only looked at
- * in the list of the archive's entries, which is read by ranges: neither memory nor time depends on the archive's size.
+ * The manifest of a package: the file `upack.json` at the root of a ZIP archive, as bytes. Everything else is only
+ * looked at in the list of the archive's entries, which is read by ranges: neither memory nor time depends on the
+ * archive's size.
  *
  * Throws a 400 that names the entry unless the archive means the same to every program and is safe to unpack for all of
- * them: one end, one directory that fits, entries that do not overlap, names that stay inside and cannot be mistaken for
- * each other, plain files, sizes that are possible. What lies in the other files is nobody's business here.
+ * them: one end, one directory that fits, entries that do not overlap, names that stay inside and cannot be mistaken
+ * for each other, plain files, sizes that are possible. What lies in the other files is nobody's business here.
  */
 export const readManifest = async (file: StoredBytes): Promise<Buffer> => {
   const directory = await readDirectory(file)
@@ -80,7 +84,9 @@ export const readManifest = async (file: StoredBytes): Promise<Buffer> => {
   return inflate(await file.read(local.fileDataStart, entry.compressedSize), entry)
 }
 
-/** Calls the library. What it says of archives is an Error and nothing more; a Failure is ours, and all else is a bug. */
+/**
+ * Calls the library. What it says of archives is an Error and nothing more; a Failure is ours, and all else is a bug.
+ */
 const understood = async <T>(reader: RangeReader, work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
@@ -122,8 +128,8 @@ const goThrough = async (zip: ZipFile, directory: Directory): Promise<FoundManif
 }
 
 /**
- * Entries lie behind each other from the very beginning to the directory, with no more between them than their own headers may
- * have. Answers where the one at `start` has to end.
+ * Entries lie behind each other from the very beginning to the directory, with no more between them than their own
+ * headers may have. Answers where the one at `start` has to end.
  */
 const checkPlaces = (entries: CheckedEntry[], directoryStart: number, start: number): number => {
   entries.sort((a, b) => a.start - b.start)

@@ -7,7 +7,10 @@ import { deriveStages, packagesBesideStages } from './stages.queries.ts'
 import { type VersionTable, versionRows, versionSizesAfter } from './versions.queries.ts'
 import { isAsItsManifest } from './written.ts'
 
-/** Proves that packages are found by the stages and times of their files, and that a freed version belongs to a deleted file. */
+/**
+ * Proves that packages are found by the stages and times of their files, and that a freed version belongs to a deleted
+ * file.
+ */
 export async function* checkPackages(database: Database): AsyncGenerator<Finding> {
   for (const { artifact_id, repository } of await packagesBesideStages(database.reader, findingsMax))
     yield damage(

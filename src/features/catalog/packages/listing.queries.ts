@@ -5,7 +5,9 @@ export type PackageRow = Omit<PackagesTable, 'manifest'>
 
 type KeyColumn = 'group_key' | 'name_key' | 'version_key'
 
-/** The columns of each order. Every one of them is all of a version's identity, so that pages neither repeat nor miss. */
+/**
+ * The columns of each order. Every one of them is all of a version's identity, so that pages neither repeat nor miss.
+ */
 const orders = {
   group: ['group_key', 'name_key', 'version_key'],
   name: ['name_key', 'group_key', 'version_key'],
@@ -26,7 +28,10 @@ export interface Page {
   readonly limit: number
 }
 
-/** Without manifests, which may be long. What a filter fixes is left out of the order, so that an index has the rest of it. */
+/**
+ * Without manifests, which may be long. What a filter fixes is left out of the order, so that an index has the rest of
+ * it.
+ */
 export const listPackageRows = (q: Queries, page: Page): Promise<PackageRow[]> => {
   const { groupKey, nameKey, after, descending } = page
   const free = orders[page.order].filter(

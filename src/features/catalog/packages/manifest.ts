@@ -22,7 +22,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 const nameForm = new RegExp(patterns.packageName, 'u')
 const onlyDots = /^\.+$/
 
-/** Reads a manifest. A byte order mark before it is forgiven; throws a 400 for anything else that is not as it should be. */
+/**
+ * Reads a manifest. A byte order mark before it is forgiven; throws a 400 for anything else that is not as it should
+ * be.
+ */
 export const parseManifest = (bytes: Uint8Array): Manifest => {
   const value = parseObject(decode(bytes))
   const name = textOf(value, 'name')

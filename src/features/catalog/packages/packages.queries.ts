@@ -12,7 +12,9 @@ export const findVersionOf = async (q: Queries, artifactId: string): Promise<Pac
 
 type VersionKeys = Pick<PackagesTable, 'repository' | 'group_key' | 'name_key' | 'version_key'>
 
-/** The holder of a version, however it is written; where there are several from of old, the one that is written alike. */
+/**
+ * The holder of a version, however it is written; where there are several from of old, the one that is written alike.
+ */
 export const findSameVersion = async (q: Queries, { repository, group_key, name_key, version_key }: VersionKeys) => {
   const rows = await q
     .selectFrom('packages')

@@ -42,8 +42,8 @@ export const exactly = (version: Version): KeyInterval[] => {
 
 /**
  * What a range of node-semver means, as intervals of keys that do not touch. The library reads the range; here its
- * comparators become bounds. A pre-release belongs to a set of comparators only if one of them names a pre-release of the
- * same three numbers, unless all pre-releases are asked for. 400 for text that is no range.
+ * comparators become bounds. A pre-release belongs to a set of comparators only if one of them names a pre-release of
+ * the same three numbers, unless all pre-releases are asked for. 400 for text that is no range.
  */
 export const intervalsOf = (text: string, withPrereleases: boolean): KeyInterval[] => {
   const intervals = parseRange(text, withPrereleases).set.flatMap((comparators) => {

@@ -47,8 +47,8 @@ export const registerPackage = async (
   )
   return deps.database.transaction(async (tx) => {
     const now = timestamp(deps.clock.now())
-    // First the claim, then the repository: the order in which a deletion takes them. Whoever promotes another file to this
-    // one, and makes it a package, holds the second alone.
+    // First the claim, then the repository: the order in which a deletion takes them. Whoever promotes another file to
+    // this one, and makes it a package, holds the second alone.
     if (!(await lockLive(tx, id))) throw notFound('artifact')
     await lockRepository(tx, repository)
     const row = packageRow(artifact, manifest, now)

@@ -7,11 +7,12 @@ import type { KeyInterval } from './ranges.ts'
 import { stageNames } from './stages.queries.ts'
 
 /**
- * One statement for each way to choose, whatever the number of intervals, and in it no more than a look into one index for each
- * of them. Nothing is left to the estimates of PostgreSQL's planner. It multiplies what it knows of repository, group and name,
- * comes to believe that a package has one version, and then takes any index that begins with these, and sorts; for a package that
- * has ten thousand it is wrong by milliseconds. Of rows of columns it only estimates the first, and so expects many: compared as
- * rows, and in the order of them, keys are found by the one index that has this order, at once.
+ * One statement for each way to choose, whatever the number of intervals, and in it no more than a look into one index
+ * for each of them. Nothing is left to the estimates of PostgreSQL's planner. It multiplies what it knows of
+ * repository, group and name, comes to believe that a package has one version, and then takes any index that begins
+ * with these, and sorts; for a package that has ten thousand it is wrong by milliseconds. Of rows of columns it only
+ * estimates the first, and so expects many: compared as rows, and in the order of them, keys are found by the one index
+ * that has this order, at once.
  */
 
 /** A package within a repository. */
@@ -53,7 +54,10 @@ const withIntervals = (q: Queries, p: Parameters<Asked>): RawBuilder<unknown> =>
         select value ->> 'prerelease' as prerelease, value ->> 'lower' as lower, value ->> 'upper' as upper
         from json_each(${p('intervals')}))`
 
-/** Versions of the package in the interval `i`. (Without equality in the upper row, a repository that is alone would count as empty.) */
+/**
+ * Versions of the package in the interval `i`. (Without equality in the upper row, a repository that is alone would
+ * count as empty.)
+ */
 const inInterval = (p: Parameters<PackageKey>): RawBuilder<unknown> => {
   const own = sql`${p('repository')}, ${p('groupKey')}, ${p('nameKey')}`
   const keys = sql`(v.repository, v.group_key, v.name_key, v.prerelease, v.version_key)`
@@ -73,8 +77,8 @@ const ofStage = sql`v.repository desc, v.group_key desc, v.name_key desc, v.stag
 const highestOfStageFirst = sql`${ofStage}, v.prerelease desc, v.version_key desc`
 
 /**
- * A version's key and its id as one text, so that the greatest of them tells both. A blank is below everything that a key can
- * go on with: text is in the order of the keys.
+ * A version's key and its id as one text, so that the greatest of them tells both. A blank is below everything that a
+ * key can go on with: text is in the order of the keys.
  */
 const keyAndId = sql`v.version_key || ' ' || v.artifact_id`
 /** Ids are UUIDs. */
@@ -141,8 +145,9 @@ export const findHighest = async (
 const timeKeyAndId = sql`v.promoted_at || v.version_key || ' ' || v.artifact_id`
 
 /**
- * Few versions in the intervals: the last of them, all read. Many: one of them is soon met along the promotions, from the last
- * one back, unless they came before all others; then that is a walk through the promotions of the package to the stage.
+ * Few versions in the intervals: the last of them, all read. Many: one of them is soon met along the promotions, from
+ * the last one back, unless they came before all others; then that is a walk through the promotions of the package to
+ * the stage.
  */
 const latestPromoted = prepareQuery<AskedInStage, Chosen>(
   (q, p) => {

@@ -20,9 +20,9 @@ export interface Selection {
 }
 
 /**
- * Chooses one version. The database does: intervals of keys stand for the version or range, so that it costs as much with
- * ten thousand versions as with ten. Without version and range it is the highest release. An exact version and a range
- * that names a pre-release need no flag to get one. 404 where none fits.
+ * Chooses one version. The database does: intervals of keys stand for the version or range, so that it costs as much
+ * with ten thousand versions as with ten. Without version and range it is the highest release. An exact version and a
+ * range that names a pre-release need no flag to get one. 404 where none fits.
  */
 export const resolvePackage = async (q: Queries, repository: string, wanted: Selection) => {
   const { stage, order } = wanted

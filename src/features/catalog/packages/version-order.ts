@@ -12,8 +12,8 @@ export interface Version {
 const digits = /^[0-9]+$/
 
 /**
- * The version, or null for text that is none: MAJOR.MINOR.PATCH exactly, and no number beyond 2^53 - 1. The library reads it; what
- * it forgives (a `v` in front, blanks around it) shows in that it would write the version otherwise.
+ * The version, or null for text that is none: MAJOR.MINOR.PATCH exactly, and no number beyond 2^53 - 1. The library
+ * reads it; what it forgives (a `v` in front, blanks around it) shows in that it would write the version otherwise.
  */
 export const parseVersion = (text: string): Version | null => {
   if (text.length > packageVersionMaxCharacters) return null
@@ -26,15 +26,15 @@ export const parseVersion = (text: string): Version | null => {
 }
 
 /**
- * Keys of versions: text whose byte order is the precedence of SemVer, so that a database finds the highest version by an
- * index. Versions that differ only in their build metadata have the same key.
+ * Keys of versions: text whose byte order is the precedence of SemVer, so that a database finds the highest version by
+ * an index. Versions that differ only in their build metadata have the same key.
  *
  *     1.2.3          0000000000000001 0000000000000002 0000000000000003 ~
  *     1.2.3-rc.10    0000000000000001 0000000000000002 0000000000000003 1rc! 000210!
  *
  * (without the blanks). Numbers have 16 digits, the width of 2^53 - 1. A release ends in `~`, which is above everything
- * that an identifier begins with. Identifiers begin with 0 when they are numbers, which come first, and then say how many
- * digits they have; others begin with 1. Each ends in `!`, which is below everything that it could go on with.
+ * that an identifier begins with. Identifiers begin with 0 when they are numbers, which come first, and then say how
+ * many digits they have; others begin with 1. Each ends in `!`, which is below everything that it could go on with.
  */
 const width = 16
 const release = '~'

@@ -56,8 +56,9 @@ export const forgetVersion = (tx: Transaction, artifactId: string): Promise<void
 export const followStages = (tx: Transaction, artifactId: string): Promise<void> => deriveStages(tx, artifactId)
 
 /**
- * The version that a file is, or was before it was deleted, and who holds it in another repository, with the same bytes. Null
- * when the file is no package; 409 `version_exists` when the holder has other bytes. The caller holds the lock of that repository.
+ * The version that a file is, or was before it was deleted, and who holds it in another repository, with the same
+ * bytes. Null when the file is no package; 409 `version_exists` when the holder has other bytes. The caller holds the
+ * lock of that repository.
  */
 export const holderOfVersion = async (
   tx: Transaction,

@@ -7,11 +7,11 @@ import { heldArtifact } from '../artifacts/artifacts.ts'
 import { countReferences, deleteReference, insertReference } from './references.queries.ts'
 
 /**
- * A reference keeps a file from being deleted: a deployment that runs it, a customer who has it. It belongs to the caller
- * who set it, as their actor is written in the journal: an account (whatever credential it uses), a service account
- * (whatever key, so that rotating keys loses none), a key of the keys file. None of these is ever deleted, so there is
- * always somebody who can give it up: an account that was disabled, once it is enabled again; a key that was taken out of
- * the file, once an entry bears its id again.
+ * A reference keeps a file from being deleted: a deployment that runs it, a customer who has it. It belongs to the
+ * caller who set it, as their actor is written in the journal: an account (whatever credential it uses), a service
+ * account (whatever key, so that rotating keys loses none), a key of the keys file. None of these is ever deleted, so
+ * there is always somebody who can give it up: an account that was disabled, once it is enabled again; a key that was
+ * taken out of the file, once an entry bears its id again.
  */
 export interface ReferenceDeps {
   readonly database: Database
@@ -25,8 +25,8 @@ export interface ReferenceTo {
 }
 
 /**
- * Sets the caller's reference to a published file. The same key again changes nothing. 507 `reference_limit` when the file
- * has as many as it may.
+ * Sets the caller's reference to a published file. The same key again changes nothing. 507 `reference_limit` when the
+ * file has as many as it may.
  */
 export const addReference = (deps: ReferenceDeps, to: ReferenceTo, actor: string): Promise<void> =>
   deps.database.transaction(async (tx) => {

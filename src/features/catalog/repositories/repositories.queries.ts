@@ -36,8 +36,8 @@ export const listLive = (q: Queries, after: string, limit: number) =>
     .execute()
 
 /**
- * Makes a new row, or takes up that of a deleted one for another repository. Its journals begin one beyond where the old ones
- * ended, so that nobody's cursor of the old ones fits the new. False when it is there already.
+ * Makes a new row, or takes up that of a deleted one for another repository. Its journals begin one beyond where the
+ * old ones ended, so that nobody's cursor of the old ones fits the new. False when it is there already.
  */
 export const insertRepository = async (tx: Transaction, id: string, now: string): Promise<boolean> => {
   const row = await tx

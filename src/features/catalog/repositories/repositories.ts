@@ -38,8 +38,8 @@ export const repositoriesAmong = async (q: Queries, ids: string[], limit: number
   ids.length === 0 ? [] : (await liveAmong(q, ids, limit)).map((row) => identityOf(row.id, row.incarnation))
 
 /**
- * Which repository each of these ids means in what is written now: the one that has it, otherwise the next that gets it.
- * Answers its incarnation.
+ * Which repository each of these ids means in what is written now: the one that has it, otherwise the next that gets
+ * it. Answers its incarnation.
  */
 export const incarnationsOf = async (q: Queries, ids: readonly string[]): Promise<(id: string) => number> => {
   const rows = ids.length === 0 ? [] : await incarnationsAmong(q, ids)
@@ -71,8 +71,8 @@ export const listRepositories = async (
 
 /**
  * Creates a repository that nobody has access to yet. 409 `already_exists`. One with the id of a deleted one is another
- * repository: bindings to the old one do not hold for it, and it shows nothing of the old journals. Their sequences go on, so
- * that a cursor of the old ones is told to be lost.
+ * repository: bindings to the old one do not hold for it, and it shows nothing of the old journals. Their sequences go
+ * on, so that a cursor of the old ones is told to be lost.
  */
 export const createRepository = ({ database, clock }: RepositoryDeps, id: string, actor: Actor): Promise<void> =>
   changeAuthority(database, actor, async (tx) => {

@@ -21,7 +21,9 @@ const repository = 'releases'
 const files = 1_200
 const none: SearchFilters = { q: undefined, label: undefined, collection: undefined, metadata: undefined }
 
-/** Everything is at the end but what every second file has, and parts of "scattered parts" are where the whole is not. */
+/**
+ * Everything is at the end but what every second file has, and parts of "scattered parts" are where the whole is not.
+ */
 const nameOf = (index: number): string => {
   const words = [`file ${index}`]
   if (index % 2 === 0) words.push('every second')

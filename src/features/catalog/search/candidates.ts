@@ -54,8 +54,9 @@ async function* onSqlite(
 }
 
 /**
- * Walks as long as there are hits enough by the way: pages of what is common need nothing else. What is rarer is asked of the
- * index, once: if its answer is short, that is all there is. If not, walking on is cheaper than to have it sorted, for a while.
+ * Walks as long as there are hits enough by the way: pages of what is common need nothing else. What is rarer is asked
+ * of the index, once: if its answer is short, that is all there is. If not, walking on is cheaper than to have it
+ * sorted, for a while.
  */
 async function* onPostgres(database: Database, wanted: Wanted, after: string, steps: Steps): AsyncGenerator<string[]> {
   let from = after

@@ -13,7 +13,10 @@ import { holdsTokens, placesOfNobody, removeTokens } from './sqlite.queries.ts'
 
 type Row = Awaited<ReturnType<typeof describedAfter>>[number]
 
-/** Proves that search knows every published file by what is said of it now. (What is not published has no entry: the schema sees to that.) */
+/**
+ * Proves that search knows every published file by what is said of it now. (What is not published has no entry: the
+ * schema sees to that.)
+ */
 export async function* checkSearch(database: Database): AsyncGenerator<Finding> {
   for (const place of await placesOfNobody(database.reader, findingsMax))
     yield damage(`search knows something at ${place}, where no file is`, () =>

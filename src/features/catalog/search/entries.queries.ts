@@ -21,8 +21,8 @@ export const describedFiles = (q: Queries, ids: readonly string[]) =>
   described(q).where('artifacts.id', 'in', ids).orderBy('artifacts.id').execute()
 
 /**
- * Published files as they are described now, after an id, with the text that search has of them. The page is taken first: as
- * one join, PostgreSQL would go through all that is said of other files, from the beginning, for each page.
+ * Published files as they are described now, after an id, with the text that search has of them. The page is taken
+ * first: as one join, PostgreSQL would go through all that is said of other files, from the beginning, for each page.
  */
 export const describedAfter = (q: Queries, after: string, limit: number) =>
   described(q)

@@ -16,9 +16,9 @@ import {
 import { putSqliteEntry, removeTokens, sharersOf, writeTokens } from './sqlite.queries.ts'
 
 /**
- * What search knows of files: one entry for each published one, in the transaction of whatever changes it (I4). It costs
- * as much as the texts are long, however many files there are. Whoever writes one of a file that others see holds the lock
- * of its repository.
+ * What search knows of files: one entry for each published one, in the transaction of whatever changes it (I4). It
+ * costs as much as the texts are long, however many files there are. Whoever writes one of a file that others see holds
+ * the lock of its repository.
  */
 export interface SearchableFile extends Searchable {
   readonly id: string
@@ -81,9 +81,9 @@ const withSharers = async (q: Queries, position: number, id: string, own: Set<nu
 }
 
 /**
- * Makes every published file known to search, in transactions of bounded size. For a catalog that came from elsewhere, while
- * nobody uses it: PostgreSQL makes its index when all entries are there, which takes a fraction of the time. After a crash the
- * same call goes on.
+ * Makes every published file known to search, in transactions of bounded size. For a catalog that came from elsewhere,
+ * while nobody uses it: PostgreSQL makes its index when all entries are there, which takes a fraction of the time.
+ * After a crash the same call goes on.
  */
 export const makeAllKnown = async (database: Database): Promise<void> => {
   const postgres = database.engine === 'postgres'

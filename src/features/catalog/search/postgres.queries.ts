@@ -5,9 +5,10 @@ import type { SearchEntriesTable } from '../../../database/tables/search-entries
 import { tokenIndexMemoryKiB } from '../../../kernel/limits/engines.ts'
 
 /**
- * The index of search on PostgreSQL: tokens as an array with an inverted index (GIN). It answers a whole set at once and
- * in no order, which is right for what is rare; what is common is found by walking through the entries in order. Tokens of
- * exact words stand in a short array as well: looking through the long one takes longer than all the rest of a walk.
+ * The index of search on PostgreSQL: tokens as an array with an inverted index (GIN). It answers a whole set at once
+ * and in no order, which is right for what is rare; what is common is found by walking through the entries in order.
+ * Tokens of exact words stand in a short array as well: looking through the long one takes longer than all the rest of
+ * a walk.
  */
 const array = (tokens: Iterable<number>): string => `{${Array.from(tokens).join(',')}}`
 
@@ -49,7 +50,10 @@ export const dropTokenIndex = async (tx: Transaction): Promise<void> => {
   await sql`drop index if exists ${tokenIndex}`.execute(tx)
 }
 
-/** As the migrations make it. Then the planner learns how many entries there are, which else it would take a minute to notice. */
+/**
+ * As the migrations make it. Then the planner learns how many entries there are, which else it would take a minute to
+ * notice.
+ */
 export const makeTokenIndex = async (tx: Transaction): Promise<void> => {
   await sql`set local maintenance_work_mem = ${sql.lit(`${tokenIndexMemoryKiB}kB`)}`.execute(tx)
   await sql`create index ${tokenIndex} on search_entries using gin (tokens) with (fastupdate = off)`.execute(tx)
@@ -67,10 +71,10 @@ export interface Wanted {
 }
 
 /**
- * Walks through the next `rows` entries after an id, along the index of the repository. What the pair says again keeps the
- * planner there: the ids alone have an index as well, full of other repositories. The id by itself is where the index
- * begins to read: beside an equation of the repository, the pair is only compared, from its first entry on.
- * Hits in order, at most `limit` of them; `last` is where to go on, null at the end.
+ * Walks through the next `rows` entries after an id, along the index of the repository. What the pair says again keeps
+ * the planner there: the ids alone have an index as well, full of other repositories. The id by itself is where the
+ * index begins to read: beside an equation of the repository, the pair is only compared, from its first entry on. Hits
+ * in order, at most `limit` of them; `last` is where to go on, null at the end.
  */
 export const walk = async (
   q: Queries,
@@ -100,8 +104,8 @@ export const onlyByIndex = async (q: Queries): Promise<void> => {
 }
 
 /**
- * Some `limit` entries after an id that have all the tokens, in no order (the concatenation keeps the index of ids out of it,
- * which would be read for everything after the id); `hit` if the needle is in the text. */
+ * Some `limit` entries after an id that have all the tokens, in no order (the concatenation keeps the index of ids out
+ * of it, which would be read for everything after the id); `hit` if the needle is in the text. */
 export const someByIndex = async (q: Queries, wanted: Wanted, after: string, limit: number) =>
   (
     await sql<{ artifact_id: string; hit: 0 | 1 }>`

@@ -7,8 +7,8 @@ import { searchMergePages, searchMergeTokens } from '../../../kernel/limits/engi
 
 /**
  * The index of search on SQLite: a full-text table that holds no text, whose words are our tokens and whose row ids are
- * places of ids. It answers in the order of row ids, as it goes, so that a page of a common needle costs no more than one
- * of a rare one.
+ * places of ids. It answers in the order of row ids, as it goes, so that a page of a common needle costs no more than
+ * one of a rare one.
  */
 const word = (token: number): string => (token >>> 0).toString(36)
 const words = (tokens: Iterable<number>, between: string): string => Array.from(tokens, word).join(between)
@@ -49,11 +49,11 @@ const mergePages = prepareQuery((q, p: Parameters<{ pages: number }>) => ({
 }))
 
 /**
- * Every commit adds a segment to the index, and segments must be merged, or searches would have to look into more and more of
- * them. Left to itself the full-text table merges after every 64 pages it got, some 600 pages at once when there are many
- * files. Here writers merge a little, now and then: about every eighth of them a few milliseconds' work, with as many pages
- * for each token as all merges of a large index want of it, twice over. By chance, so that nothing needs to be counted and
- * nobody can choose writes that never merge.
+ * Every commit adds a segment to the index, and segments must be merged, or searches would have to look into more and
+ * more of them. Left to itself the full-text table merges after every 64 pages it got, some 600 pages at once when
+ * there are many files. Here writers merge a little, now and then: about every eighth of them a few milliseconds' work,
+ * with as many pages for each token as all merges of a large index want of it, twice over. By chance, so that nothing
+ * needs to be counted and nobody can choose writes that never merge.
  */
 export const writeTokens = async (tx: Transaction, position: number, tokens: Set<number>): Promise<void> => {
   await replaceTokens(tx, { position, tokens: words(tokens, ' ') })
@@ -96,14 +96,19 @@ const step = prepareQuery((q, p: Parameters<Step>) => ({
       order by f.position, e.artifact_id`.compile(q),
 }))
 
-/** Files after an id that have all the tokens, the next `limit` places from a place on; `hit` if the needle is in the text. */
+/**
+ * Files after an id that have all the tokens, the next `limit` places from a place on; `hit` if the needle is in the
+ * text.
+ */
 export const sqliteStep = (
   q: Queries,
   tokens: ReadonlySet<number>,
   { from, after, needle, limit }: Omit<Step, 'match'>,
 ): Promise<Found[]> => step(q, { match: words(tokens, ' AND '), from, after, needle, limit })
 
-/** Words asked for at once: an expression of all words of a long name would be nested too deep for the full-text table. */
+/**
+ * Words asked for at once: an expression of all words of a long name would be nested too deep for the full-text table.
+ */
 const wordsAtOnce = 64
 
 /** Whether all these tokens stand at a place. */

@@ -35,7 +35,8 @@ export const listStageRows = (
   if (ids !== null) query = query.where('artifact_id', 'in', ids)
   if (stage !== null) {
     query = query.where('stage', '=', stage)
-    // Each file has the stage at most once; said so plainly that both engines go on in the index where the page before ended.
+    // Each file has the stage at most once; said so plainly that both engines go on in the index where the page before
+    // ended.
     if (after !== null) query = query.where('artifact_id', stage > after.stage ? '>=' : '>', after.artifactId)
   } else if (after !== null) {
     query = query.where((eb) => eb(eb.refTuple('artifact_id', 'stage'), '>', eb.tuple(after.artifactId, after.stage)))

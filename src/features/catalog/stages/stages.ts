@@ -10,8 +10,8 @@ import { followStages } from '../packages/versions.ts'
 import { deleteStage, insertStage, listStageRows, stageNamesOf, stageRowsOf } from './stages.queries.ts'
 
 /**
- * Stages say how far a file has come: tested, approved, released. A file that has one is not deleted. Every stage that comes
- * or goes is a line of the promotion journal.
+ * Stages say how far a file has come: tested, approved, released. A file that has one is not deleted. Every stage that
+ * comes or goes is a line of the promotion journal.
  */
 export interface StageEntry {
   readonly artifactId: string
@@ -80,8 +80,8 @@ export const stagePage = async (
 }
 
 /**
- * Gives a published file a stage. One that it has already stays exactly as it is, with its time, actor and comment, and the
- * journal is told nothing. 409 `stage_limit` when the file has as many as it may.
+ * Gives a published file a stage. One that it has already stays exactly as it is, with its time, actor and comment, and
+ * the journal is told nothing. 409 `stage_limit` when the file has as many as it may.
  */
 export const addStage = (
   { database, clock }: StageDeps,
@@ -99,8 +99,8 @@ export const addStage = (
   })
 
 /**
- * The same for several stages at once, of a file whose repository the caller has locked. All stages that it has then, in
- * byte order.
+ * The same for several stages at once, of a file whose repository the caller has locked. All stages that it has then,
+ * in byte order.
  */
 export const giveStages = async (
   tx: Transaction,

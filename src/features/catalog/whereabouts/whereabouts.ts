@@ -20,7 +20,10 @@ export interface Whereabouts extends Page<ShowingPath> {
   readonly packages: NamedVersion[]
 }
 
-/** What leads to a published file now: a page of the paths that show it, and the package version that it is. 404 for no such file. */
+/**
+ * What leads to a published file now: a page of the paths that show it, and the package version that it is. 404 for no
+ * such file.
+ */
 export const whereaboutsOf = async (
   q: Queries,
   repository: string,

@@ -112,8 +112,8 @@ export const heldActions = async (
 }
 
 /**
- * The repositories in which the caller holds an action, after an id and ordered by id; with `needed`, only those in which
- * it holds that one.
+ * The repositories in which the caller holds an action, after an id and ordered by id; with `needed`, only those in
+ * which it holds that one.
  */
 export const heldRepositories = async (
   { database }: Pick<AccessDeps, 'database'>,
@@ -146,10 +146,10 @@ const isServiceAdministrator = (caller: Caller): boolean => caller.kind === 'fil
 
 /**
  * The one decision: why may this caller not do what the rule protects? Null if it may. `held` is what the caller may do
- * in the repository at hand, empty where there is none. A refusal is 401 without a caller, 404 for a repository that the
- * caller may not see, 403 for anything else that is missing. Rules about one service account are decided by
- * `administrationRefusal`, which this cannot know: here they pass for whoever may administrate any. `where` is how the refusal calls
- * the repository.
+ * in the repository at hand, empty where there is none. A refusal is 401 without a caller, 404 for a repository that
+ * the caller may not see, 403 for anything else that is missing. Rules about one service account are decided by
+ * `administrationRefusal`, which this cannot know: here they pass for whoever may administrate any. `where` is how the
+ * refusal calls the repository.
  */
 export const refusal = (
   caller: Caller | null,
@@ -234,7 +234,9 @@ export const authorizeAlso = async (
   if (refused !== null) throw refused
 }
 
-/** The repository that a rule is about: the one in the path, or that of the caller's own job. Others' jobs do not exist. */
+/**
+ * The repository that a rule is about: the one in the path, or that of the caller's own job. Others' jobs do not exist.
+ */
 const repositoryAtHand = async (
   q: Queries,
   caller: Caller,

@@ -7,7 +7,9 @@ import { lockKeyRow } from '../service-accounts/service-keys.ts'
 import { lockAccountRow } from '../sessions/sessions.ts'
 import { type AccessDeps, authorize, callerOf } from './access.ts'
 
-/** What was asked when a request was let in. The pipeline makes it, so that it can be asked again inside a transaction. */
+/**
+ * What was asked when a request was let in. The pipeline makes it, so that it can be asked again inside a transaction.
+ */
 export interface Question {
   /** What was sent in the header; null where anyone may call and for a link, which changes nothing. */
   readonly credential: string | null
@@ -29,8 +31,9 @@ export class Admission extends LetIn {
   }
 
   /**
-   * Asks again inside a transaction, after locking the row that all who take the caller's right away lock, too: the account
-   * of a person, the account and the key of a service. Throws what a fresh request would be told, 401, 403 or 404.
+   * Asks again inside a transaction, after locking the row that all who take the caller's right away lock, too: the
+   * account of a person, the account and the key of a service. Throws what a fresh request would be told, 401, 403 or
+   * 404.
    */
   async within(tx: Transaction): Promise<Caller | null> {
     const { credential, rule, parameters } = this.#question

@@ -50,7 +50,10 @@ export interface Explanation {
 
 export const shownSubject = ({ kind, id, name }: Subject): Explanation['caller'] => ({ kind, id, name })
 
-/** Whether somebody may do something now, and through what, or what is missing. 400 where it is not clear who is meant; 404 for nobody. */
+/**
+ * Whether somebody may do something now, and through what, or what is missing. 400 where it is not clear who is meant;
+ * 404 for nobody.
+ */
 export const explainAccess = ({ database, clock, fileKeys }: ExplainDeps, question: Question): Promise<Explanation> =>
   database.snapshot(async (q) => {
     const { action, repository = '' } = question

@@ -30,8 +30,8 @@ export const callerOfFileKey = ({
 })
 
 /**
- * The keys of the file, read at start, found by the digest of their secret. Looking up a digest is safe where comparing a
- * secret would not be: nobody can choose a guess by the first digits of its SHA-256.
+ * The keys of the file, read at start, found by the digest of their secret. Looking up a digest is safe where comparing
+ * a secret would not be: nobody can choose a guess by the first digits of its SHA-256.
  */
 export const fileKeyFinder = (keys: readonly FileKey[]): FindFileKey => {
   const byDigest = new Map<string, FileKeyCaller>()

@@ -25,9 +25,9 @@ export interface Standing {
 }
 
 /**
- * The ways in which a subject may call at this moment: as a person who is signed in, with each key of a service account that
- * works, or with a key of the keys file. Who is disabled has none. What each may do says {@link heldActions}, as it does of
- * whoever really calls.
+ * The ways in which a subject may call at this moment: as a person who is signed in, with each key of a service account
+ * that works, or with a key of the keys file. Who is disabled has none. What each may do says {@link heldActions}, as
+ * it does of whoever really calls.
  */
 export const standingsOf = async (
   q: Queries,

@@ -46,8 +46,9 @@ const withKind = (text: string): { readonly kind: Subject['kind'] | null; readon
 }
 
 /**
- * Whoever is called so, by id or by name without regard to case. An id means whose it is, whatever somebody else is called; that
- * of a key of the keys file is its name. 404 for nobody; 400 where two are, which names them in the form that tells them apart.
+ * Whoever is called so, by id or by name without regard to case. An id means whose it is, whatever somebody else is
+ * called; that of a key of the keys file is its name. 404 for nobody; 400 where two are, which names them in the form
+ * that tells them apart.
  */
 export const subjectCalled = async (q: Queries, keys: readonly FileKey[], text: string): Promise<Subject> => {
   const { kind, called } = withKind(text)

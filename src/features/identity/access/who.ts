@@ -48,8 +48,8 @@ async function* everybody(
 }
 
 /**
- * Who may do what in a repository at this moment: people, then service accounts, then keys of the keys file, each ordered by id.
- * What each may, the one decision says. 404 for a repository that does not exist.
+ * Who may do what in a repository at this moment: people, then service accounts, then keys of the keys file, each
+ * ordered by id. What each may, the one decision says. 404 for a repository that does not exist.
  */
 export const whoMay = ({ database, clock, fileKeys }: ExplainDeps, wanted: Wanted): Promise<Page<Holder>> =>
   database.snapshot(async (q) => {

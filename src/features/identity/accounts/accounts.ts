@@ -56,7 +56,10 @@ export interface SignedIn extends OpenedSession {
   readonly account: Account
 }
 
-/** Nobody has many accounts that are known, or many wide networks; of other names, and addresses, one may have any number. */
+/**
+ * Nobody has many accounts that are known, or many wide networks; of other names, and addresses, one may have any
+ * number.
+ */
 const placeInLine = (line: Place['line'], who: string, address: string): Place => {
   const network = networkOf(address)
   return { line, subject: `${network} ${who}`, network, party: line === 'known' ? who : wideNetworkOf(address) }
@@ -121,8 +124,8 @@ const tellOfSession = (
 const isTelling = (failures: number): boolean => failures <= toldFailuresPerAccount || (failures & (failures - 1)) === 0
 
 /**
- * Puts a failed sign-in to an account into the security audit. Nobody waits for it, or the time that an answer takes would tell
- * which names there are.
+ * Puts a failed sign-in to an account into the security audit. Nobody waits for it, or the time that an answer takes
+ * would tell which names there are.
  */
 const rememberFailure = ({ database, clock, report }: AccountDeps, id: string, clientAddress: string): void => {
   const actor = unasked({ actor: 'unknown', clientAddress })
@@ -270,9 +273,9 @@ export const changeAccount = async (
 }
 
 /**
- * Changes the password of the account that is signed in; every session and personal token of it ends, this one included.
- * 401 `current_password_invalid` counts like a wrong try to sign in from where the account is known, and against the session:
- * whoever has a stolen one guesses no more than that, and holds up no other.
+ * Changes the password of the account that is signed in; every session and personal token of it ends, this one
+ * included. 401 `current_password_invalid` counts like a wrong try to sign in from where the account is known, and
+ * against the session: whoever has a stolen one guesses no more than that, and holds up no other.
  */
 export const changeOwnPassword = async (
   deps: AccountDeps,

@@ -3,7 +3,10 @@ import type { Database } from '../../../database/database.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
 import { countedTables, countOf } from './accounts.queries.ts'
 
-/** Proves that the counters behind the limits of accounts, groups, memberships, grants and service accounts are what they count. */
+/**
+ * Proves that the counters behind the limits of accounts, groups, memberships, grants and service accounts are what
+ * they count.
+ */
 export async function* checkAccounts(database: Database): AsyncGenerator<Finding> {
   for (const [name, table] of countedTables) {
     const [counted, actual] = [await totalOf(database.reader, name), await countOf(database.reader, table)]

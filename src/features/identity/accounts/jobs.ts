@@ -7,7 +7,10 @@ import { forgetSessions } from '../sessions/sessions.ts'
 import { forgetThrottles } from '../sessions/throttle.ts'
 import { forgetTokens } from '../tokens/tokens.ts'
 
-/** Forgets sessions and tokens some time after their end (until then their holder is told that they expired), and old throttles. */
+/**
+ * Forgets sessions and tokens some time after their end (until then their holder is told that they expired), and old
+ * throttles.
+ */
 export const settleSessions = async ({
   database,
   clock,

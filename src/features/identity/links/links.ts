@@ -9,9 +9,10 @@ import { linkKeySignsMs, linkSignaturesKeptMax, linkTtlSecondsMax } from '../../
 import { findLinkKey, insertLinkKey } from './link-keys.queries.ts'
 
 /**
- * Download links: whoever has one may fetch one artifact until it ends. A token is stored nowhere. It is signed (Ed25519)
- * by a key whose private half never leaves the memory of the process that made it; the public half is a row, by which
- * every process checks it, also after that process is gone. So neither the database nor a copy of it can make a link.
+ * Download links: whoever has one may fetch one artifact until it ends. A token is stored nowhere. It is signed
+ * (Ed25519) by a key whose private half never leaves the memory of the process that made it; the public half is a row,
+ * by which every process checks it, also after that process is gone. So neither the database nor a copy of it can make
+ * a link.
  */
 const linkPrefix = 'dtl_'
 
@@ -22,9 +23,9 @@ export interface LinkTarget {
 }
 
 /*
- * Behind the prefix, in base64url: version (1 byte), id of the key (16), end in milliseconds (6), what tells links apart
- * (9), whose share of the downloads it takes (9), signature (64). These are 105 bytes, so no character of the text has spare
- * bits: each one counts.
+ * Behind the prefix, in base64url: version (1 byte), id of the key (16), end in milliseconds (6), what tells links
+ * apart (9), whose share of the downloads it takes (9), signature (64). These are 105 bytes, so no character of the
+ * text has spare bits: each one counts.
  */
 const version = 2
 const keyIdAt = 1
@@ -105,8 +106,8 @@ const noLink = (): Failure =>
   new Failure('credential_invalid', 'This is no download link of this service to this file. Ask for a new one.')
 
 /**
- * Signatures that were found good, so that a download in ranges does not pay for each piece (80 µs). That a signature fits
- * never changes; whether its key still counts is read from the row each time. At best it forgets.
+ * Signatures that were found good, so that a download in ranges does not pay for each piece (80 µs). That a signature
+ * fits never changes; whether its key still counts is read from the row each time. At best it forgets.
  */
 const foundGood = new LRUCache<string, true>({ max: linkSignaturesKeptMax })
 

@@ -62,8 +62,8 @@ export const within = (inner: RepositoryPermissions, outer: RepositoryPermission
   [...inner].every(([repository, actions]) => actions.isSubsetOf(outer.get(repository) ?? new Set()))
 
 /**
- * Bindings as they were stored. What is not of their form is a damaged row; those of a time before ids were given again have
- * no number and mean the first.
+ * Bindings as they were stored. What is not of their form is a damaged row; those of a time before ids were given again
+ * have no number and mean the first.
  */
 export const parseBindings = (json: string): StoredBinding[] => {
   const parsed: unknown = JSON.parse(json)

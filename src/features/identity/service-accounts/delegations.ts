@@ -44,8 +44,9 @@ export const administeredActions = async (q: Queries, caller: Caller): Promise<R
 }
 
 /**
- * Lets an operator key administrate a service account, or replaces what it may. Never its own account, and never a key that
- * an operator has issued (403 `ceiling_exceeded`); 409 `key_state` unless the key works; 507 `delegation_limit` at 64 a key.
+ * Lets an operator key administrate a service account, or replaces what it may. Never its own account, and never a key
+ * that an operator has issued (403 `ceiling_exceeded`); 409 `key_state` unless the key works; 507 `delegation_limit` at
+ * 64 a key.
  */
 export const putDelegation = (
   deps: ServiceAccountDeps,

@@ -80,7 +80,9 @@ export const serviceAccountById = async ({ database }: ServiceAccountDeps, id: s
   return toServiceAccount(database.reader, row)
 }
 
-/** Creates an enabled account with its policy, revision 1. 409 `already_exists`, 507 `service_account_limit` at 1,000. */
+/**
+ * Creates an enabled account with its policy, revision 1. 409 `already_exists`, 507 `service_account_limit` at 1,000.
+ */
 export const createServiceAccount = (
   { database, clock }: ServiceAccountDeps,
   wanted: { name: string; bindings: Binding[] },

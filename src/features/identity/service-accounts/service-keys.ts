@@ -35,9 +35,9 @@ import {
 /**
  * Keys of service accounts (specification, Service key).
  *
- * pending --activate within 15 minutes--> active --revoke--> revoked; pending --revoke--> revoked. Expiry changes no state.
- * Activating a key that was rotated from another cuts the other's end to at most 24 hours from then. What works at once is
- * bounded: three active keys, and three that others have replaced, one for each at most.
+ * pending --activate within 15 minutes--> active --revoke--> revoked; pending --revoke--> revoked. Expiry changes no
+ * state. Activating a key that was rotated from another cuts the other's end to at most 24 hours from then. What works
+ * at once is bounded: three active keys, and three that others have replaced, one for each at most.
  */
 export const servicePrefix = 'svc_'
 
@@ -271,8 +271,8 @@ export const activateKey = (deps: ServiceAccountDeps, actor: Actor): Promise<voi
   })
 
 /**
- * Lets a key work for a while beside the one that replaces it. The one that it replaced itself ends now, and so does what was
- * replaced first where more than as many as may be active would be left.
+ * Lets a key work for a while beside the one that replaces it. The one that it replaced itself ends now, and so does
+ * what was replaced first where more than as many as may be active would be left.
  */
 const supersede = async (tx: Transaction, id: string, nowMs: number): Promise<void> => {
   const old = await lockServiceKey(tx, id)

@@ -8,7 +8,9 @@ import {
 
 /** Who waits: in which of the lines, and for whom. */
 export interface Place {
-  /** `known`: an account from where it signed in lately; `register`: whoever has no account yet; `other`: everyone else. */
+  /**
+   * `known`: an account from where it signed in lately; `register`: whoever has no account yet; `other`: everyone else.
+   */
   readonly line: 'known' | 'other' | 'register'
   /** The network and the account. */
   readonly subject: string
@@ -20,7 +22,9 @@ export interface Place {
 
 /** The order in which passwords are looked at. */
 export interface PasswordLine {
-  /** Runs the work at its turn. Throws 503 `busy` when the line is full, or somebody else's need of a place is greater. */
+  /**
+   * Runs the work at its turn. Throws 503 `busy` when the line is full, or somebody else's need of a place is greater.
+   */
   inLine<T>(place: Place, work: () => Promise<T>): Promise<T>
 }
 
@@ -88,9 +92,9 @@ class Line {
   }
 
   /**
-   * The party that waits most often gives a place up, if that is more often than who comes would. Where all wait as often as
-   * that, it is the one that had its turn last, if who comes had none since: whoever comes again and again gives way to
-   * whoever comes for the first time in a while.
+   * The party that waits most often gives a place up, if that is more often than who comes would. Where all wait as
+   * often as that, it is the one that had its turn last, if who comes had none since: whoever comes again and again
+   * gives way to whoever comes for the first time in a while.
    */
   #makeRoom(party: string, own: Queue): void {
     const parties = Map.groupBy(this.#subjects.values(), ([first]) => first?.party ?? '')

@@ -45,8 +45,8 @@ const sessionEnded = (forOperator: Readonly<Record<string, string>>): Failure =>
   new Failure('credential_invalid', 'This session does not exist or has ended. Sign in again.', { forOperator })
 
 /**
- * Opens a session and ends the oldest beyond the limit. Throws 401 when meanwhile the account was disabled, or got another
- * password than the one whose hash was checked: nobody comes in by a password that was just taken away.
+ * Opens a session and ends the oldest beyond the limit. Throws 401 when meanwhile the account was disabled, or got
+ * another password than the one whose hash was checked: nobody comes in by a password that was just taken away.
  */
 export const openSession = async (
   tx: Transaction,

@@ -24,10 +24,10 @@ import {
 } from './throttle.queries.ts'
 
 /**
- * Backoff after wrong tries, per account name and per client address (of IPv6 its network), kept in the database for all
- * processes. Each network that signed in to this account within a day is counted by itself, and so is each session that
- * changes the password: the pause of one holds up no other, so whoever guesses keeps nobody out who was there before.
- * Tries from all other networks wait together.
+ * Backoff after wrong tries, per account name and per client address (of IPv6 its network), kept in the database for
+ * all processes. Each network that signed in to this account within a day is counted by itself, and so is each session
+ * that changes the password: the pause of one holds up no other, so whoever guesses keeps nobody out who was there
+ * before. Tries from all other networks wait together.
  */
 export interface Subjects {
   readonly name: string
@@ -92,8 +92,8 @@ const refuseWhileBlocked = (
 }
 
 /**
- * Throws 429 `rate_limited` while one of the subjects has to wait. Asked before a password is looked at, in one question for
- * names that exist and names that do not.
+ * Throws 429 `rate_limited` while one of the subjects has to wait. Asked before a password is looked at, in one
+ * question for names that exist and names that do not.
  */
 export const refuseWhileThrottled = async (
   database: Database,
@@ -116,9 +116,9 @@ export const refuseWhileThrottled = async (
 }
 
 /**
- * Counts a wrong try against each subject. Beyond the free ones each further one doubles the pause. Where several have the free
- * ones together, what the others used up is not there any more: the next wrong one has a pause, for whoever it was alone. Answers
- * how many it are against the first of the subjects, which is the account.
+ * Counts a wrong try against each subject. Beyond the free ones each further one doubles the pause. Where several have
+ * the free ones together, what the others used up is not there any more: the next wrong one has a pause, for whoever it
+ * was alone. Answers how many it are against the first of the subjects, which is the account.
  */
 export const recordFailure = (database: Database, clock: Clock, { counted }: Throttles): Promise<number> =>
   countAgainst(database, clock, counted)
@@ -145,9 +145,9 @@ const countAgainst = (database: Database, clock: Clock, counted: readonly Counte
   )
 
 /**
- * The right password: the tries on the account from this network start from zero, and so do those that it has together with
- * others; the network is known to the account for a day. The address does not start anew, or one good account would hide a
- * search; nor do the pauses of other known networks, nor the tries from networks of the other kind.
+ * The right password: the tries on the account from this network start from zero, and so do those that it has together
+ * with others; the network is known to the account for a day. The address does not start anew, or one good account
+ * would hide a search; nor do the pauses of other known networks, nor the tries from networks of the other kind.
  */
 export const forgiveAccount = (database: Database, clock: Clock, subjects: Subjects, { known }: Throttles) =>
   database.transaction(
@@ -159,7 +159,10 @@ export const forgiveAccount = (database: Database, clock: Clock, subjects: Subje
     { durability: 'relaxed' },
   )
 
-/** Counts a registration against its address, apart from those who sign in there. 429 `rate_limited` beyond the free ones. */
+/**
+ * Counts a registration against its address, apart from those who sign in there. 429 `rate_limited` beyond the free
+ * ones.
+ */
 export const countRegistration = async (database: Database, clock: Clock, address: string): Promise<void> => {
   const key = `registration:${networkOf(address)}`
   refuseWhileBlocked(await findThrottles(database.reader, [key]), clock.now(), 'Too many registrations from here.')

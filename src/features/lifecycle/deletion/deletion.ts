@@ -14,9 +14,9 @@ import { type Criteria, type Eligibility, eligibilityOf } from './eligibility.ts
 import type { Blocker, Outcome } from './vocabulary.ts'
 
 /**
- * Deleting is logical: the row moves aside, the claim is retired, and whoever asks for the file finds none. Until the grace
- * period of the repository is over it can be brought back; then its claim is released, and reclaim removes the bytes
- * unless others hold them.
+ * Deleting is logical: the row moves aside, the claim is retired, and whoever asks for the file finds none. Until the
+ * grace period of the repository is over it can be brought back; then its claim is released, and reclaim removes the
+ * bytes unless others hold them.
  */
 export interface DeletionDeps {
   readonly database: Database
@@ -71,9 +71,10 @@ export const deleteArtifact = (
   })
 
 /**
- * Deletes those of the files that may go, in the caller's transaction, and tells of each what became of it, in the order
- * asked. Takes the locks of all claims in the order of their ids, then that of the repository: the caller has taken none.
- * `mayGo` is asked under these locks, and what it leaves out is `not_eligible`: for rules that look at more than the file.
+ * Deletes those of the files that may go, in the caller's transaction, and tells of each what became of it, in the
+ * order asked. Takes the locks of all claims in the order of their ids, then that of the repository: the caller has
+ * taken none. `mayGo` is asked under these locks, and what it leaves out is `not_eligible`: for rules that look at more
+ * than the file.
  */
 export const deleteEach = async (
   deps: Pick<DeletionDeps, 'clock' | 'cleanupGraceMs'>,
@@ -141,8 +142,9 @@ const tellOfMissing = async (
 }
 
 /**
- * Brings a deleted file back, as it was. Harmless for one that is there. 404 when it never was, or when the grace period
- * is over and its bytes were given up; 409 `version_exists` when it was a package and another file is that version now.
+ * Brings a deleted file back, as it was. Harmless for one that is there. 404 when it never was, or when the grace
+ * period is over and its bytes were given up; 409 `version_exists` when it was a package and another file is that
+ * version now.
  */
 export const restoreArtifact = (
   deps: DeletionDeps,

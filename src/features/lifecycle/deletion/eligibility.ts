@@ -25,9 +25,9 @@ export interface Eligibility {
 }
 
 /**
- * What is known of files as far as their deletion is concerned, by id; what is not published here is left out. This is the
- * one function behind what is shown and what is done, of one file and of many, so that what is shown is what happens.
- * Whoever acts on it holds the lock of the repository, under which alone a file gets or loses what keeps it.
+ * What is known of files as far as their deletion is concerned, by id; what is not published here is left out. This is
+ * the one function behind what is shown and what is done, of one file and of many, so that what is shown is what
+ * happens. Whoever acts on it holds the lock of the repository, under which alone a file gets or loses what keeps it.
  */
 export const eligibilityOf = async (
   q: Queries,
@@ -59,7 +59,9 @@ export const eligibilityOf = async (
   return found
 }
 
-/** The current labels of published files, by id. With {@link eligibilityOf} the one place that knows where they stand. */
+/**
+ * The current labels of published files, by id. With {@link eligibilityOf} the one place that knows where they stand.
+ */
 export const currentLabels = async (
   q: Queries,
   repository: string,

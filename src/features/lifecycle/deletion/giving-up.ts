@@ -6,8 +6,9 @@ import { forgetVersion } from '../../catalog/packages/versions.ts'
 import { markReleased } from './deletion.queries.ts'
 
 /**
- * The grace period of what was deleted or cancelled is over: its claim goes, and with it, in the same transaction, whatever was
- * kept so that it could be brought back. Looks again under the claim's lock: it may have been brought back meanwhile.
+ * The grace period of what was deleted or cancelled is over: its claim goes, and with it, in the same transaction,
+ * whatever was kept so that it could be brought back. Looks again under the claim's lock: it may have been brought back
+ * meanwhile.
  *
  * The one place that knows what each kind of holder leaves behind. A kind that is missing here does not compile.
  */

@@ -23,8 +23,8 @@ export const settleDeletions = async (deps: DeletionUpkeepDeps): Promise<void> =
     find: (limit) => claimsPastGrace(database.reader, clock.now(), deps.cleanupGraceMs, limit),
     what: (id) => `giving back what ${id} holds`,
     key: (id) => id,
-    // What a power cut takes back is done again, and the mark of reclaim, which waits for the disk, takes this there as well
-    // before any bytes go.
+    // What a power cut takes back is done again, and the mark of reclaim, which waits for the disk, takes this there as
+    // well before any bytes go.
     work: (id) => database.transaction((tx) => giveUp(tx, id, timestamp(clock.now())), { durability: 'relaxed' }),
   })
   const before = timestamp(clock.now() - deletedArtifactsKeptMs)

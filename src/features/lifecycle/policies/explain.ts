@@ -37,7 +37,9 @@ export const decisionOnly = ({ id, decision }: Explanation): Explanation => {
   }
 }
 
-/** What the saved policy makes of a file, by the judgement that preview and runs go by. 404 for what is not published. */
+/**
+ * What the saved policy makes of a file, by the judgement that preview and runs go by. 404 for what is not published.
+ */
 export const explainArtifact = async (
   q: Queries,
   repository: string,

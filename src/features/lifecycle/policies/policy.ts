@@ -119,9 +119,9 @@ export const refuseOtherRevision = (current: number, expected: number): void => 
 }
 
 /**
- * Replaces the whole policy. While it is enabled its schedule deletes on the authority of the key that saved it last, for
- * the first time one interval from now: whoever changes what is deleted has that long to look at it. `mayDelete` is asked of
- * who enables it, in the same transaction.
+ * Replaces the whole policy. While it is enabled its schedule deletes on the authority of the key that saved it last,
+ * for the first time one interval from now: whoever changes what is deleted has that long to look at it. `mayDelete` is
+ * asked of who enables it, in the same transaction.
  */
 export const savePolicy = async (
   deps: PolicyDeps,

@@ -43,8 +43,8 @@ export const tellOfUsage = async (tx: Transaction, row: QuotaRow, now: string): 
 }
 
 /**
- * Looks through the repositories for usage that has another name than was told. By the clock and not with every byte, so
- * that uploads pay nothing for it, and usage that goes back and forth around a threshold fills no events.
+ * Looks through the repositories for usage that has another name than was told. By the clock and not with every byte,
+ * so that uploads pay nothing for it, and usage that goes back and forth around a threshold fills no events.
  */
 export const watchQuotas = async ({
   database,

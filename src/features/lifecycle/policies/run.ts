@@ -62,9 +62,10 @@ export interface Run {
 }
 
 /**
- * Deletes what was selected and is still to go, in one transaction with its record. Policy and selection were read without
- * a lock; both are read again under the lock of the repository, without which nothing is deleted, restored or given what
- * keeps it. So a version that is kept by count now is not deleted, whatever was published or deleted in between.
+ * Deletes what was selected and is still to go, in one transaction with its record. Policy and selection were read
+ * without a lock; both are read again under the lock of the repository, without which nothing is deleted, restored or
+ * given what keeps it. So a version that is kept by count now is not deleted, whatever was published or deleted in
+ * between.
  */
 export const deleteSelected = async (
   deps: Pick<DeletionDeps, 'clock' | 'cleanupGraceMs'>,

@@ -31,8 +31,8 @@ const refusalOf = async (q: Queries, { repository, key_id }: Due, nowMs: number)
 }
 
 /**
- * Does what is due of one policy. The run, its record and the time of the next one are one transaction, under the lock of
- * the repository: of several workers one does it, and a crash leaves it to be done.
+ * Does what is due of one policy. The run, its record and the time of the next one are one transaction, under the lock
+ * of the repository: of several workers one does it, and a crash leaves it to be done.
  */
 export const runDue = async (deps: DeletionDeps, due: Due): Promise<void> => {
   const { database, clock } = deps

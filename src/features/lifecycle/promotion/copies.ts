@@ -16,9 +16,9 @@ import { findPromotion, insertCopy, lastPublishedCopy, putPromotion } from './pr
 import type { By, Source } from './telling.ts'
 
 /**
- * Which file of a repository is the copy of a file of another. It is recorded as a row, which stays as long as the copy is known:
- * a copy that was deleted and came back is it again. Where the source is a package version, its copy is that version too from
- * the moment that somebody is told of it, whatever came first.
+ * Which file of a repository is the copy of a file of another. It is recorded as a row, which stays as long as the copy
+ * is known: a copy that was deleted and came back is it again. Where the source is a package version, its copy is that
+ * version too from the moment that somebody is told of it, whatever came first.
  */
 export interface Copy {
   readonly row: ArtifactsTable
@@ -30,9 +30,9 @@ export interface Copy {
 }
 
 /**
- * The copy that is there, or null. A package version decides before what is recorded: whoever has it here with the same bytes is
- * the copy, and 409 `version_exists` where it has others. Of a source that is gone (`row` null) only what it was moved to is
- * one. The caller holds the lock of the target.
+ * The copy that is there, or null. A package version decides before what is recorded: whoever has it here with the same
+ * bytes is the copy, and 409 `version_exists` where it has others. Of a source that is gone (`row` null) only what it
+ * was moved to is one. The caller holds the lock of the target.
  */
 export const findCopy = async (
   tx: Transaction,

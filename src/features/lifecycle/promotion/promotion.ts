@@ -12,9 +12,10 @@ import { type Copy, findCopy, makeCopy, record, registerCopy } from './copies.ts
 import { type By, type Source, tellSource, tellTarget } from './telling.ts'
 
 /**
- * Promotion brings a file from one repository into another. The copy is a file of its own, with its own id, that claims the
- * same bytes: nothing is copied, and either may be deleted without the other. A move gives the stages along and deletes the
- * source, which can be brought back while its grace period lasts. All of it is one transaction over both repositories.
+ * Promotion brings a file from one repository into another. The copy is a file of its own, with its own id, that claims
+ * the same bytes: nothing is copied, and either may be deleted without the other. A move gives the stages along and
+ * deletes the source, which can be brought back while its grace period lasts. All of it is one transaction over both
+ * repositories.
  */
 export interface PromotionDeps {
   readonly database: Database
@@ -42,11 +43,12 @@ export interface Promoted {
 }
 
 /**
- * Promotes a file. Repeating it answers the copy that is there; one that was deleted meanwhile is made anew unless it came back,
- * and a move finds the copy that was made before. What is asked for and missing is done in any case: stages are given, and the
- * copy becomes the package version that its source is by now. 404 for what is not published, unless it was moved just there; 409
- * `version_exists` where the target has the version with other bytes, 409 `source_not_deletable` for a move of what something
- * keeps, or of which something is said that cannot go along; 409 `stage_limit`, 507 `storage_quota`.
+ * Promotes a file. Repeating it answers the copy that is there; one that was deleted meanwhile is made anew unless it
+ * came back, and a move finds the copy that was made before. What is asked for and missing is done in any case: stages
+ * are given, and the copy becomes the package version that its source is by now. 404 for what is not published, unless
+ * it was moved just there; 409 `version_exists` where the target has the version with other bytes, 409
+ * `source_not_deletable` for a move of what something keeps, or of which something is said that cannot go along; 409
+ * `stage_limit`, 507 `storage_quota`.
  */
 export const promote = async (
   deps: PromotionDeps,
@@ -69,8 +71,8 @@ const promoteIn = async (
   const nowMs = deps.clock.now()
   const by = { actor, now: timestamp(nowMs) }
   const { target, mode } = wanted
-  // Claims before repositories, repositories in one order: whoever deletes or promotes the other way takes the same. Whoever
-  // annotates, registers, deletes or restores the copy takes the lock of its repository before looking at it.
+  // Claims before repositories, repositories in one order: whoever deletes or promotes the other way takes the same.
+  // Whoever annotates, registers, deletes or restores the copy takes the lock of its repository before looking at it.
   await lockLive(tx, source.artifactId)
   if (!(await lockRepositories(tx, [source.repository, target])).has(target)) throw notFound('repository')
   deps.reach('promotion.locked')

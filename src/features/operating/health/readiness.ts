@@ -10,7 +10,10 @@ export interface ReadinessDeps {
 }
 
 export interface Readiness {
-  /** Throws 503 `draining`, or 503 `unavailable` with the name of what does not answer. One look is believed for a second. */
+  /**
+   * Throws 503 `draining`, or 503 `unavailable` with the name of what does not answer. One look is believed for a
+   * second.
+   */
   refuseUnlessReady(): Promise<void>
 }
 

@@ -68,8 +68,9 @@ export interface Copied {
 }
 
 /**
- * Afterwards the vault holds what is named, and no other blobs. What is there with its length is kept as it is, unless its part
- * is to be read again: then what is not what it is called is copied anew. Throws {@link SourceDamaged}, once everything was tried.
+ * Afterwards the vault holds what is named, and no other blobs. What is there with its length is kept as it is, unless
+ * its part is to be read again: then what is not what it is called is copied anew. Throws {@link SourceDamaged}, once
+ * everything was tried.
  */
 export const copyBlobs = async (
   deps: CopyDeps,

@@ -43,9 +43,10 @@ export interface Captured extends Copied {
 /**
  * Writes the whole catalog to a vault while the service runs.
  *
- * Order: hold reclaim back -> one state of all tables -> the bytes that this state names, hashed while they are copied ->
- * the manifest (I6, I7). A crash leaves a vault without a manifest; going on takes a new state of the tables, and copies
- * only the bytes that are not there yet. What is there may rot: of it a share is read again each time, or all that is wished for.
+ * Order: hold reclaim back -> one state of all tables -> the bytes that this state names, hashed while they are copied
+ * -> the manifest (I6, I7). A crash leaves a vault without a manifest; going on takes a new state of the tables, and
+ * copies only the bytes that are not there yet. What is there may rot: of it a share is read again each time, or all
+ * that is wished for.
  */
 export const capture = async (deps: CaptureDeps, wish: CaptureWish, progress: Progress): Promise<Captured> => {
   const { database, vault } = deps

@@ -4,8 +4,8 @@ import { isPiece, manifestName, markerName, tablesName } from './layout.ts'
 import { markerOf, sourceIn } from './marker.ts'
 
 /**
- * Makes a vault ready to be written to by an export of this database, which has it for itself until it gives the claim back.
- * What is there of its blobs stays. A vault that is refused is left as it was.
+ * Makes a vault ready to be written to by an export of this database, which has it for itself until it gives the claim
+ * back. What is there of its blobs stays. A vault that is refused is left as it was.
  */
 export const claimToCapture = async (vault: Vault, source: string, refresh: boolean): Promise<AsyncDisposable> => {
   await refuseUnlessFor(vault, source, refresh)

@@ -31,9 +31,9 @@ export interface Restored {
 /**
  * Puts an export into an empty database, and its bytes into the store.
  *
- * Order: everything that can be known without writing is checked -> the database says that it is being imported into, and
- * no service runs on it -> bytes (I1) -> rows, each file in one transaction with the row that counts it -> the doctor ->
- * the database says so no more. A crash leaves how far it was; the same command goes on from there.
+ * Order: everything that can be known without writing is checked -> the database says that it is being imported into,
+ * and no service runs on it -> bytes (I1) -> rows, each file in one transaction with the row that counts it -> the
+ * doctor -> the database says so no more. A crash leaves how far it was; the same command goes on from there.
  */
 export const restore = async (deps: RestoreDeps, progress: Progress): Promise<Restored> => {
   const claim = await claimToRestore(deps.vault)

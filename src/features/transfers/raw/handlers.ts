@@ -25,7 +25,8 @@ export const rawHandlers = (deps: TransferDeps & ServeDeps): BoundOperation[] =>
   handle(operations.getRaw, async ({ path, query, headers, caller, request }) => {
     const { repository, assetPath } = path
     if (!namesFolder(assetPath)) {
-      // A file has no pages. Clients that are made from the document send `limit` with its default, which asks for nothing.
+      // A file has no pages. Clients that are made from the document send `limit` with its default, which asks for
+      // nothing.
       if (query.after !== undefined) throw invalid('/query/after', 'is for folders, which end with a slash')
       return servePath(
         deps,

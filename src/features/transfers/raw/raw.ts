@@ -71,7 +71,10 @@ export const putRaw = async (deps: TransferDeps, scope: UploadScope, file: RawFi
 const exists = (path: string): Failure =>
   new Failure('already_exists', `${JSON.stringify(path)} exists, and If-None-Match: * asks for a new one.`)
 
-/** Null when the path is as it was when the request began; otherwise the 409 that fits, or 412 for who expected something. */
+/**
+ * Null when the path is as it was when the request began; otherwise the 409 that fits, or 412 for who expected
+ * something.
+ */
 const refuseChange = (file: RawFile, before: ContentAt, now: ContentAt): null => {
   if (file.onlyNew && now !== undefined) throw exists(file.path)
   if (now?.revision === before?.revision) return null

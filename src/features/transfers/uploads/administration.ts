@@ -51,8 +51,8 @@ export const listOpenUploads = async (
 }
 
 /**
- * Cancels an upload, whoever began it; again changes nothing. A transfer by path loses its reservation, so that its request
- * fails. 404 for what is no upload any more, 409 `upload_state` for a published one.
+ * Cancels an upload, whoever began it; again changes nothing. A transfer by path loses its reservation, so that its
+ * request fails. 404 for what is no upload any more, 409 `upload_state` for a published one.
  */
 export const cancelAnyUpload = ({ database, clock }: Deps, actor: Actor, id: string): Promise<void> =>
   changeAuthority(database, actor, async (tx) => {

@@ -48,6 +48,8 @@ const underWay = ([row]: Sums[]): UnderWay => {
 /** Those of all callers; there are no more than `openUploadsMax`, and requests. */
 export const allUnderWay = async (tx: Transaction): Promise<UnderWay> => underWay(await ofAll(tx, {}))
 
-/** Those of one caller, of which sessions are counted; there are no more than `openUploadsPerCallerMax`, and requests. */
+/**
+ * Those of one caller, of which sessions are counted; there are no more than `openUploadsPerCallerMax`, and requests.
+ */
 export const underWayOf = async (tx: Transaction, owner: string): Promise<UnderWay> =>
   underWay(await ofOwner(tx, { owner }))

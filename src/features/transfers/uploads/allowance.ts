@@ -6,8 +6,9 @@ import { openUploadsMax, openUploadsPerCallerMax, uploadShareFloorBytes } from '
 import { allUnderWay, underWayOf } from './allowance.queries.ts'
 
 /**
- * What may be promised to uploads. A reservation is room that others cannot have, for as long as a week, before a byte of
- * it came: so all of them together never promise more than the disk holds, and one caller gets a share of what is left.
+ * What may be promised to uploads. A reservation is room that others cannot have, for as long as a week, before a byte
+ * of it came: so all of them together never promise more than the disk holds, and one caller gets a share of what is
+ * left.
  */
 export interface AllowanceDeps {
   readonly freeSpace: FreeSpace
@@ -20,8 +21,9 @@ export interface AllowanceDeps {
 export type Allow = (tx: Transaction) => Promise<void>
 
 /**
- * Looks at the disk, which a transaction must not (I5), and gives the check that the transaction makes after it reserved and
- * inserted the upload. 507 `upload_limit` for too many, `insufficient_space` and `storage_quota` for too much.
+ * Looks at the disk, which a transaction must not (I5), and gives the check that the transaction makes after it
+ * reserved and inserted the upload. 507 `upload_limit` for too many, `insufficient_space` and `storage_quota` for too
+ * much.
  */
 export const allowanceFor = async (deps: AllowanceDeps, owner: string): Promise<Allow> => {
   const roomBytes = await deps.freeSpace.roomBytes()

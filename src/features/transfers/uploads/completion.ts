@@ -47,7 +47,9 @@ export const completeUpload = async (deps: UploadDeps, asker: Asker, id: string)
   })
 }
 
-/** Asks the worker to complete a session; asking again answers the same job. 409 `parts_incomplete`, 507 `queue_full`. */
+/**
+ * Asks the worker to complete a session; asking again answers the same job. 409 `parts_incomplete`, 507 `queue_full`.
+ */
 export const requestCompletion = async (deps: UploadDeps, asker: Asker, id: string): Promise<Job> => {
   const job = await deps.database.transaction(async (tx) => {
     const session = await lockOwn(tx, asker, id)
@@ -117,7 +119,10 @@ export const runCompletion = (deps: UploadDeps, job: Job): Promise<void> =>
     publishParts(deps, session, lease),
   )
 
-/** What a failed attempt means: whether another may do better, and what the job says of it. Takes failures; what is none is a bug. */
+/**
+ * What a failed attempt means: whether another may do better, and what the job says of it. Takes failures; what is none
+ * is a bug.
+ */
 export const judgeCompletion = (error: unknown): JobFault => {
   if (meansPartsLost(error)) return { errorCode: 'parts_lost', lastingly: true }
   if (!(error instanceof Failure)) return { errorCode: 'internal', lastingly: false }

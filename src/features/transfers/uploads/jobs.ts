@@ -22,9 +22,10 @@ export interface UploadUpkeepDeps extends StagingDeps {
 }
 
 /**
- * What time does to uploads; an idempotent function of the database. Sessions past their end are cancelled, and those of
- * disabled accounts; transfers of dead processes give their room back, and records are forgotten seven days after they
- * ended. What cancelled sessions reserve is given back with what deleted files do. An upload that fails is passed over.
+ * What time does to uploads; an idempotent function of the database. Sessions past their end are cancelled, and those
+ * of disabled accounts; transfers of dead processes give their room back, and records are forgotten seven days after
+ * they ended. What cancelled sessions reserve is given back with what deleted files do. An upload that fails is passed
+ * over.
  */
 export const settleUploads = async (deps: UploadUpkeepDeps): Promise<void> => {
   const { database, clock } = deps

@@ -35,8 +35,9 @@ export const leaseEnd = (nowMs: number): string => timestamp(nowMs + uploadLease
 const lost = (): Failure => new Failure('busy', 'Another request has taken this upload over.', { retryAfterSeconds: 5 })
 
 /**
- * Takes the lease of a pending session and works under it. Whoever works ends the lease; when that fails it is given back
- * here. 404 for others' uploads, 409 `upload_state` unless the session is pending, 503 `busy` while another has the lease.
+ * Takes the lease of a pending session and works under it. Whoever works ends the lease; when that fails it is given
+ * back here. 404 for others' uploads, 409 `upload_state` unless the session is pending, 503 `busy` while another has
+ * the lease.
  */
 export const withLease = async <T>(
   deps: LeaseDeps,

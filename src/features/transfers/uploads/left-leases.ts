@@ -1,8 +1,8 @@
 import { leftLeasesMax } from '../../../kernel/limits/transfers.ts'
 
 /**
- * Leases whose requests have ended and could not write that down, because the database was away or its disk full. Nobody works
- * under them any more: in this process the next request does not wait until they lapse.
+ * Leases whose requests have ended and could not write that down, because the database was away or its disk full.
+ * Nobody works under them any more: in this process the next request does not wait until they lapse.
  */
 export interface LeftLeases {
   add(holder: string): void

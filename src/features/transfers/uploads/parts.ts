@@ -8,8 +8,8 @@ import { findUpload } from './uploads.queries.ts'
 import type { UploadDeps } from './uploads.ts'
 
 /**
- * Stores one part of a session; when it resolves the part survives a power cut. Parts come in any order, the same one as
- * often as it takes. 422 when size or digest differ, 409 `part_mismatch` for another content under a stored index,
+ * Stores one part of a session; when it resolves the part survives a power cut. Parts come in any order, the same one
+ * as often as it takes. 422 when size or digest differ, 409 `part_mismatch` for another content under a stored index,
  * `upload_state` when the session is not pending, 503 `busy` while another request sends to it.
  */
 export const putPart = (

@@ -127,7 +127,10 @@ const endById = prepareQuery((q, p: Parameters<Omit<LeaseValues, 'until'>>) =>
 export const endLease = async (tx: Transaction, id: string, holder: string): Promise<boolean> =>
   (await endById(tx, { id, holder })).length > 0
 
-/** Sessions whose time is over and that nobody is sending to. The state stands in the text, so that SQLite sees its partial index. */
+/**
+ * Sessions whose time is over and that nobody is sending to. The state stands in the text, so that SQLite sees its
+ * partial index.
+ */
 export const expiredSessions = (q: Queries, now: string, limit: number) =>
   q
     .selectFrom('uploads')
@@ -159,8 +162,8 @@ export const leasesAfter = (q: Queries, moment: string, limit: number) =>
   q.selectFrom('uploads').select(['id', 'turn_until']).where('turn_until', '>', moment).limit(limit).execute()
 
 /**
- * Which staging places a request is writing to right now: those that its lease names, and those on their way to the digest
- * of its upload.
+ * Which staging places a request is writing to right now: those that its lease names, and those on their way to the
+ * digest of its upload.
  */
 export const placesInUse = async (
   q: Queries,

@@ -35,8 +35,8 @@ const sameDescription = (row: UploadsTable, wanted: NewDescriptor): boolean =>
   row.metadata === metadataText(wanted.metadata)
 
 /**
- * Opens a session and reserves its size (507 `storage_quota`, `insufficient_space`, `upload_limit`). The same key with the same
- * description gives the same session, `created` false; with another one 409 `idempotency_mismatch`.
+ * Opens a session and reserves its size (507 `storage_quota`, `insufficient_space`, `upload_limit`). The same key with
+ * the same description gives the same session, `created` false; with another one 409 `idempotency_mismatch`.
  */
 export const createUpload = async (
   deps: UploadDeps,
@@ -112,7 +112,8 @@ export const getUpload = async (deps: UploadDeps, scope: UploadScope, id: string
 }
 
 /**
- * Cancels a pending session; cancelling what leads to no file changes nothing. 409 `upload_state` for one whose file is there.
+ * Cancels a pending session; cancelling what leads to no file changes nothing. 409 `upload_state` for one whose file is
+ * there.
  */
 export const cancelUpload = (deps: UploadDeps, scope: UploadScope, id: string): Promise<ArtifactRecord> =>
   deps.database.transaction(async (tx) => {
@@ -124,8 +125,9 @@ export const cancelUpload = (deps: UploadDeps, scope: UploadScope, id: string): 
   })
 
 /**
- * What cancelling and expiring do: the session ends. What was stored of it stays counted until the grace period is over; a
- * session of which nothing came, and to which nobody sends, gives its room back at once. The caller has locked the row.
+ * What cancelling and expiring do: the session ends. What was stored of it stays counted until the grace period is
+ * over; a session of which nothing came, and to which nobody sends, gives its room back at once. The caller has locked
+ * the row.
  */
 export const cancel = async (
   tx: Transaction,

@@ -66,6 +66,8 @@ export const closeRawTransfer = async (tx: Transaction, { row }: RawTransfer): P
   await deleteTransfer(tx, row.id)
 }
 
-/** Gives the room of a transfer back that published nothing. Of one that did, unknown to us, there is no row any more. */
+/**
+ * Gives the room of a transfer back that published nothing. Of one that did, unknown to us, there is no row any more.
+ */
 export const abandonRawTransfer = ({ room, row }: Pick<RawTransfer, 'room' | 'row'>): Promise<void> =>
   room.abandon((tx) => deleteTransfer(tx, row.id))

@@ -25,19 +25,23 @@ export interface WholeFile {
 
 /** What a protocol does with a file that has come. */
 export interface Arrival<T> {
-  /** Looks at the verified content before anything is stored for good; a value ends the transfer there, and nothing is kept. */
+  /**
+   * Looks at the verified content before anything is stored for good; a value ends the transfer there, and nothing is
+   * kept.
+   */
   readonly early: (content: Content) => Promise<T | null>
   /**
-   * Writes the rows of what was published, in the transaction that makes the bytes its own. `row` has the id that holds them
-   * from now on. Throwing takes everything back.
+   * Writes the rows of what was published, in the transaction that makes the bytes its own. `row` has the id that holds
+   * them from now on. Throwing takes everything back.
    */
   readonly commit: (tx: Transaction, row: UploadsTable, content: Content, now: string) => Promise<T>
 }
 
 /**
- * The bracket around every upload of one request, whatever the protocol: reserve room, keep the reservation alive while bytes
- * come, take them in by the one door, and commit; or give everything back. 413 `body_too_large`, 422 for another length or
- * digest than was said, 507 where there is no room, 503 when the reservation lapsed meanwhile, or what `early` and `commit` throw.
+ * The bracket around every upload of one request, whatever the protocol: reserve room, keep the reservation alive while
+ * bytes come, take them in by the one door, and commit; or give everything back. 413 `body_too_large`, 422 for another
+ * length or digest than was said, 507 where there is no room, 503 when the reservation lapsed meanwhile, or what
+ * `early` and `commit` throw.
  */
 export const receiveWhole = async <T>(
   deps: TransferDeps,
@@ -89,7 +93,10 @@ const giveBack = (deps: TransferDeps, transfer: RawTransfer): Promise<void> =>
     deps.report('a reservation could not be given back; it lapses by itself', error),
   )
 
-/** Upkeep took the transfer for a dead one: the clock jumped, or the process stood still. Nothing is wrong with the request. */
+/**
+ * Upkeep took the transfer for a dead one: the clock jumped, or the process stood still. Nothing is wrong with the
+ * request.
+ */
 const lapsed = (cause: Failure): Failure =>
   new Failure('unavailable', 'The reservation of this transfer lapsed while the file came in. Send it again.', {
     cause,

@@ -140,7 +140,9 @@ const revokeGroup = async ({ service, repository }: Ask, group: Group, access: A
   return [`took the grant on ${repository} from ${group.name}`]
 }
 
-/** Only out of the groups that `grant` makes: other groups are for other things as well, and somebody else's to change. */
+/**
+ * Only out of the groups that `grant` makes: other groups are for other things as well, and somebody else's to change.
+ */
 const revokeUser = async (ask: Ask, user: Person, access: Access): Promise<string[]> => {
   const { service, repository } = ask
   const made = [groupFor(repository, 'write'), groupFor(repository, 'read')]

@@ -2,7 +2,10 @@ import { rotateRecoveryKey } from '../../recovery-key.ts'
 import { readSettings } from '../../settings/rules.ts'
 import { type OutputOptions, tell } from '../output.ts'
 
-/** Works on the files of this machine, and asks no service: it is for the day on which the key is lost or known to others. */
+/**
+ * Works on the files of this machine, and asks no service: it is for the day on which the key is lost or known to
+ * others.
+ */
 export const rotateRecoveryKeyCommand = async (options: OutputOptions): Promise<void> => {
   const rotated = await rotateRecoveryKey(readSettings(process.env))
   const { file, secret } = rotated
