@@ -69,11 +69,13 @@ export const updateUpload = async (
   await tx.updateTable('uploads').set(to).where('id', '=', id).execute()
 }
 
-const deleteById = prepareQuery((q, p: Parameters<{ id: string }>) => q.deleteFrom('uploads').where('id', '=', p('id')))
+const deleteById = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q.deleteFrom('uploads').where('id', '=', p('id')).returning('id'),
+)
 
-export const deleteUpload = async (tx: Transaction, id: string): Promise<void> => {
-  await deleteById(tx, { id })
-}
+/** False where it was gone before. */
+export const deleteUpload = async (tx: Transaction, id: string): Promise<boolean> =>
+  (await deleteById(tx, { id })).length > 0
 
 /** Forgets the oldest cancelled sessions of a caller beyond those that are kept, unless they still hold room. */
 export const forgetCancelled = async (tx: Transaction, owner: string): Promise<void> => {

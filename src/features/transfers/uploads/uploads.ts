@@ -8,12 +8,11 @@ import { endJobOf } from '../../../jobs/enqueue.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
-import { newId } from '../../../kernel/ids.ts'
-import { uploadLifetimeMs } from '../../../kernel/limits/transfers.ts'
 import { labelsText, metadataText } from '../../catalog/artifacts/views.ts'
 import type { ArtifactRecord, NewDescriptor } from '../../catalog/artifacts/vocabulary.ts'
 import { type AllowanceDeps, allowanceFor } from './allowance.ts'
 import type { LeaseDeps } from './lease.ts'
+import { sessionRow } from './rows.ts'
 import { described, lockOwn, recordOf, sessionOf, type UploadScope } from './session.ts'
 import { findByIdempotencyKey, findUpload, forgetCancelled, insertUpload, updateUpload } from './uploads.queries.ts'
 
@@ -85,24 +84,6 @@ const replay = async (
     throw new Failure('idempotency_mismatch', 'This Idempotency-Key was used for another description; take a new one.')
   return { upload: recordOf(await sessionOf(tx, known)), created: false }
 }
-
-const sessionRow = (scope: UploadScope, key: string, wanted: NewDescriptor, nowMs: number): UploadsTable => ({
-  id: newId(nowMs),
-  ...scope,
-  kind: 'session',
-  idempotency_key: key,
-  name: wanted.name,
-  size: Number(wanted.size),
-  sha256: wanted.sha256,
-  labels: labelsText(wanted.labels),
-  metadata: metadataText(wanted.metadata),
-  status: 'pending',
-  created_at: timestamp(nowMs),
-  expires_at: timestamp(nowMs + uploadLifetimeMs),
-  ended_at: null,
-  turn_holder: null,
-  turn_until: null,
-})
 
 /** Only its creator sees an upload. */
 export const getUpload = async (deps: UploadDeps, scope: UploadScope, id: string): Promise<ArtifactRecord> => {
