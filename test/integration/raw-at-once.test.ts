@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { createHashing } from '../../src/content/hashing/hashing.ts'
 import type { Database } from '../../src/database/database.ts'
 import { putRaw } from '../../src/features/transfers/raw/raw.ts'
-import { createLeftLeases } from '../../src/features/transfers/uploads/left-leases.ts'
-import type { TransferDeps } from '../../src/features/transfers/uploads/uploads.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
-import { noFaults } from '../../src/kernel/fault-points.ts'
-import { capacityBytesDefault } from '../../src/kernel/limits/transfers.ts'
 import { closeConnections } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { chunked, digestOf } from '../harness/inspection.ts'
 import { maxObjectBytes, raw, rawPaths } from '../harness/raw-paths.ts'
+import { transferDeps } from '../harness/transfer-deps.ts'
 import { until } from '../harness/until.ts'
 
 after(closeConnections)
@@ -111,24 +107,7 @@ forEachEngine((engine) => {
         },
         [Symbol.asyncDispose]: async () => {},
       }
-      const deps: TransferDeps = {
-        database: interrupted,
-        store,
-        clock: site.service.clock,
-        freeSpace: {
-          writable: async () => true,
-          roomBytes: async () => null,
-          freeBytes: async () => null,
-          refuseUnlessRoomFor: async () => {},
-        },
-        uploadSharePercent: 100,
-        hashing: createHashing({ saveable: false, report: assert.fail }),
-        capacityBytes: capacityBytesDefault,
-        maxObjectBytes,
-        reach: noFaults,
-        leftLeases: createLeftLeases(),
-        report: (message, error) => assert.fail(new Error(message, { cause: error })),
-      }
+      const deps = transferDeps(site.service, { database: interrupted, store }, maxObjectBytes)
       const expects = { ifMatch: undefined, ifUnmodifiedSince: undefined }
       const file = { path, declaredBytes: 4, digest: toSha256(digestOf('same')), onlyNew: false, expects }
       const scope = { repository: 'releases', owner: `account:${site.owner.id}` }

@@ -11,6 +11,7 @@ import { minute } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { chunked, digestOf, forgetFile } from '../harness/inspection.ts'
+import { leftBehind } from '../harness/left-behind.ts'
 import { startService } from '../harness/service.ts'
 import { base, graceMs, nobody, storageSite } from '../harness/storage-site.ts'
 import { until } from '../harness/until.ts'
@@ -19,24 +20,8 @@ after(closeConnections)
 
 forEachEngine((engine) => {
   const site = storageSite(engine)
-  const {
-    fresh,
-    ask,
-    put,
-    stored,
-    openSession,
-    cancelSession,
-    sendPart,
-    sendContent,
-    pass,
-    letGo,
-    drop,
-    reclaimOnce,
-    digestsHeld,
-    plantTransfer,
-    plantPlace,
-    placesOf,
-  } = site
+  const { fresh, ask, put, stored, openSession, cancelSession, sendPart, sendContent, pass, digestsHeld } = site
+  const { letGo, drop, reclaimOnce, plantTransfer, plantStaged, stagedOf } = leftBehind(engine, site)
 
   describe('upkeep', () => {
     it('cancels expired sessions that nobody sends to, and releases them after the grace period', async () => {
@@ -107,7 +92,7 @@ forEachEngine((engine) => {
       const living = await plantTransfer(2_000)
       await site.inspection.upkeep()
       assert.equal((await site.inspection.sums()).pending, pending + 2_000)
-      assert.deepEqual([await placesOf(dead.holder), await placesOf(living.holder)], [1, 1])
+      assert.deepEqual([await stagedOf(dead.holder), await stagedOf(living.holder)], [1, 1])
       await pass(stagingGraceMs)
       // Its holder renewed the lease meanwhile.
       await site.inspection.database.transaction(async (tx) => {
@@ -115,22 +100,22 @@ forEachEngine((engine) => {
         await tx.updateTable('uploads').set({ turn_until }).where('id', '=', living.row.id).execute()
       })
       await site.inspection.upkeep()
-      assert.deepEqual([await placesOf(dead.holder), await placesOf(living.holder)], [0, 1])
+      assert.deepEqual([await stagedOf(dead.holder), await stagedOf(living.holder)], [0, 1])
       await abandonRawTransfer(living)
       assert.equal((await site.inspection.sums()).pending, pending)
       await site.inspection.upkeep()
-      assert.equal(await placesOf(living.holder), 0)
+      assert.equal(await stagedOf(living.holder), 0)
     })
 
-    it('sweeps old places that belong to nobody, not young ones', async () => {
+    it('sweeps what was staged long ago and belongs to nobody, not young ones', async () => {
       const id = newId(site.service.clock.now())
-      await plantPlace(id)
+      await plantStaged(id)
       await pass(stagingGraceMs - minute)
       await site.inspection.upkeep()
-      assert.equal(await placesOf(id), 1)
+      assert.equal(await stagedOf(id), 1)
       await pass(minute)
       await site.inspection.upkeep()
-      assert.equal(await placesOf(id), 0)
+      assert.equal(await stagedOf(id), 0)
     })
 
     it('is done by a worker without being asked', async () => {
@@ -149,7 +134,7 @@ forEachEngine((engine) => {
       })
       try {
         await until('the bytes are gone', async () => !(await site.inspection.stored()).includes(digestOf(text)))
-        await until('the place is gone', async () => (await placesOf(dead.holder)) === 0)
+        await until('what was staged is gone', async () => (await stagedOf(dead.holder)) === 0)
         await until('nothing waits', async () => (await site.inspection.findings()).waiting.length === 0)
         const sums = await site.inspection.sums()
         assert.deepEqual([sums.pending, sums.retired], [pending, 0])

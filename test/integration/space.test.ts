@@ -7,13 +7,14 @@ import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { chunked, digestOf } from '../harness/inspection.ts'
 import { base, capacityBytes, maxObjectBytes, nobody, storageSite } from '../harness/storage-site.ts'
+import { transferDeps } from '../harness/transfer-deps.ts'
 import { until } from '../harness/until.ts'
 
 after(closeConnections)
 
 forEachEngine((engine) => {
   const site = storageSite(engine)
-  const { fresh, ask, put, stored, openSession, cancelSession, sendContent, digestsHeld, uploadParts } = site
+  const { fresh, ask, put, stored, openSession, cancelSession, sendContent, digestsHeld } = site
 
   describe('a failure takes no room and breaks no counter', () => {
     const failures: [string, number, () => Promise<Told>][] = [
@@ -106,7 +107,7 @@ forEachEngine((engine) => {
       const scope = { repository: 'releases', owner: 'test' }
       const room = 50_000
       const bytes = capacityBytes - live - pending - retired - room
-      const transfer = await openRawTransfer(uploadParts(), scope, {
+      const transfer = await openRawTransfer(transferDeps(site.service, site.inspection, maxObjectBytes), scope, {
         kind: 'artifact',
         name: filler,
         bytes,

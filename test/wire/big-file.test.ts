@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict'
 import { createCipheriv, createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { closeConnections } from '../harness/client.ts'
-import {
-  askDoctor,
-  type Environment,
-  endProgramsAfterTests,
-  keyIn,
-  listening,
-  type Program,
-  runProgram,
-  settingsFor,
-  startSvc,
-} from '../harness/processes.ts'
+import { type LoneService, startLoneService } from '../harness/lone-service.ts'
+import { askDoctor, endProgramsAfterTests, runProgram } from '../harness/processes.ts'
 
 endProgramsAfterTests()
 after(closeConnections)
@@ -36,22 +26,14 @@ assert.ok(
 const timeout = 120_000 + (bigBytes / mebibyte) * 200
 
 describe('a file far larger than memory should be', { timeout }, () => {
-  let folder: string
-  let settings: Environment
-  let program: Program
+  let service: LoneService
   let api: string
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-big-'))
-    settings = settingsFor({ dataDir: join(folder, 'data') })
-    program = startSvc(['up'], settings)
-    api = `${await listening(program)}/api/v1/repositories/releases`
+    service = await startLoneService('big')
+    api = `${service.address}/api/v1/repositories/releases`
   })
-  after(async () => {
-    program.child.kill('SIGKILL')
-    await program.ended
-    await rm(folder, { recursive: true, force: true })
-  })
+  after(() => service[Symbol.asyncDispose]())
 
   /** A file of bytes that no compression and no sparse block can shrink; answers its SHA-256. */
   const makeFile = async (path: string, size: number, seed: number): Promise<string> => {
@@ -74,7 +56,7 @@ describe('a file far larger than memory should be', { timeout }, () => {
     assert.equal(code, 0, `${script}\n${stdout}${stderr}`)
     return stdout.trim()
   }
-  const authorization = (): string => `Authorization: Bearer ${keyIn(join(folder, 'data'), 'bootstrap-token.txt')}`
+  const authorization = (): string => `Authorization: Bearer ${service.credential()}`
   const curl = (...args: string[]): Promise<string> =>
     shell('curl --fail-with-body -sS -H "$@"', authorization(), '-H', 'Content-Type: application/octet-stream', ...args)
   const sha256Of = async (url: string): Promise<string> =>
@@ -88,7 +70,7 @@ describe('a file far larger than memory should be', { timeout }, () => {
 
   /** The largest resident memory of the server so far, in MiB. */
   const peakMemory = (): number =>
-    Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${program.pid}/status`, 'utf8'))?.[1]) / 1024
+    Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${service.program.pid}/status`, 'utf8'))?.[1]) / 1024
 
   const throughRawPut = async (file: string, name: string): Promise<string> => {
     const url = `${api}/raw/${name}`
@@ -118,7 +100,7 @@ describe('a file far larger than memory should be', { timeout }, () => {
   }
 
   test('comes back bit by bit, whole and in parts, and the memory of the server does not grow with it', async (t) => {
-    const file = join(folder, 'file')
+    const file = join(service.folder, 'file')
     let afterSmall = 0
     for (const [name, size] of [
       ['small', smallBytes],
@@ -141,7 +123,8 @@ describe('a file far larger than memory should be', { timeout }, () => {
     assert.ok(peakMemory() < 400, `the server took ${peakMemory()} MiB`)
     assert.ok(peakMemory() - afterSmall < 150, `from ${afterSmall} MiB it grew to ${peakMemory()} MiB`)
 
-    assert.deepEqual((await askDoctor(settings)).damage, [])
+    assert.deepEqual((await askDoctor(service.settings)).damage, [])
+    const { program } = service
     program.child.kill('SIGTERM')
     assert.deepEqual(await program.ended, { code: 0, signal: null }, program.stderr())
   })
@@ -158,7 +141,7 @@ describe('a file far larger than memory should be', { timeout }, () => {
       [`-${long}`, size - long, long],
       [`${size - 99_999}-`, size - 99_999, 99_999],
     ] as const) {
-      const head = join(folder, 'head')
+      const head = join(service.folder, 'head')
       const got = await shell(
         'curl --fail-with-body -sS -D "$4" -H "$1" -H "Range: bytes=$3" "$2" | sha256sum',
         authorization(),

@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import {
-  endProgramsAfterTests,
-  listening,
-  type Program,
-  root,
-  runSvc,
-  settingsFor,
-  startProgram,
-  startSvc,
-} from '../harness/processes.ts'
+import { type LoneService, startLoneService } from '../harness/lone-service.ts'
+import { endProgramsAfterTests, root, runSvc, startProgram } from '../harness/processes.ts'
 
 endProgramsAfterTests()
 
@@ -29,15 +20,11 @@ const scripts: Readonly<Record<string, (text: string) => string[]>> = {
 }
 
 describe('the snippets for build servers', { timeout: 60_000 }, () => {
-  let folder: string
-  let service: Program
+  let service: LoneService
   let environment: Record<string, string>
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-ci-'))
-    const dataDir = join(folder, 'data')
-    service = startSvc(['up'], settingsFor({ dataDir }))
-    const address = await listening(service)
-    const settings = settingsFor({ dataDir }, { SVC_URL: address })
+    service = await startLoneService('ci')
+    const settings = { ...service.settings, SVC_URL: service.address }
     const page = readFileSync(join(root, 'docs/operating/ci.md'), 'utf8')
     const printed: string[] = []
     for (const [, command = ''] of page.matchAll(/^svc (.+)$/gm)) {
@@ -46,20 +33,16 @@ describe('the snippets for build servers', { timeout: 60_000 }, () => {
       printed.push(stdout)
     }
     const [, SVC_TOKEN = ''] = /(\S{32,})/.exec(printed.at(-1) ?? '') ?? []
-    environment = { SVC_URL: address, SVC_TOKEN }
+    environment = { SVC_URL: service.address, SVC_TOKEN }
   })
-  after(async () => {
-    service.child.kill('SIGKILL')
-    await service.ended
-    await rm(folder, { recursive: true, force: true })
-  })
+  after(() => service[Symbol.asyncDispose]())
 
   for (const [file, read] of Object.entries(scripts))
     test(`${file} pushes a file and pulls the same`, async () => {
       const text = readFileSync(join(root, 'deploy/ci', file), 'utf8')
       const lines = read(text)
       assert.equal(lines.length, 3, text)
-      const cwd = join(folder, file)
+      const cwd = join(service.folder, file)
       await mkdir(cwd)
       for (const line of lines) {
         // As GitHub starts it; the others are no stricter.
@@ -74,7 +57,7 @@ describe('the snippets for build servers', { timeout: 60_000 }, () => {
     const [, push = ''] =
       scripts['github-actions.yml']?.(readFileSync(join(root, 'deploy/ci/github-actions.yml'), 'utf8')) ?? []
     const wrong = { ...environment, SVC_TOKEN: 'wrong', VERSION: 'wrong' }
-    const shell = startProgram('bash', ['-e', '-c', push], wrong, { cwd: join(folder, 'github-actions.yml') })
+    const shell = startProgram('bash', ['-e', '-c', push], wrong, { cwd: join(service.folder, 'github-actions.yml') })
     assert.notEqual((await shell.ended).code, 0)
     assert.match(shell.stderr(), /401/)
   })

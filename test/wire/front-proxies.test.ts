@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { globSync, readFileSync, statSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
 import { type FrontPorts, type FrontProxy, freePorts, startCaddy, startNginx } from '../harness/front-proxies.ts'
-import {
-  endProgramsAfterTests,
-  keyIn,
-  listening,
-  type Program,
-  runProgram,
-  settingsFor,
-  startSvc,
-} from '../harness/processes.ts'
+import { type LoneService, startLoneService } from '../harness/lone-service.ts'
+import { endProgramsAfterTests, runProgram } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 
 endProgramsAfterTests()
@@ -55,38 +47,30 @@ const manyBytes = 9_000_000
 
 for (const { name, host, path, start } of fronts) {
   describe(`behind ${name}`, { timeout: 120_000 }, () => {
-    let folder: string
     let file: string
-    let service: Program
-    let direct: string
+    let service: LoneService
     let front: FrontProxy
     let ports: FrontPorts
     let base: string
     let key: string
 
     before(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'svc-front-'))
-      file = join(folder, 'big file')
-      await writeFile(file, randomBytes(manyBytes))
-      const dataDir = join(folder, 'data')
       const [https = 0, http = 0, own = 0] = await freePorts(3)
       ports = { https, http, service: own }
       base = `https://${host}:${https}${path}`
-      const settings = {
+      service = await startLoneService('front', {
         SVC_BASE_URL: base,
         SVC_TRUSTED_PROXIES: '127.0.0.1',
         SVC_LISTEN: `127.0.0.1:${own}`,
-      }
-      service = startSvc(['up'], settingsFor({ dataDir }, settings))
-      direct = await listening(service)
-      key = keyIn(dataDir, 'bootstrap-token.txt')
+      })
+      key = service.credential()
+      file = join(service.folder, 'big file')
+      await writeFile(file, randomBytes(manyBytes))
       front = await start(ports)
     })
     after(async () => {
       await front[Symbol.asyncDispose]()
-      service.child.kill('SIGKILL')
-      await service.ended
-      await rm(folder, { recursive: true, force: true })
+      await service[Symbol.asyncDispose]()
     })
 
     const names = (): string[] =>
@@ -108,7 +92,7 @@ for (const { name, host, path, start } of fronts) {
       const at = fileAt('a%20b/c%2Bd%25/e.bin')
       const told = JSON.parse(await curl(...asKey(), '-T', file, at))
       assert.equal(told.path, 'a b/c+d%/e.bin')
-      const back = join(folder, 'back')
+      const back = join(service.folder, 'back')
       await curl(...asKey(), '-o', back, at)
       assert.ok(readFileSync(back).equals(readFileSync(file)))
       const part = await curl(...asKey(), '-r', '0-99', '-o', back, '-w', '%{http_code}', at)
@@ -127,7 +111,7 @@ for (const { name, host, path, start } of fronts) {
         fileAt('a%2F..%2Fb'),
       ])
       const told = JSON.parse(refused.stdout)
-      const same = await ask(direct, { path: '/api/v1/repositories/releases/raw/a%2F..%2Fb', credential: key })
+      const same = await ask(service.address, { path: '/api/v1/repositories/releases/raw/a%2F..%2Fb', credential: key })
       assert.deepEqual([told.code, told.detail], [same.json.code, same.json.detail])
     })
 
@@ -136,8 +120,8 @@ for (const { name, host, path, start } of fronts) {
       assert.deepEqual(document.servers, [{ url: base }])
 
       const bytes = 'given away'
-      await writeFile(join(folder, 'small'), bytes)
-      const { artifact } = JSON.parse(await curl(...asKey(), '-T', join(folder, 'small'), fileAt('small')))
+      await writeFile(join(service.folder, 'small'), bytes)
+      const { artifact } = JSON.parse(await curl(...asKey(), '-T', join(service.folder, 'small'), fileAt('small')))
       const { sha256 } = artifact
       const upload = { name: 'small', size: String(bytes.length), sha256 }
       const head = await curl(
@@ -155,23 +139,23 @@ for (const { name, host, path, start } of fronts) {
     })
 
     test('an upload reaches svc while it is still under way, and rests nowhere else', async () => {
-      const made = await runProgram('mkfifo', [join(folder, 'go on')])
+      const made = await runProgram('mkfifo', [join(service.folder, 'go on')])
       assert.equal(made.code, 0)
       const upload = runProgram('bash', [
         '-c',
         `(head -c 200000 "$1"; read -r < "$2"; head -c 200000 "$1") | curl -sS --fail-with-body "\${@:3}"`,
-        ...['upload', file, join(folder, 'go on'), '--cacert', front.authority, ...names(), ...asKey()],
+        ...['upload', file, join(service.folder, 'go on'), '--cacert', front.authority, ...names(), ...asKey()],
         ...['-T', '-', fileAt('slowly')],
       ])
       await until('svc has what was sent', async () => {
-        const staged = globSync(join(folder, 'data/staging/*')).map(
+        const staged = globSync(join(service.folder, 'data/staging/*')).map(
           (each) => statSync(each, { throwIfNoEntry: false })?.size,
         )
         return staged.some((size = 0) => size >= 200_000)
       })
       const kept = globSync(join(front.folder, 'temp-*/**')).filter((each) => statSync(each).isFile())
       assert.deepEqual(kept, [])
-      await writeFile(join(folder, 'go on'), '\n')
+      await writeFile(join(service.folder, 'go on'), '\n')
       const { code, stdout, stderr } = await upload
       assert.equal(code, 0, stdout + stderr)
       assert.equal(JSON.parse(stdout).artifact.size, '400000')
@@ -195,7 +179,7 @@ for (const { name, host, path, start } of fronts) {
         `${base}/api/v1/auth/me`,
       )
       assert.equal(JSON.parse(told).administrator, true)
-      assert.doesNotMatch(service.stdout() + service.stderr(), /X-Forwarded/)
+      assert.doesNotMatch(service.program.stdout() + service.program.stderr(), /X-Forwarded/)
     })
 
     test('other ways to it lead to the right one', async () => {
@@ -204,14 +188,14 @@ for (const { name, host, path, start } of fronts) {
       if (path !== '') assert.match(await where(base), new RegExp(`^308 ${base}/$`))
       else
         assert.match(await where(`http://${host}:${ports.http}/health/live?x=1`), /^308 https:.*\/health\/live\?x=1$/)
-      assert.equal((await ask(direct, { path: '/health/status' })).status, 200)
-      assert.equal((await ask(direct, { path: `${path}/health/status` })).status, 200)
+      assert.equal((await ask(service.address, { path: '/health/status' })).status, 200)
+      assert.equal((await ask(service.address, { path: `${path}/health/status` })).status, 200)
       assert.equal(JSON.parse(await curl(`${base}/health/status`)).status, 'ready')
     })
 
     test('its logs have no credential of a link, not even while svc is down', async () => {
-      service.child.kill('SIGKILL')
-      await service.ended
+      service.program.child.kill('SIGKILL')
+      await service.program.ended
       const at = `${path}/api/v1/repositories/releases/artifacts/gone/content?part=1&token=`
       const told = async (from: string): Promise<string> => {
         const ended = await runProgram('curl', [

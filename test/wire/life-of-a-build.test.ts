@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import {
-  askDoctor,
-  type Environment,
-  endProgramsAfterTests,
-  listening,
-  type Program,
-  root,
-  settingsFor,
-  startProgram,
-  startSvc,
-} from '../harness/processes.ts'
-import { likeThePage, type Step, stepsOf } from './page.ts'
+import { type LoneService, startLoneService } from '../harness/lone-service.ts'
+import { askDoctor, endProgramsAfterTests, root } from '../harness/processes.ts'
+import { likeThePage, stepsOf } from './page.ts'
+import { at, isOnThePage, paste } from './pasting.ts'
 
 endProgramsAfterTests()
 
@@ -23,48 +14,26 @@ const page = readFileSync(join(root, 'docs/guide/life-of-a-build.md'), 'utf8')
 const steps = stepsOf(page)
 /** Comes after it, in the same shell. */
 const packages = stepsOf(readFileSync(join(root, 'docs/guide/packages.md'), 'utf8'))
-const mark = '== the next block =='
 
 describe('the life of a build, as its page tells it', { timeout: 120_000 }, () => {
-  let folder: string
-  let settings: Environment
-  let service: Program
+  let service: LoneService
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-life-'))
-    settings = settingsFor({ dataDir: join(folder, 'data') })
-    service = startSvc(['up'], settings)
+    service = await startLoneService('life')
   })
-  after(async () => {
-    service.child.kill('SIGKILL')
-    await service.ended
-    await rm(folder, { recursive: true, force: true })
-  })
-
-  /** Pastes the commands into one shell, in a folder without anything; what each block prints. */
-  const paste = async (blocks: readonly Step[], address: string): Promise<string[]> => {
-    const text = blocks.map(({ commands }) => `${commands}\necho '${mark}'`).join('\n')
-    assert.ok(text.includes('http://127.0.0.1:8080'), text)
-    const script = text.replaceAll('http://127.0.0.1:8080', address)
-    const path = [dirname(process.execPath), process.env['PATH']].join(delimiter)
-    // A command that fails ends the shell, wherever it stands.
-    const shell = ['-O', 'inherit_errexit', '-euo', 'pipefail', '-c', script]
-    const scratch = join(folder, 'scratch place')
-    await mkdir(scratch)
-    const program = startProgram('bash', shell, { PATH: path, TMPDIR: scratch }, { cwd: folder })
-    const { code } = await program.ended
-    const printed = program.stdout().split(`${mark}\n`)
-    const failed = blocks[printed.length - 1]?.commands ?? ''
-    assert.equal(code, 0, `${program.stderr()}\n${printed.at(-1)}\nin\n${failed}`)
-    assert.equal(printed.pop(), '')
-    return printed
-  }
+  after(() => service[Symbol.asyncDispose]())
 
   test('goes from the upload to the deletion, and on to packages: every command works, and answers what stands there', async () => {
     assert.ok(steps.length >= 10, 'commands are missing')
-    const printed = await paste([...steps, ...packages], await listening(service))
-    assert.equal(printed.length, steps.length + packages.length)
-    const like = likeThePage()
-    for (const [index, { commands, answer }] of steps.entries()) like(answer, printed[index] ?? '', commands)
+    const { address, folder, settings } = service
+    const scratch = join(folder, 'scratch place')
+    await mkdir(scratch)
+    const path = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+    const { printed } = await paste([...steps, ...packages], {
+      environment: { PATH: path, TMPDIR: scratch },
+      cwd: folder,
+      changed: at(address),
+    })
+    isOnThePage(steps, printed)
     assert.deepEqual((await askDoctor(settings)).damage, [])
     assert.match(printed.slice(steps.length).join(''), /"version":"1\.2\.0"/)
     assert.deepEqual(

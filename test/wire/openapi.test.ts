@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { generate } from 'openapi-typescript-codegen'
 import { ask, closeConnections } from '../harness/client.ts'
-import {
-  endProgramsAfterTests,
-  keyIn,
-  listening,
-  type Program,
-  root,
-  runProgram,
-  settingsFor,
-  startSvc,
-} from '../harness/processes.ts'
+import { type LoneService, startLoneService } from '../harness/lone-service.ts'
+import { endProgramsAfterTests, root, runProgram } from '../harness/processes.ts'
 
 endProgramsAfterTests()
 after(closeConnections)
@@ -106,26 +97,15 @@ const strictly = {
 }
 
 describe('openapi.json', { timeout: 120_000 }, () => {
-  let folder: string
-  let service: Program
-  let address: string
-  let recoveryKey: string
+  let service: LoneService
   let document: string
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-openapi-'))
-    const dataDir = join(folder, 'data')
-    service = startSvc(['up'], settingsFor({ dataDir }))
-    address = await listening(service)
-    recoveryKey = keyIn(dataDir, 'bootstrap-token.txt')
-    const told = await ask(address, { path: '/api/v1/openapi.json', credential: recoveryKey })
+    service = await startLoneService('openapi')
+    const told = await ask(service.address, { path: '/api/v1/openapi.json', credential: service.credential() })
     assert.equal(told.status, 200, told.text)
     document = told.text
   })
-  after(async () => {
-    service.child.kill('SIGKILL')
-    await service.ended
-    await rm(folder, { recursive: true, force: true })
-  })
+  after(() => service[Symbol.asyncDispose]())
 
   test('passes a strict linter without one word', async () => {
     const rules = { 'operation-tag-defined': 'error' } as const
@@ -140,6 +120,7 @@ describe('openapi.json', { timeout: 120_000 }, () => {
   })
 
   test('makes a client that compiles strictly, and that signs in, uploads, downloads, lists and deletes', async () => {
+    const { address, folder } = service
     const input: unknown = JSON.parse(document)
     assert.ok(typeof input === 'object' && input !== null)
     await generate({ input, output: join(folder, 'client'), httpClient: 'fetch', useOptions: true })
@@ -148,7 +129,7 @@ describe('openapi.json', { timeout: 120_000 }, () => {
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(strictly))
     const compiled = await runProgram(join(root, 'node_modules/.bin/tsc'), ['-p', folder])
     assert.equal(compiled.code, 0, compiled.stdout + compiled.stderr)
-    const ran = await runProgram(process.execPath, [join(folder, 'made/main.js'), address, recoveryKey])
+    const ran = await runProgram(process.execPath, [join(folder, 'made/main.js'), address, service.credential()])
     assert.equal(ran.code, 0, ran.stdout + ran.stderr)
     assert.equal(ran.stdout, 'all of it works\n')
   })

@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
-import {
-  endProgramsAfterTests,
-  keyIn,
-  listening,
-  type Program,
-  root,
-  runProgram,
-  settingsFor,
-  startSvc,
-} from '../harness/processes.ts'
+import { type LoneService, startLoneService } from '../harness/lone-service.ts'
+import { endProgramsAfterTests, keyIn, root, runProgram } from '../harness/processes.ts'
 
 endProgramsAfterTests()
 after(closeConnections)
@@ -35,24 +25,16 @@ const namesIn = (text: string): { names: string[]; patterns: RegExp[] } => {
 const familyOf = (name: string): string => name.replace(/_(?:bucket|sum|count)$/, '')
 
 describe('what watches the service', { timeout: 60_000 }, () => {
-  let folder: string
-  let service: Program
+  let service: LoneService
   let shown: string
   let families: Set<string>
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-watching-'))
-    const dataDir = join(folder, 'data')
-    service = startSvc(['up'], settingsFor({ dataDir }))
-    const address = await listening(service)
-    const credential = keyIn(dataDir, 'health-token.txt')
-    shown = (await ask(address, { path: '/health/metrics', credential })).text
+    service = await startLoneService('watching')
+    const credential = keyIn(service.dataDir, 'health-token.txt')
+    shown = (await ask(service.address, { path: '/health/metrics', credential })).text
     families = new Set([...shown.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name))
   })
-  after(async () => {
-    service.child.kill('SIGKILL')
-    await service.ended
-    await rm(folder, { recursive: true, force: true })
-  })
+  after(() => service[Symbol.asyncDispose]())
 
   const isThere = (text: string): void => {
     const { names, patterns } = namesIn(text)

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { forEachEngine } from '../../../test/harness/engines.ts'
 import { openOwnEngines } from '../../../test/harness/own-engines.ts'
+import type { Database } from '../../database/database.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -26,6 +27,20 @@ const report = (message: string, error: unknown): void => {
 }
 
 const always = { assertHeld: (): void => {} }
+
+/** Room for these bytes, as an upload session has it. */
+const reserved = async (database: Database, bytes: Uint8Array, nowMs: number) => {
+  const blob = { ...planParts(bytes.byteLength), claimId: newId(nowMs), digest: digestOf(bytes) }
+  const claim = {
+    id: blob.claimId,
+    repository: 'releases',
+    holder: 'artifact',
+    digest: blob.digest,
+    bytes: blob.bytes,
+  } as const
+  await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
+  return blob
+}
 
 /**
  * A store that notes which parts are read back, and gives only those that were written for it unless it `readsParts`.
@@ -62,15 +77,7 @@ forEachEngine((engine) => {
       return createRunningHashes(own, readsParts)
     }
     let process: AssemblyDeps = { ...deps, hashes: freshHashes() }
-    const blob = { ...planParts(bytes.byteLength), claimId: newId(clock.now()), digest: digestOf(bytes) }
-    const claim = {
-      id: blob.claimId,
-      repository: 'releases',
-      holder: 'artifact',
-      digest: blob.digest,
-      bytes: blob.bytes,
-    } as const
-    await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
+    const blob = await reserved(database, bytes, clock.now())
     const sliceOf = (index: number): Uint8Array => bytes.subarray(index * partBytesMin, (index + 1) * partBytesMin)
     return {
       read,
@@ -121,15 +128,7 @@ forEachEngine((engine) => {
       capacityBytes: capacityBytesDefault,
     }
     const bytes = randomBytes(1000)
-    const blob = { ...planParts(bytes.byteLength), claimId: newId(clock.now()), digest: digestOf(bytes) }
-    const claim = {
-      id: blob.claimId,
-      repository: 'releases',
-      holder: 'artifact',
-      digest: blob.digest,
-      bytes: blob.bytes,
-    } as const
-    await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
+    const blob = await reserved(database, bytes, clock.now())
     let held = true
     const lease = {
       assertHeld: () => {
