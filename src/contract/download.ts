@@ -11,6 +11,8 @@ export const DownloadHeaders = fields({
   'if-range': Type.Optional(Type.String()),
   'if-match': Type.Optional(Type.String()),
   'if-none-match': Type.Optional(Type.String()),
+  'if-modified-since': Type.Optional(Type.String({ description: 'an HTTP-date, where no If-None-Match is sent' })),
+  'if-unmodified-since': Type.Optional(Type.String({ description: 'an HTTP-date, where no If-Match is sent' })),
   'svc-download-id': Type.Optional(
     Type.String({ pattern: patterns.downloadId, description: '16 to 64 letters, digits, _ or -' }),
   ),
@@ -33,6 +35,8 @@ export const downloadAsked = ({
   ifRange: headers['if-range'],
   ifMatch: headers['if-match'],
   ifNoneMatch: headers['if-none-match'],
+  ifModifiedSince: headers['if-modified-since'],
+  ifUnmodifiedSince: headers['if-unmodified-since'],
   downloadClass: appliedClass(caller, headers['svc-download-class']),
   id: headers['svc-download-id'],
   ticket: headers['svc-queue-ticket'],

@@ -31,6 +31,8 @@ export interface RequestFacts {
 export interface IncomingBody {
   /** Length that the client declared, or null when it sends in chunks. */
   readonly declaredBytes: number | null
+  /** What the client says that it is, as it says it. */
+  readonly mediaType: string | undefined
   /**
    * The bytes as they come. Pieces belong to the reader. Ends with a Failure when the client stalls, goes away or
    * takes longer than the upload deadline; only then, and when it was read to the end, is everything known.

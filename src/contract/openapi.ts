@@ -134,13 +134,10 @@ export const failureCodes = (operation: Operation): FailureCode[] => {
   if (changes(operation)) codes.add('read_only_token')
   const hidden = operation.access.kind === 'own-job' || operation.pathParameters.properties['repository'] !== undefined
   if (hidden) codes.add('not_found')
-  if (operation.body.kind === 'json') codes.add('body_too_large').add('unsupported_media_type').add('upload_deadline')
+  if (operation.body.kind !== 'none') codes.add('body_too_large').add('unsupported_media_type').add('upload_deadline')
   if (operation.body.kind === 'stream' || operation.body.kind === 'bytes')
-    codes.add('body_too_large').add('upload_deadline').add('checksum_mismatch').add('precondition_failed')
-  if (operation.body.kind === 'bytes') {
-    codes.add('busy')
-    if (operation.body.mediaTypes !== null) codes.add('unsupported_media_type')
-  }
+    codes.add('checksum_mismatch').add('precondition_failed')
+  if (operation.body.kind === 'bytes') codes.add('busy')
   if (operation.download) for (const code of downloadFailures) codes.add(code)
   // On a read gateway.
   if (!reads(operation)) codes.add('method_not_allowed')

@@ -1,5 +1,6 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
-import { assetPathMaxCharacters, pageDefault, pageMax } from '../kernel/limits/catalog.ts'
+import { assetPathMaxCharacters, mediaTypeMaxCharacters, pageDefault, pageMax } from '../kernel/limits/catalog.ts'
+import { mediaTypePattern, mediaTypeWanted } from '../kernel/media-types.ts'
 import { patterns } from '../kernel/names.ts'
 
 /** Words that many operations share. `description` finishes the sentence "must be …" of a validation message. */
@@ -52,6 +53,13 @@ export const text = (minLength: number, maxLength: number) =>
 
 /** A path as the client wrote it; `pathFault` of the kernel says what is wrong with it. */
 export const AssetPath = Type.String({ minLength: 1, maxLength: assetPathMaxCharacters })
+
+/** What a file is said to be. */
+export const MediaType = Type.String({
+  maxLength: mediaTypeMaxCharacters,
+  pattern: mediaTypePattern,
+  description: mediaTypeWanted,
+})
 
 export const IdempotencyKey = Type.String({
   pattern: patterns.idempotencyKey,

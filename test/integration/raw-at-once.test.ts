@@ -109,7 +109,8 @@ forEachEngine((engine) => {
       }
       const deps = transferDeps(site.service, { database: interrupted, store }, maxObjectBytes)
       const expects = { ifMatch: undefined, ifUnmodifiedSince: undefined }
-      const file = { path, declaredBytes: 4, digest: toSha256(digestOf('same')), onlyNew: false, expects }
+      const said = { mediaType: null, declaredBytes: 4, digest: toSha256(digestOf('same')) }
+      const file = { path, ...said, onlyNew: false, expects }
       const scope = { repository: 'releases', owner: `account:${site.owner.id}` }
       const told = await putRaw(deps, scope, { ...file, pieces: chunked('same') })
       assert.deepEqual([told.created, told.revision, told.artifact.sha256], [false, 1, digestOf('same')])

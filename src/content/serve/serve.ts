@@ -5,7 +5,9 @@ import type { DownloadClass } from '../../kernel/download-class.ts'
 import { entityTagsWanted, parseEntityTags } from '../../kernel/entity-tags.ts'
 import { Failure, invalid } from '../../kernel/failure.ts'
 import { fileNameOf } from '../../kernel/file-name.ts'
+import { httpDateText, isLater, isNotLater } from '../../kernel/http-dates.ts'
 import { smallDownloadBytes, smallFileBytesMax, storeAddressSeconds } from '../../kernel/limits/downloads.ts'
+import { anyBytes } from '../../kernel/media-types.ts'
 import { OnePiece } from '../../kernel/one-piece.ts'
 import { type ByteRange, resolveRange } from '../../kernel/range.ts'
 import type { Scope } from '../../kernel/scope.ts'
@@ -29,11 +31,11 @@ export interface Served {
   readonly bytes: number
   /** Offered as the name to save under. */
   readonly name: string
-  /** Where a protocol tells it; otherwise a file is bytes. It is an attachment, and guarded, whatever it is. */
+  /** Since when the address shows these bytes; left out where it may show older ones again. */
+  readonly modifiedAt?: string
+  /** Where it is known; otherwise a file is bytes. It is an attachment, and guarded, whatever it is. */
   readonly mediaType?: string
 }
-
-const anyBytes = 'application/octet-stream'
 
 /** What the client asked, as far as it decides what is sent. */
 export interface ServeRequest {
@@ -42,6 +44,8 @@ export interface ServeRequest {
   readonly ifRange: string | undefined
   readonly ifMatch: string | undefined
   readonly ifNoneMatch: string | undefined
+  readonly ifModifiedSince: string | undefined
+  readonly ifUnmodifiedSince: string | undefined
   readonly downloadClass: DownloadClass
   /** Whose share of the downloads it takes, the client's name for the download, and its place in the queue. */
   readonly caller: string
@@ -69,6 +73,18 @@ const matches = (header: 'if-match' | 'if-none-match', value: string, etag: stri
   return tags === '*' || tags.some(({ weak, opaque }) => opaque === etag && (header === 'if-none-match' || !weak))
 }
 
+/** A date counts only where there is no tag (RFC 9110, section 13.2.2), and where it is known since when. */
+const isAsWanted = ({ ifMatch, ifUnmodifiedSince }: ServeRequest, etag: string, modifiedAt?: string): boolean => {
+  if (ifMatch !== undefined) return matches('if-match', ifMatch, etag)
+  return ifUnmodifiedSince === undefined || modifiedAt === undefined || !isLater(modifiedAt, ifUnmodifiedSince)
+}
+
+/** Whether the client has the file already. Dates as above. */
+const isKnown = ({ ifNoneMatch, ifModifiedSince }: ServeRequest, etag: string, modifiedAt?: string): boolean => {
+  if (ifNoneMatch !== undefined) return matches('if-none-match', ifNoneMatch, etag)
+  return ifModifiedSince !== undefined && modifiedAt !== undefined && isNotLater(modifiedAt, ifModifiedSince)
+}
+
 /**
  * The one door out: every route that sends stored bytes ends here. Decides conditions (RFC 9110, section 13) and range
  * (section 14), makes the headers, waits for its turn, and opens the bytes, which are read only as fast as the client
@@ -85,18 +101,17 @@ export const serve = async (
   const common = {
     ...contentGuards,
     etag,
+    ...(served.modifiedAt === undefined ? {} : { 'last-modified': httpDateText(served.modifiedAt) }),
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
     'svc-download-class': request.downloadClass,
     ...headers,
   }
-  const { ifMatch, ifNoneMatch } = request
-  if (ifMatch !== undefined && !matches('if-match', ifMatch, etag))
+  if (!isAsWanted(request, etag, served.modifiedAt))
     throw new Failure('precondition_failed', `The file is another one by now: it has the ETag ${etag}.`, {
       headers: { etag },
     })
-  if (ifNoneMatch !== undefined && matches('if-none-match', ifNoneMatch, etag))
-    return { status: 304, headers: common, bytes: null }
+  if (isKnown(request, etag, served.modifiedAt)) return { status: 304, headers: common, bytes: null }
   const full = {
     ...common,
     'content-type': served.mediaType ?? anyBytes,

@@ -25,6 +25,7 @@ import { verifiedAssemblies } from './0023-verified-assemblies.ts'
 import { namesOfWhatIsGone } from './0024-names-of-what-is-gone.ts'
 import { pathsThatEnd } from './0025-paths-that-end.ts'
 import { whatLeadsToAFile } from './0026-what-leads-to-a-file.ts'
+import { mediaTypes } from './0027-media-types.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   namesOfWhatIsGone,
   pathsThatEnd,
   whatLeadsToAFile,
+  mediaTypes,
 ]

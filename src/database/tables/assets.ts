@@ -23,6 +23,8 @@ export interface AssetRevisionsTable {
   source_revision: number | null
   /** The path shows nothing since. */
   removed: Generated<0 | 1>
+  /** What the file was said to be when the path was made to show it, as it was said. */
+  media_type: Generated<string | null>
 }
 
 /** Paths that show nothing any more. They are numbered on from here when they show something again. */

@@ -49,6 +49,7 @@ const declaredBytes = (request: IncomingMessage): number | null => {
  */
 export const incomingBody = (request: IncomingMessage, response: ServerResponse, taking: Taking): IncomingBody => ({
   declaredBytes: request.headers['transfer-encoding'] === undefined ? (declaredBytes(request) ?? 0) : null,
+  mediaType: request.headers['content-type'],
   pieces: { [Symbol.asyncIterator]: () => timedPieces(request, response, taking) },
 })
 

@@ -46,7 +46,13 @@ export interface HostRule {
 /** Headers that say one thing; sent twice, two who read the request could read two things. */
 const sentOnce = [
   ...['host', 'authorization', 'content-type', 'content-range', 'content-md5', 'origin', 'range', 'if-range'],
-  ...['if-unmodified-since', 'idempotency-key', 'x-content-sha256', 'access-control-request-method'],
+  ...[
+    'if-modified-since',
+    'if-unmodified-since',
+    'idempotency-key',
+    'x-content-sha256',
+    'access-control-request-method',
+  ],
   ...['x-checksum-md5', 'x-checksum-sha1', 'x-checksum-sha256', 'x-checksum-sha512'],
   ...['svc-download-id', 'svc-download-class', 'svc-queue-ticket'],
 ]

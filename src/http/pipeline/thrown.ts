@@ -12,7 +12,10 @@ export const toFailure = (error: unknown, translate: (error: unknown) => Failure
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Failure('body_too_large', 'The body is larger than this operation takes.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new Failure('unsupported_media_type', 'Send the body as JSON with Content-Type: application/json.')
+      return new Failure(
+        'unsupported_media_type',
+        'Content-Type is none that this operation takes: JSON is application/json, and a file bears a media type such as text/plain.',
+      )
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new Failure('invalid_request', 'The body and its Content-Length differ.')
     case 'FST_ERR_BAD_URL':

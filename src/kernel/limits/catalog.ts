@@ -9,6 +9,8 @@ export const metadataValueMaxCharacters = 1024 // spec
 export const collectionsMax = 32 // spec
 export const stagesMax = 16 // spec
 export const assetPathMaxCharacters = 1024 // spec
+/** What a file is said to be: the longest registered one has some ninety characters, its parameters come beside it. */
+export const mediaTypeMaxCharacters = 255
 
 /** Revisions are 32-bit; the last one cannot be expected, only reached. */
 export const revisionMax = 2_147_483_647 // spec

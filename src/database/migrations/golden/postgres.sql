@@ -116,7 +116,8 @@ create table asset_revisions (
   actor text collate "C" not null,
   created_at text collate "C" not null,
   source_revision bigint,
-  removed bigint not null default 0
+  removed bigint not null default 0,
+  media_type text collate "C"
 );
 
 alter table asset_revisions add constraint asset_revisions_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id);

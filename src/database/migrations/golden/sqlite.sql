@@ -97,6 +97,7 @@ CREATE TABLE "asset_revisions" (
   "created_at" text not null,
   "source_revision" integer,
   "removed" integer default 0 not null,
+  "media_type" text,
   constraint "asset_revisions_key" primary key ("repository", "path", "revision")
 ) strict;
 

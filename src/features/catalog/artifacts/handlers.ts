@@ -25,7 +25,7 @@ export const artifactHandlers = (deps: ArtifactHandlerDeps): BoundOperation[] =>
   })),
   handle(operations.getArtifactContent, async ({ path, headers, caller, request }) => {
     const row = await publishedArtifact(deps.database.reader, path.repository, path.id)
-    const file = { digest: toSha256(row.sha256), bytes: row.size, name: row.name }
+    const file = { digest: toSha256(row.sha256), bytes: row.size, name: row.name, modifiedAt: row.published_at }
     return serve(deps, file, downloadAsked({ headers, caller, request }))
   }),
 ]

@@ -36,7 +36,14 @@ const assetContent = prepareQuery((q, p: Parameters<{ repository: string; path: 
   q
     .selectFrom('assets')
     .innerJoin('artifacts', 'artifacts.id', 'assets.artifact_id')
+    .innerJoin('asset_revisions', (join) =>
+      join
+        .onRef('asset_revisions.repository', '=', 'assets.repository')
+        .onRef('asset_revisions.path', '=', 'assets.path')
+        .onRef('asset_revisions.revision', '=', 'assets.revision'),
+    )
     .select(['assets.revision', 'artifacts.id as artifact_id', 'artifacts.name', 'artifacts.size', 'artifacts.sha256'])
+    .select(['asset_revisions.created_at', 'asset_revisions.media_type'])
     .where('assets.repository', '=', p('repository'))
     .where('assets.path', '=', p('path')),
 )
@@ -54,6 +61,7 @@ export interface RevisionRow {
   readonly created_at: string
   readonly source_revision: number | null
   readonly removed: 0 | 1
+  readonly media_type: string | null
 }
 
 export const addToHistory = prepareQuery((q, p: Parameters<RevisionRow>) =>
@@ -66,6 +74,7 @@ export const addToHistory = prepareQuery((q, p: Parameters<RevisionRow>) =>
     created_at: p('created_at'),
     source_revision: p('source_revision'),
     removed: p('removed'),
+    media_type: p('media_type'),
   }),
 )
 

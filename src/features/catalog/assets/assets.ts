@@ -69,7 +69,7 @@ export interface AssetDeps {
 export const setAsset = (
   { database, clock }: AssetDeps,
   repository: string,
-  wanted: { path: string; artifactId: string; expectedRevision: number },
+  wanted: { path: string; artifactId: string; expectedRevision: number; mediaType?: string | undefined },
   actor: string,
 ): Promise<Asset> =>
   database.transaction(async (tx) => {
@@ -81,6 +81,7 @@ export const setAsset = (
       if (removed?.revision !== wanted.expectedRevision) throw otherRevision(wanted.path, removed?.revision ?? current)
     }
     const now = timestamp(clock.now())
-    const change = { repository, path: wanted.path, artifactId: artifact.id, current, sourceRevision: null, actor }
+    const { path, mediaType = null } = wanted
+    const change = { repository, path, artifactId: artifact.id, current, sourceRevision: null, mediaType, actor }
     return toAsset(await addRevision(tx, change, now))
   })

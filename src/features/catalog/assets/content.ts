@@ -2,6 +2,7 @@ import { type ServeDeps, type ServeRequest, serve } from '../../../content/serve
 import type { ByteAnswer } from '../../../contract/handler.ts'
 import type { Queries } from '../../../database/database.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
+import { servedMediaType } from '../../../kernel/media-types.ts'
 import { findAssetContent } from './assets.queries.ts'
 import { nothingAt } from './nothing-at.ts'
 
@@ -18,6 +19,12 @@ export const servePath = async (
 ): Promise<ByteAnswer> => {
   const found = await contentAt(deps.database.reader, repository, path)
   if (found === undefined) throw await nothingAt(deps.database.reader, repository, path)
-  const file = { digest: toSha256(found.sha256), bytes: found.size, name: found.name }
+  const file = {
+    digest: toSha256(found.sha256),
+    bytes: found.size,
+    name: found.name,
+    modifiedAt: found.created_at,
+    mediaType: servedMediaType(found.media_type),
+  }
   return serve(deps, file, request, { 'x-svc-artifact-id': found.artifact_id })
 }

@@ -27,7 +27,7 @@ export const listedFiles = (q: Queries, repository: string, paths: readonly stri
         .onRef('asset_revisions.revision', '=', 'assets.revision'),
     )
     .select(['assets.path', 'assets.revision', 'assets.artifact_id', 'artifacts.size', 'artifacts.sha256'])
-    .select(['asset_revisions.actor', 'asset_revisions.created_at'])
+    .select(['asset_revisions.actor', 'asset_revisions.created_at', 'asset_revisions.media_type'])
     .where('assets.repository', '=', repository)
     .where('assets.path', 'in', paths)
     .orderBy('assets.path')

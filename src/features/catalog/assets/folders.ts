@@ -12,6 +12,8 @@ interface ListedFile {
   readonly sha256: string
   readonly actor: string
   readonly updatedAt: string
+  /** What it was said to be; left out where nothing was said. */
+  readonly mediaType?: string
 }
 
 export interface Folder {
@@ -45,6 +47,7 @@ export const folderPage = async (
       sha256: row.sha256,
       actor: row.actor,
       updatedAt: row.created_at,
+      ...(row.media_type === null ? {} : { mediaType: row.media_type }),
     })),
     folders: shown.filter((entry) => entry.endsWith('/')),
     next: found.length > limit && last !== undefined ? folderCursor(repository, prefix, last) : null,

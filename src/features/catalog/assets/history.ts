@@ -66,6 +66,7 @@ export const restoreAsset = (
     if (source.removed) throw notFound('revision of this path that shows a file')
     // What a path ever showed cannot be deleted; were it gone, this is where it would show.
     const { id: artifactId } = await publishedArtifact(tx, repository, source.artifactId)
-    const change = { repository, path, artifactId, current, sourceRevision, actor }
+    const { mediaType = null } = source
+    const change = { repository, path, artifactId, current, sourceRevision, mediaType, actor }
     return toRevision(await addRevision(tx, change, timestamp(clock.now())))
   })

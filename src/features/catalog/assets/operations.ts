@@ -1,7 +1,16 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { DownloadHeaders, downloadResponses } from '../../../contract/download.ts'
-import { AssetPath, fields, inRepository, nullable, pageLimit, text, Uuid } from '../../../contract/schemas.ts'
+import {
+  AssetPath,
+  fields,
+  inRepository,
+  MediaType,
+  nullable,
+  pageLimit,
+  text,
+  Uuid,
+} from '../../../contract/schemas.ts'
 import {
   assetHistoryPage,
   assetPathMaxCharacters,
@@ -83,6 +92,7 @@ export const putAsset = defineOperation({
       path: AssetPath,
       artifactId: Uuid,
       expectedRevision: Type.Integer({ minimum: 0, maximum: expectedRevisionMax }),
+      mediaType: Type.Optional(MediaType),
     }),
   ),
   responses: { 200: answers('The new revision', AssetView) },

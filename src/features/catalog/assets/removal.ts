@@ -32,7 +32,7 @@ export const removePath = (
     if (!(await lockRepository(tx, repository))) throw notFound('repository')
     const current = await contentAt(tx, repository, path)
     if (current === undefined) throw await nothingAt(tx, repository, path)
-    await refuseUnlessAsExpected(tx, repository, path, expects, current)
+    refuseUnlessAsExpected(path, expects, current)
     if (expectedRevision !== undefined && expectedRevision !== current.revision)
       throw otherRevision(path, current.revision)
     const now = timestamp(clock.now())
@@ -45,6 +45,7 @@ export const removePath = (
       created_at: now,
       source_revision: null,
       removed: 1,
+      media_type: null,
     }
     await insertRemoval(tx, row)
     const line = { repository, artifactId: row.artifact_id, detail: path, actor, occurredAt: now }

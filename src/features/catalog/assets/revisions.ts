@@ -15,6 +15,8 @@ export interface AssetRevision {
   readonly sourceRevision: number | null
   /** The path shows nothing since; `artifactId` is what it showed until then. Left out of all others. */
   readonly removed?: true
+  /** What the file was said to be; left out where nothing was said. */
+  readonly mediaType?: string
 }
 
 export const toRevision = (row: RevisionRow): AssetRevision => ({
@@ -25,6 +27,7 @@ export const toRevision = (row: RevisionRow): AssetRevision => ({
   createdAt: row.created_at,
   sourceRevision: row.source_revision,
   ...(row.removed === 1 ? { removed: true } : {}),
+  ...(row.media_type === null ? {} : { mediaType: row.media_type }),
 })
 
 /** What a path is to show from now on. */
@@ -36,6 +39,8 @@ export interface RevisionChange {
   readonly current: number
   /** The revision that is brought back, if one is. */
   readonly sourceRevision: number | null
+  /** What it is said to be. */
+  readonly mediaType: string | null
   readonly actor: string
 }
 
@@ -56,7 +61,7 @@ export const nextRevision = (path: string, revision: number): number => {
  * the lock of the repository. 409 `revision_mismatch` after the last one.
  */
 export const addRevision = async (tx: Transaction, change: RevisionChange, now: string): Promise<RevisionRow> => {
-  const { repository, path, artifactId, current, sourceRevision, actor } = change
+  const { repository, path, artifactId, current, sourceRevision, mediaType, actor } = change
   const removed = current === 0 ? await findRemovedRow(tx, repository, path) : undefined
   if (removed !== undefined) await deleteRemovedRow(tx, change)
   const row: RevisionRow = {
@@ -68,6 +73,7 @@ export const addRevision = async (tx: Transaction, change: RevisionChange, now: 
     created_at: now,
     source_revision: sourceRevision,
     removed: 0,
+    media_type: mediaType,
   }
   await insertRevision(tx, row, removed?.oldest ?? 1)
   const action = sourceRevision === null ? 'asset.replace' : 'asset.restore'

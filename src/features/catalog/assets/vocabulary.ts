@@ -24,6 +24,7 @@ export const ListedAsset = fields({
   actor: Type.Optional(Type.String()),
   actorName: Type.Optional(ActorName),
   updatedAt: Type.Optional(Timestamp),
+  mediaType: Type.Optional(Type.String({ description: 'What it was said to be' })),
 })
 const revision = {
   path: AssetPath,
@@ -35,6 +36,7 @@ const revision = {
   removed: Type.Optional(
     Type.Literal(true, { description: 'The path shows nothing since; `artifactId` is what it showed until then' }),
   ),
+  mediaType: Type.Optional(Type.String({ description: 'What the file was said to be' })),
 }
 export const RevisionView = fields(revision)
 export const ListedRevision = fields({ ...revision, actorName: ActorName })

@@ -3,8 +3,9 @@ import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
-import { invalid } from '../../../kernel/failure.ts'
+import { Failure, invalid } from '../../../kernel/failure.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
+import { mediaTypeWanted, saidMediaType } from '../../../kernel/media-types.ts'
 import { parsePath } from '../../catalog/assets/assets.ts'
 import { servePath } from '../../catalog/assets/content.ts'
 import { removePath } from '../../catalog/assets/removal.ts'
@@ -48,11 +49,14 @@ export const rawHandlers = (deps: TransferDeps & ServeDeps): BoundOperation[] =>
   }),
   handle(operations.putRaw, async ({ path, headers, body, caller }) => {
     const checksum = headers['x-checksum-sha256']
+    const said = saidMediaType(body.mediaType)
+    if (said === 'malformed') throw new Failure('unsupported_media_type', `Content-Type must be ${mediaTypeWanted}.`)
     const stored = await putRaw(
       deps,
       { repository: path.repository, owner: actorOf(caller) },
       {
         path: parsePath(path.assetPath, '/path/assetPath'),
+        mediaType: said.kept,
         declaredBytes: body.declaredBytes,
         digest: checksum === undefined ? null : toSha256(checksum.toLowerCase()),
         onlyNew: headers['if-none-match'] !== undefined,

@@ -14,6 +14,8 @@ import { receiveWhole, type WholeFile } from '../whole/whole.ts'
 
 export interface RawFile extends Omit<WholeFile, 'name' | 'kind'> {
   readonly path: string
+  /** What it is said to be; kept with the revision. */
+  readonly mediaType: string | null
   /** `If-None-Match: *`: only a path that has nothing yet. */
   readonly onlyNew: boolean
   readonly expects: Preconditions
@@ -45,7 +47,7 @@ export const putRaw = async (deps: TransferDeps, scope: UploadScope, file: RawFi
   const { reader } = deps.database
   const before = await contentAt(reader, scope.repository, file.path)
   if (file.onlyNew && before !== undefined) throw exists(file.path)
-  await refuseUnlessAsExpected(reader, scope.repository, file.path, file.expects, before)
+  refuseUnlessAsExpected(file.path, file.expects, before)
   const name = lastCharacters(file.path.slice(file.path.lastIndexOf('/') + 1), artifactNameMaxCharacters)
   try {
     return await receiveWhole(
@@ -105,6 +107,7 @@ const commit = async (
       artifactId: row.id,
       current: current?.revision ?? 0,
       sourceRevision: null,
+      mediaType: file.mediaType,
       actor: row.owner,
     },
     now,
