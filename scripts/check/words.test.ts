@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { forbiddenNames, forbiddenWords } from './words.ts'
+import { forbiddenNames, forbiddenWords, namesAwayFromHome } from './words.ts'
 
 describe('words', () => {
   test('that mean nothing, or several things, are found in names', () => {
@@ -30,5 +30,15 @@ describe('words', () => {
       ),
       [],
     )
+  })
+
+  test('with a home are found away from it', () => {
+    const text = "// a place\nconst seat = 'place'\nconst freePlaces = takePlace(replaced)"
+    assert.deepEqual(
+      namesAwayFromHome('src/http/body/upload-line.ts', text).map((found) => found.split(':')[0]),
+      ['3 freePlaces', '3 takePlace'],
+    )
+    for (const path of ['src/ports/blob-store.ts', 'src/content/assembly/staging.ts'])
+      assert.deepEqual(namesAwayFromHome(path, text), [])
   })
 })

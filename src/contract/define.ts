@@ -35,9 +35,10 @@ const isDeclared = (
   at: string,
   { query, headers, body }: Partial<Pick<Operation, 'query' | 'headers' | 'body'>>,
 ): boolean => {
-  const [, place = '', name = ''] = /^\/(?:(query|headers)\/)?([^/]+)$/.exec(at) ?? []
+  const [, section = '', name = ''] = /^\/(?:(query|headers)\/)?([^/]+)$/.exec(at) ?? []
   const json: Record<string, unknown> = { ...(body?.kind === 'json' ? body.schema : {}) }
-  const among = place === 'query' ? query?.properties : place === 'headers' ? headers?.properties : json['properties']
+  const among =
+    section === 'query' ? query?.properties : section === 'headers' ? headers?.properties : json['properties']
   return typeof among === 'object' && among !== null && name in among
 }
 

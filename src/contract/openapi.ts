@@ -54,12 +54,12 @@ const isNullType = (value: Json): boolean => isRecord(value) && value['type'] ==
 /** Schemas are plain JSON under their types; the round trip drops what is not. */
 const plain = (schema: unknown): Json => toOpenApiSchema(JSON.parse(JSON.stringify(schema)))
 
-const parameters = (schema: TObject, place: 'path' | 'query' | 'header'): Json[] => {
+const parameters = (schema: TObject, section: 'path' | 'query' | 'header'): Json[] => {
   const required: unknown = schema['required']
   return Object.entries(schema.properties).map(([name, each]) => ({
     name,
-    in: place,
-    required: place === 'path' || (Array.isArray(required) && required.includes(name)),
+    in: section,
+    required: section === 'path' || (Array.isArray(required) && required.includes(name)),
     schema: plain(each),
   }))
 }

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { idPosition, lowestPositionAfter } from './id-position.ts'
 import { newId } from './ids.ts'
 
-describe('the place of an id', () => {
+describe('the position of an id', () => {
   it('grows with the ids of a process, and is a safe integer for the time being', () => {
     const ids = Array.from({ length: 10_000 }, (_, i) => newId(Date.now() + Math.floor(i / 3_000)))
-    const places = ids.map(idPosition)
-    for (const [i, place] of places.entries()) assert.ok(i === 0 || place > (places[i - 1] ?? 0))
+    const positions = ids.map(idPosition)
+    for (const [i, position] of positions.entries()) assert.ok(i === 0 || position > (positions[i - 1] ?? 0))
     for (const time of ['2024-01-01', '2093-01-01']) {
-      const place = idPosition(newId(Date.parse(time)))
-      assert.ok(Number.isSafeInteger(place) && place >= 0)
+      const position = idPosition(newId(Date.parse(time)))
+      assert.ok(Number.isSafeInteger(position) && position >= 0)
     }
   })
 

@@ -65,10 +65,10 @@ export const tokensOfFilters = (repository: string, filters: SearchFilters): Set
   const needle = foldCase(filters.q ?? '')
   if (needle === '') return tokens
   const units = Math.min(gramUnits, needle.length)
-  const places = needle.length - units + 1
-  const taken = Math.min(places, searchGramsMax)
+  const starts = needle.length - units + 1
+  const taken = Math.min(starts, searchGramsMax)
   for (let i = 0; i < taken; i++)
-    tokens.add(gramToken(needle, taken === 1 ? 0 : Math.round((i * (places - 1)) / (taken - 1)), units))
+    tokens.add(gramToken(needle, taken === 1 ? 0 : Math.round((i * (starts - 1)) / (taken - 1)), units))
   return tokens
 }
 

@@ -1,8 +1,8 @@
 import { transferPaceLookMs, transferPaceMin } from './limits/downloads.ts'
 import type { Timers } from './timers.ts'
 
-/** A place that a client holds while its bytes move, of which there are only so many. */
-export interface HeldPlace {
+/** A seat that a client holds while its bytes move, of which there are only so many. */
+export interface HeldSeat {
   readonly caller: string
   /** How fast it goes; null while it is too soon to tell, or it is not the client who is waited for. */
   readonly bytesPerMs: number | null
@@ -11,14 +11,14 @@ export interface HeldPlace {
 }
 
 /**
- * The places that are taken, and how fast their clients go. While somebody waits who could have a place, the slowest of
+ * The seats that are taken, and how fast their clients go. While somebody waits who could have a seat, the slowest of
  * those that go slower than the least are cut off, as many as are waited for by others. As long as nobody waits, anyone
  * may be as slow as they like.
  */
-export class SlowClients<P extends HeldPlace> {
+export class SlowClients<P extends HeldSeat> {
   readonly #timers: Timers
   readonly #cut: (bytesPerSecond: number) => void
-  readonly #places = new Set<P>()
+  readonly #seats = new Set<P>()
   #looksAgain = false
 
   /** `cut` is told of each that is cut off, and how fast it went. */
@@ -27,17 +27,17 @@ export class SlowClients<P extends HeldPlace> {
     this.#cut = cut
   }
 
-  /** Answers the place. */
-  add(place: P): P {
-    this.#places.add(place)
-    return place
+  /** Answers the seat. */
+  add(seat: P): P {
+    this.#seats.add(seat)
+    return seat
   }
 
-  delete(place: P): void {
-    this.#places.delete(place)
+  delete(seat: P): void {
+    this.#seats.delete(seat)
   }
 
-  /** Looks now, and again as long as somebody waits; `waiting` tells who, and for how many places. */
+  /** Looks now, and again as long as somebody waits; `waiting` tells who, and for how many seats. */
   watch(waiting: () => ReadonlyMap<string, number>): void {
     if (this.#looksAgain) return
     const wanted = waiting()
@@ -52,17 +52,17 @@ export class SlowClients<P extends HeldPlace> {
 
   #cutFor(wanted: ReadonlyMap<string, number>): void {
     const all = [...wanted.values()].reduce((sum, count) => sum + count, 0)
-    const slow = [...this.#places].flatMap((place) => {
-      const pace = place.bytesPerMs
-      return pace !== null && pace < transferPaceMin ? [{ place, pace }] : []
+    const slow = [...this.#seats].flatMap((seat) => {
+      const pace = seat.bytesPerMs
+      return pace !== null && pace < transferPaceMin ? [{ seat, pace }] : []
     })
     let cut = 0
-    for (const { place, pace } of slow.sort((one, other) => one.pace - other.pace)) {
+    for (const { seat, pace } of slow.sort((one, other) => one.pace - other.pace)) {
       // Nobody makes room for themselves by being slow.
-      if (all - (wanted.get(place.caller) ?? 0) <= cut) continue
+      if (all - (wanted.get(seat.caller) ?? 0) <= cut) continue
       cut += 1
       this.#cut(Math.round(pace * 1000))
-      place.cutOff()
+      seat.cutOff()
     }
   }
 }

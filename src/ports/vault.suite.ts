@@ -18,14 +18,14 @@ const rejects = (work: Promise<unknown>, trouble: VaultTrouble): Promise<void> =
   assert.rejects(work, (error) => error instanceof VaultFailure && error.trouble === trouble)
 
 /**
- * What every vault has to prove. `place` gives one that nobody has written to, as often as it is asked, each time as
+ * What every vault has to prove. `fresh` gives one that nobody has written to, as often as it is asked, each time as
  * another process would open it.
  */
-export const vaultSuite = (title: string, place: (t: TestContext) => Promise<() => Vault>): void => {
+export const vaultSuite = (title: string, fresh: (t: TestContext) => Promise<() => Vault>): void => {
   describe(`${title} as a vault`, () => {
     const test = (does: string, run: (vault: Vault, another: () => Vault) => Promise<void>): void => {
       it(does, async (t) => {
-        const open = await place(t)
+        const open = await fresh(t)
         await run(open(), open)
       })
     }
@@ -149,7 +149,7 @@ export const vaultSuite = (title: string, place: (t: TestContext) => Promise<() 
 
     writing('takes no other names than names', async (vault) => {
       for (const wrong of ['../out', 'a/../../b', '/etc/one', '', 'a//b', 'A', 'one.lock', 'one.new', 'a/b/c/d/e'])
-        assert.throws(() => Reflect.apply(vault.place, vault, [wrong]), RangeError, wrong)
+        assert.throws(() => Reflect.apply(vault.whereIs, vault, [wrong]), RangeError, wrong)
     })
 
     test('has one writer at a time, or any number of readers', async (vault, another) => {

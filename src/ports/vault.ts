@@ -20,7 +20,7 @@ export interface Vault {
   /** Where it is, for people. */
   readonly where: string
   /** Where something in it is, for people. */
-  place(name: VaultName): string
+  whereIs(name: VaultName): string
 
   /**
    * Keeps other processes away until it is given back or the process has ended, however it ends. Null when others are

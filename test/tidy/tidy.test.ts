@@ -11,7 +11,7 @@ import {
   unitsDefinedAgain,
   widerComments,
 } from '../../scripts/check/house.ts'
-import { forbiddenNames } from '../../scripts/check/words.ts'
+import { forbiddenNames, namesAwayFromHome } from '../../scripts/check/words.ts'
 
 /** Style is a test: what the house promises about its files, and no tool at hand checks. */
 
@@ -109,6 +109,12 @@ describe('files', () => {
           ...forbiddenNames(basename(path).replaceAll(/[-.]/g, ' ')).map((found) => `${path}: ${found}`),
         ]),
       'These words mean several things, or nothing to a newcomer (docs/reference/words.md):',
+    )
+    none(
+      sources
+        .filter((path) => !path.endsWith('.test.ts'))
+        .flatMap((path) => namesAwayFromHome(path, read(path)).map((found) => `${path}:${found}`)),
+      'These words mean something else (docs/reference/words.md):',
     )
   })
 

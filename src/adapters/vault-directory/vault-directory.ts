@@ -63,7 +63,7 @@ export const openVaultDirectory = (folder: string, lockFile: LockFile): Vault =>
 
   return {
     where: root,
-    place: pathOf,
+    whereIs: pathOf,
 
     claim: (to) =>
       guarded(root, async () => {

@@ -1,11 +1,11 @@
 import { Pace } from '../../kernel/pace.ts'
-import type { HeldPlace } from '../../kernel/slow-clients.ts'
+import type { HeldSeat } from '../../kernel/slow-clients.ts'
 import type { Timers } from '../../kernel/timers.ts'
 
 /**
  * One slot, and the requests that send by it. What a client has when it is cut off is good: it may ask for the rest.
  */
-export class SendingSlot implements HeldPlace {
+export class SendingSlot implements HeldSeat {
   readonly caller: string
   readonly #timers: Timers
   readonly #pace: Pace

@@ -9,12 +9,12 @@ const size = 3 * archiveWindowBytes + 17
 describe('looking into stored bytes', () => {
   const whole = someBytes(size)
 
-  it('gives the bytes of any place, in any order', async () => {
-    const place = fc.tuple(fc.nat(size), fc.nat(2 * archiveWindowBytes))
+  it('gives the bytes of any range, in any order', async () => {
+    const range = fc.tuple(fc.nat(size), fc.nat(2 * archiveWindowBytes))
     await fc.assert(
-      fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 8 }), async (places) => {
+      fc.asyncProperty(fc.array(range, { minLength: 1, maxLength: 8 }), async (ranges) => {
         const { file } = lookedInto(whole)
-        for (const [at, length] of places) {
+        for (const [at, length] of ranges) {
           const end = Math.min(at + length, size)
           assert.ok((await file.read(at, end - at)).equals(whole.subarray(at, end)))
         }
@@ -37,7 +37,7 @@ describe('looking into stored bytes', () => {
     assert.equal(asked.length, 1)
   })
 
-  it('refuses places outside, without asking', async () => {
+  it('refuses ranges outside, without asking', async () => {
     const { file, asked } = lookedInto(whole)
     for (const [at, length] of [
       [-1, 2],

@@ -40,13 +40,13 @@ export interface Room {
   /**
    * How verified bytes become visible, whatever the door they came through. Order: announce what the digest is, unless
    * it was declared
-   * -> `place` makes them durable under the name that it is told -> one transaction with blob, claim, counters and the
+   * -> `keepAs` makes them durable under the name that it is told -> one transaction with blob, claim, counters and the
    * caller's rows (I1, I4). The announcement is durable before they have their name: whatever a power cut leaves of
    * this, the claim lapses, is released, and takes the bytes along.
    */
   publish<T>(
     content: Content,
-    place: (name: BlobName) => Promise<void>,
+    keepAs: (name: BlobName) => Promise<void>,
     commit: (tx: Transaction, content: Content, now: string) => Promise<T>,
   ): Promise<T>
   /**
@@ -107,13 +107,13 @@ const roomWith = (deps: RoomDeps, begun: Pick<Room, 'id' | 'bytes' | 'name'>): R
       bytes = wanted
     },
 
-    async publish(content, place, commit) {
+    async publish(content, keepAs, commit) {
       const named = { ...content, name: name ?? (await announce(content)) }
       reach('publish.announced')
       // A name may reach the disk before any commit does. Without a durable claim nobody would know whose bytes these
       // are.
       await database.settled()
-      await place(named.name)
+      await keepAs(named.name)
       reach('publish.placed')
       const now = timestamp(clock.now())
       const publishing = database.transaction(async (tx) => {

@@ -59,7 +59,7 @@ const scene = (t: TestContext, headers: Record<string, string> = { 'transfer-enc
     beginTransfer: () => transfer,
     digests: null,
     whenWhole: async () => told.push('whole'),
-    place: async () => ({ awaits() {}, goesOn() {}, received() {} }),
+    seat: async () => ({ awaits() {}, goesOn() {}, received() {} }),
   })
   const pieces = body.pieces[Symbol.asyncIterator]()
   const next = async (): Promise<string | null> => {

@@ -5,7 +5,7 @@ import { unwantedBodyBytesMax } from '../../kernel/limits/http.ts'
 import { transferIdleMs } from '../../kernel/limits/transfers.ts'
 import type { Scope } from '../../kernel/scope.ts'
 import type { BodyDigests } from './body-digests.ts'
-import type { ReceivingPlace } from './upload-line.ts'
+import type { ReceivingSeat } from './upload-line.ts'
 
 /** Counts a body while it arrives. */
 interface Transfer {
@@ -22,7 +22,7 @@ interface Taking {
   readonly digests: BodyDigests | null
   readonly whenWhole: () => Promise<unknown>
   /** Waits for the body's turn; `cut` ends the body with what to answer. */
-  readonly place: (cut: (failure: Failure) => void) => Promise<Pick<ReceivingPlace, 'awaits' | 'goesOn' | 'received'>>
+  readonly seat: (cut: (failure: Failure) => void) => Promise<Pick<ReceivingSeat, 'awaits' | 'goesOn' | 'received'>>
 }
 
 /** Requests that asked for `100 Continue` and have not got it yet. Refused ones never send their body. */
@@ -56,7 +56,7 @@ export const incomingBody = (request: IncomingMessage, response: ServerResponse,
 async function* timedPieces(
   request: IncomingMessage,
   response: ServerResponse,
-  { scope, deadlineSeconds, beginTransfer, digests, whenWhole, place: placeInLine }: Taking,
+  { scope, deadlineSeconds, beginTransfer, digests, whenWhole, seat: takeSeat }: Taking,
 ): AsyncGenerator<Uint8Array> {
   let failure: Failure | null = null
   let wake: (() => void) | null = null
@@ -69,7 +69,7 @@ async function* timedPieces(
     failure ??= reason
     notify()
   }
-  const place = await placeInLine(stop)
+  const seat = await takeSeat(stop)
   continueBody(request, response)
   const transfer = beginTransfer()
   const deadline = setTimeout(() => {
@@ -101,7 +101,7 @@ async function* timedPieces(
       if (piece instanceof Uint8Array) {
         idle.refresh()
         transfer.add(piece.byteLength)
-        place.received(piece.byteLength)
+        seat.received(piece.byteLength)
         digests?.update(piece)
         yield piece
         idle.refresh()
@@ -112,11 +112,11 @@ async function* timedPieces(
       } else if (request.destroyed) {
         cut()
       } else {
-        place.awaits()
+        seat.awaits()
         await new Promise<void>((resolve) => {
           wake = resolve
         })
-        place.goesOn()
+        seat.goesOn()
       }
     }
   } finally {

@@ -10,7 +10,7 @@ import type { UploadLine } from './upload-line.ts'
 
 /** What receiving a body takes that is no JSON. */
 export interface Receiving {
-  /** The line that it waits in, and whose place there it takes. */
+  /** The line that it waits in, and whose seat there it takes. */
   readonly uploads: UploadLine
   readonly sender: string
   readonly scope: Scope
@@ -51,7 +51,7 @@ export const sentBody = async (
       headerNames.filter((name) => name === 'x-checksum-sha256'),
     ),
     whenWhole,
-    place: (cut) => uploads.enter(scope, sender, cut),
+    seat: (cut) => uploads.enter(scope, sender, cut),
   })
   if (body.kind === 'stream') return incoming
   return { mediaType: request.headers['content-type'] ?? '', bytes: await wholeOf(incoming, body.maxBytes) }

@@ -5,7 +5,7 @@ import { transferPaceMin, transferPaceMs } from '../../kernel/limits/downloads.t
 import { uploadBodiesAtOnce, uploadBodiesPerCaller, uploadBodiesWaitingMax } from '../../kernel/limits/transfers.ts'
 import { OwningScope } from '../../kernel/scope.ts'
 import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
-import { createUploadLine, type ReceivingPlace } from './upload-line.ts'
+import { createUploadLine, type ReceivingSeat } from './upload-line.ts'
 
 const rounds = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
@@ -15,7 +15,7 @@ describe('the line of uploads', () => {
     const paces: number[] = []
     const line = createUploadLine(time, (pace) => paces.push(pace))
     const began: string[] = []
-    const places = new Map<OwningScope, ReceivingPlace>()
+    const seats = new Map<OwningScope, ReceivingSeat>()
     const refused: string[] = []
     const refusedOnes: string[] = []
     const cut: string[] = []
@@ -28,9 +28,9 @@ describe('the line of uploads', () => {
         scope.end()
       }
       line.enter(scope, caller, cutOff).then(
-        (place) => {
+        (seat) => {
           began.push(caller)
-          places.set(scope, place)
+          seats.set(scope, seat)
         },
         (error: unknown) => {
           refused.push(error instanceof Error ? error.message : '')
@@ -41,10 +41,10 @@ describe('the line of uploads', () => {
     }
     const enterMany = (caller: string, count: number): OwningScope[] =>
       Array.from({ length: count }, () => enter(caller))
-    return { time, paces, began, places, refused, refusedOnes, cut, enter, enterMany }
+    return { time, paces, began, seats, refused, refusedOnes, cut, enter, enterMany }
   }
 
-  it('gives one caller half of the places, and the others theirs at once', async () => {
+  it('gives one caller half of the seats, and the others theirs at once', async () => {
     const { began, refused, enter, enterMany } = scene()
     enterMany('greedy', uploadBodiesAtOnce)
     enter('other')
@@ -97,7 +97,7 @@ describe('the line of uploads', () => {
   })
 
   describe('while others wait', () => {
-    /** All places taken by two who are waited for, and send so many bytes a second. */
+    /** All seats taken by two who are waited for, and send so many bytes a second. */
     const taken = async (bytesPerSecond: number) => {
       const all = scene()
       all.enterMany('slow', uploadBodiesPerCaller)
@@ -105,10 +105,10 @@ describe('the line of uploads', () => {
       await rounds()
       const pass = async (seconds: number): Promise<void> => {
         for (let second = 0; second < seconds; second++) {
-          for (const place of all.places.values()) place.awaits()
+          for (const seat of all.seats.values()) seat.awaits()
           all.time.pass(1000)
-          for (const place of all.places.values())
-            place.received(place.caller === 'slow' ? bytesPerSecond + 1 : bytesPerSecond)
+          for (const seat of all.seats.values())
+            seat.received(seat.caller === 'slow' ? bytesPerSecond + 1 : bytesPerSecond)
           await rounds()
         }
       }
@@ -140,8 +140,8 @@ describe('the line of uploads', () => {
     })
 
     it('nobody is cut off for the time that we take, nor makes room for themselves', async () => {
-      const { cut, refused, places, time, enter, pass } = await taken(1)
-      for (const place of places.values()) place.goesOn()
+      const { cut, refused, seats, time, enter, pass } = await taken(1)
+      for (const seat of seats.values()) seat.goesOn()
       enter('quick')
       time.pass(20_000)
       assert.deepEqual([cut, refused], [[], []])

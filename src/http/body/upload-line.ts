@@ -8,22 +8,22 @@ import {
 } from '../../kernel/limits/transfers.ts'
 import { Pace } from '../../kernel/pace.ts'
 import type { Scope } from '../../kernel/scope.ts'
-import { type HeldPlace, SlowClients } from '../../kernel/slow-clients.ts'
+import { type HeldSeat, SlowClients } from '../../kernel/slow-clients.ts'
 import type { Timers } from '../../kernel/timers.ts'
 
 /**
- * The line in which bodies of files wait to be received: each takes memory, a place in the hashing ring and a disk.
+ * The line in which bodies of files wait to be received: each takes memory, a seat in the hashing ring and a disk.
  * Whoever has the fewest under way is next, so that one who sends hundreds does not keep the others waiting; one caller
- * alone never has all places, nor all of the line. While others wait, the slowest are cut off ({@link SlowClients}), so
- * that nobody keeps a place by sending a byte now and then.
+ * alone never has all seats, nor all of the line. While others wait, the slowest are cut off ({@link SlowClients}), so
+ * that nobody keeps a seat by sending a byte now and then.
  */
 export interface UploadLine {
   /**
-   * Resolves at the caller's turn; the place is given back with the scope. 503 `busy` when the line is full, or the
-   * turn does not come in time, 400 when the scope ends meanwhile. `cut` is called with what to answer when the place
+   * Resolves at the caller's turn; the seat is given back with the scope. 503 `busy` when the line is full, or the
+   * turn does not come in time, 400 when the scope ends meanwhile. `cut` is called with what to answer when the seat
    * is taken away.
    */
-  enter(scope: Scope, caller: string, cut: (failure: Failure) => void): Promise<ReceivingPlace>
+  enter(scope: Scope, caller: string, cut: (failure: Failure) => void): Promise<ReceivingSeat>
 }
 
 interface Waiting {
@@ -33,10 +33,10 @@ interface Waiting {
 }
 
 /**
- * The place of a body that is received. Its time runs only while the client is waited for: no disk of ours makes it
+ * The seat of a body that is received. Its time runs only while the client is waited for: no disk of ours makes it
  * slow.
  */
-export class ReceivingPlace implements HeldPlace {
+export class ReceivingSeat implements HeldSeat {
   readonly caller: string
   readonly cutOff: () => void
   readonly #timers: Timers
@@ -79,7 +79,7 @@ const busy = (why: string): Failure =>
 
 const lineIsFull = (): Failure => busy('Many files are being received, and the line is long.')
 
-const noPlaceCame = (): Failure =>
+const noneCameFree = (): Failure =>
   busy(`Many files are being received, and no place came free in ${uploadBodyWaitMs / 1000} seconds.`)
 
 const tooSlow = (): Failure => {
@@ -89,28 +89,28 @@ const tooSlow = (): Failure => {
 
 /** `cut` is told of each body that is cut off, and how fast it came. */
 export const createUploadLine = (timers: Timers, cut: (bytesPerSecond: number) => void): UploadLine => {
-  const slow = new SlowClients<ReceivingPlace>(timers, cut)
+  const slow = new SlowClients<ReceivingSeat>(timers, cut)
   const underWay = new Map<string, number>()
   const waiting = new Set<Waiting>()
   let all = 0
   const of = (caller: string): number => underWay.get(caller) ?? 0
 
-  const take = (scope: Scope, caller: string, cut: (failure: Failure) => void): ReceivingPlace => {
+  const take = (scope: Scope, caller: string, cut: (failure: Failure) => void): ReceivingSeat => {
     all += 1
     underWay.set(caller, of(caller) + 1)
-    const place = slow.add(new ReceivingPlace(caller, timers, () => cut(tooSlow())))
+    const seat = slow.add(new ReceivingSeat(caller, timers, () => cut(tooSlow())))
     scope.own(() => {
-      slow.delete(place)
+      slow.delete(seat)
       all -= 1
       const left = of(caller) - 1
       if (left > 0) underWay.set(caller, left)
       else underWay.delete(caller)
       admit()
     })
-    return place
+    return seat
   }
 
-  /** Who waits and could have a place, and how many. */
+  /** Who waits and could have a seat, and how many. */
   const hungry = (): ReadonlyMap<string, number> => {
     const wanted = new Map<string, number>()
     for (const { caller } of waiting) {
@@ -145,7 +145,7 @@ export const createUploadLine = (timers: Timers, cut: (bytesPerSecond: number) =
     }
   }
 
-  const wait = (scope: Scope, caller: string, cut: (failure: Failure) => void): Promise<ReceivingPlace> =>
+  const wait = (scope: Scope, caller: string, cut: (failure: Failure) => void): Promise<ReceivingSeat> =>
     new Promise((resolve, reject) => {
       const one: Waiting = {
         caller,
@@ -158,7 +158,7 @@ export const createUploadLine = (timers: Timers, cut: (bytesPerSecond: number) =
           leave()
         },
       }
-      const cancelTimer = timers.after(uploadBodyWaitMs, () => one.giveUp(noPlaceCame()))
+      const cancelTimer = timers.after(uploadBodyWaitMs, () => one.giveUp(noneCameFree()))
       const leave = scope.own(() => {
         cancelTimer()
         waiting.delete(one)
@@ -172,9 +172,9 @@ export const createUploadLine = (timers: Timers, cut: (bytesPerSecond: number) =
     async enter(scope, caller, cut) {
       if (all < uploadBodiesAtOnce && of(caller) < uploadBodiesPerCaller) return take(scope, caller, cut)
       if (waiting.size >= uploadBodiesWaitingMax) makeRoom(caller)
-      const place = wait(scope, caller, cut)
+      const seat = wait(scope, caller, cut)
       slow.watch(hungry)
-      return place
+      return seat
     },
   }
 }

@@ -1,29 +1,29 @@
 import type { Timers } from '../../kernel/timers.ts'
-import { type Member, Places } from './places.ts'
+import { type Member, Seats } from './seats.ts'
 
 export interface CrowdLimits {
   readonly most: number
   readonly perNetwork: number
   /** Of `most`, for those who ask how the service is when all others are taken. */
   readonly reserved: number
-  /** For which who has come alone is left its place, so that its request can come. */
+  /** For which who has come alone is left its seat, so that its request can come. */
   readonly momentMs: number
 }
 
 /**
  * All connections of a server. Nobody shuts the others out by opening many: a network has a share, and whoever comes
- * when it is used up, or when there is no room at all, takes the place of a connection for which we do nothing; of the
+ * when it is used up, or when there is no room at all, takes the seat of a connection for which we do nothing; of the
  * own network in the first case, of the one that has most such connections in the second.
  *
  * Where nobody can go, or only who has just come, there is the reserve: whoever is there may ask how the service is,
- * which takes no time, so that all of it can go. It is full with one place free, since Node itself turns away who comes
+ * which takes no time, so that all of it can go. It is full with one seat free, since Node itself turns away who comes
  * when there is none; then who has waited there for longest goes, of the network that has most of it.
  */
 export class Crowd {
   readonly #limits: CrowdLimits
   readonly #clock: Pick<Timers, 'now'>
-  readonly #served = new Places((member) => !member.isBusy)
-  readonly #reserve = new Places(() => true)
+  readonly #served = new Seats((member) => !member.isBusy)
+  readonly #reserve = new Seats(() => true)
 
   constructor(limits: CrowdLimits, clock: Pick<Timers, 'now'>) {
     this.#limits = limits
@@ -49,22 +49,22 @@ export class Crowd {
     if (!lacksShare() && lacksRoom()) this.#served.makeRoom(nowMs - momentMs)
     const served = !lacksShare() && !lacksRoom()
     if (!served && this.#reserve.count >= reserved - 1) this.#reserve.makeRoom(nowMs)
-    const places = served ? this.#served : this.#reserve
-    places.take(member, nowMs)
+    const seats = served ? this.#served : this.#reserve
+    seats.take(member, nowMs)
     return served
   }
 
   leave(member: Member): void {
-    for (const places of [this.#served, this.#reserve]) places.leave(member)
+    for (const seats of [this.#served, this.#reserve]) seats.leave(member)
   }
 
   /** Its client is waited for from now on, as it is at the beginning and at the end of each request. */
   wait(member: Member): void {
-    for (const places of [this.#served, this.#reserve]) places.stand(member, 'waiting')
+    for (const seats of [this.#served, this.#reserve]) seats.stand(member, 'waiting')
   }
 
   /** What comes from it is dropped. */
   linger(member: Member): void {
-    for (const places of [this.#served, this.#reserve]) places.stand(member, 'lingering')
+    for (const seats of [this.#served, this.#reserve]) seats.stand(member, 'lingering')
   }
 }

@@ -13,7 +13,7 @@ export class Proxied {
     this.#perNetwork = perNetwork
   }
 
-  /** True when the request has a place, until its scope ends; false when its network has all that it may. */
+  /** True when the request has a seat, until its scope ends; false when its network has all that it may. */
   enter(scope: Scope, network: string): boolean {
     if (this.#underWay.of(network) >= this.#perNetwork) return false
     this.#underWay.add(network)

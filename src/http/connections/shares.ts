@@ -20,7 +20,7 @@ export class Shares<T> {
     return null
   }
 
-  /** What is there already keeps its place. */
+  /** What is there already keeps its seat. */
   add(network: string | null, thing: T): void {
     const things = this.#things.get(network) ?? new Set()
     if (things.has(thing)) return

@@ -38,8 +38,8 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof Failure && (error.code === 'permission_missing' || error.code === 'not_found')
 
 const textAt = (at: string, { query, headers, body }: Named): string | null => {
-  const [, place, name = ''] = /^\/(?:(query|headers)\/)?([^/]+)$/.exec(at) ?? []
-  const among = place === 'query' ? query : place === 'headers' ? headers : body
+  const [, section, name = ''] = /^\/(?:(query|headers)\/)?([^/]+)$/.exec(at) ?? []
+  const among = section === 'query' ? query : section === 'headers' ? headers : body
   const value: unknown = typeof among === 'object' && among !== null ? Reflect.get(among, name) : undefined
   return typeof value === 'string' ? value : null
 }

@@ -4,11 +4,11 @@ import Type, { type TSchema } from 'typebox'
 import { fields, nullable, oneOf, text, Uuid } from '../../contract/schemas.ts'
 import { Failure, type FailureDetail } from '../../kernel/failure.ts'
 import { problemDetailsMax } from '../../kernel/limits/http.ts'
-import { compileValidator, type Place } from './validation.ts'
+import { compileValidator, type Section } from './validation.ts'
 
-const faults = (schema: TSchema, value: unknown, place: Place = 'body'): readonly FailureDetail[] => {
+const faults = (schema: TSchema, value: unknown, section: Section = 'body'): readonly FailureDetail[] => {
   try {
-    compileValidator(schema, place)(value)
+    compileValidator(schema, section)(value)
     return []
   } catch (error) {
     assert.ok(error instanceof Failure)
@@ -62,8 +62,8 @@ describe('compileValidator', () => {
   })
 
   it('names where the value came from', () => {
-    for (const place of ['query', 'path', 'headers'] as const)
-      assert.equal(faults(Thing, { name: 'a', more: 1 }, place)[0]?.pointer, `/${place}/more`)
+    for (const section of ['query', 'path', 'headers'] as const)
+      assert.equal(faults(Thing, { name: 'a', more: 1 }, section)[0]?.pointer, `/${section}/more`)
   })
 
   it('names so many fields and no more', () => {

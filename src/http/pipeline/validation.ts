@@ -19,7 +19,7 @@ const compile = (schema: TSchema, thoroughness: Thoroughness): ValidateFunction 
 }
 
 /** Where the checked value came from; becomes the first part of each pointer. Bodies have none. */
-export type Place = 'body' | 'query' | 'path' | 'headers'
+export type Section = 'body' | 'query' | 'path' | 'headers'
 
 export type Validator = (value: unknown) => void
 
@@ -51,8 +51,8 @@ const describe = (error: ErrorObject): FailureDetail => {
   }
 }
 
-const details = (errors: readonly ErrorObject[], place: Place): FailureDetail[] => {
-  const prefix = place === 'body' ? '' : `/${place}`
+const details = (errors: readonly ErrorObject[], section: Section): FailureDetail[] => {
+  const prefix = section === 'body' ? '' : `/${section}`
   // A union reports each of its branches and then itself; the branches say more.
   const leaves = errors.filter((error) => error.keyword !== 'anyOf')
   return (leaves.length > 0 ? leaves : errors).slice(0, problemDetailsMax).map((error) => {
@@ -80,7 +80,7 @@ const isShort = (value: unknown): boolean => {
  * so that what a schema bounds bounds the work too: a list that is too long is refused before its items are looked at.
  * Only then, and only where there is little to look at, all faults are collected.
  */
-export const compileValidator = (schema: TSchema, place: Place): Validator => {
+export const compileValidator = (schema: TSchema, section: Section): Validator => {
   const validate = compile(schema, 'first')
   let thorough: ValidateFunction | null = null
   const errorsOf = (value: unknown): readonly ErrorObject[] => {
@@ -91,9 +91,9 @@ export const compileValidator = (schema: TSchema, place: Place): Validator => {
   }
   return (value) => {
     if (validate(value)) return
-    const found = details(errorsOf(value), place)
+    const found = details(errorsOf(value), section)
     const first = found[0]
-    const named = first === undefined || first.pointer === '' ? `The ${place}` : first.pointer
+    const named = first === undefined || first.pointer === '' ? `The ${section}` : first.pointer
     const more = found.length > 1 ? ` (and ${found.length - 1} more, see details)` : ''
     throw new Failure('invalid_request', `${named} ${first?.message ?? 'is not valid'}${more}.`, { details: found })
   }

@@ -9,7 +9,7 @@ import { advanceCursor, deleteCursor, findCursor, insertCursor, lockHead, lowest
  * A cursor is opened at the head and only moves forward. Lines up to the head were not promised to it, so that opening
  * one and forgetting lines need not exclude each other.
  */
-export interface JournalPlace {
+export interface CursorName {
   readonly repository: string
   /** Of the consumer, such as `webhook:builds`. */
   readonly name: string
@@ -21,7 +21,7 @@ export interface JournalPlace {
  */
 export const openCursor = async (
   tx: Transaction,
-  { repository, name }: JournalPlace,
+  { repository, name }: CursorName,
   now: string,
 ): Promise<number | undefined> => {
   const head = await lockHead(tx, repository)
@@ -35,13 +35,13 @@ export const openCursor = async (
 /** Says that a consumer is done with everything up to a sequence. False when it had said so before, or is unknown. */
 export const moveCursor = (
   tx: Transaction,
-  { repository, name }: JournalPlace,
+  { repository, name }: CursorName,
   sequence: number,
   now: string,
 ): Promise<boolean> => advanceCursor(tx, { repository, name, sequence, moved_at: now })
 
 /** The consumer will not come back. */
-export const closeCursor = (tx: Transaction, { repository, name }: JournalPlace): Promise<void> =>
+export const closeCursor = (tx: Transaction, { repository, name }: CursorName): Promise<void> =>
   deleteCursor(tx, repository, name)
 
 /** Lines beyond this are still needed by somebody; null where nobody needs any. */

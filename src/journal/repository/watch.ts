@@ -26,7 +26,7 @@ export interface Waiter {
    * the time is up, the waiter left, or all waits ended (false). Throws when the database does not answer.
    */
   changed(beyond: number, forMs: number): Promise<boolean>
-  /** Gives the place back, and ends the wait that is under way or begins later. */
+  /** Gives the seat back, and ends the wait that is under way or begins later. */
   leave(): void
 }
 
@@ -42,7 +42,7 @@ interface Wait {
   end(changed: boolean | Error): void
 }
 
-interface Place {
+interface Seat {
   readonly repository: string
   readonly caller: string
   /** Something was appended since the last look. */
@@ -57,8 +57,8 @@ export const watchJournal = ({
   waitingMax,
   waitingPerCallerMax,
 }: JournalWatchOptions): JournalWatch => {
-  const places = new Set<Place>()
-  const byTopic = new Map<string, Set<Place>>()
+  const seats = new Set<Seat>()
+  const byTopic = new Map<string, Set<Seat>>()
   const byCaller = new Map<string, number>()
   let ended = false
   let looking = false
@@ -66,7 +66,7 @@ export const watchJournal = ({
 
   const look = async (): Promise<void> => {
     timer = null
-    const waiting = [...places].filter(({ wait }) => wait !== null)
+    const waiting = [...seats].filter(({ wait }) => wait !== null)
     if (waiting.length === 0) return
     looking = true
     try {
@@ -82,56 +82,56 @@ export const watchJournal = ({
 
   /** The clock runs only while somebody waits. */
   const lookLater = (): void => {
-    if (ended || looking || timer !== null || places.size === 0) return
+    if (ended || looking || timer !== null || seats.size === 0) return
     timer = setTimeout(() => void look(), everyMs)
   }
 
   const deaf = database.listen((topic) => {
-    for (const place of byTopic.get(topic) ?? []) {
-      place.heard = true
-      place.wait?.end(true)
+    for (const seat of byTopic.get(topic) ?? []) {
+      seat.heard = true
+      seat.wait?.end(true)
     }
   })
 
-  const take = (repository: string, caller: string): Place => {
+  const take = (repository: string, caller: string): Seat => {
     const own = byCaller.get(caller) ?? 0
-    if (places.size >= waitingMax) throw tooMany(`${waitingMax} requests wait for changes`)
+    if (seats.size >= waitingMax) throw tooMany(`${waitingMax} requests wait for changes`)
     if (own >= waitingPerCallerMax) throw tooMany(`${waitingPerCallerMax} requests of yours wait for changes`)
-    const place: Place = { repository, caller, heard: false, over: false, wait: null }
+    const seat: Seat = { repository, caller, heard: false, over: false, wait: null }
     const topic = topicOf(repository)
-    places.add(place)
+    seats.add(seat)
     byCaller.set(caller, own + 1)
-    byTopic.set(topic, (byTopic.get(topic) ?? new Set()).add(place))
-    return place
+    byTopic.set(topic, (byTopic.get(topic) ?? new Set()).add(seat))
+    return seat
   }
 
-  const giveBack = (place: Place): void => {
-    if (!places.delete(place)) return
-    place.over = true
-    const topic = topicOf(place.repository)
+  const giveBack = (seat: Seat): void => {
+    if (!seats.delete(seat)) return
+    seat.over = true
+    const topic = topicOf(seat.repository)
     const neighbours = byTopic.get(topic)
-    neighbours?.delete(place)
+    neighbours?.delete(seat)
     if (neighbours?.size === 0) byTopic.delete(topic)
-    const left = (byCaller.get(place.caller) ?? 1) - 1
-    if (left === 0) byCaller.delete(place.caller)
-    else byCaller.set(place.caller, left)
-    place.wait?.end(false)
+    const left = (byCaller.get(seat.caller) ?? 1) - 1
+    if (left === 0) byCaller.delete(seat.caller)
+    else byCaller.set(seat.caller, left)
+    seat.wait?.end(false)
   }
 
-  const wait = (place: Place, beyond: number, forMs: number): Promise<boolean> => {
-    if (ended || place.over) return Promise.resolve(false)
-    if (place.heard) {
-      place.heard = false
+  const wait = (seat: Seat, beyond: number, forMs: number): Promise<boolean> => {
+    if (ended || seat.over) return Promise.resolve(false)
+    if (seat.heard) {
+      seat.heard = false
       return Promise.resolve(true)
     }
     const { promise, resolve, reject } = Promise.withResolvers<boolean>()
-    const timeUp = setTimeout(() => place.wait?.end(false), forMs)
-    place.wait = {
+    const timeUp = setTimeout(() => seat.wait?.end(false), forMs)
+    seat.wait = {
       beyond,
       end(outcome) {
         clearTimeout(timeUp)
-        place.wait = null
-        place.heard = false
+        seat.wait = null
+        seat.heard = false
         if (outcome instanceof Error) reject(outcome)
         else resolve(outcome)
       },
@@ -142,20 +142,20 @@ export const watchJournal = ({
 
   return {
     register(repository, caller) {
-      const place = take(repository, caller)
+      const seat = take(repository, caller)
       return {
-        changed: (beyond, forMs) => wait(place, beyond, forMs),
-        leave: () => giveBack(place),
+        changed: (beyond, forMs) => wait(seat, beyond, forMs),
+        leave: () => giveBack(seat),
       }
     },
     get waiting() {
-      return places.size
+      return seats.size
     },
     end() {
       ended = true
       deaf()
       if (timer !== null) clearTimeout(timer)
-      for (const place of places) place.wait?.end(false)
+      for (const seat of seats) seat.wait?.end(false)
     },
   }
 }

@@ -4,7 +4,7 @@ import { commandAnswerMs } from '../../kernel/limits/process.ts'
 import { CommandFailed } from './command-failed.ts'
 
 /** Whom commands speak to, and what they show to be let in. */
-export interface Place {
+export interface Endpoint {
   /** Without a trailing slash. */
   readonly address: string
   readonly credential: string
@@ -18,7 +18,7 @@ type Done<Responses extends ResponseTable> = {
 
 /** A running service, as commands see it: they call operations by their declarations. */
 export interface Service {
-  readonly place: Place
+  readonly endpoint: Endpoint
   /** What the operation answers; throws {@link CommandFailed} with the words of the service where it refuses. */
   call<
     Path extends TObject,
@@ -59,24 +59,24 @@ const targetOf = ({ path }: Pick<Operation, 'path'>, wish: Wish): string => {
 }
 
 /** Speaks to a service. Nothing is sent before the first call. */
-export const serviceAt = (place: Place): Service => ({
-  place,
+export const serviceAt = (endpoint: Endpoint): Service => ({
+  endpoint,
   call: async (operation, wish = {}) => {
-    const answer = await ask(place, operation.method, targetOf(operation, wish), wish)
+    const answer = await ask(endpoint, operation.method, targetOf(operation, wish), wish)
     const text = await answer.text()
-    if (!answer.ok) throw refusalIn(place, answer.status, text)
+    if (!answer.ok) throw refusalIn(endpoint, answer.status, text)
     // The same declaration made the answer, and tests hold every answer of the service against its declaration.
-    return (text === '' ? null : jsonOf(place, text)) as Done<typeof operation.responses>
+    return (text === '' ? null : jsonOf(endpoint, text)) as Done<typeof operation.responses>
   },
 })
 
-const ask = async (place: Place, method: string, target: string, { headers, body }: Wish): Promise<Response> => {
+const ask = async (endpoint: Endpoint, method: string, target: string, { headers, body }: Wish): Promise<Response> => {
   try {
-    return await fetch(`${place.address}${target}`, {
+    return await fetch(`${endpoint.address}${target}`, {
       method,
       headers: {
         ...Object.fromEntries(texts(headers)),
-        authorization: `Bearer ${place.credential}`,
+        authorization: `Bearer ${endpoint.credential}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -85,7 +85,7 @@ const ask = async (place: Place, method: string, target: string, { headers, body
       signal: AbortSignal.timeout(commandAnswerMs),
     })
   } catch (error) {
-    throw new CommandFailed('noService', noAnswer(place.address, error))
+    throw new CommandFailed('noService', noAnswer(endpoint.address, error))
   }
 }
 
@@ -107,7 +107,7 @@ const noAnswer = (address: string, error: unknown): string => {
 const foreign = (address: string): CommandFailed =>
   new CommandFailed('noService', `Something answers at ${address}, but it is not svc. Set SVC_URL to where svc is.`)
 
-const jsonOf = ({ address }: Place, text: string): unknown => {
+const jsonOf = ({ address }: Endpoint, text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -121,16 +121,16 @@ const field = (value: unknown, name: string): string => {
   return typeof found === 'string' ? found : ''
 }
 
-const refusalIn = (place: Place, status: number, text: string): CommandFailed => {
-  const problem = jsonOf(place, text)
+const refusalIn = (endpoint: Endpoint, status: number, text: string): CommandFailed => {
+  const problem = jsonOf(endpoint, text)
   const [code, detail] = [field(problem, 'code'), field(problem, 'detail')]
-  if (code === '') return foreign(place.address)
+  if (code === '') return foreign(endpoint.address)
   if (status === 401)
     return new CommandFailed(
       'credentialRefused',
-      `${place.address} refuses the credential of ${place.credentialFrom}: ${detail}`,
+      `${endpoint.address} refuses the credential of ${endpoint.credentialFrom}: ${detail}`,
     )
   if (status === 403)
-    return new CommandFailed('credentialRefused', `The credential of ${place.credentialFrom} may not: ${detail}`)
+    return new CommandFailed('credentialRefused', `The credential of ${endpoint.credentialFrom} may not: ${detail}`)
   return new CommandFailed(status === 404 ? 'unknownName' : 'failed', detail)
 }

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { getOverview } from '../../features/operating/health/operations.ts'
 import { GiB, KiB, MiB, TiB } from '../../kernel/units.ts'
 import { exitCodes } from '../client/command-failed.ts'
-import { connect } from '../client/place.ts'
+import { connect } from '../client/connect.ts'
 import { type OutputOptions, tell } from './output.ts'
 
 type Overview = Static<(typeof getOverview.responses)[200]['schema']>
@@ -11,7 +11,7 @@ type Overview = Static<(typeof getOverview.responses)[200]['schema']>
 export const status = async (options: OutputOptions): Promise<void> => {
   const service = connect()
   const told = await service.call(getOverview)
-  tell(options, told, ...inWords(service.place.address, told))
+  tell(options, told, ...inWords(service.endpoint.address, told))
   if (!told.ready) process.exitCode = exitCodes.notReady
 }
 

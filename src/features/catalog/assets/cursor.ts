@@ -16,15 +16,15 @@ export const pathOfCursor = (repository: string, prefix: string, cursor: string)
   return path
 }
 
-/** The first place behind a path, or behind all that is in a folder. No path has control characters. */
+/** The first position behind a path, or behind all that is in a folder. No path has control characters. */
 export const behind = (entry: string): string => (entry.endsWith('/') ? prefixEnd(entry) : null) ?? `${entry}\u0001`
 
 /** The same for listings of folders, whose last entry may be a folder with its slash. */
 export const folderCursor = (repository: string, prefix: string, last: string): string =>
   pathCursor(repository, `${prefix}\n/`, last)
 
-/** The place to go on from. 400 for a cursor of another folder, or none at all. */
-export const folderPlace = (repository: string, prefix: string, cursor: string): string => {
+/** The position to go on from. 400 for a cursor of another folder, or none at all. */
+export const folderPosition = (repository: string, prefix: string, cursor: string): string => {
   const entry = Buffer.from(cursor, 'base64url').toString().slice(mark(repository, prefix).length)
   const ours =
     entry.startsWith(prefix) &&

@@ -1,6 +1,6 @@
 import type { Queries } from '../../../database/database.ts'
 import { folderLook } from '../../../kernel/limits/catalog.ts'
-import { behind, folderCursor, folderPlace } from './cursor.ts'
+import { behind, folderCursor, folderPosition } from './cursor.ts'
 import { listedFiles, nextPaths } from './folders.queries.ts'
 
 /** A path that shows a file, as a listing of its folder tells it. */
@@ -32,8 +32,8 @@ export const folderPage = async (
   repository: string,
   { prefix, after, limit }: { readonly prefix: string; readonly after: string | undefined; readonly limit: number },
 ): Promise<Folder> => {
-  const place = after === undefined ? prefix : folderPlace(repository, prefix, after)
-  const found = await entriesFrom(q, repository, prefix, place, limit + 1)
+  const position = after === undefined ? prefix : folderPosition(repository, prefix, after)
+  const found = await entriesFrom(q, repository, prefix, position, limit + 1)
   const shown = found.slice(0, limit)
   const last = shown.at(-1)
   const paths = shown.filter((entry) => !entry.endsWith('/'))
@@ -54,16 +54,16 @@ export const folderPage = async (
   }
 }
 
-/** The next so many entries, from a place on: paths, and folders with a slash at the end, which no path has. */
+/** The next so many entries, from a position on: paths, and folders with a slash at the end, which no path has. */
 const entriesFrom = async (
   q: Queries,
   repository: string,
   prefix: string,
-  place: string,
+  position: string,
   wanted: number,
 ): Promise<string[]> => {
   const entries: string[] = []
-  let from = place
+  let from = position
   while (entries.length < wanted) {
     const look = Math.min(folderLook, wanted - entries.length)
     const paths = await nextPaths(q, repository, from, look)

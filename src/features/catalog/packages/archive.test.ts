@@ -12,8 +12,8 @@ import {
 import { readManifest } from './archive.ts'
 import { createArchiveGate } from './archive-gate.ts'
 
-/** A file of which only some places hold anything; what is read of it is counted. */
-const holed = (bytes: number, places: readonly { readonly at: number; readonly content: Buffer }[]) => {
+/** A file of which only some pieces hold anything; what is read of it is counted. */
+const holed = (bytes: number, pieces: readonly { readonly at: number; readonly content: Buffer }[]) => {
   const counted = { bytes: 0, largest: 0 }
   const file: StoredBytes = {
     bytes,
@@ -22,7 +22,7 @@ const holed = (bytes: number, places: readonly { readonly at: number; readonly c
       counted.bytes += length
       counted.largest = Math.max(counted.largest, length)
       const result = Buffer.alloc(length)
-      for (const { at, content } of places)
+      for (const { at, content } of pieces)
         for (let n = Math.max(at, position); n < Math.min(at + content.byteLength, position + length); n++)
           result[n - position] = content[n - at] ?? 0
       return result

@@ -121,7 +121,7 @@ const goThrough = async (zip: ZipFile, directory: Directory): Promise<FoundManif
     if (checked.length % archiveEntriesAtOnce === 0) await others()
   }
   if (cursor !== end) throw refuseArchive('its directory has fewer entries than it has room for')
-  const limit = checkPlaces(checked, directory.offset, manifest?.relativeOffsetOfLocalHeader ?? 0)
+  const limit = checkNeighbours(checked, directory.offset, manifest?.relativeOffsetOfLocalHeader ?? 0)
   if (manifest === null)
     throw refuseArchive('there is no upack.json at its root (written exactly so, and in no folder)')
   return { entry: manifest, limit }
@@ -131,7 +131,7 @@ const goThrough = async (zip: ZipFile, directory: Directory): Promise<FoundManif
  * Entries lie behind each other from the very beginning to the directory, with no more between them than their own
  * headers may have. Answers where the one at `start` has to end.
  */
-const checkPlaces = (entries: CheckedEntry[], directoryStart: number, start: number): number => {
+const checkNeighbours = (entries: CheckedEntry[], directoryStart: number, start: number): number => {
   entries.sort((a, b) => a.start - b.start)
   let limit = directoryStart
   for (const [index, { name, start: at, end }] of entries.entries()) {

@@ -9,7 +9,7 @@ import { heldArtifact } from '../artifacts/artifacts.ts'
 import { describedAfter } from './entries.queries.ts'
 import { refreshEntry, searchable } from './entries.ts'
 import { hasTokens } from './postgres.queries.ts'
-import { holdsTokens, placesOfNobody, removeTokens } from './sqlite.queries.ts'
+import { holdsTokens, positionsOfNobody, removeTokens } from './sqlite.queries.ts'
 
 type Row = Awaited<ReturnType<typeof describedAfter>>[number]
 
@@ -18,9 +18,9 @@ type Row = Awaited<ReturnType<typeof describedAfter>>[number]
  * schema sees to that.)
  */
 export async function* checkSearch(database: Database): AsyncGenerator<Finding> {
-  for (const place of await placesOfNobody(database.reader, findingsMax))
-    yield damage(`search knows something at ${place}, where no file is`, () =>
-      database.transaction((tx) => removeTokens(tx, place)),
+  for (const position of await positionsOfNobody(database.reader, findingsMax))
+    yield damage(`search knows something at ${position}, where no file is`, () =>
+      database.transaction((tx) => removeTokens(tx, position)),
     )
   let found = 0
   for (let after = ''; found < findingsMax; ) {

@@ -40,10 +40,10 @@ forEachEngine((engine) => {
   }
 
   describe('entries', () => {
-    it('are made by the migration for what is published already, also where ids share a place', async () => {
+    it('are made by the migration for what is published already, also where ids share a position', async () => {
       const database = await open()
-      const place = migrations.findIndex(({ name }) => name === 'search')
-      await migrate(database, migrations.slice(0, place))
+      const index = migrations.findIndex(({ name }) => name === 'search')
+      await migrate(database, migrations.slice(0, index))
       await database.transaction((tx) =>
         sql`insert into blobs (sha256, size, state) values ('x', 1, 'stored')`.execute(tx),
       )

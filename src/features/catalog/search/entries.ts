@@ -68,7 +68,7 @@ export const removeEntry = async (tx: Transaction, id: string): Promise<void> =>
   await (left.size > 0 ? writeTokens(tx, position, left) : removeTokens(tx, position))
 }
 
-/** The tokens together with those of other files that stand at the same place, which hardly ever happens. */
+/** The tokens together with those of other files that stand at the same position, which hardly ever happens. */
 const withSharers = async (q: Queries, position: number, id: string, own: Set<number>): Promise<Set<number>> => {
   const sharers = await sharersOf(q, position, id)
   if (sharers.length === 0) return own

@@ -7,8 +7,8 @@ import { searchMergePages, searchMergeTokens } from '../../../kernel/limits/engi
 
 /**
  * The index of search on SQLite: a full-text table that holds no text, whose words are our tokens and whose row ids are
- * places of ids. It answers in the order of row ids, as it goes, so that a page of a common needle costs no more than
- * one of a rare one.
+ * positions of ids. It answers in the order of row ids, as it goes, so that a page of a common needle costs no more
+ * than one of a rare one.
  */
 const word = (token: number): string => (token >>> 0).toString(36)
 const words = (tokens: Iterable<number>, between: string): string => Array.from(tokens, word).join(between)
@@ -33,7 +33,7 @@ const atPosition = prepareQuery((q, p: Parameters<{ position: number; id: string
     .where('artifact_id', '<>', p('id')),
 )
 
-/** Other files at the same place. */
+/** Other files at the same position. */
 export const sharersOf = async (q: Queries, position: number, id: string): Promise<string[]> =>
   (await atPosition(q, { position, id })).map(({ artifact_id }) => artifact_id)
 
@@ -70,7 +70,7 @@ export const removeTokens = async (tx: Transaction, position: number): Promise<v
 }
 
 interface Found {
-  /** Null where the index knows a place that nobody has. */
+  /** Null where the index knows a position that nobody has. */
   readonly artifact_id: string | null
   readonly position: number
   readonly hit: 0 | 1
@@ -97,8 +97,8 @@ const step = prepareQuery((q, p: Parameters<Step>) => ({
 }))
 
 /**
- * Files after an id that have all the tokens, the next `limit` places from a place on; `hit` if the needle is in the
- * text.
+ * Files after an id that have all the tokens, the next `limit` positions from a position on; `hit` if the needle is in
+ * the text.
  */
 export const sqliteStep = (
   q: Queries,
@@ -111,7 +111,7 @@ export const sqliteStep = (
  */
 const wordsAtOnce = 64
 
-/** Whether all these tokens stand at a place. */
+/** Whether all these tokens stand at a position. */
 export const holdsTokens = async (q: Queries, position: number, tokens: ReadonlySet<number>): Promise<boolean> => {
   const all = [...tokens]
   for (let at = 0; at < all.length; at += wordsAtOnce) {
@@ -123,8 +123,8 @@ export const holdsTokens = async (q: Queries, position: number, tokens: Readonly
   return true
 }
 
-/** Places that the index has something of and that are no file's. None on an engine that has no such places. */
-export const placesOfNobody = async (q: Queries, limit: number): Promise<number[]> => {
+/** Positions that the index has something of and that are no file's. None on an engine that has no such positions. */
+export const positionsOfNobody = async (q: Queries, limit: number): Promise<number[]> => {
   if (engineOf(q) !== 'sqlite') return []
   const { rows } = await sql<{ id: number }>`
     select d.id from search_index_docsize as d

@@ -20,7 +20,7 @@ const watchedPasswords = () => {
   const watch = { asked, meanwhile: async (): Promise<void> => {} }
   const passwords: Passwords = {
     hash: async (password) => `hash of ${password}`,
-    matches: async (password, phc, _place, onceNext) => {
+    matches: async (password, phc, _standing, onceNext) => {
       await onceNext()
       asked.push(phc)
       const { meanwhile } = watch

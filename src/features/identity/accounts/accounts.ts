@@ -15,7 +15,7 @@ import { accountsMax, selfRegisteredAccountsMax, toldFailuresPerAccount } from '
 import { caseless } from '../../../kernel/names.ts'
 import { networkOf, wideNetworkOf } from '../../../kernel/networks.ts'
 import { makeOwner } from '../groups/groups.ts'
-import type { Place } from '../sessions/password-line.ts'
+import type { Standing } from '../sessions/password-line.ts'
 import type { Passwords } from '../sessions/passwords.ts'
 import {
   endSession,
@@ -60,13 +60,13 @@ export interface SignedIn extends OpenedSession {
  * Nobody has many accounts that are known, or many wide networks; of other names, and addresses, one may have any
  * number.
  */
-const placeInLine = (line: Place['line'], who: string, address: string): Place => {
+const standingIn = (line: Standing['line'], who: string, address: string): Standing => {
   const network = networkOf(address)
   return { line, subject: `${network} ${who}`, network, party: line === 'known' ? who : wideNetworkOf(address) }
 }
 
 /** Who changes accounts has signed in, or has a key. */
-const placeOfActor = ({ actor, clientAddress }: Actor): Place => placeInLine('known', actor, clientAddress)
+const standingOf = ({ actor, clientAddress }: Actor): Standing => standingIn('known', actor, clientAddress)
 
 const toAccount = (row: AccountsTable): Account => ({
   id: row.id,
@@ -93,7 +93,7 @@ export const signIn = async (
   const right = await passwords.matches(
     credentials.password,
     row?.password_hash ?? null,
-    placeInLine(throttles.known ? 'known' : 'other', caseless(credentials.name), clientAddress),
+    standingIn(throttles.known ? 'known' : 'other', caseless(credentials.name), clientAddress),
     refuse,
   )
   if (!right || row?.enabled !== 1) {
@@ -164,7 +164,7 @@ export interface NewAccount {
  * 409 `already_exists` for a taken name (without regard to case), 507 `account_limit` at 1,000.
  */
 export const createAccount = async (deps: AccountDeps, wanted: NewAccount, actor: Actor): Promise<Account> => {
-  const passwordHash = await deps.passwords.hash(wanted.password, placeOfActor(actor))
+  const passwordHash = await deps.passwords.hash(wanted.password, standingOf(actor))
   return changeAuthority(deps.database, actor, async (tx) => {
     const nowMs = deps.clock.now()
     const count = await moveCounter(tx, 'accounts', 1)
@@ -212,7 +212,7 @@ export const register = async (
 ): Promise<SignedIn> => {
   if (!(await registrationOpen(deps))) throw closed()
   await countRegistration(deps.database, deps.clock, clientAddress)
-  const passwordHash = await deps.passwords.hash(wanted.password, placeInLine('register', '', clientAddress))
+  const passwordHash = await deps.passwords.hash(wanted.password, standingIn('register', '', clientAddress))
   const nowMs = deps.clock.now()
   const row = newRow({ ...wanted, administrator: false }, passwordHash, nowMs, false)
   const actor = unasked({ actor: `account:${row.id}`, clientAddress })
@@ -246,7 +246,7 @@ export const changeAccount = async (
   actor: Actor,
 ): Promise<Account> => {
   const passwordHash =
-    change.password === undefined ? undefined : await deps.passwords.hash(change.password, placeOfActor(actor))
+    change.password === undefined ? undefined : await deps.passwords.hash(change.password, standingOf(actor))
   return changeAuthority(deps.database, actor, async (tx) => {
     const occurredAt = timestamp(deps.clock.now())
     const nothing = change.enabled === undefined && passwordHash === undefined
@@ -290,12 +290,12 @@ export const changeOwnPassword = async (
   const refuse = () => refuseWhileThrottled(database, clock, subjects)
   const throttles = await refuse()
   // Whoever is signed in is known.
-  const place = placeInLine('known', row.name_key, actor.clientAddress)
-  if (!(await passwords.matches(change.currentPassword, row.password_hash, place, refuse))) {
+  const standing = standingIn('known', row.name_key, actor.clientAddress)
+  if (!(await passwords.matches(change.currentPassword, row.password_hash, standing, refuse))) {
     await recordFailure(database, clock, throttles)
     throw new Failure('current_password_invalid', 'The current password is wrong.')
   }
-  const passwordHash = await passwords.hash(change.newPassword, place)
+  const passwordHash = await passwords.hash(change.newPassword, standing)
   await changeAuthority(database, actor, async (tx) => {
     const occurredAt = timestamp(clock.now())
     // Whoever was faster with another password has ended this session.

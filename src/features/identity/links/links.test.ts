@@ -86,9 +86,9 @@ forEachEngine((engine) => {
 
     it('is refused when pieces of it are cut, doubled, swapped or taken from another link', async () => {
       const [token, other] = [await signer.sign(target, 60, share), await signer.sign(target, 86_400, share)]
-      const place = fc.nat({ max: token.length })
+      const index = fc.nat({ max: token.length })
       await fc.assert(
-        fc.asyncProperty(place, place, fc.constantFrom('cut', 'double', 'swap', 'graft'), async (a, b, how) => {
+        fc.asyncProperty(index, index, fc.constantFrom('cut', 'double', 'swap', 'graft'), async (a, b, how) => {
           const [from, to] = a < b ? [a, b] : [b, a]
           const [before, piece, rest] = [token.slice(0, from), token.slice(from, to), token.slice(to)]
           const made = {

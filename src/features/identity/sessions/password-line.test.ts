@@ -6,7 +6,7 @@ import {
   passwordHashesWaitingPerNetworkMax,
   passwordHashesWaitingPerSubjectMax,
 } from '../../../kernel/limits/identity.ts'
-import { createPasswordLine, type Place } from './password-line.ts'
+import { createPasswordLine, type Standing } from './password-line.ts'
 
 describe('the line of passwords', () => {
   const scene = () => {
@@ -15,7 +15,7 @@ describe('the line of passwords', () => {
     const { promise, resolve: open } = Promise.withResolvers<void>()
     const refused: unknown[] = []
     const first = inLine({ line: 'known', subject: 'first', network: 'first', party: 'first' }, () => promise)
-    const come = (line: Place['line'], who: string, network = who, party = network): Promise<unknown> =>
+    const come = (line: Standing['line'], who: string, network = who, party = network): Promise<unknown> =>
       inLine({ line, subject: `${network} ${who}`, network, party }, async () => order.push(who)).catch(
         (error: unknown) => refused.push(error),
       )

@@ -7,7 +7,7 @@ import {
 } from '../../../kernel/limits/identity.ts'
 
 /** Who waits: in which of the lines, and for whom. */
-export interface Place {
+export interface Standing {
   /**
    * `known`: an account from where it signed in lately; `register`: whoever has no account yet; `other`: everyone else.
    */
@@ -23,12 +23,12 @@ export interface Place {
 /** The order in which passwords are looked at. */
 export interface PasswordLine {
   /**
-   * Runs the work at its turn. Throws 503 `busy` when the line is full, or somebody else's need of a place is greater.
+   * Runs the work at its turn. Throws 503 `busy` when the line is full, or somebody else's need of a seat is greater.
    */
-  inLine<T>(place: Place, work: () => Promise<T>): Promise<T>
+  inLine<T>(standing: Standing, work: () => Promise<T>): Promise<T>
 }
 
-interface Waiting extends Omit<Place, 'line'> {
+interface Waiting extends Omit<Standing, 'line'> {
   begin(): void
   giveUp(error: Failure): void
 }
@@ -53,7 +53,7 @@ class Line {
   #served = 0
   #length = 0
 
-  /** Throws 503 `busy` unless there is a place, or somebody has one to give up. */
+  /** Throws 503 `busy` unless there is a seat, or somebody has one to give up. */
   join(waiting: Waiting): void {
     const queue = this.#subjects.get(waiting.subject) ?? []
     if (queue.length >= passwordHashesWaitingPerSubjectMax) throw busy()
@@ -92,7 +92,7 @@ class Line {
   }
 
   /**
-   * The party that waits most often gives a place up, if that is more often than who comes would. Where all wait as
+   * The party that waits most often gives a seat up, if that is more often than who comes would. Where all wait as
    * often as that, it is the one that had its turn last, if who comes had none since: whoever comes again and again
    * gives way to whoever comes for the first time in a while.
    */
@@ -134,9 +134,9 @@ export const createPasswordLine = (atOnce: number): PasswordLine => {
   const order = Object.values(lines)
   let running = 0
 
-  const wait = ({ line, ...place }: Place): Promise<void> =>
+  const wait = ({ line, ...who }: Standing): Promise<void> =>
     new Promise((begin, giveUp) => {
-      lines[line].join({ ...place, begin, giveUp })
+      lines[line].join({ ...who, begin, giveUp })
     })
 
   const next = (): Waiting | undefined => {
@@ -150,11 +150,11 @@ export const createPasswordLine = (atOnce: number): PasswordLine => {
   }
 
   return {
-    async inLine(place, work) {
+    async inLine(standing, work) {
       if (running < atOnce) {
         running += 1
-        lines[place.line].isServed(place.party)
-      } else await wait(place)
+        lines[standing.line].isServed(standing.party)
+      } else await wait(standing)
       try {
         return await work()
       } finally {

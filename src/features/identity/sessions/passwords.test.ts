@@ -78,9 +78,9 @@ describe('passwords', () => {
           throw new Error('seen enough')
         })
         .catch((error: unknown) => error)
-    const places = passwordHashesAtOnce + passwordHashesWaitingMax
-    const looks = Array.from({ length: places + 3 }, look)
-    const refused = await Promise.all(looks.slice(places))
+    const room = passwordHashesAtOnce + passwordHashesWaitingMax
+    const looks = Array.from({ length: room + 3 }, look)
+    const refused = await Promise.all(looks.slice(room))
     for (const error of refused) assert.ok(error instanceof Error && 'code' in error && error.code === 'busy')
     assert.equal(atServing, passwordHashesAtOnce)
     open()

@@ -7,19 +7,19 @@ import {
   passwordHashMemoryKiB,
   passwordHashPasses,
 } from '../../../kernel/limits/identity.ts'
-import { createPasswordLine, type Place } from './password-line.ts'
+import { createPasswordLine, type Standing } from './password-line.ts'
 
 const derive = promisify(argon2)
 
 /** Hashes and checks passwords with argon2id (RFC 9106) in the thread pool, a few at a time. */
 export interface Passwords {
   /** A PHC string with a fresh salt. */
-  hash(password: string, place: Place): Promise<string>
+  hash(password: string, standing: Standing): Promise<string>
   /**
    * Takes as long for null (no such account) as for a real hash, and says no. `atTurn` is called once the line has been
    * waited out: what it refuses is not hashed any more.
    */
-  matches(password: string, phc: string | null, place: Place, onceNext: () => Promise<unknown>): Promise<boolean>
+  matches(password: string, phc: string | null, standing: Standing, onceNext: () => Promise<unknown>): Promise<boolean>
 }
 
 interface Parameters {
@@ -55,15 +55,15 @@ export const createPasswords = (atOnce = coresToSpare()): Passwords => {
   const { inLine } = createPasswordLine(atOnce)
   const nobody = { parameters: own, salt: randomBytes(16), tag: randomBytes(passwordHashBytes) }
   return {
-    hash: (password, place) =>
-      inLine(place, async () => {
+    hash: (password, standing) =>
+      inLine(standing, async () => {
         const salt = randomBytes(16)
         const tag = await run(password, salt, own, passwordHashBytes)
         const { memory, passes, parallelism } = own
         return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`
       }),
-    matches: (password, phc, place, onceNext) =>
-      inLine(place, async () => {
+    matches: (password, phc, standing, onceNext) =>
+      inLine(standing, async () => {
         await onceNext()
         const { parameters, salt, tag } = phc === null ? nobody : parse(phc)
         const found = await run(password, salt, parameters, tag.byteLength)

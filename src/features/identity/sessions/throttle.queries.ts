@@ -34,7 +34,7 @@ export const setBlocked = async (tx: Transaction, key: string, until: string): P
 }
 
 /** Notes that an account signed in from a network; forgotten as wrong tries are. */
-export const rememberPlace = async (tx: Transaction, key: string, now: string): Promise<void> => {
+export const rememberOrigin = async (tx: Transaction, key: string, now: string): Promise<void> => {
   await tx
     .insertInto('throttles')
     .values({ key, failures: 0, last_failure_at: now, blocked_until: null })

@@ -19,7 +19,7 @@ import {
   countFailure,
   deleteForgottenThrottles,
   findThrottles,
-  rememberPlace,
+  rememberOrigin,
   setBlocked,
 } from './throttle.queries.ts'
 
@@ -58,7 +58,7 @@ const pairOf = ({ name, address }: Subjects): string => `known-account:${caseles
 const allPairsOf = ({ name }: Subjects): string => `known-account:${caseless(name)}`
 const accountOf = ({ name }: Subjects): string => `account:${caseless(name)}`
 
-const placeOf = ({ name, address }: Subjects): string => `place:${caseless(name)} ${networkOf(address)}`
+const originOf = ({ name, address }: Subjects): string => `place:${caseless(name)} ${networkOf(address)}`
 
 /** In this order everywhere, so that no two who count wait for each other. */
 const countedFor = (subjects: Subjects, known: boolean): Counted[] => {
@@ -101,12 +101,13 @@ export const refuseWhileThrottled = async (
   subjects: Subjects,
 ): Promise<Throttles> => {
   const now = clock.now()
-  const place = placeOf(subjects)
+  const origin = originOf(subjects)
   const both = [...countedFor(subjects, true), ...countedFor(subjects, false)].map(({ key }) => key)
-  const rows = await findThrottles(database.reader, [place, ...both])
+  const rows = await findThrottles(database.reader, [origin, ...both])
   const lately = timestamp(now - throttleForgottenAfterMs)
   const known =
-    subjects.session !== undefined || rows.some(({ key, last_failure_at }) => key === place && last_failure_at > lately)
+    subjects.session !== undefined ||
+    rows.some(({ key, last_failure_at }) => key === origin && last_failure_at > lately)
   const counted = countedFor(subjects, known)
   // What was tried from here when the network was known, or by a session, counts here for good.
   const pair = pairOf(subjects)
@@ -154,7 +155,7 @@ export const forgiveAccount = (database: Database, clock: Clock, subjects: Subje
     async (tx) => {
       for (const key of [pairOf(subjects), known ? allPairsOf(subjects) : accountOf(subjects)])
         await clearThrottle(tx, key)
-      await rememberPlace(tx, placeOf(subjects), timestamp(clock.now()))
+      await rememberOrigin(tx, originOf(subjects), timestamp(clock.now()))
     },
     { durability: 'relaxed' },
   )

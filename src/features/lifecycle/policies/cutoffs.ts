@@ -39,8 +39,8 @@ export const isOlder = (a: Position, b: Position): boolean =>
   a.published_at < b.published_at || (a.published_at === b.published_at && a.artifact_id < b.artifact_id)
 
 /**
- * Where each scope of a group ends: the place of the oldest version that it keeps by count. What is older is beyond it;
- * null where it has fewer versions than it keeps, so that nothing is. Every version counts, whatever else keeps it.
+ * Where each scope of a group ends: the position of the oldest version that it keeps by count. What is older is beyond
+ * it; null where it has fewer versions than it keeps, so that nothing is. Every version counts, whatever else keeps it.
  *
  * One for each look at one state of the catalog: it remembers the groups that it was asked about last.
  */
@@ -79,14 +79,14 @@ export class Cutoffs {
       const page: Position[] = await newestVersions(this.#q, this.#repository, group, before, checkPage)
       const ids = page.map(({ artifact_id }) => artifact_id)
       const labels = await currentLabels(this.#q, this.#repository, ids)
-      for (const place of page)
-        for (const scope of scopesAround(this.#rules, labels.get(place.artifact_id) ?? [])) {
+      for (const position of page)
+        for (const scope of scopesAround(this.#rules, labels.get(position.artifact_id) ?? [])) {
           const key = keyOf(scope)
           const counted = open.get(key)
           if (counted === undefined) continue
           open.set(key, counted + 1)
           if (counted + 1 < scope.keepLast) continue
-          known.set(key, place)
+          known.set(key, position)
           open.delete(key)
         }
       before = page.at(-1) ?? null

@@ -7,7 +7,7 @@ import { storageEventsBeyond } from '../../../journal/storage-events/storage-eve
 import { duePolicies } from './policy.queries.ts'
 import { countVersions, newestVersions, nthNewest, oldestVersions } from './versions.queries.ts'
 
-const place = { published_at: '2026', artifact_id: 'x' }
+const position = { published_at: '2026', artifact_id: 'x' }
 const groups = [{ group_key: 'g', name_key: 'n' }, 'repository'] as const
 
 onSqlite((engine) => {
@@ -17,9 +17,9 @@ onSqlite((engine) => {
       for (const group of groups) {
         await nthNewest(q, 'r', group, 5)
         await newestVersions(q, 'r', group, null, 10)
-        await newestVersions(q, 'r', group, place, 10)
-        await oldestVersions(q, 'r', group, { after: null, before: place }, 10)
-        await oldestVersions(q, 'r', group, { after: place, before: place }, 10)
+        await newestVersions(q, 'r', group, position, 10)
+        await oldestVersions(q, 'r', group, { after: null, before: position }, 10)
+        await oldestVersions(q, 'r', group, { after: position, before: position }, 10)
       }
     })
     assert.equal(plans.length, 10)

@@ -1,7 +1,7 @@
 import type { Queries } from '../../../database/database.ts'
 import type { PackagesTable } from '../../../database/tables/packages.ts'
 
-/** A place in the order of publication. Equal times are told apart by the id. */
+/** A position in the order of publication. Equal times are told apart by the id. */
 export interface Position {
   readonly published_at: string
   readonly artifact_id: string
@@ -45,7 +45,7 @@ const versionsIn = (q: Queries, repository: string, group: Group) => {
     : all.where('group_key', '=', group.group_key).where('name_key', '=', group.name_key)
 }
 
-/** The newest versions of a group, or the newest before a place. */
+/** The newest versions of a group, or the newest before a position. */
 export const newestVersions = (
   q: Queries,
   repository: string,
@@ -74,7 +74,7 @@ export const nthNewest = (q: Queries, repository: string, group: Group, n: numbe
     .limit(1)
     .executeTakeFirst()
 
-/** The oldest versions of a group after a place and before another. */
+/** The oldest versions of a group after a position and before another. */
 export const oldestVersions = (
   q: Queries,
   repository: string,

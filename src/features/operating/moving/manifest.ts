@@ -89,9 +89,9 @@ export const manifestIn = async (vault: Vault): Promise<Manifest> => {
     const bytes = await vault.read(manifestName, exportManifestBytesMax)
     if (bytes !== null) return manifestOf(Buffer.from(bytes).toString())
   } catch (error) {
-    if (error instanceof NoManifest) throw invalid(vault.place(manifestName), `is damaged: ${error.message}`)
+    if (error instanceof NoManifest) throw invalid(vault.whereIs(manifestName), `is damaged: ${error.message}`)
     if (error instanceof VaultFailure && error.trouble === 'damaged')
-      throw invalid(vault.place(manifestName), `is damaged: ${error.why}`)
+      throw invalid(vault.whereIs(manifestName), `is damaged: ${error.why}`)
     throw error
   }
   const begun = (await vault.size(markerName)) !== null

@@ -27,5 +27,5 @@ export const sourceIn = async (vault: Vault): Promise<string | null> => {
     // Said below.
   }
   if (Value.Check(Marker, parsed)) return parsed.source
-  throw invalid(vault.place(markerName), 'is not what svc export writes')
+  throw invalid(vault.whereIs(markerName), 'is not what svc export writes')
 }

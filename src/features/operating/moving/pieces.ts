@@ -14,9 +14,9 @@ const decompress = promisify(zstdDecompress)
 /** A file of an export is not what the manifest says. */
 export class ExportDamaged extends Error {
   override readonly name = 'ExportDamaged'
-  constructor(vault: Pick<Vault, 'where' | 'place'>, name: VaultName, why: string) {
+  constructor(vault: Pick<Vault, 'where' | 'whereIs'>, name: VaultName, why: string) {
     super(
-      `${vault.place(name)} is damaged: ${why}. Copy it again, or run svc export --refresh --verify ${vault.where} where its database is.`,
+      `${vault.whereIs(name)} is damaged: ${why}. Copy it again, or run svc export --refresh --verify ${vault.where} where its database is.`,
     )
   }
 }

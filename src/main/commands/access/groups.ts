@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import * as groups from '../../../features/identity/groups/operations.ts'
+import { connect } from '../../client/connect.ts'
 import { theOne } from '../../client/names.ts'
-import { connect } from '../../client/place.ts'
 import type { Service } from '../../client/service.ts'
 import { type OutputOptions, table, tell } from '../output.ts'
 import { allUsers } from './users.ts'

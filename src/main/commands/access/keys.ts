@@ -6,9 +6,9 @@ import { timestamp } from '../../../kernel/clock.ts'
 import { keyActivationMs } from '../../../kernel/limits/identity.ts'
 import { day, minute } from '../../../kernel/units.ts'
 import { CommandFailed } from '../../client/command-failed.ts'
+import { addressFrom, connect } from '../../client/connect.ts'
 import { theOne } from '../../client/names.ts'
 import { everyPage } from '../../client/pages.ts'
-import { addressFrom, connect } from '../../client/place.ts'
 import { secretFromInput } from '../../client/secret-input.ts'
 import { type Service, serviceAt } from '../../client/service.ts'
 import { type OutputOptions, table, tell } from '../output.ts'
@@ -133,8 +133,8 @@ export const revokeKey = async (
   tell(options, key, `Revoked the key ${key.name} of ${account.name}. What it is transferring may finish.`)
 }
 
-const activate = async ({ place }: Pick<Service, 'place'>, secret: string): Promise<void> => {
-  const self = serviceAt({ address: place.address, credential: secret, credentialFrom: 'the key' })
+const activate = async ({ endpoint }: Pick<Service, 'endpoint'>, secret: string): Promise<void> => {
+  const self = serviceAt({ address: endpoint.address, credential: secret, credentialFrom: 'the key' })
   await self.call(operations.activateServiceKey)
 }
 
@@ -142,6 +142,6 @@ const activate = async ({ place }: Pick<Service, 'place'>, secret: string): Prom
 export const activateKey = async (options: OutputOptions): Promise<void> => {
   const address = addressFrom(process.env)
   const secret = await secretFromInput('Secret of the key')
-  await activate({ place: { address, credential: secret, credentialFrom: 'the key' } }, secret)
+  await activate({ endpoint: { address, credential: secret, credentialFrom: 'the key' } }, secret)
   tell(options, { state: 'active' }, 'The key is active.')
 }

@@ -5,7 +5,7 @@ import { isLoopback } from '../../http/pipeline/hosts.ts'
 import { keyPaths } from '../keys-file.ts'
 import { readSettings, type Settings } from '../settings/rules.ts'
 import { CommandFailed } from './command-failed.ts'
-import { type Place, type Service, serviceAt } from './service.ts'
+import { type Endpoint, type Service, serviceAt } from './service.ts'
 
 /** An empty variable is an unset one. */
 const given = (environment: NodeJS.ProcessEnv, name: 'SVC_URL' | 'SVC_TOKEN'): string | null => {
@@ -23,7 +23,7 @@ export const addressFrom = (environment: NodeJS.ProcessEnv): string => {
  * Where commands find the service: SVC_URL and SVC_TOKEN of the environment; without them the service of this machine,
  * at the address that its settings say, and its recovery key, which never goes anywhere else.
  */
-const placeFrom = (environment: NodeJS.ProcessEnv): Place => {
+const endpointFrom = (environment: NodeJS.ProcessEnv): Endpoint => {
   const token = given(environment, 'SVC_TOKEN')
   const address = addressFrom(environment)
   if (token !== null) return { address, credential: token, credentialFrom: 'SVC_TOKEN' }
@@ -42,7 +42,7 @@ const placeFrom = (environment: NodeJS.ProcessEnv): Place => {
 /** Where names below `localhost` lead, a name server says; what is said of it alone is in the files of the machine. */
 const isThisMachine = (name: string): boolean => name === 'localhost' || (isIP(name) !== 0 && isLoopback(name))
 
-export const connect = (environment: NodeJS.ProcessEnv = process.env): Service => serviceAt(placeFrom(environment))
+export const connect = (environment: NodeJS.ProcessEnv = process.env): Service => serviceAt(endpointFrom(environment))
 
 const addressIn = (text: string): string => {
   const url = URL.parse(text)

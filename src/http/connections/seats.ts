@@ -23,13 +23,13 @@ interface Network {
 const kinds = ['lingering', 'waiting'] as const
 
 /**
- * Places and who has them. To make room, first goes what is only read and dropped, then whoever has been waited for for
+ * Seats and who has them. To make room, first goes what is only read and dropped, then whoever has been waited for for
  * longest: for a request, for the rest of one, or to take the answer. These are alike, since who comes is idle as well.
  *
  * Each step takes constant time, apart from requests that do not wait for their client any more: they are found out
  * when room is made, once each.
  */
-export class Places {
+export class Seats {
   readonly #mayGo: (member: Member) => boolean
   readonly #networks = new Map<string | null, Network>()
   /** Of members that may have to go. */
@@ -73,7 +73,7 @@ export class Places {
     if (network.members.size === 0) this.#networks.delete(member.network)
   }
 
-  /** Where it stands among those who can go, at the end; null when it cannot. Nothing happens when it has no place. */
+  /** Where it stands among those who can go, at the end; null when it cannot. Nothing happens when it has no seat. */
   stand(member: Member, kind: (typeof kinds)[number] | null): void {
     const network = this.#networks.get(member.network)
     if (network?.members.has(member) !== true) return
