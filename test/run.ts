@@ -6,9 +6,10 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, constants, tmpdir } from 'node:os'
 import { join, normalize } from 'node:path'
+import { buildProgram } from '../scripts/build.ts'
 import { runSteps } from '../scripts/check/steps.ts'
 import { installTestPackages } from '../scripts/test-packages.ts'
 import { startObjectStore } from './harness/object-store.ts'
@@ -57,12 +58,27 @@ const phases = (): Phase[] => {
   return [{ name: 'unit', files: units }, ...later].filter((phase) => phase.files.length > 0)
 }
 
+/** Programs that are svc on a stage where a test can do something to it. */
+const staged = 'test/{faults,harness}/{svc,moving}-{on,that}-*.ts'
+
+/** The program as it is published, and those on a stage: where they lie. */
+const build = async (): Promise<string> => {
+  copyFileSync('package.json', join(scratch, 'package.json'))
+  return await buildProgram(join(scratch, 'dist'), globSync(staged))
+}
+
 /**
  * Settings of whoever runs the tests must not reach the services under test. Hundreds of processes start from the same
  * sources: they share what the first one compiled, and the next run begins anew.
  */
-const environment = (postgresUrl: string, readyUrl: string, objectStoreUrl: string): NodeJS.ProcessEnv => ({
+const environment = (
+  built: string,
+  postgresUrl: string,
+  readyUrl: string,
+  objectStoreUrl: string,
+): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:SVC_(?!TEST_)|AWS_)/.test(name))),
+  SVC_TEST_BUILT: built,
   SVC_TEST_POSTGRES_URL: postgresUrl,
   SVC_TEST_READY_POSTGRES_URL: readyUrl,
   SVC_TEST_S3_URL: objectStoreUrl,
@@ -152,7 +168,8 @@ const runAll = async (): Promise<Map<string, Counts>> => {
       return startObjectStore()
     })
     stack.defer(() => objectStore.stop())
-    const env = environment(postgres.url, await preparePostgres(postgres), objectStore.url)
+    const built = await needed('the program', build)
+    const env = environment(built, postgres.url, await preparePostgres(postgres), objectStore.url)
     for (const phase of planned) {
       if (signalled === undefined) results.set(phase.name, await runPhase(phase, env))
     }

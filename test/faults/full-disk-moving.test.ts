@@ -14,6 +14,7 @@ import {
   type End,
   type Environment,
   endProgramsAfterTests,
+  programOf,
   runProgram,
   runSvc,
   settingsFor,
@@ -29,7 +30,7 @@ const files = 24
 const fileBytes = 200_000
 /** Progress may have been told before. */
 const full = /^svc: The disk is full\./m
-const program = join(import.meta.dirname, 'moving-that-dies.ts')
+const program = programOf(join(import.meta.dirname, 'moving-that-dies.ts'))
 
 forEachEngine((engine) => {
   describe('the disk that a catalog moves to', { timeout: 200_000 }, () => {

@@ -9,13 +9,20 @@ import { closeConnections } from '../harness/client.ts'
 import { examine } from '../harness/doctor.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { freshFolder, type Place, placeLike } from '../harness/moving.ts'
-import { type Environment, endProgramsAfterTests, runProgram, runSvc, settingsFor } from '../harness/processes.ts'
+import {
+  type Environment,
+  endProgramsAfterTests,
+  programOf,
+  runProgram,
+  runSvc,
+  settingsFor,
+} from '../harness/processes.ts'
 
 /** Sudden death while a catalog moves: nothing looks finished that is not, and the same command goes on. */
 endProgramsAfterTests()
 after(closeConnections)
 
-const program = join(import.meta.dirname, 'moving-that-dies.ts')
+const program = programOf(join(import.meta.dirname, 'moving-that-dies.ts'))
 const pointsOf = (command: string) => faultPoints.filter((point) => point.startsWith(`${command}.`))
 const settingsOf = (place: Place): Environment => settingsFor(place, { SVC_BLOB_STORE: place.blobStoreUrl })
 

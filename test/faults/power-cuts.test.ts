@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { closeConnections } from '../harness/client.ts'
-import { endProgramsAfterTests, runProgram } from '../harness/processes.ts'
+import { endProgramsAfterTests, programOf, runProgram } from '../harness/processes.ts'
 import { randomOf } from '../harness/random.ts'
 import type { Chance } from './modelled-disk.ts'
 import type { Play } from './power-cut-player.ts'
@@ -31,7 +31,7 @@ const seed = process.env['SVC_TEST_SEED'] ?? 'power cuts'
 /** Where folders are made and thrown away; memory if there is some, for they are many. */
 const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 const player = join(import.meta.dirname, 'power-cut-player.ts')
-const trusting = join(import.meta.dirname, 'svc-that-trusts-its-log.ts')
+const trusting = programOf(join(import.meta.dirname, 'svc-that-trusts-its-log.ts'))
 
 /** Of everything that is in doubt. */
 const nothingArrives = (): number => 0.4

@@ -13,6 +13,7 @@ import {
   keyIn,
   listening,
   type Program,
+  programOf,
   settingsFor,
   stagedIn,
   startProgram,
@@ -25,7 +26,7 @@ import { until } from '../harness/until.ts'
 import { noteDeath } from './tried.ts'
 import { fetchBytes, published, sha256Of, type Target } from './uploads.ts'
 
-const program = join(import.meta.dirname, 'svc-that-dies.ts')
+const program = programOf(join(import.meta.dirname, 'svc-that-dies.ts'))
 /** Longer than any lease and than staging is left alone, shorter than sessions live. */
 const betweenLivesMs = 3_600_000
 

@@ -12,7 +12,16 @@ import { until } from './until.ts'
  */
 
 export const root = resolve(import.meta.dirname, '../..')
-export const svcFile = join(root, 'src/main/svc.ts')
+/**
+ * What `node` is given to run a program of the sources. `npm test` builds them once, as svc is published, and starts
+ * them hundreds of times; a test file that is run by itself starts the sources.
+ */
+export const programOf = (source: string): string => {
+  const built = process.env['SVC_TEST_BUILT']
+  return built === undefined ? source : join(built, `${basename(source, '.ts')}.js`)
+}
+
+export const svcFile = programOf(join(root, 'src/main/svc.ts'))
 
 export type Environment = Readonly<Record<string, string>>
 

@@ -7,11 +7,11 @@ import { ask } from './client.ts'
 import { keepsItsContract } from './contract-check.ts'
 import type { DiskFaults } from './disk-faults.ts'
 import type { TestEngine } from './engines.ts'
-import { type Environment, keyIn, listening, type Program, settingsFor, startProgram } from './processes.ts'
+import { type Environment, keyIn, listening, type Program, programOf, settingsFor, startProgram } from './processes.ts'
 import type { Answering, TestService } from './service.ts'
 import { until } from './until.ts'
 
-const program = join(import.meta.dirname, 'svc-on-a-stage.ts')
+const program = programOf(join(import.meta.dirname, 'svc-on-a-stage.ts'))
 
 type Data = Pick<TestService, 'dataDir' | 'databaseUrl' | 'blobStoreUrl'>
 

@@ -40,7 +40,7 @@ describe('the container', { timeout: 280_000 }, () => {
     await run(join(root, 'deploy/container/build'), 'svc-under-test')
     const { OCIv1 } = JSON.parse(await run('buildah', 'inspect', '--type', 'image', 'svc-under-test'))
     assert.equal(OCIv1.config.User, '10001:10001')
-    assert.deepEqual(OCIv1.config.Entrypoint, ['/usr/bin/node', 'src/main/svc.ts'])
+    assert.deepEqual(OCIv1.config.Entrypoint, ['/usr/bin/node', 'dist/main/svc.js'])
     assert.deepEqual(OCIv1.config.Cmd, ['up'])
     assert.deepEqual(OCIv1.config.Volumes, { '/data': {} })
 

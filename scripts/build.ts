@@ -1,0 +1,41 @@
+import { rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { build } from 'esbuild'
+
+const root = resolve(import.meta.dirname, '..')
+
+/** The program, and what it runs in threads of its own, which it looks for beside itself. */
+const programs = ['src/main/svc.ts', 'src/database/sqlite/log-thread.ts', 'src/content/hashing/hash-thread.ts']
+
+/**
+ * Makes of the sources, and of the packages that they use, the few files of `<folder>/main`: a process that need not
+ * look for a thousand modules starts in a third of the time. Stack traces name the sources. Replaces what was built
+ * there before; answers where it lies. `others` are programs beside it, with what they have in common as common files.
+ */
+export const buildProgram = async (folder: string, others: readonly string[] = []): Promise<string> => {
+  const outdir = join(folder, 'main')
+  rmSync(outdir, { recursive: true, force: true })
+  await build({
+    absWorkingDir: root,
+    entryPoints: [...programs, ...others],
+    outdir,
+    entryNames: '[name]',
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node26',
+    sourcemap: true,
+    sourcesContent: false,
+    legalComments: 'linked',
+    // An addition to `pg` that nobody has to have.
+    external: ['pg-native'],
+    // Packages of the older kind ask for modules of Node so.
+    banner: { js: "import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)" },
+    logLevel: 'warning',
+  })
+  return outdir
+}
+
+// `npm run build`, or `npm run build -- <folder>`.
+if (import.meta.main) await buildProgram(resolve(process.argv[2] ?? join(root, 'dist')))
