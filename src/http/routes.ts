@@ -1,47 +1,19 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BoundOperation } from '../contract/handler.ts'
 import { reads, shownPath } from '../contract/operation.ts'
 import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits/http.ts'
+import { type ArrivalDeps, admitArrival, refuseWhereBusy, requestReader } from './arrival.ts'
 import { continueBody } from './body/request-body.ts'
-import { isSent } from './body/sent-files.ts'
 import type { HttpDeps } from './given.ts'
-import { spenderOf } from './pipeline/budget.ts'
-import { clientFacts, isForwardedByStranger } from './pipeline/client-address.ts'
 import { type Exchange, exchangeOf } from './pipeline/exchange.ts'
-import type { Params } from './pipeline/gate.ts'
-import { type LowerCase, lowerCaseIds } from './pipeline/lower-case.ts'
-import { admit, type Checked, compileOperation, perform } from './pipeline/pipeline.ts'
+import { type Checked, compileOperation, perform } from './pipeline/pipeline.ts'
 import { parseJson } from './pipeline/thrown.ts'
 import type { Replies } from './replies/replies.ts'
 import { type RefuseMethod, refuseOtherMethods } from './routing/methods.ts'
-import { restName, routePath } from './routing/route-path.ts'
+import { routePath } from './routing/route-path.ts'
 
-const paramsOf = (request: FastifyRequest, rest: string | null, lower: LowerCase | null): Params => {
-  const params: Record<string, string> = {}
-  for (const [name, value] of Object.entries(request.params ?? {})) {
-    if (typeof value === 'string') params[name === '*' && rest !== null ? rest : name] = value
-  }
-  lower?.(params)
-  return params
-}
-
-const queryTextOf = (request: FastifyRequest): string => {
-  const mark = request.url.indexOf('?')
-  return mark === -1 ? '' : request.url.slice(mark + 1)
-}
-
-type Deps = Pick<
-  HttpDeps,
-  | 'budget'
-  | 'uploads'
-  | 'forwardedByStranger'
-  | 'gate'
-  | 'metrics'
-  | 'trustedProxies'
-  | 'baseUrl'
-  | 'uploadDeadlineSeconds'
->
+type Deps = ArrivalDeps & Pick<HttpDeps, 'uploads' | 'metrics' | 'uploadDeadlineSeconds'>
 
 /**
  * Makes the routes of all operations that are served, and of the methods that their paths do not have. Answers what
@@ -81,73 +53,56 @@ export const bindOperations = (
 const bindOperation = (
   routes: FastifyInstance,
   bound: BoundOperation,
-  engines: Deps,
+  deps: Deps,
   replies: Replies,
   isDraining: () => boolean,
 ): void => {
   const { operation } = bound
+  const request = requestReader(operation)
   let checked: Checked | null = null
-  const rest = restName(operation.path)
-  const lower = lowerCaseIds(operation.pathParameters)
   routes.route({
     method: reads(operation) ? ['GET', 'HEAD'] : operation.method,
     url: routePath(operation.path),
     config: { template: shownPath(operation) },
     ...(operation.body.kind === 'json' ? { bodyLimit: operation.body.maxBytes } : {}),
-    onRequest: async (request, reply) => {
-      if (isDraining() && !operation.whileDraining)
-        throw new Failure('draining', 'The service is shutting down; try again in a moment.', { retryAfterSeconds: 5 })
-      const exchange = exchangeOf(request)
-      exchange.operation = operation
-      if (!exchange.hasRoom && !operation.whileDraining) throw noRoom()
-      if (!exchange.hasShare && !operation.whileDraining) throw noShare()
-      const { credentialOf } = exchange.wire
-      const { authorization } = request.headers
-      const sent = { authorization, queryText: queryTextOf(request), credentialOf }
-      const facts = clientFacts(request.raw, engines.trustedProxies, engines.baseUrl)
-      exchange.clientAddress = facts.clientAddress
-      if (isForwardedByStranger(request.raw, engines.trustedProxies)) engines.forwardedByStranger(facts.clientAddress)
-      const params = paramsOf(request, rest, lower)
-      // Health tells of the process, and has to while a disk does not answer.
-      exchange.readsCatalog = !operation.whileDraining
-      const caller = await admit(engines.gate, operation, sent, params, (found) => {
-        exchange.caller = found
-        if (!operation.whileDraining) engines.budget.spend(spenderOf(found, facts.clientAddress))
-      })
-      const admitAgain = () => admit(engines.gate, operation, sent, params, () => {})
-      const admission = engines.gate.admission(caller, {
-        credential: caller === null ? null : credentialOf(authorization),
-        rule: operation.access,
-        parameters: params,
-      })
-      exchange.arrival = { caller, requestId: exchange.requestId, ...facts, admission, admitAgain }
-      exchange.receivesFile = isSent(operation.body)
-      if (operation.body.kind !== 'json') return
-      continueBody(request.raw, reply.raw)
-      const timer = setTimeout(() => replies.problem(request, reply, bodyTooSlow()), jsonBodyDeadlineMs)
-      exchange.bodyHere = exchange.scope.own(() => clearTimeout(timer))
+    onRequest: async (sent, reply) => {
+      refuseWhereBusy(sent, operation, isDraining())
+      await admitArrival(sent, operation, request(sent), deps)
+      if (operation.body.kind === 'json') awaitJson(sent, reply, replies)
     },
-    handler: async (request, reply) => {
-      const exchange = exchangeOf(request)
+    handler: async (sent, reply) => {
+      const exchange = exchangeOf(sent)
       const { arrival, bodyHere, scope } = exchange
       bodyHere()
       if (arrival === null) throw new Error(`${operation.id}: reached its handler unadmitted`)
       // At the first request: to compile all of them takes a good part of the time that a start takes.
       checked ??= compileOperation(operation)
-      const answer = await perform(bound, checked, arrival, request.raw, reply.raw, {
-        gate: engines.gate,
-        params: paramsOf(request, rest, lower),
-        queryText: queryTextOf(request),
-        body: request.body,
-        deadlineSeconds: engines.uploadDeadlineSeconds,
-        metrics: countedIn(exchange, engines.metrics),
-        uploads: engines.uploads,
+      const answer = await perform(bound, checked, arrival, sent.raw, reply.raw, {
+        ...request(sent),
+        gate: deps.gate,
+        body: sent.body,
+        deadlineSeconds: deps.uploadDeadlineSeconds,
+        metrics: countedIn(exchange, deps.metrics),
+        uploads: deps.uploads,
         scope,
       })
-      await replies.answer(request, reply, answer)
+      await replies.answer(sent, reply, answer)
     },
   })
 }
+
+/** A JSON body has to come within its time, from now on. */
+const awaitJson = (request: FastifyRequest, reply: FastifyReply, replies: Replies): void => {
+  const exchange = exchangeOf(request)
+  continueBody(request.raw, reply.raw)
+  const timer = setTimeout(() => replies.problem(request, reply, bodyTooSlow()), jsonBodyDeadlineMs)
+  exchange.bodyHere = exchange.scope.own(() => clearTimeout(timer))
+}
+
+const bodyTooSlow = (): Failure =>
+  new Failure('upload_deadline', `The body did not arrive within ${jsonBodyDeadlineMs / 1000} seconds.`, {
+    headers: { connection: 'close' },
+  })
 
 /** What is received counts for its request as well. */
 const countedIn = (exchange: Exchange, { begin }: Deps['metrics']): Pick<Deps['metrics'], 'begin'> => ({
@@ -162,30 +117,6 @@ const countedIn = (exchange: Exchange, { begin }: Deps['metrics']): Pick<Deps['m
     }
   },
 })
-
-const noRoom = (): Failure =>
-  new Failure(
-    'busy',
-    'Too many connections are open. Use one for several requests, and close those that are not needed.',
-    {
-      retryAfterSeconds: 5,
-      headers: { connection: 'close' },
-    },
-  )
-
-const noShare = (): Failure =>
-  new Failure(
-    'busy',
-    'Too many requests of your network are under way. Wait for some of them, and send fewer at once.',
-    {
-      retryAfterSeconds: 5,
-    },
-  )
-
-const bodyTooSlow = (): Failure =>
-  new Failure('upload_deadline', `The body did not arrive within ${jsonBodyDeadlineMs / 1000} seconds.`, {
-    headers: { connection: 'close' },
-  })
 
 /** JSON and nothing else: another media type is 415, a longer body 413. */
 const readJsonBodies = (routes: FastifyInstance): void => {

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { IncomingBody } from '../../contract/handler.ts'
-import { Failure } from '../../kernel/failure.ts'
+import type { Failure } from '../../kernel/failure.ts'
 import { unwantedBodyBytesMax } from '../../kernel/limits/http.ts'
-import { transferIdleMs } from '../../kernel/limits/transfers.ts'
 import type { Scope } from '../../kernel/scope.ts'
 import type { BodyDigests } from './body-digests.ts'
-import type { ReceivingSeat } from './upload-line.ts'
+import { Reading } from './reading.ts'
+import type { ReceivingSeat } from './receiving-seat.ts'
 
 /** Counts a body while it arrives. */
 interface Transfer {
@@ -58,70 +58,39 @@ async function* timedPieces(
   response: ServerResponse,
   { scope, deadlineSeconds, beginTransfer, digests, whenWhole, seat: takeSeat }: Taking,
 ): AsyncGenerator<Uint8Array> {
-  let failure: Failure | null = null
-  let wake: (() => void) | null = null
-  const notify = (): void => {
-    const waiting = wake
-    wake = null
-    waiting?.()
-  }
-  const stop = (reason: Failure): void => {
-    failure ??= reason
-    notify()
-  }
-  const seat = await takeSeat(stop)
+  const reading = new Reading(request)
+  const seat = await takeSeat((failure) => reading.stop(failure))
   continueBody(request, response)
   const transfer = beginTransfer()
-  const deadline = setTimeout(() => {
-    const detail = `One request must finish within ${deadlineSeconds} seconds (SVC_UPLOAD_DEADLINE_SECONDS).`
-    stop(new Failure('upload_deadline', detail))
-  }, deadlineSeconds * 1000)
-  const idle = setTimeout(() => {
-    // The time that the reader takes is not the client's.
-    if (wake === null) return
-    stop(new Failure('upload_deadline', `No byte came for ${transferIdleMs / 1000} seconds.`))
-  }, transferIdleMs)
-  const cut = (): void => stop(new Failure('invalid_request', 'The body ended before it was complete.'))
-  const closed = (): void => {
-    if (!request.readableEnded) cut()
-    notify()
-  }
-  request.on('readable', notify).on('end', notify).on('error', cut).on('close', closed)
+  reading.begin(deadlineSeconds)
   const release = scope.own(() => {
     transfer.end()
-    clearTimeout(deadline)
-    clearTimeout(idle)
-    // Whoever reads on is told that there is no more.
-    cut()
+    reading.end()
   })
   try {
     for (;;) {
-      if (failure !== null) throw failure
-      const piece: unknown = request.read()
-      if (piece instanceof Uint8Array) {
-        idle.refresh()
-        transfer.add(piece.byteLength)
-        seat.received(piece.byteLength)
-        digests?.update(piece)
-        yield piece
-        idle.refresh()
-      } else if (request.readableEnded) {
+      const piece = reading.next()
+      if (piece === 'ended') {
         digests?.verify()
         await whenWhole()
         return
-      } else if (request.destroyed) {
-        cut()
-      } else {
-        seat.awaits()
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-        seat.goesOn()
       }
+      if (piece === null) {
+        seat.awaits()
+        await reading.more()
+        seat.goesOn()
+        continue
+      }
+      reading.isAlive()
+      transfer.add(piece.byteLength)
+      seat.received(piece.byteLength)
+      digests?.update(piece)
+      yield piece
+      reading.isAlive()
     }
   } finally {
     release()
-    request.off('readable', notify).off('end', notify).off('error', cut).off('close', closed)
+    reading.leave()
   }
 }
 

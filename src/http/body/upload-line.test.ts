@@ -5,7 +5,8 @@ import { transferPaceMin, transferPaceMs } from '../../kernel/limits/downloads.t
 import { uploadBodiesAtOnce, uploadBodiesPerCaller, uploadBodiesWaitingMax } from '../../kernel/limits/transfers.ts'
 import { OwningScope } from '../../kernel/scope.ts'
 import { VirtualTime } from '../../kernel/virtual-time.suite.ts'
-import { createUploadLine, type ReceivingSeat } from './upload-line.ts'
+import type { ReceivingSeat } from './receiving-seat.ts'
+import { createUploadLine } from './upload-line.ts'
 
 const rounds = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

@@ -6,10 +6,11 @@ import {
   uploadBodiesWaitingMax,
   uploadBodyWaitMs,
 } from '../../kernel/limits/transfers.ts'
-import { Pace } from '../../kernel/pace.ts'
 import type { Scope } from '../../kernel/scope.ts'
-import { type HeldSeat, SlowClients } from '../../kernel/slow-clients.ts'
+import { SlowClients } from '../../kernel/slow-clients.ts'
 import type { Timers } from '../../kernel/timers.ts'
+import { ReceivingSeat } from './receiving-seat.ts'
+import { WaitingBodies, type WaitingBody } from './waiting-bodies.ts'
 
 /**
  * The line in which bodies of files wait to be received: each takes memory, a seat in the hashing ring and a disk.
@@ -26,54 +27,6 @@ export interface UploadLine {
   enter(scope: Scope, caller: string, cut: (failure: Failure) => void): Promise<ReceivingSeat>
 }
 
-interface Waiting {
-  readonly caller: string
-  begin(): void
-  giveUp(failure: Failure): void
-}
-
-/**
- * The seat of a body that is received. Its time runs only while the client is waited for: no disk of ours makes it
- * slow.
- */
-export class ReceivingSeat implements HeldSeat {
-  readonly caller: string
-  readonly cutOff: () => void
-  readonly #timers: Timers
-  readonly #pace = new Pace(0)
-  #awaitedMs = 0
-  #awaitedSince: number | null = null
-
-  constructor(caller: string, timers: Timers, cut: () => void) {
-    this.caller = caller
-    this.#timers = timers
-    this.cutOff = cut
-  }
-
-  get bytesPerMs(): number | null {
-    return this.#awaitedSince === null ? null : this.#pace.bytesPerMs(this.#clientMs)
-  }
-
-  /** From now on the client is waited for. */
-  awaits(): void {
-    this.#awaitedSince ??= this.#timers.now()
-  }
-
-  /** It is not, any more. */
-  goesOn(): void {
-    this.#awaitedMs = this.#clientMs
-    this.#awaitedSince = null
-  }
-
-  received(bytes: number): void {
-    this.#pace.moved(bytes, this.#clientMs)
-  }
-
-  get #clientMs(): number {
-    return this.#awaitedMs + (this.#awaitedSince === null ? 0 : this.#timers.now() - this.#awaitedSince)
-  }
-}
-
 const busy = (why: string): Failure =>
   new Failure('busy', `${why} Send the file again in a moment.`, { retryAfterSeconds: 5 })
 
@@ -87,67 +40,40 @@ const tooSlow = (): Failure => {
   return busy(`Others wait to send, and this file came at less than ${least} a second.`)
 }
 
+type Cut = (failure: Failure) => void
+
 /** `cut` is told of each body that is cut off, and how fast it came. */
 export const createUploadLine = (timers: Timers, cut: (bytesPerSecond: number) => void): UploadLine => {
   const slow = new SlowClients<ReceivingSeat>(timers, cut)
-  const underWay = new Map<string, number>()
-  const waiting = new Set<Waiting>()
-  let all = 0
-  const of = (caller: string): number => underWay.get(caller) ?? 0
+  const seats = new Map<string, number>()
+  const seatsOf = (caller: string): number => seats.get(caller) ?? 0
+  const waiting = new WaitingBodies(seatsOf)
+  let taken = 0
 
-  const take = (scope: Scope, caller: string, cut: (failure: Failure) => void): ReceivingSeat => {
-    all += 1
-    underWay.set(caller, of(caller) + 1)
+  const take = (scope: Scope, caller: string, cut: Cut): ReceivingSeat => {
+    taken += 1
+    seats.set(caller, seatsOf(caller) + 1)
     const seat = slow.add(new ReceivingSeat(caller, timers, () => cut(tooSlow())))
-    scope.own(() => {
-      slow.delete(seat)
-      all -= 1
-      const left = of(caller) - 1
-      if (left > 0) underWay.set(caller, left)
-      else underWay.delete(caller)
-      admit()
-    })
+    scope.own(() => giveBack(seat))
     return seat
   }
 
-  /** Who waits and could have a seat, and how many. */
-  const hungry = (): ReadonlyMap<string, number> => {
-    const wanted = new Map<string, number>()
-    for (const { caller } of waiting) {
-      const count = (wanted.get(caller) ?? 0) + 1
-      if (of(caller) + count <= uploadBodiesPerCaller) wanted.set(caller, count)
-    }
-    return wanted
-  }
-
-  /** The last of whoever waits most often gives up, if that is more often than the caller would. */
-  const makeRoom = (caller: string): void => {
-    const counts = new Map<string, number>()
-    for (const one of waiting) counts.set(one.caller, (counts.get(one.caller) ?? 0) + 1)
-    const most = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one))
-    if (most[1] <= (counts.get(caller) ?? 0) + 1) throw lineIsFull()
-    ;[...waiting].findLast((one) => one.caller === most[0])?.giveUp(lineIsFull())
-  }
-
-  const next = (): Waiting | null => {
-    let best: Waiting | null = null
-    for (const one of waiting)
-      if (of(one.caller) < uploadBodiesPerCaller && (best === null || of(one.caller) < of(best.caller))) best = one
-    return best
-  }
-
-  const admit = (): void => {
-    while (all < uploadBodiesAtOnce) {
-      const one = next()
-      if (one === null) return
-      waiting.delete(one)
-      one.begin()
+  const giveBack = (seat: ReceivingSeat): void => {
+    slow.delete(seat)
+    taken -= 1
+    const left = seatsOf(seat.caller) - 1
+    if (left > 0) seats.set(seat.caller, left)
+    else seats.delete(seat.caller)
+    while (taken < uploadBodiesAtOnce) {
+      const next = waiting.next()
+      if (next === null) return
+      next.begin()
     }
   }
 
-  const wait = (scope: Scope, caller: string, cut: (failure: Failure) => void): Promise<ReceivingSeat> =>
+  const wait = (scope: Scope, caller: string, cut: Cut): Promise<ReceivingSeat> =>
     new Promise((resolve, reject) => {
-      const one: Waiting = {
+      const body: WaitingBody = {
         caller,
         begin() {
           resolve(take(scope, caller, cut))
@@ -158,22 +84,26 @@ export const createUploadLine = (timers: Timers, cut: (bytesPerSecond: number) =
           leave()
         },
       }
-      const cancelTimer = timers.after(uploadBodyWaitMs, () => one.giveUp(noneCameFree()))
+      const cancelTimer = timers.after(uploadBodyWaitMs, () => body.giveUp(noneCameFree()))
       const leave = scope.own(() => {
         cancelTimer()
-        waiting.delete(one)
+        waiting.delete(body)
         // Of what was settled before, nobody hears.
         reject(new Failure('invalid_request', 'The connection was closed while the file waited to be received.'))
       })
-      if (!scope.over) waiting.add(one)
+      if (!scope.over) waiting.add(body)
     })
 
   return {
     async enter(scope, caller, cut) {
-      if (all < uploadBodiesAtOnce && of(caller) < uploadBodiesPerCaller) return take(scope, caller, cut)
-      if (waiting.size >= uploadBodiesWaitingMax) makeRoom(caller)
+      if (taken < uploadBodiesAtOnce && seatsOf(caller) < uploadBodiesPerCaller) return take(scope, caller, cut)
+      if (waiting.count >= uploadBodiesWaitingMax) {
+        const body = waiting.hindmost(caller)
+        if (body === null) throw lineIsFull()
+        body.giveUp(lineIsFull())
+      }
       const seat = wait(scope, caller, cut)
-      slow.watch(hungry)
+      slow.watch(() => waiting.wanted())
       return seat
     },
   }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AnyAnswer } from '../../contract/handler.ts'
+import type { AnyAnswer, ByteAnswer } from '../../contract/handler.ts'
 import { contentGuards } from '../../kernel/content-guards.ts'
 import { textAnswerMs, unreadBytesMax } from '../../kernel/limits/http.ts'
 import { leavesMuchUnread } from '../body/request-body.ts'
@@ -45,36 +45,50 @@ type Deps = Pick<HttpDeps, 'metrics' | 'reportBug' | 'translate' | 'settled' | '
  * an answer waits for the sync that is due, which serves all who wait; when nothing is due, and on other engines, it
  * waits for nothing.
  */
-export const createReplies = (engines: Deps, isDraining: () => boolean): Replies => {
-  const unread = new Unread(unreadBytesMax)
-  const basePath = basePathOf(engines.baseUrl)
+export const createReplies = (deps: Deps, isDraining: () => boolean): Replies => new WayOut(deps, isDraining)
 
-  /** Handlers speak of paths of the service; clients ask for them below its base path. */
-  const located = <Headers extends Readonly<Record<string, string>>>(headers: Headers): Headers =>
-    basePath !== '' && headers['location']?.startsWith('/') === true
-      ? { ...headers, location: basePath + headers['location'] }
-      : headers
+class WayOut implements Replies {
+  readonly #deps: Deps
+  readonly #isDraining: () => boolean
+  readonly #unread = new Unread(unreadBytesMax)
+  readonly #basePath: string
 
-  /** Of an answer that is whole in memory: for as long as the client has not taken it, it counts. */
-  const awaitTaking = (raw: ServerResponse, exchange: Exchange, bytes: number): void => {
-    const taken = unread.hold(exchange.network ?? '', bytes, () => raw.destroy())
-    if (exchange.scope.over) {
-      // The connection lingers.
-      raw.once('close', taken)
-    } else {
-      exchange.scope.own(taken)
-      exchange.awaitTaking()
+  constructor(deps: Deps, isDraining: () => boolean) {
+    this.#deps = deps
+    this.#isDraining = isDraining
+    this.#basePath = basePathOf(deps.baseUrl)
+  }
+
+  async answer(request: FastifyRequest, reply: FastifyReply, given: AnyAnswer): Promise<void> {
+    if (exchangeOf(request).readsCatalog) await this.#settledFor(given)
+    if (isByteAnswer(given)) {
+      await this.#bytes(request, reply, given)
+      return
     }
+    const { headers, body } = textOf(given)
+    this.text(request, reply, given.status, this.#located(headers), body)
   }
 
-  const answered = (request: FastifyRequest, reply: FastifyReply): void => {
-    const { startedAtMs } = exchangeOf(request)
-    const { template = 'unknown' } = request.routeOptions.config ?? {}
-    const seconds = (performance.now() - startedAtMs) / 1000
-    engines.metrics.answered(template, request.method, reply.raw.statusCode, seconds)
+  problem(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+    // At once: whatever else comes of the request meanwhile, this is its answer.
+    reply.hijack()
+    if (!exchangeOf(request).readsCatalog) {
+      this.#tell(request, reply, error)
+      return
+    }
+    this.#deps.settled().then(
+      () => this.#tell(request, reply, error),
+      (trouble: unknown) => this.#tell(request, reply, trouble),
+    )
   }
 
-  const text: Replies['text'] = (request, reply, status, headers, body) => {
+  text(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: number,
+    headers: Record<string, string>,
+    body: string | Uint8Array,
+  ): void {
     const raw = reply.raw
     reply.hijack()
     const exchange = exchangeOf(request)
@@ -87,10 +101,10 @@ export const createReplies = (engines: Deps, isDraining: () => boolean): Replies
     const unread = leavesMuchUnread(request.raw)
     const all: Record<string, string> = { ...exchange.headers, ...headers }
     if (!bodiless) all['content-length'] ??= String(Buffer.byteLength(body))
-    if (unread || isDraining()) all['connection'] = 'close'
+    if (unread || this.#isDraining()) all['connection'] = 'close'
     raw.writeHead(status, all)
     if (request.method !== 'HEAD' && !bodiless) exchange.sent = Buffer.byteLength(body)
-    answered(request, reply)
+    this.#answered(request, reply)
     if (unread) {
       // Ending it would close the connection.
       if (request.method === 'HEAD' || bodiless || body.length === 0) raw.flushHeaders()
@@ -102,54 +116,19 @@ export const createReplies = (engines: Deps, isDraining: () => boolean): Replies
     }
     if (raw.writableLength === 0) return
     endWhenTooSlow(raw, exchange)
-    awaitTaking(raw, exchange, Buffer.byteLength(body))
+    this.#awaitTaking(raw, exchange, Buffer.byteLength(body))
   }
 
-  const problem: Replies['problem'] = (request, reply, error) => {
-    // At once: whatever else comes of the request meanwhile, this is its answer.
-    reply.hijack()
-    if (!exchangeOf(request).readsCatalog) return tell(request, reply, error)
-    engines.settled().then(
-      () => tell(request, reply, error),
-      (trouble: unknown) => tell(request, reply, trouble),
-    )
-  }
-
-  const tell = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
-    const exchange = exchangeOf(request)
-    const { requestId, wire } = exchange
-    const failure = toFailure(error, engines.translate)
-    exchange.failure = failure
-    if (failure.code === 'internal') {
-      const asked = `${request.method} ${request.routeOptions.config?.template ?? 'unknown'}`
-      engines.reportBug(failure.cause ?? failure, { requestId, asked })
-    }
-    const { baseUrl, clientAddress } = clientFacts(request.raw, engines.trustedProxies, engines.baseUrl)
-    exchange.clientAddress ??= clientAddress
-    const rendered = wire.render(failure, { requestId, baseUrl })
-    text(request, reply, rendered.status, rendered.headers, rendered.text)
-  }
-
-  const answer: Replies['answer'] = async (request, reply, given) => {
-    if (exchangeOf(request).readsCatalog) await settledFor(given)
-    if (!isByteAnswer(given)) {
-      const isJson = 'json' in given
-      const body = isJson ? (given.json === null ? '' : JSON.stringify(given.json)) : given.text
-      const type: Record<string, string> =
-        isJson && body !== '' ? { 'content-type': 'application/json; charset=utf-8' } : {}
-      const guards = typeof body === 'string' ? {} : contentGuards
-      const headers = { ...guards, 'cache-control': 'no-store', ...type, ...located(given.headers ?? {}) }
-      text(request, reply, given.status, headers, body)
-      return
-    }
+  /** Stored bytes, as they come and as fast as the client takes them. */
+  async #bytes(request: FastifyRequest, reply: FastifyReply, given: ByteAnswer): Promise<void> {
     reply.hijack()
     const exchange = exchangeOf(request)
-    const headers = { ...exchange.headers, ...located(given.headers) }
+    const headers = { ...exchange.headers, ...this.#located(given.headers) }
     const { bytes } = given
     if (bytes === null) {
       reply.raw.writeHead(given.status, headers).end()
     } else {
-      const transfer = engines.metrics.begin('out')
+      const transfer = this.#deps.metrics.begin('out')
       exchange.scope.own(() => transfer.end())
       exchange.scope.own(async () => void (await bytes.return?.()))
       await sendBytes(reply.raw, exchange.scope, given.status, headers, bytes, (sent) => {
@@ -157,20 +136,73 @@ export const createReplies = (engines: Deps, isDraining: () => boolean): Replies
         transfer.add(sent)
       })
       const { writableLength } = reply.raw
-      if (writableLength > 0) awaitTaking(reply.raw, exchange, writableLength)
+      if (writableLength > 0) this.#awaitTaking(reply.raw, exchange, writableLength)
     }
     // Also of a client that went away in the middle.
-    exchange.scope.own(() => answered(request, reply))
+    exchange.scope.own(() => this.#answered(request, reply))
   }
 
-  const settledFor = async (given: AnyAnswer): Promise<void> => {
+  #tell(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+    const exchange = exchangeOf(request)
+    const { requestId, wire } = exchange
+    const { translate, reportBug, trustedProxies } = this.#deps
+    const failure = toFailure(error, translate)
+    exchange.failure = failure
+    if (failure.code === 'internal') {
+      const asked = `${request.method} ${request.routeOptions.config?.template ?? 'unknown'}`
+      reportBug(failure.cause ?? failure, { requestId, asked })
+    }
+    const { baseUrl, clientAddress } = clientFacts(request.raw, trustedProxies, this.#deps.baseUrl)
+    exchange.clientAddress ??= clientAddress
+    const rendered = wire.render(failure, { requestId, baseUrl })
+    this.text(request, reply, rendered.status, rendered.headers, rendered.text)
+  }
+
+  /** Resolves when what was read for an answer is durable. */
+  async #settledFor(given: AnyAnswer): Promise<void> {
     try {
-      await engines.settled()
+      await this.#deps.settled()
     } catch (error) {
       if (isByteAnswer(given)) await given.bytes?.return?.()
       throw error
     }
   }
 
-  return { answer, problem, text }
+  /** Handlers speak of paths of the service; clients ask for them below its base path. */
+  #located<Headers extends Readonly<Record<string, string>>>(headers: Headers): Headers {
+    return this.#basePath !== '' && headers['location']?.startsWith('/') === true
+      ? { ...headers, location: this.#basePath + headers['location'] }
+      : headers
+  }
+
+  /** Of an answer that is whole in memory: for as long as the client has not taken it, it counts. */
+  #awaitTaking(raw: ServerResponse, exchange: Exchange, bytes: number): void {
+    const taken = this.#unread.hold(exchange.network ?? '', bytes, () => raw.destroy())
+    if (exchange.scope.over) {
+      // The connection lingers.
+      raw.once('close', taken)
+    } else {
+      exchange.scope.own(taken)
+      exchange.awaitTaking()
+    }
+  }
+
+  #answered(request: FastifyRequest, reply: FastifyReply): void {
+    const { startedAtMs } = exchangeOf(request)
+    const { template = 'unknown' } = request.routeOptions.config ?? {}
+    const seconds = (performance.now() - startedAtMs) / 1000
+    this.#deps.metrics.answered(template, request.method, reply.raw.statusCode, seconds)
+  }
+}
+
+/** What an answer that is whole in memory is written with. */
+const textOf = (
+  given: Exclude<AnyAnswer, ByteAnswer>,
+): { headers: Record<string, string>; body: string | Uint8Array } => {
+  const isJson = 'json' in given
+  const body = isJson ? (given.json === null ? '' : JSON.stringify(given.json)) : given.text
+  const type: Record<string, string> =
+    isJson && body !== '' ? { 'content-type': 'application/json; charset=utf-8' } : {}
+  const guards = typeof body === 'string' ? {} : contentGuards
+  return { headers: { ...guards, 'cache-control': 'no-store', ...type, ...given.headers }, body }
 }

@@ -1,0 +1,61 @@
+import type { Failure } from '../../kernel/failure.ts'
+import { uploadBodiesPerCaller } from '../../kernel/limits/transfers.ts'
+
+/** A body that waits for a seat. */
+export interface WaitingBody {
+  readonly caller: string
+  begin(): void
+  giveUp(failure: Failure): void
+}
+
+/** Those who wait for a seat, in the order in which they came. `seatsOf` says how many somebody has. */
+export class WaitingBodies {
+  readonly #bodies = new Set<WaitingBody>()
+  readonly #seatsOf: (caller: string) => number
+
+  constructor(seatsOf: (caller: string) => number) {
+    this.#seatsOf = seatsOf
+  }
+
+  get count(): number {
+    return this.#bodies.size
+  }
+
+  add(body: WaitingBody): void {
+    this.#bodies.add(body)
+  }
+
+  delete(body: WaitingBody): void {
+    this.#bodies.delete(body)
+  }
+
+  /** Takes out whoever has the fewest seats, and may have another; null where nobody may. */
+  next(): WaitingBody | null {
+    let best: WaitingBody | null = null
+    for (const one of this.#bodies) {
+      const seats = this.#seatsOf(one.caller)
+      if (seats < uploadBodiesPerCaller && (best === null || seats < this.#seatsOf(best.caller))) best = one
+    }
+    if (best !== null) this.#bodies.delete(best)
+    return best
+  }
+
+  /** Who waits and could have a seat, and how many. */
+  wanted(): ReadonlyMap<string, number> {
+    const wanted = new Map<string, number>()
+    for (const { caller } of this.#bodies) {
+      const count = (wanted.get(caller) ?? 0) + 1
+      if (this.#seatsOf(caller) + count <= uploadBodiesPerCaller) wanted.set(caller, count)
+    }
+    return wanted
+  }
+
+  /** The last of whoever waits most often, if that is more often than this caller would; otherwise null. */
+  hindmost(caller: string): WaitingBody | null {
+    const counts = new Map<string, number>()
+    for (const one of this.#bodies) counts.set(one.caller, (counts.get(one.caller) ?? 0) + 1)
+    const [most, times] = [...counts].reduce((one, other) => (other[1] > one[1] ? other : one))
+    if (times <= (counts.get(caller) ?? 0) + 1) return null
+    return [...this.#bodies].findLast((one) => one.caller === most) ?? null
+  }
+}
