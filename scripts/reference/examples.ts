@@ -31,7 +31,9 @@ const byName: Readonly<Record<string, string>> = {
   name: 'hello',
   newPassword: 'another long pass phrase',
   password: 'correct horse battery staple',
+  next: 'cmVsZWFzZXM',
   path: 'app/1.0.0/app.tar.gz',
+  paths: 'app/1.0.0/app.tar.gz',
   protectedLabels: 'release',
   q: 'hello',
   requestId: 'mwq0k3zt-17',
@@ -49,6 +51,8 @@ const byName: Readonly<Record<string, string>> = {
 const byPattern: Readonly<Record<string, string>> = {
   [patterns.uuid]: exampleId,
   [patterns.uuids]: exampleId,
+  [patterns.idCursor]: exampleId,
+  [patterns.sequenceCursor]: '1',
   [patterns.sha256]: sha256,
   [patterns.repositoryId]: exampleRepository,
   [patterns.byteCount]: '5',

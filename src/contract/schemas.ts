@@ -2,6 +2,7 @@ import Type, { type TProperties, type TSchema } from 'typebox'
 import { assetPathMaxCharacters, mediaTypeMaxCharacters, pageDefault, pageMax } from '../kernel/limits/catalog.ts'
 import { mediaTypePattern, mediaTypeWanted } from '../kernel/media-types.ts'
 import { patterns } from '../kernel/names.ts'
+import { orders } from '../kernel/order.ts'
 
 /** Words that many operations share. `description` finishes the sentence "must be …" of a validation message. */
 
@@ -64,6 +65,21 @@ export const MediaType = Type.String({
 export const IdempotencyKey = Type.String({
   pattern: patterns.idempotencyKey,
   description: '1 to 128 letters, digits, _ . : or -',
+})
+
+/** Newest first where people look at what happened last. */
+export const OrderOfTime = Type.Optional(
+  Type.Enum([...orders], {
+    type: 'string',
+    default: 'asc',
+    description: '`asc` (oldest first) or `desc` (newest first)',
+  }),
+)
+
+/** The cursor of a list by id. That of a list which begins with the newest is told apart from others. */
+export const IdCursor = Type.String({
+  pattern: patterns.idCursor,
+  description: 'a UUID, or the next of a page before of the same order',
 })
 
 export const pageLimit = Type.Optional(Type.Integer({ minimum: 1, maximum: pageMax, default: pageDefault }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { idPosition, lowestPositionAfter } from './id-position.ts'
+import { highestPositionBefore, idPosition, lowestPositionAfter } from './id-position.ts'
 import { newId } from './ids.ts'
 
 describe('the position of an id', () => {
@@ -15,16 +15,18 @@ describe('the position of an id', () => {
     }
   })
 
-  it('never lies below where the search for what comes after another text begins', () => {
+  it('never lies beyond where the search for what comes after or before another text begins', () => {
     const uuid = fc.uuid({ version: [1, 4, 7, 8, 15] })
     fc.assert(
       fc.property(uuid, fc.nat(2 ** 42), (after, ms) => {
         for (const time of [ms, Number.parseInt(after.slice(0, 8) + after.slice(9, 13), 16)]) {
           const id = newId(time)
+          if (id < after) assert.ok(idPosition(id) <= highestPositionBefore(after), `${id} before ${after}`)
           if (id > after) assert.ok(idPosition(id) >= lowestPositionAfter(after), `${id} after ${after}`)
         }
       }),
     )
     assert.equal(lowestPositionAfter(''), 0)
+    assert.equal(highestPositionBefore(''), Number.MAX_SAFE_INTEGER)
   })
 })

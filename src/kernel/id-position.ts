@@ -14,5 +14,9 @@ export const idPosition = (id: string): number => within(msOf(id) * perMs + Numb
 export const lowestPositionAfter = (id: string): number =>
   id === '' ? 0 : id[14] === '7' ? idPosition(id) : within(msOf(id) * perMs)
 
+/** No id before this one has a position above. */
+export const highestPositionBefore = (id: string): number =>
+  id === '' ? last : id[14] === '7' ? idPosition(id) : within(msOf(id) * perMs + perMs - 1)
+
 const msOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) - epochMs
 const within = (position: number): number => Math.min(Math.max(position, 0), last)

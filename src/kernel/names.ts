@@ -26,6 +26,8 @@ export const patterns = {
   uuid: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
   sha256: '^[0-9a-f]{64}$',
   idempotencyKey: '^[A-Za-z0-9_.:-]{1,128}$',
+  /** As `kernel/order.ts` makes it. */
+  idCursor: '^(?:desc\\.)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
   uuids:
     '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(,[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})*$',
   stage: '^[a-z0-9][a-z0-9_.-]{0,31}$',
@@ -35,6 +37,7 @@ export const patterns = {
   metadataKey: '^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$',
   /** A place in a journal: decimal digits without leading zeros, exact as a number. */
   sequence: '^(0|[1-9][0-9]{0,14})$',
+  sequenceCursor: '^(?:desc\\.)?(0|[1-9][0-9]{0,14})$',
   collection: '^[A-Za-z0-9_.:-]{1,64}$',
   /** A count of bytes: decimal digits without leading zeros, up to 2^53 - 1, which numbers hold exactly. */
   byteCount: `^(0|[1-9][0-9]{0,14}|${sameLengthUpTo('9007199254740991')})$`,

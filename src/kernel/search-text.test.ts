@@ -2,9 +2,18 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { foldCase } from './fold-case.ts'
-import { matchesExactly, type Searchable, searchText, tokensOf, tokensOfFilters } from './search-text.ts'
+import {
+  matchesExactly,
+  noFilters,
+  pathsText,
+  type Searchable,
+  searchText,
+  tokensOf,
+  tokensOfFilters,
+  tokensOfPathPart,
+  whereTokensOf,
+} from './search-text.ts'
 
-const none = { q: undefined, label: undefined, collection: undefined, metadata: undefined }
 /** Letters that case does odd things to, marks that combine, signs that SQL minds, and parts of long needles. */
 const awkward = 'aAbB sSßẞﬁfFiIİıΣσςéÉe\u0301\u0345ᾳΑΙǅǆµμK%_\\\'"*🎉𐐀𐐨'
 const text = fc
@@ -72,10 +81,14 @@ describe('tokens', () => {
           label: found.labels[0],
           collection: found.collections[0],
           metadata: key === undefined ? undefined : { key, value: found.metadata[key] ?? '' },
+          sha256: 'x',
+          path: undefined,
         }
-        const tokens = tokensOf(found, searchText(found))
+        const paths = pathsText(lines)
+        const tokens = tokensOf(found, searchText(found)).union(whereTokensOf({ sha256: 'x', paths }))
+        for (const token of tokensOfPathPart(filters.q)) assert.ok(tokens.has(token))
         for (const token of tokensOfFilters(found.repository, filters)) assert.ok(tokens.has(token))
-        assert.ok(matchesExactly(found, filters))
+        assert.ok(matchesExactly({ ...found, sha256: 'x' }, filters))
       }),
     )
   })
@@ -84,14 +97,17 @@ describe('tokens', () => {
     const seen: Searchable = { repository: 'a', name: 'a', labels: ['a'], metadata: { a: 'a' }, collections: ['a'] }
     const tokens = tokensOf(seen, searchText(seen))
     assert.equal(tokens.size, 5)
+    assert.equal(tokens.union(whereTokensOf({ sha256: 'a', paths: 'a' })).size, 7)
+    assert.equal(tokens.union(whereTokensOf({ sha256: 'a', paths: null })).size, 7)
+    assert.equal(pathsText(Array.from({ length: 33 }, () => 'a')), null)
     for (const token of tokens) assert.equal(token, token | 0)
-    assert.ok(tokensOfFilters('a', { ...none, q: 'x'.repeat(1024) + 'y'.repeat(1024) }).size <= 13)
+    assert.ok(tokensOfFilters('a', { ...noFilters, q: 'x'.repeat(1024) + 'y'.repeat(1024) }).size <= 13)
   })
 
   it('do not join the end of one text to the beginning of the next', () => {
     const parts: Searchable = { repository: 'r', name: 'abc', labels: [], metadata: { k: 'def' }, collections: [] }
     const tokens = tokensOf(parts, searchText(parts))
-    for (const token of tokensOfFilters('r', { ...none, q: 'cd' })) if (!tokens.has(token)) return
+    for (const token of tokensOfFilters('r', { ...noFilters, q: 'cd' })) if (!tokens.has(token)) return
     assert.fail('a needle across two texts was not told apart')
   })
 })

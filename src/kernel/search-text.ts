@@ -1,5 +1,5 @@
 import { foldCase } from './fold-case.ts'
-import { searchGramsMax } from './limits/search.ts'
+import { searchGramsMax, searchPathsIndexed } from './limits/search.ts'
 
 /**
  * The words of search, pure, so that both engines mean the same by them: what it is for two texts to be equal but for
@@ -23,6 +23,25 @@ export interface SearchFilters {
   readonly label: string | undefined
   readonly collection: string | undefined
   readonly metadata: { readonly key: string; readonly value: string } | undefined
+  readonly sha256: string | undefined
+  /** Part of a path that shows the file now, in any case. */
+  readonly path: string | undefined
+}
+
+export const noFilters: SearchFilters = {
+  q: undefined,
+  label: undefined,
+  collection: undefined,
+  metadata: undefined,
+  sha256: undefined,
+  path: undefined,
+}
+
+/** Where a file is found: by its digest, and by parts of the paths that show it now. */
+export interface Located {
+  readonly sha256: string
+  /** Folded, one a line; null where they are too many for the index. */
+  readonly paths: string | null
 }
 
 /**
@@ -34,6 +53,10 @@ const between = '\n'
 /** Name and metadata values, folded: a file is found by every part of a line of it. */
 export const searchText = ({ name, metadata }: Pick<Searchable, 'name' | 'metadata'>): string =>
   [name, ...Object.values(metadata)].map(foldCase).join(between)
+
+/** Paths, folded: a file is found by every part of one of them. Null where there are too many for the index. */
+export const pathsText = (paths: readonly string[]): string | null =>
+  paths.length > searchPathsIndexed ? null : paths.map(foldCase).join(between)
 
 /** Pieces of this many UTF-16 units are indexed, and all shorter ones. */
 const gramUnits = 3
@@ -50,33 +73,55 @@ export const exactTokensOf = (file: Omit<Searchable, 'name'>): Set<number> => {
 /** Those and the tokens of all pieces of its texts. */
 export const tokensOf = (file: Searchable, text: string): Set<number> => {
   const tokens = exactTokensOf(file)
-  for (const line of text.split(between))
-    for (let units = 1; units <= gramUnits; units++)
-      for (let at = 0; at + units <= line.length; at++) tokens.add(gramToken(line, at, units))
+  for (const line of text.split(between)) addGrams(tokens, line, nameSeed)
   return tokens
 }
 
-/** Tokens that every file has that the filters match; at most so many of a long needle, taken evenly. */
+/** Tokens of where a file is: its digest and all pieces of its paths, or that there are many. */
+export const whereTokensOf = ({ sha256, paths }: Located): Set<number> => {
+  const tokens = new Set([digestToken(sha256)])
+  if (paths === null) tokens.add(manyPathsToken)
+  else for (const line of paths.split(between)) addGrams(tokens, line, pathSeed)
+  return tokens
+}
+
+const addGrams = (tokens: Set<number>, line: string, seed: number): void => {
+  for (let units = 1; units <= gramUnits; units++)
+    for (let at = 0; at + units <= line.length; at++) tokens.add(gramToken(seed, line, at, units))
+}
+
+/** Tokens that every file has that the filters match, whatever its paths. */
 export const tokensOfFilters = (repository: string, filters: SearchFilters): Set<number> => {
   const tokens = new Set<number>([repositoryToken(repository)])
   if (filters.label !== undefined) tokens.add(labelToken(filters.label))
   if (filters.collection !== undefined) tokens.add(collectionToken(filters.collection))
   if (filters.metadata !== undefined) tokens.add(metadataToken(filters.metadata.key, filters.metadata.value))
-  const needle = foldCase(filters.q ?? '')
+  if (filters.sha256 !== undefined) tokens.add(digestToken(filters.sha256))
+  for (const token of tokensOfNeedle(foldCase(filters.q ?? ''), nameSeed)) tokens.add(token)
+  return tokens
+}
+
+/** Tokens that a file has with a path of which this is a part, unless it has the token of those with many paths. */
+export const tokensOfPathPart = (part: string): Set<number> => tokensOfNeedle(foldCase(part), pathSeed)
+
+/** At most so many of a long needle, taken evenly. */
+const tokensOfNeedle = (needle: string, seed: number): Set<number> => {
+  const tokens = new Set<number>()
   if (needle === '') return tokens
   const units = Math.min(gramUnits, needle.length)
   const starts = needle.length - units + 1
   const taken = Math.min(starts, searchGramsMax)
   for (let i = 0; i < taken; i++)
-    tokens.add(gramToken(needle, taken === 1 ? 0 : Math.round((i * (starts - 1)) / (taken - 1)), units))
+    tokens.add(gramToken(seed, needle, taken === 1 ? 0 : Math.round((i * (starts - 1)) / (taken - 1)), units))
   return tokens
 }
 
 /** Whether the filters that are no needle match: what the index says of them is only "perhaps". */
 export const matchesExactly = (
-  file: Pick<Searchable, 'labels' | 'metadata' | 'collections'>,
-  { label, collection, metadata }: SearchFilters,
+  file: Pick<Searchable & Located, 'labels' | 'metadata' | 'collections' | 'sha256'>,
+  { label, collection, metadata, sha256 }: SearchFilters,
 ): boolean =>
+  (sha256 === undefined || file.sha256 === sha256) &&
   (label === undefined || file.labels.includes(label)) &&
   (collection === undefined || file.collections.includes(collection)) &&
   (metadata === undefined ||
@@ -88,15 +133,22 @@ const collectionToken = (collection: string): number => hashed(`c${collection}`)
 /** No key has an equals sign. */
 const metadataToken = (key: string, value: string): number => hashed(`m${key}=${value}`)
 
+const digestToken = (sha256: string): number => hashed(`d${sha256}`)
+
 /** FNV-1a over UTF-16 units, with a last stir so that neighbours lie apart. */
 const offset = 0x811c9dc5
 const prime = 0x01000193
 
 const hashed = (text: string): number => stirred(hashOfUnits(offset, text, 0, text.length))
 
-/** Begins as no other kind does: a piece of text is told from a label of the same letters by its length too. */
-const gramToken = (text: string, at: number, units: number): number =>
-  stirred(hashOfUnits(offset ^ (0x5bd1e995 + units), text, at, at + units))
+/**
+ * Pieces begin as no other kind does, and those of paths otherwise than those of names: a piece of text is told from a
+ * label of the same letters by its length too.
+ */
+const nameSeed = 0x5bd1e995
+const pathSeed = 0x27d4eb2f
+const gramToken = (seed: number, text: string, at: number, units: number): number =>
+  stirred(hashOfUnits(offset ^ (seed + units), text, at, at + units))
 
 const hashOfUnits = (start: number, text: string, from: number, to: number): number => {
   let hash = start
@@ -108,3 +160,6 @@ const stirred = (hash: number): number => {
   const once = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
   return (once ^ (once >>> 13)) | 0
 }
+
+/** Of files that have more paths than the index takes: they are looked at whatever the path. */
+export const manyPathsToken: number = hashed('many paths')

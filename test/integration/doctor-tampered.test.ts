@@ -380,6 +380,12 @@ forEachEngine((engine) => {
       [`update annotations set labels = '["otherwise"]'`],
       /search does not know the artifact/,
     ],
+    ['paths that search has otherwise', ["update search_entries set paths = 'x'"], /search does not know the artifact/],
+    [
+      'a path that leads to another file than search knows',
+      ['delete from assets where path = (select min(path) from assets)'],
+      /search does not know the artifact/,
+    ],
     ['text that search has otherwise', ["update search_entries set text = 'x'"], /search does not know the artifact/],
     ...(engine.name === 'sqlite'
       ? ([

@@ -150,6 +150,7 @@ export const endpointsOfOurs: readonly string[] = [
   'GET /api/v1/api-keys/{id}',
   'GET /api/v1/api-keys/{id}/delegations',
   'GET /api/v1/service-accounts/{id}/audit',
+  'GET /api/v1/search',
   'GET /api/v1/uploads',
   'DELETE /api/v1/uploads/{id}',
   `GET ${repository}/changes`,

@@ -27,6 +27,7 @@ export const forAnyCredential = [
   'listRepositories',
   'getPermissions',
   'listServiceAccounts',
+  'searchEverywhere',
 ]
 
 /** Whoever is signed in may call these for themselves; keys get 403. */

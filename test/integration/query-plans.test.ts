@@ -28,9 +28,11 @@ const base = '/api/v1/repositories/releases'
 after(closeConnections)
 
 /**
- * Of accounts there are a thousand at most, of uploads in parts ten thousand, of repositories as many as people made.
+ * Of accounts there are a thousand at most, of uploads in parts ten thousand, of repositories as many as people made,
+ * of kinds of upkeep some twenty; an index of what is open has nothing else.
  */
-const readWhole = /^(?:SCAN|Seq Scan) (?:accounts|service_accounts|assemblies|repositories) /
+const readWhole =
+  /^(?:SCAN|Seq Scan) (?:accounts|service_accounts|assemblies|repositories|upkeep_runs|uploads USING INDEX uploads_open\w*) /
 
 /** Lists must stay as fast in a large store as in a small one: each of their queries goes by an index, in its order. */
 forEachEngine((engine) => {
@@ -160,6 +162,17 @@ forEachEngine((engine) => {
             })),
           )
           .execute()
+        await q
+          .insertInto('jobs')
+          .values(
+            ids.map((id, index) => ({
+              ...{ id, kind: 'completion' as const, subject: id, repository: 'releases', credential_id: null },
+              owner: index % 3 === 0 ? `account:${owner.id}` : common.actor,
+              ...{ status: 'completed' as const, generation: 0, attempts: 1, error_code: null, lasting: 0 },
+              ...{ created_at: now, due_at: null, holder: null, ended_at: now },
+            })),
+          )
+          .execute()
         const many = numbers.map((number) => ({ path: 'much/changed', revision: number + 1, artifact_id: file }))
         await q
           .insertInto('asset_revisions')
@@ -202,7 +215,12 @@ forEachEngine((engine) => {
     'the last changes': `${base}/changes?after=6009`,
     'changes that are waited for': `${base}/changes?after=6009&wait=1`,
     // On SQLite a full-text table answers, in its own words (src/features/catalog/search/candidates.test.ts).
-    ...(engine.name === 'postgres' && { 'what is found from the middle on': `${base}/search?q=one&after=${middle}` }),
+    ...(engine.name === 'postgres' && {
+      'what is found from the middle on': `${base}/search?q=one&after=${middle}`,
+      'what was found before the middle': `${base}/search?q=one&order=desc&after=desc.${middle}`,
+      'what a path leads to': `${base}/search?path=folder&paths=true`,
+      'what is found everywhere': '/api/v1/search?q=one&paths=true',
+    }),
     'the security audit': '/api/v1/security-audit?after=3000',
     'every repository': '/api/v1/access/repositories?after=r03000',
     'who may what': '/api/v1/access/who?repository=releases',
@@ -253,6 +271,22 @@ forEachEngine((engine) => {
       for (const fault of await planFaults(service.databaseUrl, ours, smallRows)) faults.push(`${what}: ${fault}`)
     }
     assert.deepEqual(faults, [])
+  })
+
+  it('so does the overview, which looks at all repositories for what they hold', async () => {
+    const path = '/health/overview'
+    const queries = await queriesOf(() => expectAnswer(service, { path, credential: owner.token }, 200))
+    for (const table of ['repositories', 'uploads', 'jobs', 'upkeep_runs'])
+      assert.ok(
+        queries.some(({ sql }) => sql.includes(table)),
+        `${table} was not asked`,
+      )
+    const ours = queries.filter(({ sql }) => !beginning.test(sql))
+    const faults = await planFaults(service.databaseUrl, ours, smallRows)
+    assert.deepEqual(
+      faults.filter((fault) => !readWhole.test(fault)),
+      [],
+    )
   })
 
   it('so does the upkeep of journals', async () => {

@@ -26,6 +26,7 @@ import { namesOfWhatIsGone } from './0024-names-of-what-is-gone.ts'
 import { pathsThatEnd } from './0025-paths-that-end.ts'
 import { whatLeadsToAFile } from './0026-what-leads-to-a-file.ts'
 import { mediaTypes } from './0027-media-types.ts'
+import { whatPeopleLookFor } from './0028-what-people-look-for.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   pathsThatEnd,
   whatLeadsToAFile,
   mediaTypes,
+  whatPeopleLookFor,
 ]

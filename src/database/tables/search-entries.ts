@@ -12,4 +12,6 @@ export interface SearchEntriesTable {
   position: number
   /** Name and metadata values as they are now, folded, one a line. */
   text: string
+  /** The paths that show it now, folded, one a line; null where they are too many for the index. */
+  paths: string | null
 }

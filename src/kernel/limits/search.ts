@@ -6,6 +6,17 @@ export const searchNeedleMaxCharacters = 1024
  * Pieces of a needle that the index is asked for: more of them cost more than the few false hits that they would spare.
  */
 export const searchGramsMax = 12
+/**
+ * Current paths of one file that the index takes: each adds some hundred tokens to what every change of them writes.
+ * Nearly all files have one.
+ */
+export const searchPathsIndexed = 32
+/** Of a file with more of them, so many are looked at, in the order of their bytes (some milliseconds). */
+export const searchPathsLookedAt = 1_000
+/** Paths that a hit shows. */
+export const hitPathsMax = 10
+/** Repositories that one page of a search of all goes through: what nothing is found in costs a query, too. */
+export const searchRepositoriesPerPage = 64
 export const searchSteps = {
   /** Entries that one step looks at, from the first, which a common needle needs, to the longest (some 15 ms). */
   rowsFirst: 256,

@@ -64,7 +64,9 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     heldActions: (caller, repository) => heldActions(database.reader, caller, repository),
     heldActionsIn: heldActions,
     heldRepositories: (caller) => heldRepositories(access, caller, '', grantsMax),
-    visibleRepositories: (caller, after, limit) => heldRepositories(access, caller, after, limit, 'repository.read'),
+    visibleRepositories: (caller, after, limit) => heldRepositories(access, caller, after, limit, ['repository.read']),
+    repositoriesHolding: async (caller, needed, after, limit) =>
+      (await heldRepositories(access, caller, after, limit, needed)).map(({ repository }) => repository),
     administrationActions: (caller) => administeredActions(database.reader, caller),
     signer: createLinkSigner({ database, clock }),
     archiveGate: createArchiveGate(),

@@ -246,6 +246,8 @@ alter table deleted_artifacts add constraint deleted_artifacts_repository_fkey F
 
 CREATE INDEX deleted_artifacts_released ON deleted_artifacts USING btree (released_at) WHERE (released_at IS NOT NULL);
 
+CREATE INDEX deleted_artifacts_restorable ON deleted_artifacts USING btree (repository, deleted_at, id) WHERE (released_at IS NULL);
+
 create table download_gateways (
   id text collate "C" not null,
   slots bigint not null,
@@ -347,6 +349,8 @@ alter table jobs add constraint jobs_by_subject UNIQUE (kind, subject);
 alter table jobs add constraint jobs_pkey PRIMARY KEY (id);
 
 alter table jobs add constraint jobs_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX jobs_by_owner ON jobs USING btree (owner, id);
 
 CREATE INDEX jobs_due ON jobs USING btree (kind, due_at) WHERE (due_at IS NOT NULL);
 
@@ -605,7 +609,8 @@ create table search_entries (
   "position" bigint not null,
   text text collate "C" not null,
   exact integer[] not null,
-  tokens integer[] not null
+  tokens integer[] not null,
+  paths text collate "C"
 );
 
 alter table search_entries add constraint search_entries_artifact_id_fkey FOREIGN KEY (artifact_id) REFERENCES artifacts(id) ON DELETE CASCADE;

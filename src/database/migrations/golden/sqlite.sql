@@ -221,6 +221,13 @@ CREATE INDEX "deleted_artifacts_released" on "deleted_artifacts" (
   "released_at"
 ) where "released_at" is not null;
 
+CREATE INDEX deleted_artifacts_restorable on deleted_artifacts (
+  repository,
+  deleted_at,
+  id
+)
+  where released_at is null;
+
 CREATE TABLE "download_gateways" (
   "id" text primary key,
   "slots" integer not null,
@@ -297,6 +304,11 @@ CREATE TABLE "jobs" (
   "ended_at" text,
   constraint "jobs_by_subject" unique ("kind", "subject")
 ) strict;
+
+CREATE INDEX "jobs_by_owner" on "jobs" (
+  "owner",
+  "id"
+);
 
 CREATE INDEX "jobs_due" on "jobs" (
   "kind",
@@ -612,7 +624,8 @@ CREATE TABLE "search_entries" (
   "artifact_id" text primary key references "artifacts" ("id") on delete cascade,
   "repository" text not null,
   "position" integer not null,
-  "text" text not null
+  "text" text not null,
+  "paths" text
 ) strict;
 
 CREATE INDEX "search_entries_by_position" on "search_entries" (

@@ -75,10 +75,11 @@ export const setAsset = (
   database.transaction(async (tx) => {
     if (!(await lockRepository(tx, repository))) throw notFound('repository')
     const artifact = await publishedArtifact(tx, repository, wanted.artifactId)
-    const current = (await findAssetRow(tx, repository, wanted.path))?.revision ?? 0
-    if (current !== wanted.expectedRevision) {
-      const removed = current === 0 ? await findRemovedRow(tx, repository, wanted.path) : undefined
-      if (removed?.revision !== wanted.expectedRevision) throw otherRevision(wanted.path, removed?.revision ?? current)
+    const current = await findAssetRow(tx, repository, wanted.path)
+    if ((current?.revision ?? 0) !== wanted.expectedRevision) {
+      const removed = current === undefined ? await findRemovedRow(tx, repository, wanted.path) : undefined
+      if (removed?.revision !== wanted.expectedRevision)
+        throw otherRevision(wanted.path, removed?.revision ?? current?.revision ?? 0)
     }
     const now = timestamp(clock.now())
     const { path, mediaType = null } = wanted

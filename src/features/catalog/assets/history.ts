@@ -58,8 +58,8 @@ export const restoreAsset = (
   database.transaction(async (tx) => {
     if (!(await lockRepository(tx, repository))) throw notFound('repository')
     const { path, sourceRevision } = wanted
-    const current = (await findAssetRow(tx, repository, path))?.revision ?? 0
-    const newest = current === 0 ? (await findRemovedRow(tx, repository, path))?.revision : current
+    const current = await findAssetRow(tx, repository, path)
+    const newest = (current ?? (await findRemovedRow(tx, repository, path)))?.revision
     if (newest === undefined) throw notFound('path')
     if (newest !== wanted.expectedRevision) throw otherRevision(path, newest)
     const source = await assetRevision(tx, repository, path, sourceRevision)

@@ -2,6 +2,7 @@ import { lockRepository } from '../../../database/locks.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { notFound } from '../../../kernel/failure.ts'
+import { refreshEntry } from '../search/entries.ts'
 import type { RevisionRow } from './assets.queries.ts'
 import type { AssetDeps } from './assets.ts'
 import { contentAt } from './content.ts'
@@ -48,6 +49,7 @@ export const removePath = (
       media_type: null,
     }
     await insertRemoval(tx, row)
+    await refreshEntry(tx, row.artifact_id)
     const line = { repository, artifactId: row.artifact_id, detail: path, actor, occurredAt: now }
     await appendJournal(tx, { ...line, action: 'asset.remove' })
     return toRevision(row)

@@ -2,7 +2,8 @@ import type { Transaction } from '../../../database/database.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { revisionMax } from '../../../kernel/limits/catalog.ts'
-import { insertRevision, type RevisionRow } from './assets.queries.ts'
+import { refreshEntry } from '../search/entries.ts'
+import { type AssetRow, insertRevision, type RevisionRow } from './assets.queries.ts'
 import { deleteRemovedRow, findRemovedRow } from './removal.queries.ts'
 
 /** A revision with who made it and when; `sourceRevision` is the one that it brought back, if it did. */
@@ -35,8 +36,10 @@ export interface RevisionChange {
   readonly repository: string
   readonly path: string
   readonly artifactId: string
-  /** The revision that it shows now, 0 for none. */
-  readonly current: number
+  /** The revision that it shows now, if one. */
+  readonly current: Pick<AssetRow, 'revision' | 'artifact_id'> | undefined
+  /** Search was told already that the path shows the file. */
+  readonly knownThere?: true
   /** The revision that is brought back, if one is. */
   readonly sourceRevision: number | null
   /** What it is said to be. */
@@ -57,17 +60,18 @@ export const nextRevision = (path: string, revision: number): number => {
 }
 
 /**
- * The next revision of a path, and its line in the journal (I4). One that was removed is numbered on. The caller holds
- * the lock of the repository. 409 `revision_mismatch` after the last one.
+ * The next revision of a path, what search knows of the files that it shows and showed, and its line in the journal
+ * (I4). One that was removed is numbered on. The caller holds the lock of the repository. 409 `revision_mismatch` after
+ * the last one.
  */
 export const addRevision = async (tx: Transaction, change: RevisionChange, now: string): Promise<RevisionRow> => {
   const { repository, path, artifactId, current, sourceRevision, mediaType, actor } = change
-  const removed = current === 0 ? await findRemovedRow(tx, repository, path) : undefined
+  const removed = current === undefined ? await findRemovedRow(tx, repository, path) : undefined
   if (removed !== undefined) await deleteRemovedRow(tx, change)
   const row: RevisionRow = {
     repository,
     path,
-    revision: nextRevision(path, removed?.revision ?? current),
+    revision: nextRevision(path, removed?.revision ?? current?.revision ?? 0),
     artifact_id: artifactId,
     actor,
     created_at: now,
@@ -76,6 +80,9 @@ export const addRevision = async (tx: Transaction, change: RevisionChange, now: 
     media_type: mediaType,
   }
   await insertRevision(tx, row, removed?.oldest ?? 1)
+  const showed = current?.artifact_id
+  if (showed !== artifactId && showed !== undefined) await refreshEntry(tx, showed)
+  if (showed !== artifactId && change.knownThere !== true) await refreshEntry(tx, artifactId)
   const action = sourceRevision === null ? 'asset.replace' : 'asset.restore'
   await appendJournal(tx, { repository, action, artifactId, detail: path, actor, occurredAt: now })
   return row

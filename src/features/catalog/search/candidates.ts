@@ -1,12 +1,13 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Database } from '../../../database/database.ts'
-import { foldCase } from '../../../kernel/fold-case.ts'
-import { lowestPositionAfter } from '../../../kernel/id-position.ts'
+import { highestPositionBefore, lowestPositionAfter } from '../../../kernel/id-position.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { searchSteps } from '../../../kernel/limits/search.ts'
-import { type SearchFilters, tokensOfFilters } from '../../../kernel/search-text.ts'
-import { firstByIndex, onlyByIndex, someByIndex, type Wanted, walk } from './postgres.queries.ts'
+import type { Start } from '../../../kernel/order.ts'
+import type { SearchFilters } from '../../../kernel/search-text.ts'
+import { firstByIndex, onlyByIndex, someByIndex, walk } from './postgres.queries.ts'
 import { sqliteStep } from './sqlite.queries.ts'
+import { type Wanted, wantedOf } from './wanted.ts'
 
 /** How many hits are handed on together: a page and the one that tells that there is another. */
 const batch = pageMax + 1
@@ -21,34 +22,25 @@ export const candidates = (
   database: Database,
   repository: string,
   filters: SearchFilters,
-  after: string,
+  { order, after }: Start,
   steps: Steps = searchSteps,
 ): AsyncGenerator<string[]> => {
-  const wanted = {
-    repository,
-    needle: foldCase(filters.q ?? ''),
-    tokens: tokensOfFilters(repository, filters),
-    exactTokens: tokensOfFilters(repository, { ...filters, q: undefined }),
-  }
+  const wanted = wantedOf(repository, filters, order)
   return database.engine === 'sqlite'
     ? onSqlite(database, wanted, after, steps)
     : onPostgres(database, wanted, after, steps)
 }
 
 /** The index answers in order and as it goes. What has all tokens but not the needle makes steps longer. */
-async function* onSqlite(
-  database: Database,
-  { tokens, needle }: Wanted,
-  after: string,
-  steps: Steps,
-): AsyncGenerator<string[]> {
-  let from = lowestPositionAfter(after)
+async function* onSqlite(database: Database, wanted: Wanted, after: string, steps: Steps): AsyncGenerator<string[]> {
+  const onwards = wanted.order === 'asc' ? 1 : -1
+  let from = onwards === 1 ? lowestPositionAfter(after) : highestPositionBefore(after)
   for (let limit = steps.rowsFirst; ; limit = Math.min(limit * 2, steps.rowsMax)) {
-    const found = await sqliteStep(database.reader, tokens, { from, after, needle, limit })
+    const found = await sqliteStep(database.reader, wanted, { from, after, limit })
     yield found.flatMap(({ artifact_id, hit }) => (artifact_id !== null && hit === 1 ? [artifact_id] : []))
     const last = found.at(-1)
     if (last === undefined || new Set(found.map(({ position }) => position)).size < limit) return
-    from = last.position + 1
+    from = last.position + onwards
     await nextRound()
   }
 }
@@ -96,7 +88,8 @@ const fewByIndex = (database: Database, wanted: Wanted, after: string, rowsMax: 
     await onlyByIndex(q)
     const some = await someByIndex(q, wanted, after, rowsMax + 1)
     if (some.length > rowsMax) return null
-    return some.flatMap(({ artifact_id, hit }) => (hit === 1 ? [artifact_id] : [])).sort()
+    const ids = some.flatMap(({ artifact_id, hit }) => (hit === 1 ? [artifact_id] : [])).sort()
+    return wanted.order === 'asc' ? ids : ids.reverse()
   })
 
 const sortedByIndex = (database: Database, wanted: Wanted, after: string): Promise<string[]> =>

@@ -4,10 +4,10 @@ import { engineOf } from '../../../database/engine-of.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
 import { idPosition } from '../../../kernel/id-position.ts'
 import { checkPage, findingsMax } from '../../../kernel/limits/upkeep.ts'
-import { exactTokensOf, searchText, tokensOf } from '../../../kernel/search-text.ts'
+import { searchText } from '../../../kernel/search-text.ts'
 import { heldArtifact } from '../artifacts/artifacts.ts'
 import { describedAfter } from './entries.queries.ts'
-import { refreshEntry, searchable } from './entries.ts'
+import { exactTokensOfFile, refreshEntry, searchable, tokensOfFile } from './entries.ts'
 import { hasTokens } from './postgres.queries.ts'
 import { holdsTokens, positionsOfNobody, removeTokens } from './sqlite.queries.ts'
 
@@ -50,6 +50,7 @@ const lookAt = async (q: Queries, after: string): Promise<{ last: string | null;
 const isKnown = (row: Row): boolean =>
   isReadable(row) &&
   row.text === searchText(searchable(row)) &&
+  row.known_paths === searchable(row).paths &&
   row.known_in === row.repository &&
   row.position === idPosition(row.id)
 
@@ -65,8 +66,8 @@ const isReadable = (row: Row): boolean => {
 /** Whether the index leads to the file by all that it can be found by. */
 const isFound = (q: Queries, row: Row): Promise<boolean> => {
   const file = searchable(row)
-  const tokens = tokensOf(file, searchText(file))
+  const tokens = tokensOfFile(file, searchText(file))
   return engineOf(q) === 'postgres'
-    ? hasTokens(q, row.id, exactTokensOf(file), tokens)
+    ? hasTokens(q, row.id, exactTokensOfFile(file), tokens)
     : holdsTokens(q, idPosition(row.id), tokens)
 }

@@ -8,11 +8,13 @@ import { migrations } from '../../../database/migrations/index.ts'
 import { openDatabase } from '../../../database/open.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { searchMergePages } from '../../../kernel/limits/engines.ts'
+import { noFilters } from '../../../kernel/search-text.ts'
 import { candidates } from './candidates.ts'
 import { checkSearch } from './checks.ts'
 import { makeAllKnown, putEntry, removeEntry } from './entries.ts'
 
-const none = { q: undefined, label: undefined, collection: undefined, metadata: undefined }
+const start = { order: 'asc', after: '' } as const
+const elsewhere = { sha256: 'x', paths: '' }
 
 forEachEngine((engine) => {
   const open = async (): Promise<Database> =>
@@ -20,7 +22,7 @@ forEachEngine((engine) => {
 
   const found = async (database: Database, q: string, label?: string): Promise<string[]> => {
     const ids: string[] = []
-    for await (const some of candidates(database, 'releases', { ...none, q, label }, '')) ids.push(...some)
+    for await (const some of candidates(database, 'releases', { ...noFilters, q, label }, start)) ids.push(...some)
     return ids
   }
 
@@ -76,7 +78,7 @@ forEachEngine((engine) => {
         Array.from({ length: 32 }, (_, i) => [`k${i}`, pieces.slice(i * 256, (i + 1) * 256).join('')]),
       )
       await publish(database, id, 'long', '{}')
-      const file = { id, repository: 'releases', name: 'long', labels: [], metadata, collections: [] }
+      const file = { id, repository: 'releases', name: 'long', labels: [], metadata, collections: [], ...elsewhere }
       await database.transaction((tx) => putEntry(tx, file))
       for (const value of Object.values(metadata))
         for (const part of [value, value.slice(500), value.slice(100, 112), value.slice(7, 10)])
@@ -102,7 +104,14 @@ forEachEngine((engine) => {
       const ids = Array.from({ length: 450 }, () => newId(Date.now()))
       for (const [index, id] of ids.entries()) await publish(database, id, `File ${index}`, '{"k":"Straße"}')
       // Who died had made some, and had taken the index away.
-      const known = { id: ids[3] ?? '', repository: 'releases', name: 'File 3', labels: ['old'], collections: [] }
+      const known = {
+        id: ids[3] ?? '',
+        repository: 'releases',
+        name: 'File 3',
+        labels: ['old'],
+        collections: [],
+        ...elsewhere,
+      }
       await database.transaction(async (tx) => {
         await putEntry(tx, { ...known, metadata: { k: 'Straße' } })
         if (engine.name === 'postgres') await sql`drop index search_entries_by_token`.execute(tx)
@@ -135,7 +144,15 @@ forEachEngine((engine) => {
               changes.push(rows[0]?.total ?? 0)
               const metadata = { commit: id, branch: 'main', builder: `runner-${index % 64}.ci.example.com` }
               const name = `service-${index}`
-              await putEntry(tx, { id, repository: 'releases', name, labels: [], metadata, collections: [] })
+              await putEntry(tx, {
+                id,
+                repository: 'releases',
+                name,
+                labels: [],
+                metadata,
+                collections: [],
+                ...elsewhere,
+              })
             },
             { durability: 'relaxed' },
           )

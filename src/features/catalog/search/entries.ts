@@ -3,7 +3,15 @@ import { engineOf } from '../../../database/engine-of.ts'
 import type { SearchEntriesTable } from '../../../database/tables/search-entries.ts'
 import { idPosition } from '../../../kernel/id-position.ts'
 import { upkeepBatch } from '../../../kernel/limits/upkeep.ts'
-import { exactTokensOf, type Searchable, searchText, tokensOf } from '../../../kernel/search-text.ts'
+import {
+  exactTokensOf,
+  type Located,
+  pathsText,
+  type Searchable,
+  searchText,
+  tokensOf,
+  whereTokensOf,
+} from '../../../kernel/search-text.ts'
 import { recordOf, stringsOf } from '../artifacts/views.ts'
 import { type DescribedRow, describedAfter, describedFiles } from './entries.queries.ts'
 import {
@@ -20,7 +28,7 @@ import { putSqliteEntry, removeTokens, sharersOf, writeTokens } from './sqlite.q
  * costs as much as the texts are long, however many files there are. Whoever writes one of a file that others see holds
  * the lock of its repository.
  */
-export interface SearchableFile extends Searchable {
+export interface SearchableFile extends Searchable, Located {
   readonly id: string
 }
 
@@ -29,6 +37,8 @@ export const searchable = (row: DescribedRow): SearchableFile => ({
   id: row.id,
   repository: row.repository,
   name: row.name,
+  sha256: row.sha256,
+  paths: pathsText(stringsOf(row.paths)),
   labels: stringsOf(row.labels),
   metadata: recordOf(row.metadata),
   collections: stringsOf(row.collections ?? '[]'),
@@ -39,8 +49,7 @@ export const putEntry = async (tx: Transaction, file: SearchableFile): Promise<v
   if (engineOf(tx) === 'postgres') return putPostgresEntry(tx, postgresEntry(file))
   const entry = entryOf(file)
   await putSqliteEntry(tx, entry)
-  const tokens = tokensOf(file, entry.text)
-  await writeTokens(tx, entry.position, await withSharers(tx, entry.position, file.id, tokens))
+  await writeTokens(tx, entry.position, await withSharers(tx, entry.position, file.id, tokensOfFile(file, entry.text)))
 }
 
 const entryOf = (file: SearchableFile): SearchEntriesTable => ({
@@ -48,11 +57,20 @@ const entryOf = (file: SearchableFile): SearchEntriesTable => ({
   repository: file.repository,
   position: idPosition(file.id),
   text: searchText(file),
+  paths: file.paths,
 })
+
+/** Everything that an index leads to the file by. */
+export const tokensOfFile = (file: SearchableFile, text: string): Set<number> =>
+  tokensOf(file, text).union(whereTokensOf(file))
+
+/** Those of them that are no pieces of texts. */
+export const exactTokensOfFile = (file: SearchableFile): Set<number> =>
+  exactTokensOf(file).union(whereTokensOf({ ...file, paths: '' }))
 
 const postgresEntry = (file: SearchableFile): PostgresEntry => {
   const entry = entryOf(file)
-  return { ...entry, exact: exactTokensOf(file), tokens: tokensOf(file, entry.text) }
+  return { ...entry, exact: exactTokensOfFile(file), tokens: tokensOfFile(file, entry.text) }
 }
 
 /** Makes a published file known by what the database says of it. */
@@ -75,7 +93,7 @@ const withSharers = async (q: Queries, position: number, id: string, own: Set<nu
   const all = new Set(own)
   for (const row of await describedFiles(q, sharers)) {
     const file = searchable(row)
-    for (const token of tokensOf(file, searchText(file))) all.add(token)
+    for (const token of tokensOfFile(file, searchText(file))) all.add(token)
   }
   return all
 }

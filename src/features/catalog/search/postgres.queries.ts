@@ -3,6 +3,8 @@ import type { Queries, Transaction } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { SearchEntriesTable } from '../../../database/tables/search-entries.ts'
 import { tokenIndexMemoryKiB } from '../../../kernel/limits/engines.ts'
+import { manyPathsToken } from '../../../kernel/search-text.ts'
+import { edge, type Wanted } from './wanted.ts'
 
 /**
  * The index of search on PostgreSQL: tokens as an array with an inverted index (GIN). It answers a whole set at once
@@ -15,11 +17,11 @@ const array = (tokens: Iterable<number>): string => `{${Array.from(tokens).join(
 const putEntry = prepareQuery((q, p: Parameters<SearchEntriesTable & { exact: string; tokens: string }>) => ({
   compile: () =>
     sql<never>`
-      insert into search_entries (artifact_id, repository, position, text, exact, tokens)
-      values (${p('artifact_id')}, ${p('repository')}, ${p('position')}, ${p('text')},
+      insert into search_entries (artifact_id, repository, position, text, paths, exact, tokens)
+      values (${p('artifact_id')}, ${p('repository')}, ${p('position')}, ${p('text')}, ${p('paths')},
         ${p('exact')}::int4[], ${p('tokens')}::int4[])
       on conflict (artifact_id) do update
-        set text = excluded.text, exact = excluded.exact, tokens = excluded.tokens`.compile(q),
+        set text = excluded.text, paths = excluded.paths, exact = excluded.exact, tokens = excluded.tokens`.compile(q),
 }))
 
 export interface PostgresEntry extends SearchEntriesTable {
@@ -36,10 +38,10 @@ export const putPostgresEntry = async (tx: Transaction, entry: PostgresEntry): P
 export const putPostgresEntries = async (tx: Transaction, entries: readonly PostgresEntry[]): Promise<void> => {
   if (entries.length === 0) return
   const rows = entries.map(
-    ({ artifact_id, repository, position, text, exact, tokens }) =>
-      sql`(${artifact_id}, ${repository}, ${position}, ${text}, ${array(exact)}::int4[], ${array(tokens)}::int4[])`,
+    ({ artifact_id, repository, position, text, paths, exact, tokens }) =>
+      sql`(${artifact_id}, ${repository}, ${position}, ${text}, ${paths}, ${array(exact)}::int4[], ${array(tokens)}::int4[])`,
   )
-  await sql`insert into search_entries (artifact_id, repository, position, text, exact, tokens)
+  await sql`insert into search_entries (artifact_id, repository, position, text, paths, exact, tokens)
     values ${sql.join(rows)}`.execute(tx)
 }
 
@@ -60,15 +62,20 @@ export const makeTokenIndex = async (tx: Transaction): Promise<void> => {
   await sql`analyze search_entries`.execute(tx)
 }
 
-export interface Wanted {
-  readonly repository: string
-  /** Folded. */
-  readonly needle: string
-  /** Of everything that is looked for. */
-  readonly tokens: ReadonlySet<number>
-  /** Without those of the needle. */
-  readonly exactTokens: ReadonlySet<number>
-}
+/** What comes beyond, and in which direction: words of the statement, never of a request. */
+const inOrder = ({ order }: Wanted) =>
+  order === 'asc'
+    ? { beyond: sql.raw('>'), by: sql.raw('asc'), furthest: sql.raw('max') }
+    : { beyond: sql.raw('<'), by: sql.raw('desc'), furthest: sql.raw('min') }
+
+const hasTexts = ({ needle, path }: Wanted) =>
+  sql`position(${needle} in text) > 0 and (paths is null or position(${path} in paths) > 0)`
+
+const hasTokensOf = ({ tokens, pathTokens }: Wanted) =>
+  pathTokens.size === 0
+    ? sql`tokens @> ${array(tokens)}::int4[]`
+    : sql`(tokens @> ${array(tokens.union(pathTokens))}::int4[]
+        or tokens @> ${array(new Set(tokens).add(manyPathsToken))}::int4[])`
 
 /**
  * Walks through the next `rows` entries after an id, along the index of the repository. What the pair says again keeps
@@ -78,19 +85,22 @@ export interface Wanted {
  */
 export const walk = async (
   q: Queries,
-  { repository, needle, exactTokens }: Wanted,
+  wanted: Wanted,
   after: string,
   { rows, limit }: { readonly rows: number; readonly limit: number },
 ): Promise<{ ids: string[]; last: string | null }> => {
+  const { repository, exactTokens, order } = wanted
+  const { beyond, by, furthest } = inOrder(wanted)
+  const from = edge(after, order)
   const { rows: found } = await sql<{ artifact_id: string | null; seen: number }>`
     with seen as materialized (
-      select artifact_id, (position(${needle} in text) > 0 and exact @> ${array(exactTokens)}::int4[]) as hit
-      from search_entries where repository = ${repository} and artifact_id > ${after}
-        and (repository, artifact_id) > (${repository}, ${after})
-      order by repository, artifact_id limit ${rows}
+      select artifact_id, (${hasTexts(wanted)} and exact @> ${array(exactTokens)}::int4[]) as hit
+      from search_entries where repository = ${repository} and artifact_id ${beyond} ${from}
+        and (repository, artifact_id) ${beyond} (${repository}, ${from})
+      order by repository ${by}, artifact_id ${by} limit ${rows}
     )
-    (select artifact_id, 0 as seen from seen where hit order by artifact_id limit ${limit})
-    union all select max(artifact_id), count(*) from seen`.execute(q)
+    (select artifact_id, 0 as seen from seen where hit order by artifact_id ${by} limit ${limit})
+    union all select ${furthest}(artifact_id), count(*) from seen`.execute(q)
   const ids = found.flatMap(({ artifact_id, seen }) => (seen === 0 && artifact_id !== null ? [artifact_id] : []))
   const end = found.find(({ seen }) => seen > 0)
   if (ids.length === limit) return { ids, last: ids.at(-1) ?? null }
@@ -105,22 +115,24 @@ export const onlyByIndex = async (q: Queries): Promise<void> => {
 
 /**
  * Some `limit` entries after an id that have all the tokens, in no order (the concatenation keeps the index of ids out
- * of it, which would be read for everything after the id); `hit` if the needle is in the text. */
-export const someByIndex = async (q: Queries, wanted: Wanted, after: string, limit: number) =>
-  (
-    await sql<{ artifact_id: string; hit: 0 | 1 }>`
-      select artifact_id, position(${wanted.needle} in text) > 0 as hit from search_entries
-      where tokens @> ${array(wanted.tokens)}::int4[] and artifact_id || '' > ${after} limit ${limit}`.execute(q)
-  ).rows
+ * of it, which would be read for everything after the id); `hit` if the texts have what is looked for. */
+export const someByIndex = async (q: Queries, wanted: Wanted, after: string, limit: number) => {
+  const from = edge(after, wanted.order)
+  const { rows } = await sql<{ artifact_id: string; hit: 0 | 1 }>`
+    select artifact_id, (${hasTexts(wanted)}) as hit from search_entries
+    where ${hasTokensOf(wanted)} and artifact_id || '' ${inOrder(wanted).beyond} ${from} limit ${limit}`.execute(q)
+  return rows
+}
 
 /** The first `limit` hits after an id, for which everything that has the tokens is looked at. */
-export const firstByIndex = async (q: Queries, wanted: Wanted, after: string, limit: number): Promise<string[]> =>
-  (
-    await sql<{ artifact_id: string }>`
-      select artifact_id from search_entries
-      where tokens @> ${array(wanted.tokens)}::int4[] and artifact_id || '' > ${after} and position(${wanted.needle} in text) > 0
-      order by artifact_id limit ${limit}`.execute(q)
-  ).rows.map(({ artifact_id }) => artifact_id)
+export const firstByIndex = async (q: Queries, wanted: Wanted, after: string, limit: number): Promise<string[]> => {
+  const { beyond, by } = inOrder(wanted)
+  const { rows } = await sql<{ artifact_id: string }>`
+    select artifact_id from search_entries
+    where ${hasTokensOf(wanted)} and artifact_id || '' ${beyond} ${edge(after, wanted.order)} and ${hasTexts(wanted)}
+    order by artifact_id ${by} limit ${limit}`.execute(q)
+  return rows.map(({ artifact_id }) => artifact_id)
+}
 
 /** Whether the entry of a file has exactly these exact tokens, and those of its name. */
 export const hasTokens = async (

@@ -1,14 +1,16 @@
 import type { Database } from '../../../database/database.ts'
-import { foldCase } from '../../../kernel/fold-case.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
-import { matchesExactly, type SearchFilters, searchText } from '../../../kernel/search-text.ts'
+import { hitPathsMax } from '../../../kernel/limits/search.ts'
+import { cursorAt, type Start } from '../../../kernel/order.ts'
+import type { Page } from '../../../kernel/page.ts'
+import type { SearchFilters } from '../../../kernel/search-text.ts'
+import { stringsOf } from '../artifacts/views.ts'
 import { stagesAmong } from '../stages/stages.ts'
 import { candidates } from './candidates.ts'
-import { describedFiles } from './entries.queries.ts'
-import { searchable } from './entries.ts'
+import { type FoundRow, matching } from './matching.ts'
 
 /** A file that was found, as it is described now. */
-interface SearchItem {
+export interface SearchItem {
   readonly id: string
   readonly name: string
   readonly size: string
@@ -16,61 +18,78 @@ interface SearchItem {
   readonly publishedAt: string
   readonly labels: string[]
   readonly stages: string[]
+  /** Those that show it now, the first few in the order of their bytes; left out unless they were asked for. */
+  readonly paths?: string[]
+  /** Whether there are more of them. */
+  readonly morePaths?: boolean
 }
 
-export interface SearchPage {
-  readonly items: SearchItem[]
-  readonly next: string | null
+/** What to look for, and whether hits tell the paths that show them. */
+export interface Question {
+  readonly filters: SearchFilters
+  readonly withPaths: boolean
 }
 
 /**
- * Published files of a repository that match all filters, in the order of their ids. What is not changed while somebody
- * goes from page to page is met exactly once.
+ * Published files of a repository that match all filters, in the order of their ids or backwards. What is not changed
+ * while somebody goes from page to page is met exactly once.
  */
 export const search = async (
   database: Database,
   repository: string,
-  filters: SearchFilters,
-  after: string,
-): Promise<SearchPage> => {
-  const items: SearchItem[] = []
-  for await (const ids of candidates(database, repository, filters, after)) {
-    for (let at = 0; at < ids.length && items.length <= pageMax; at += pageMax)
-      items.push(...(await matching(database, repository, filters, ids.slice(at, at + pageMax))))
-    if (items.length > pageMax) break
-  }
-  const page = items.slice(0, pageMax)
-  const stages = await stagesAmong(
-    database.reader,
-    page.map(({ id }) => id),
-  )
+  question: Question,
+  start: Start,
+): Promise<Page<SearchItem>> => {
+  const rows = await hitsIn(database, repository, question.filters, start, pageMax + 1)
+  const last = rows.length > pageMax ? rows[pageMax - 1] : undefined
   return {
-    items: page.map((item) => ({ ...item, stages: stages.get(item.id) ?? [] })),
-    next: items.length > pageMax ? (page.at(-1)?.id ?? null) : null,
+    items: await shown(database, rows.slice(0, pageMax), question),
+    next: last === undefined ? null : cursorAt(start.order, last.id),
   }
 }
 
-/** Looks at what the index proposes: each file as one statement sees it, with all that is said of it. */
-const matching = async (
-  { reader }: Database,
+/** The first `limit` hits of one repository behind a position. */
+export const hitsIn = async (
+  database: Database,
   repository: string,
   filters: SearchFilters,
-  ids: readonly string[],
-): Promise<SearchItem[]> => {
-  const needle = foldCase(filters.q ?? '')
-  return (await describedFiles(reader, ids)).flatMap((row) => {
-    const file = searchable(row)
-    // Tokens are hashes, also those of repositories: this line is what keeps apart what is whose.
-    if (row.repository !== repository || !matchesExactly(file, filters)) return []
-    if (!searchText(file).includes(needle)) return []
-    return {
-      id: row.id,
-      name: row.name,
-      size: String(row.size),
-      createdAt: row.created_at,
-      publishedAt: row.published_at,
-      labels: [...file.labels],
-      stages: [],
+  start: Start,
+  limit: number,
+): Promise<FoundRow[]> => {
+  const hits: FoundRow[] = []
+  for await (const ids of candidates(database, repository, filters, start)) {
+    for (let at = 0; at < ids.length && hits.length < limit; at += pageMax) {
+      const some = await matching(database.reader, repository, filters, ids.slice(at, at + pageMax))
+      hits.push(...(start.order === 'asc' ? some : some.reverse()))
     }
-  })
+    if (hits.length >= limit) break
+  }
+  return hits.slice(0, limit)
+}
+
+/** Hits as they are shown, with their stages. */
+export const shown = async (
+  { reader }: Database,
+  rows: readonly FoundRow[],
+  { withPaths }: Pick<Question, 'withPaths'>,
+): Promise<SearchItem[]> => {
+  const stages = await stagesAmong(
+    reader,
+    rows.map(({ id }) => id),
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    size: String(row.size),
+    createdAt: row.created_at,
+    publishedAt: row.published_at,
+    labels: stringsOf(row.labels),
+    stages: stages.get(row.id) ?? [],
+    ...(withPaths ? pathsOf(row) : {}),
+  }))
+}
+
+const pathsOf = (row: FoundRow): { paths: string[]; morePaths: boolean } => {
+  const paths = stringsOf(row.paths)
+  return { paths: paths.slice(0, hitPathsMax), morePaths: paths.length > hitPathsMax }
 }

@@ -4,6 +4,9 @@ import { engineOf } from '../../../database/engine-of.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { SearchEntriesTable } from '../../../database/tables/search-entries.ts'
 import { searchMergePages, searchMergeTokens } from '../../../kernel/limits/engines.ts'
+import type { Order } from '../../../kernel/order.ts'
+import { manyPathsToken } from '../../../kernel/search-text.ts'
+import { edge, type Wanted } from './wanted.ts'
 
 /**
  * The index of search on SQLite: a full-text table that holds no text, whose words are our tokens and whose row ids are
@@ -21,8 +24,13 @@ export const putSqliteEntry = prepareQuery((q, p: Parameters<SearchEntriesTable>
       repository: p('repository'),
       position: p('position'),
       text: p('text'),
+      paths: p('paths'),
     })
-    .onConflict((conflict) => conflict.column('artifact_id').doUpdateSet((eb) => ({ text: eb.ref('excluded.text') }))),
+    .onConflict((conflict) =>
+      conflict
+        .column('artifact_id')
+        .doUpdateSet((eb) => ({ text: eb.ref('excluded.text'), paths: eb.ref('excluded.paths') })),
+    ),
 )
 
 const atPosition = prepareQuery((q, p: Parameters<{ position: number; id: string }>) =>
@@ -81,30 +89,43 @@ interface Step {
   readonly from: number
   readonly after: string
   readonly needle: string
+  readonly path: string
   readonly limit: number
 }
 
-const step = prepareQuery((q, p: Parameters<Step>) => ({
-  compile: () =>
-    sql<Found>`
-      select e.artifact_id, f.position, coalesce(e.artifact_id > ${p('after')} and instr(e.text, ${p('needle')}) > 0, 0) as hit
+/** Positions in one direction from one of them on, and files in that direction after an id. */
+const stepIn = (order: Order) => {
+  const [from, beyond, by] = order === 'asc' ? ['>=', '>', 'asc'] : ['<=', '<', 'desc']
+  return prepareQuery((q, p: Parameters<Step>) => ({
+    compile: () =>
+      sql<Found>`
+      select e.artifact_id, f.position, coalesce(e.artifact_id ${sql.raw(beyond)} ${p('after')}
+        and instr(e.text, ${p('needle')}) > 0 and (e.paths is null or instr(e.paths, ${p('path')}) > 0), 0) as hit
       from (
         select rowid as position from search_index
-        where search_index match ${p('match')} and rowid >= ${p('from')} order by rowid limit ${p('limit')}
+        where search_index match ${p('match')} and rowid ${sql.raw(from)} ${p('from')}
+        order by rowid ${sql.raw(by)} limit ${p('limit')}
       ) f
       left join search_entries e on e.position = f.position
-      order by f.position, e.artifact_id`.compile(q),
-}))
+      order by f.position ${sql.raw(by)}, e.artifact_id ${sql.raw(by)}`.compile(q),
+  }))
+}
+
+const steps = { asc: stepIn('asc'), desc: stepIn('desc') }
 
 /**
  * Files after an id that have all the tokens, the next `limit` positions from a position on; `hit` if the needle is in
- * the text.
+ * the text, and the part of a path in the paths as far as the index knows them.
  */
 export const sqliteStep = (
   q: Queries,
-  tokens: ReadonlySet<number>,
-  { from, after, needle, limit }: Omit<Step, 'match'>,
-): Promise<Found[]> => step(q, { match: words(tokens, ' AND '), from, after, needle, limit })
+  { tokens, pathTokens, needle, path, order }: Wanted,
+  { from, after, limit }: Pick<Step, 'from' | 'after' | 'limit'>,
+): Promise<Found[]> => {
+  const all = words(tokens, ' AND ')
+  const match = pathTokens.size === 0 ? all : `${all} AND ((${words(pathTokens, ' AND ')}) OR ${word(manyPathsToken)})`
+  return steps[order](q, { match, from, after: edge(after, order), needle, path, limit })
+}
 
 /**
  * Words asked for at once: an expression of all words of a long name would be nested too deep for the full-text table.

@@ -112,18 +112,18 @@ export const heldActions = async (
 }
 
 /**
- * The repositories in which the caller holds an action, after an id and ordered by id; with `needed`, only those in
- * which it holds that one.
+ * The repositories in which the caller holds an action, after an id and ordered by id; only those in
+ * which it holds all that is `needed`.
  */
 export const heldRepositories = async (
   { database }: Pick<AccessDeps, 'database'>,
   caller: Caller,
   after: string,
   limit: number,
-  needed?: RepositoryAction,
+  needed: readonly RepositoryAction[] = [],
 ): Promise<Held[]> => {
   if (caller.kind === 'account')
-    // Both read and write carry repository.read, the only action that a list asks for.
+    // Both read and write carry whatever a list asks for.
     return (await accountGrants(database.reader, caller.id, after, limit)).map(({ repository, access }) => ({
       repository,
       actions: accountActions(caller, access),
@@ -136,7 +136,7 @@ export const heldRepositories = async (
   const existing = await repositoriesAmong(database.reader, ids, ids.length)
   return existing
     .map((repository) => ({ repository: idIn(repository), actions: keyActions(caller, repository) }))
-    .filter(({ actions }) => actions.size > 0 && (needed === undefined || actions.has(needed)))
+    .filter(({ actions }) => actions.size > 0 && needed.every((action) => actions.has(action)))
     .slice(0, limit)
 }
 

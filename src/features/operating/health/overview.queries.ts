@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Queries } from '../../../database/database.ts'
 import { countedMax } from '../../../kernel/limits/process.ts'
 
@@ -12,7 +13,9 @@ export const publishedBytes = async (q: Queries): Promise<number> => {
 
 /** Upload sessions that are open, counted up to a bound. */
 export const openSessions = async (q: Queries): Promise<number> => {
-  const open = q.selectFrom('uploads').select('kind').where('status', '=', 'pending').limit(countedMax)
+  // Said in the statement: a parameter leads past the index of what is open.
+  const pending = sql.lit('pending' as const)
+  const open = q.selectFrom('uploads').select('kind').where('status', '=', pending).limit(countedMax)
   const { n } = await q
     .selectFrom(open.as('open'))
     .select((eb) => eb.fn.countAll().as('n'))

@@ -98,14 +98,15 @@ const commit = async (
   const current = await contentAt(tx, row.repository, file.path)
   if (current?.sha256 === content.digest && !file.onlyNew) throw new SameBytesMeanwhile(current)
   refuseChange(file, before, current)
-  await publishArtifact(tx, { ...row, size: content.bytes, sha256: content.digest }, row.owner, now)
+  await publishArtifact(tx, { ...row, size: content.bytes, sha256: content.digest }, row.owner, now, file.path)
   const asset = await addRevision(
     tx,
     {
       repository: row.repository,
       path: file.path,
       artifactId: row.id,
-      current: current?.revision ?? 0,
+      current,
+      knownThere: true,
       sourceRevision: null,
       mediaType: file.mediaType,
       actor: row.owner,

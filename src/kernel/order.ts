@@ -1,0 +1,26 @@
+import { invalid } from './failure.ts'
+
+/** In which direction a list goes: of what has a time, `asc` begins with the oldest and `desc` with the newest. */
+export const orders = ['asc', 'desc'] as const
+export type Order = (typeof orders)[number]
+
+/** Where a page begins: behind a position, in that direction; '' at the beginning of the list. */
+export interface Start {
+  readonly order: Order
+  readonly after: string
+}
+
+/**
+ * Before the cursors of lists that begin with the newest: so that one of the other direction is never taken for them.
+ */
+const mark = 'desc.'
+
+/** The cursor of a page that ends at a position. */
+export const cursorAt = (order: Order, position: string): string => (order === 'asc' ? position : mark + position)
+
+/** Where the page after a cursor begins. 400 for a cursor of the other direction. */
+export const startAfter = (order: Order = 'asc', cursor = ''): Start => {
+  if (cursor !== '' && cursor.startsWith(mark) !== (order === 'desc'))
+    throw invalid('/query/after', 'must be the next of a page of the same order')
+  return { order, after: cursor.startsWith(mark) ? cursor.slice(mark.length) : cursor }
+}
