@@ -12,6 +12,8 @@ interface FailedRequest {
   readonly requestId: string
   /** `https://host` as the client knows us, or `https://host/svc`. */
   readonly baseUrl: string
+  /** A browser asks, and shows its user what it is told. */
+  readonly wantsPage: boolean
 }
 
 /**

@@ -23,6 +23,7 @@ import { policies } from '../features/lifecycle/policies/slice.ts'
 import { promotion } from '../features/lifecycle/promotion/slice.ts'
 import { space } from '../features/lifecycle/space/slice.ts'
 import { discovery } from '../features/operating/discovery/slice.ts'
+import { frontPage } from '../features/operating/front-page/slice.ts'
 import { health } from '../features/operating/health/slice.ts'
 import { raw } from '../features/transfers/raw/slice.ts'
 import { uploads } from '../features/transfers/uploads/slice.ts'
@@ -32,6 +33,7 @@ import type { JobKind } from '../jobs/enqueue.ts'
 export const resources = [
   [health],
   [discovery],
+  [frontPage],
   [access],
   [accounts],
   [tokens],

@@ -137,6 +137,8 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
       { path: '/api/v1/auth/permissions', credential: key.secret },
     ],
     getAuthOptions: [{ path: '/api/v1/auth/options' }],
+    getFrontPage: [{ path: '/' }],
+    getIcon: [{ path: '/favicon.ico' }],
     getMe: [writer.token, reader.token, owner, token, keeper].map((credential) => ({
       path: '/api/v1/auth/me',
       credential,

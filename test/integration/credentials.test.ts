@@ -18,7 +18,7 @@ after(closeConnections)
 
 /** Who may call what, in the groups of the specification. An operation that stands in no group fails the test. */
 const groups = {
-  anyone: 'getLiveness getHealthStatus login register getAuthOptions',
+  anyone: 'getLiveness getHealthStatus login register getAuthOptions getFrontPage getIcon',
   credential:
     'getReadiness getMetrics getCapabilities getOpenApi listOperations getPermissions getMe logout listRepositories listServiceAccounts',
   session: 'changePassword createToken listTokens revokeToken',

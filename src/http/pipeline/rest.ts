@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { bearerCredential } from '../../contract/credential.ts'
 import type { Rendered, Wire } from '../../contract/wire.ts'
 import type { Failure } from '../../kernel/failure.ts'
+import { problemPage } from './problem-page.ts'
 
 /** RFC 6750, section 3: how to authenticate, and why it did not work. */
 const challenge = (failure: Failure): string =>
@@ -35,10 +36,19 @@ export const renderProblem = (failure: Failure, requestId: string): Rendered => 
   }
 }
 
+/** The same failure for whoever looks at it: its headers stay, but for what is about the body. */
+const asPage = (rendered: Rendered, failure: Failure, request: { requestId: string; baseUrl: string }): Rendered => {
+  const { headers, text } = problemPage(failure, failure.title || (STATUS_CODES[failure.status] ?? ''), request)
+  return { ...rendered, headers: { ...rendered.headers, ...headers }, text }
+}
+
 /** The wire of the service's own interface, and of everything that is nobody else's. */
 export const rest: Wire = {
   name: 'rest',
   prefix: '',
   credentialOf: bearerCredential,
-  render: (failure, { requestId }) => renderProblem(failure, requestId),
+  render(failure, { requestId, baseUrl, wantsPage }) {
+    const rendered = renderProblem(failure, requestId)
+    return wantsPage ? asPage(rendered, failure, { requestId, baseUrl }) : rendered
+  },
 }

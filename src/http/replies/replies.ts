@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnyAnswer, ByteAnswer } from '../../contract/handler.ts'
+import { wantsHtml } from '../../contract/pages/wants-html.ts'
 import { contentGuards } from '../../kernel/content-guards.ts'
 import { textAnswerMs, unreadBytesMax } from '../../kernel/limits/http.ts'
 import { leavesMuchUnread } from '../body/request-body.ts'
@@ -154,7 +155,9 @@ class WayOut implements Replies {
     }
     const { baseUrl, clientAddress } = clientFacts(request.raw, trustedProxies, this.#deps.baseUrl)
     exchange.clientAddress ??= clientAddress
-    const rendered = wire.render(failure, { requestId, baseUrl })
+    // A HEAD is told what a program is told: nobody sees a body.
+    const wantsPage = request.method === 'GET' && wantsHtml(request.headers.accept)
+    const rendered = wire.render(failure, { requestId, baseUrl, wantsPage })
     this.text(request, reply, rendered.status, rendered.headers, rendered.text)
   }
 

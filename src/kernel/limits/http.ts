@@ -82,6 +82,9 @@ export const queryParametersMax = 64
  */
 export const problemValuesMax = 2_000
 
+/** Seconds that a browser keeps the icon of our pages: a day, since it changes with releases if ever. */
+export const iconSeconds = 86_400
+
 /** Characters of a path that are logged; the longest names of our own fit. */
 export const loggedPathCharactersMax = 1_024
 /**

@@ -2,7 +2,7 @@
  * First segments of paths that the service answers under, today and by what is planned. A base path begins with none of
  * them.
  */
-export const ownSegments = ['api', 'health', 'v2', 'npm', 'lfs'] as const
+export const ownSegments = ['api', 'health', 'console', 'favicon.ico', 'v2', 'npm', 'lfs'] as const
 
 const segments = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*$/
 

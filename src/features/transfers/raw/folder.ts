@@ -1,3 +1,5 @@
+import { html } from '../../../contract/pages/markup.ts'
+import { page } from '../../../contract/pages/page.ts'
 import type { Database } from '../../../database/database.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
@@ -25,53 +27,33 @@ export const listFolder = async (
   if (fault !== null) throw invalid('/path/assetPath', fault)
   const held = await heldActions(database.reader, caller, repository)
   if (!held.has('asset.read')) throw new Failure('permission_missing', 'Listing a folder needs asset.read.')
-  const page = await folderPage(database.reader, repository, { prefix: folder, after, limit })
-  if (page.items.length + page.folders.length === 0 && folder !== '' && after === undefined) throw notFound('folder')
-  return page
+  const found = await folderPage(database.reader, repository, { prefix: folder, after, limit })
+  if (found.items.length + found.folders.length === 0 && folder !== '' && after === undefined) throw notFound('folder')
+  return found
 }
 
 /** The page as a browser shows it. Its links are relative: they hold below whatever path the service stands. */
-export const folderAsHtml = (folder: string, { items, folders, next }: Folder): string => {
-  const name = escaped(`/${folder}`)
-  const link = (to: string, shown: string): string =>
-    `<a href="./${escaped(encodeURIComponent(to))}">${escaped(shown)}</a>`
-  const entries = [
-    ...folders.map((path) => {
-      const last = path.slice(folder.length, -1)
-      return `<li><a href="./${escaped(encodeURIComponent(last))}/">${escaped(last)}/</a></li>`
-    }),
-    ...items.map(({ path, size, updatedAt }) => {
-      const last = path.slice(folder.length)
-      return `<li>${link(last, last)} ${size} bytes, ${updatedAt}</li>`
-    }),
+export const folderAsPage = (folder: string, { items, folders, next }: Folder, baseUrl: string) => {
+  const title = `/${folder}`
+  const last = (path: string): string => path.slice(folder.length)
+  const address = (path: string): string => `./${encodeURIComponent(last(path))}`
+  const rows = [
+    ...folders
+      .map((path) => path.slice(0, -1))
+      .map((path) => html`<tr><td colspan="3"><a href="${address(path)}/">${last(path)}/</a></td></tr>`),
+    ...items.map(
+      ({ path, size, updatedAt }) => html`<tr>
+<td><a href="${address(path)}">${last(path)}</a></td>
+<td class="number">${size} bytes</td>
+<td class="time">${updatedAt}</td>
+</tr>`,
+    ),
   ]
-  return [
-    '<!doctype html>',
-    `<html lang="en"><head><meta charset="utf-8"><title>${name}</title></head><body><h1>${name}</h1>`,
-    ...(folder === '' ? [] : ['<p><a href="../">one folder up</a></p>']),
-    `<ul>${entries.join('\n')}</ul>`,
-    ...(next === null ? [] : [`<p><a href="?after=${escaped(next)}">more</a></p>`]),
-    '</body></html>\n',
-  ].join('\n')
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
-
-/** A client that names HTML wants it; the star of curl and others does not name it. */
-export const wantsHtml = (accept: string | undefined): boolean => /\btext\/html\b/i.test(accept ?? '')
-
-/** Headers of a page: nothing in it runs, is fetched, or is shown in somebody's frame. */
-export const pageHeaders: Readonly<Record<string, string>> = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
+  const body = html`<h1>${title}</h1>
+${folder === '' ? '' : html`<p><a href="../">one folder up</a></p>`}
+<table>
+${rows}
+</table>
+${next === null ? '' : html`<p><a href="?after=${next}">more</a></p>`}`
+  return page({ title, baseUrl, body })
 }

@@ -1,6 +1,7 @@
 import type { ServeDeps } from '../../../content/serve/serve.ts'
 import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { wantsHtml } from '../../../contract/pages/wants-html.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
@@ -10,7 +11,7 @@ import { parsePath } from '../../catalog/assets/assets.ts'
 import { servePath } from '../../catalog/assets/content.ts'
 import { removePath } from '../../catalog/assets/removal.ts'
 import type { TransferDeps } from '../uploads/uploads.ts'
-import { folderAsHtml, listFolder, namesFolder, pageHeaders, wantsHtml } from './folder.ts'
+import { folderAsPage, listFolder, namesFolder } from './folder.ts'
 import * as operations from './operations.ts'
 import { putRaw } from './raw.ts'
 
@@ -38,14 +39,9 @@ export const rawHandlers = (deps: TransferDeps & ServeDeps): BoundOperation[] =>
     }
     const asked = { repository, folder: assetPath, after: query.after, limit: query.limit ?? pageDefault }
     const page = await listFolder(deps, asked, caller)
-    const vary = { vary: 'Origin, Accept' }
-    return wantsHtml(headers.accept)
-      ? { status: 200, headers: { ...pageHeaders, ...vary }, text: folderAsHtml(assetPath, page) }
-      : {
-          status: 200,
-          headers: { 'content-type': 'application/json; charset=utf-8', ...vary },
-          text: JSON.stringify(page),
-        }
+    if (wantsHtml(headers.accept)) return { status: 200, ...folderAsPage(assetPath, page, request.baseUrl) }
+    const json = { 'content-type': 'application/json; charset=utf-8', vary: 'Origin, Accept' }
+    return { status: 200, headers: json, text: JSON.stringify(page) }
   }),
   handle(operations.putRaw, async ({ path, headers, body, caller }) => {
     const checksum = headers['x-checksum-sha256']
