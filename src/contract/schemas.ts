@@ -76,10 +76,15 @@ export const OrderOfTime = Type.Optional(
   }),
 )
 
-/** The cursor of a list by id. That of a list which begins with the newest is told apart from others. */
+/** Cursors of lists by id and by sequence. Those of lists that begin with the newest are told apart from others. */
 export const IdCursor = Type.String({
   pattern: patterns.idCursor,
   description: 'a UUID, or the next of a page before of the same order',
+})
+
+export const SequenceCursor = Type.String({
+  pattern: patterns.sequenceCursor,
+  description: 'a place in a journal as a string of at most 15 decimal digits, or the next of a page of the same order',
 })
 
 export const pageLimit = Type.Optional(Type.Integer({ minimum: 1, maximum: pageMax, default: pageDefault }))

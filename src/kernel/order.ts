@@ -15,6 +15,10 @@ export interface Start {
  */
 const mark = 'desc.'
 
+/** What a page by id holds: ids that are so compared with one; no id is beyond 'g'. */
+export const idsBeyond = ({ order, after }: Start): { readonly is: '>' | '<'; readonly id: string } =>
+  order === 'asc' ? { is: '>', id: after } : { is: '<', id: after === '' ? 'g' : after }
+
 /** The cursor of a page that ends at a position. */
 export const cursorAt = (order: Order, position: string): string => (order === 'asc' ? position : mark + position)
 

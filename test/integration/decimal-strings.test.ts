@@ -18,7 +18,7 @@ const isDecimal = (schema: unknown): boolean =>
   typeof schema === 'object' &&
   schema !== null &&
   'pattern' in schema &&
-  (schema.pattern === patterns.byteCount || schema.pattern === patterns.sequence)
+  [patterns.byteCount, patterns.sequence, patterns.sequenceCursor].some((each) => each === schema.pattern)
 
 /** Names of the fields of a schema, however deep, that are numbers as text. */
 const decimalFields = (schema: TSchema | object, name = ''): string[] => {

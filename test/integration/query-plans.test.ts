@@ -198,6 +198,13 @@ forEachEngine((engine) => {
   const requests = (): Readonly<Record<string, string>> => ({
     'the first artifacts': `${base}/artifacts`,
     'artifacts in the middle': `${base}/artifacts?after=${middle}&limit=100`,
+    'the newest artifacts': `${base}/artifacts?order=desc`,
+    'artifacts before the middle': `${base}/artifacts?order=desc&after=desc.${middle}`,
+    'the newest of the audit': `${base}/audit?order=desc`,
+    'the audit before its middle': `${base}/audit?order=desc&after=desc.3000`,
+    'the newest promotions': `${base}/promotions?order=desc`,
+    'the newest of the security audit': '/api/v1/security-audit?order=desc&after=desc.3000',
+    'the newest open uploads': '/api/v1/uploads?order=desc',
     'paths of a prefix': `${base}/assets?prefix=folder%2013/`,
     'the first paths': `${base}/assets/page?limit=100`,
     'the next paths': `${base}/assets/page?limit=100&after=${after100}`,

@@ -7,8 +7,9 @@ import { onSqlite } from '../../../test/harness/engines.ts'
 import { digestOf, type Inspection, openInspection } from '../../../test/harness/inspection.ts'
 import { blobFile } from '../../../test/harness/processes.ts'
 import { startService, type TestService } from '../../../test/harness/service.ts'
-import { storageEventsAfter } from '../../journal/storage-events/storage-events.ts'
+import { storageEventPage } from '../../journal/storage-events/storage-events.ts'
 import { toSha256 } from '../../kernel/digest.ts'
+import { stretchAfter } from '../../kernel/sequence.ts'
 import { scrub, tellOfRot } from './scrub.ts'
 
 after(closeConnections)
@@ -71,7 +72,8 @@ onSqlite((engine) => {
       const rot = 'its bytes are missing'
       await tellOfRot({ database, clock }, toSha256(digest), rot)
       await tellOfRot({ database, clock }, toSha256(digestOf('nobody has this')), rot)
-      const { items } = await storageEventsAfter(database, { repository: 'releases', level: null }, undefined)
+      const of = { repository: 'releases', level: null }
+      const { items } = await storageEventPage(database, of, stretchAfter('asc', undefined))
       assert.deepEqual(
         items.map(({ level, code, details }) => ({ level, code, details })),
         [{ level: 'error', code: 'scrub.damage', details: { sha256: digest, finding: rot } }],

@@ -2,6 +2,8 @@ import type { Queries, Transaction } from '../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { JournalTable } from '../../database/tables/journal.ts'
 import type { JournalAction } from '../../kernel/journal-actions.ts'
+import type { Order } from '../../kernel/order.ts'
+import type { Stretch } from '../../kernel/sequence.ts'
 import { beyond } from '../since-base.queries.ts'
 import { type Telling, tellable } from '../telling.ts'
 
@@ -55,23 +57,27 @@ export const insertJournalRow = prepareQuery(
     }),
 )
 
-const rowsAfter = prepareQuery((q, p: Parameters<{ repository: string; after: number; limit: number }>) =>
-  q
-    .selectFrom('journal')
-    .selectAll()
-    .where('repository', '=', p('repository'))
-    .where('sequence', '>', beyond(p('repository'), p('after')))
-    .orderBy('sequence')
-    .limit(p('limit')),
-)
+const rowsIn = (order: Order) =>
+  prepareQuery((q, p: Parameters<{ repository: string; above: number; below: number; limit: number }>) =>
+    q
+      .selectFrom('journal')
+      .selectAll()
+      .where('repository', '=', p('repository'))
+      .where('sequence', '>', beyond(p('repository'), p('above')))
+      .where('sequence', '<', p('below'))
+      .orderBy('sequence', order)
+      .limit(p('limit')),
+  )
 
-/** Lines of a repository's journal beyond a sequence, oldest first. */
-export const journalRowsAfter = (
+const rowsBetween = { asc: rowsIn('asc'), desc: rowsIn('desc') }
+
+/** Lines of a repository's journal in a stretch of it, in its order. */
+export const journalRows = (
   database: Telling,
   repository: string,
-  after: number,
+  { order, above, below }: Stretch,
   limit: number,
-): Promise<JournalTable[]> => tellable(database, (q) => rowsAfter(q, { repository, after, limit }))
+): Promise<JournalTable[]> => tellable(database, (q) => rowsBetween[order](q, { repository, above, below, limit }))
 
 const headAndRowsAfter = prepareQuery((q, p: Parameters<{ repository: string; after: number; limit: number }>) =>
   q

@@ -6,6 +6,7 @@ import { closeConnections } from '../../../test/harness/client.ts'
 import { forEachEngine } from '../../../test/harness/engines.ts'
 import { inDatabase } from '../../../test/harness/rows.ts'
 import type { Queries } from '../../database/database.ts'
+import { stretchAfter } from '../../kernel/sequence.ts'
 import { listPromotionRows } from './promotions.queries.ts'
 
 after(closeConnections)
@@ -44,8 +45,9 @@ forEachEngine((engine) => {
         .where('id', '=', repository)
         .execute()
       await sql`analyze journal`.execute(q)
-      const whole = listPromotionRows(q, { repository, artifactId: null }, 0, 51)
-      const one = listPromotionRows(q, { repository, artifactId: id }, 0, 51)
+      const all = stretchAfter('asc', undefined)
+      const whole = listPromotionRows(q, { repository, artifactId: null }, all, 51)
+      const one = listPromotionRows(q, { repository, artifactId: id }, all, 51)
       assert.match(await planOf(q, whole), /journal_promotions\b/)
       assert.match(await planOf(q, one), /journal_promotions/)
       assert.equal((await whole.execute()).length, lines / 1_000)

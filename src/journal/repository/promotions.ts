@@ -1,7 +1,9 @@
 import type { JournalTable } from '../../database/tables/journal.ts'
 import type { JournalAction, PromotionAction } from '../../kernel/journal-actions.ts'
 import type { PromotionEventAction } from '../../kernel/journal-words.ts'
-import { sequenceAfter } from '../../kernel/sequence.ts'
+import { cursorAt } from '../../kernel/order.ts'
+import type { Page } from '../../kernel/page.ts'
+import type { Stretch } from '../../kernel/sequence.ts'
 import { type Telling, tellable } from '../telling.ts'
 import { listPromotionRows } from './promotions.queries.ts'
 
@@ -29,16 +31,17 @@ const eventActionOf: Readonly<Record<PromotionAction, PromotionEvent['action']>>
 
 const isPromotion = (action: JournalAction): action is PromotionAction => action in eventActionOf
 
-/** A page of events, oldest first, and the sequence that the next page goes on after. */
-export const promotionsAfter = async (
+/** A page of events in a stretch of them, and the cursor that the next page goes on after. */
+export const promotionPage = async (
   database: Telling,
   of: { readonly repository: string; readonly artifactId: string | null },
-  after: string | undefined,
+  stretch: Stretch,
   limit: number,
-): Promise<{ items: PromotionEvent[]; next: string | null }> => {
-  const rows = await tellable(database, (q) => listPromotionRows(q, of, sequenceAfter(after), limit + 1).execute())
+): Promise<Page<PromotionEvent>> => {
+  const rows = await tellable(database, (q) => listPromotionRows(q, of, stretch, limit + 1).execute())
   const items = rows.slice(0, limit).flatMap(toEvent)
-  return { items, next: rows.length > limit ? (items.at(-1)?.sequence ?? null) : null }
+  const last = rows.length > limit ? items.at(-1) : undefined
+  return { items, next: last === undefined ? null : cursorAt(stretch.order, last.sequence) }
 }
 
 const toEvent = (row: JournalTable): PromotionEvent[] => {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../database/database.ts'
 import type { StorageEventsTable } from '../../database/tables/storage-events.ts'
+import type { Stretch } from '../../kernel/sequence.ts'
 import { beyondEvents } from '../since-base.queries.ts'
 
 type EventKey = Pick<StorageEventsTable, 'repository' | 'sequence'>
@@ -27,15 +28,16 @@ export const deleteStorageEventsUpTo = async (tx: Transaction, repository: strin
 export const listStorageEventRows = (
   q: Queries,
   of: { readonly repository: string; readonly level: StorageEventsTable['level'] | null },
-  after: number,
+  { order, above, below }: Stretch,
   limit: number,
 ): Promise<StorageEventsTable[]> => {
   const rows = q
     .selectFrom('storage_events')
     .selectAll()
     .where('repository', '=', of.repository)
-    .where('sequence', '>', beyondEvents(sql.val(of.repository), sql.val(after)))
-    .orderBy('sequence')
+    .where('sequence', '>', beyondEvents(sql.val(of.repository), sql.val(above)))
+    .where('sequence', '<', below)
+    .orderBy('sequence', order)
     .limit(limit)
   return (of.level === null ? rows : rows.where('level', '=', of.level)).execute()
 }

@@ -3,7 +3,9 @@ import type { StorageEventsTable } from '../../database/tables/storage-events.ts
 import type { StorageEventLevel } from '../../kernel/journal-words.ts'
 import { storageEventsMax, storageEventsPage, storageEventsPerRepositoryMax } from '../../kernel/limits/journal.ts'
 import { upkeepBatch } from '../../kernel/limits/upkeep.ts'
-import { sequenceAfter } from '../../kernel/sequence.ts'
+import { cursorAt } from '../../kernel/order.ts'
+import { type Page, pageOf } from '../../kernel/page.ts'
+import type { Stretch } from '../../kernel/sequence.ts'
 import { type Telling, tellable } from '../telling.ts'
 import {
   deleteStorageEvent,
@@ -58,15 +60,17 @@ export interface StorageEvent {
   readonly details: Record<string, string | number>
 }
 
-/** A page of events, oldest first, and where to go on, which is told always: more may come. */
-export const storageEventsAfter = async (
+/** A page of events, and where to go on, which is told always where the newest come last: more may come. */
+export const storageEventPage = async (
   database: Telling,
   of: { readonly repository: string; readonly level: StorageEventLevel | null },
-  after: string | undefined,
-): Promise<{ items: StorageEvent[]; next: string }> => {
-  const from = sequenceAfter(after)
-  const rows = await tellable(database, (q) => listStorageEventRows(q, of, from, storageEventsPage))
-  return { items: rows.map(toEvent), next: String(rows.at(-1)?.sequence ?? from) }
+  stretch: Stretch,
+): Promise<Page<StorageEvent>> => {
+  const rows = await tellable(database, (q) => listStorageEventRows(q, of, stretch, storageEventsPage + 1))
+  const cursorOf = ({ sequence }: Pick<StorageEventsTable, 'sequence'>) => cursorAt(stretch.order, String(sequence))
+  const page = pageOf(rows, storageEventsPage, toEvent, cursorOf)
+  if (page.next !== null || stretch.order === 'desc') return page
+  return { ...page, next: cursorOf(rows.at(-1) ?? { sequence: stretch.above }) }
 }
 
 const toEvent = (row: StorageEventsTable): StorageEvent => ({

@@ -1,21 +1,24 @@
 import type { Queries } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
+import { idsBeyond, type Start } from '../../../kernel/order.ts'
 
 export const listArtifactRows = (
   q: Queries,
   repository: string,
-  after: string,
+  start: Start,
   limit: number,
-): Promise<ArtifactsTable[]> =>
-  q
+): Promise<ArtifactsTable[]> => {
+  const { is, id } = idsBeyond(start)
+  return q
     .selectFrom('artifacts')
     .selectAll()
     .where('repository', '=', repository)
-    .where('id', '>', after)
-    .orderBy('id')
+    .where('id', is, id)
+    .orderBy('id', start.order)
     .limit(limit)
     .execute()
+}
 
 const artifactRow = prepareQuery((q, p: Parameters<{ repository: string; id: string }>) =>
   q.selectFrom('artifacts').selectAll().where('id', '=', p('id')).where('repository', '=', p('repository')),

@@ -2,15 +2,16 @@ import type { Queries, Transaction } from '../../../database/database.ts'
 import { lockRepository } from '../../../database/locks.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import { notFound } from '../../../kernel/failure.ts'
+import type { Start } from '../../../kernel/order.ts'
 import { findArtifactRow, listArtifactRows, publishedIds } from './artifacts.queries.ts'
 
-/** Published files of a repository, in the order of their ids, which is that of their creation. */
+/** Published files of a repository, in the order of their ids, which is that of their creation, or backwards. */
 export const artifactsAfter = (
   q: Queries,
   repository: string,
-  after: string,
+  start: Start,
   limit: number,
-): Promise<ArtifactsTable[]> => listArtifactRows(q, repository, after, limit)
+): Promise<ArtifactsTable[]> => listArtifactRows(q, repository, start, limit)
 
 /** A published file. Pending, cancelled and deleted ones are missing ones: 404. */
 export const publishedArtifact = async (q: Queries, repository: string, id: string): Promise<ArtifactsTable> => {

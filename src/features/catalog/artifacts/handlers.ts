@@ -4,6 +4,7 @@ import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Database } from '../../../database/database.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
+import { cursorAt, startAfter } from '../../../kernel/order.ts'
 import { artifactsAfter, publishedArtifact } from './artifacts.ts'
 import * as operations from './operations.ts'
 import { toRecord } from './views.ts'
@@ -15,8 +16,10 @@ export interface ArtifactHandlerDeps extends ServeDeps {
 export const artifactHandlers = (deps: ArtifactHandlerDeps): BoundOperation[] => [
   handle(operations.listArtifacts, async ({ path, query }) => {
     const limit = query.limit ?? pageDefault
-    const rows = await artifactsAfter(deps.database.reader, path.repository, query.after ?? '', limit)
-    const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null
+    const start = startAfter(query.order, query.after)
+    const rows = await artifactsAfter(deps.database.reader, path.repository, start, limit)
+    const last = rows.length === limit ? rows.at(-1) : undefined
+    const next = last === undefined ? null : cursorAt(start.order, last.id)
     return { status: 200, json: { items: rows.map((row) => toRecord(row, 'available')), next } }
   }),
   handle(operations.getArtifact, async ({ path }) => ({

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { answers, defineOperation } from '../../../contract/define.ts'
 import { DownloadHeaders, downloadResponses } from '../../../contract/download.ts'
-import { fields, inRepository, pageLimit, Uuid } from '../../../contract/schemas.ts'
+import { fields, IdCursor, inRepository, OrderOfTime, pageLimit, Uuid } from '../../../contract/schemas.ts'
 import { ArtifactPage, ArtifactRecord } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}/artifacts'
@@ -16,7 +16,7 @@ export const listArtifacts = defineOperation({
   summary: 'List published files',
   access: { kind: 'repository', actions: ['artifact.list'] },
   pathParameters: inRepository,
-  query: fields({ after: Type.Optional(Uuid), limit: pageLimit }),
+  query: fields({ after: Type.Optional(IdCursor), limit: pageLimit, order: OrderOfTime }),
   responses: { 200: answers('A page ordered by id; `next` is set whenever the page is full', ArtifactPage) },
 })
 

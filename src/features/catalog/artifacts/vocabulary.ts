@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import {
   ByteCount,
   fields,
+  IdCursor,
   nullable,
   oneOf,
   RepositoryId,
@@ -66,4 +67,4 @@ export const ArtifactRecord = fields({
 })
 export type ArtifactRecord = Static<typeof ArtifactRecord>
 
-export const ArtifactPage = fields({ items: Type.Array(ArtifactRecord, { maxItems: 100 }), next: nullable(Uuid) })
+export const ArtifactPage = fields({ items: Type.Array(ArtifactRecord, { maxItems: 100 }), next: nullable(IdCursor) })

@@ -2,8 +2,8 @@ import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { withActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
-import { sequenceAfter } from '../../../kernel/sequence.ts'
-import { auditAfter } from './audit.ts'
+import { stretchAfter } from '../../../kernel/sequence.ts'
+import { auditPage } from './audit.ts'
 import { type ChangeDeps, nextChanges } from './changes.ts'
 import * as operations from './operations.ts'
 
@@ -17,13 +17,11 @@ export const feedHandlers = (deps: ChangeDeps): BoundOperation[] => [
     const asker = { caller: actorOf(caller), scope: request.scope, admitAgain: request.admitAgain }
     return { status: 200, json: await nextChanges(deps, path.repository, wanted, asker) }
   }),
-  handle(operations.listAudit, async ({ path, query }) => ({
-    status: 200,
-    json: {
-      items: await withActorNames(
-        deps.database.reader,
-        await auditAfter(deps.database, path.repository, sequenceAfter(query.after)),
-      ),
-    },
-  })),
+  handle(operations.listAudit, async ({ path, query }) => {
+    const stretch = stretchAfter(query.order, query.after)
+    const { items, next } = await auditPage(deps.database, path.repository, stretch)
+    const named = await withActorNames(deps.database.reader, items)
+    // Oldest first there has never been one: whoever follows goes on after the last line.
+    return { status: 200, json: stretch.order === 'asc' ? { items: named } : { items: named, next } }
+  }),
 ]

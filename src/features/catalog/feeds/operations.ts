@@ -5,8 +5,10 @@ import {
   fields,
   inRepository,
   nullable,
+  OrderOfTime,
   pageLimit,
   Sequence,
+  SequenceCursor,
   Timestamp,
   Uuid,
 } from '../../../contract/schemas.ts'
@@ -58,17 +60,20 @@ export const listAudit = defineOperation({
   id: 'listAudit',
   method: 'GET',
   path: '/api/v1/repositories/{repository}/audit',
-  summary: 'List what was changed in a repository and by whom, oldest first',
+  summary: 'List what was changed in a repository and by whom',
   surface: 'catalog',
   visibility: 'repository',
   access: { kind: 'repository', actions: ['audit.read'] },
   retry: 'read',
   pathParameters: inRepository,
-  query: fields({ after: Type.Optional(Sequence) }),
+  query: fields({ after: Type.Optional(SequenceCursor), order: OrderOfTime }),
   responses: {
     200: answers(
-      'Up to 100 entries; the sequence of the last one is the `after` of the next page',
-      fields({ items: Type.Array(AuditEntry, { maxItems: pageMax }) }),
+      'Up to 100 entries. Oldest first, the sequence of the last one is the `after` of the next page; newest first, `next` is',
+      fields({
+        items: Type.Array(AuditEntry, { maxItems: pageMax }),
+        next: Type.Optional(nullable(SequenceCursor)),
+      }),
     ),
   },
 })

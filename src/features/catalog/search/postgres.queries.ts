@@ -3,8 +3,9 @@ import type { Queries, Transaction } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { SearchEntriesTable } from '../../../database/tables/search-entries.ts'
 import { tokenIndexMemoryKiB } from '../../../kernel/limits/engines.ts'
+import { idsBeyond } from '../../../kernel/order.ts'
 import { manyPathsToken } from '../../../kernel/search-text.ts'
-import { edge, type Wanted } from './wanted.ts'
+import type { Wanted } from './wanted.ts'
 
 /**
  * The index of search on PostgreSQL: tokens as an array with an inverted index (GIN). It answers a whole set at once
@@ -62,11 +63,11 @@ export const makeTokenIndex = async (tx: Transaction): Promise<void> => {
   await sql`analyze search_entries`.execute(tx)
 }
 
-/** What comes beyond, and in which direction: words of the statement, never of a request. */
-const inOrder = ({ order }: Wanted) =>
-  order === 'asc'
-    ? { beyond: sql.raw('>'), by: sql.raw('asc'), furthest: sql.raw('max') }
-    : { beyond: sql.raw('<'), by: sql.raw('desc'), furthest: sql.raw('min') }
+/** What comes after an id, and in which direction: words of the statement, never of a request. */
+const inOrder = ({ order }: Wanted, after: string) => {
+  const { is, id } = idsBeyond({ order, after })
+  return { beyond: sql.raw(is), from: id, by: sql.raw(order), furthest: sql.raw(order === 'asc' ? 'max' : 'min') }
+}
 
 const hasTexts = ({ needle, path }: Wanted) =>
   sql`position(${needle} in text) > 0 and (paths is null or position(${path} in paths) > 0)`
@@ -89,9 +90,8 @@ export const walk = async (
   after: string,
   { rows, limit }: { readonly rows: number; readonly limit: number },
 ): Promise<{ ids: string[]; last: string | null }> => {
-  const { repository, exactTokens, order } = wanted
-  const { beyond, by, furthest } = inOrder(wanted)
-  const from = edge(after, order)
+  const { repository, exactTokens } = wanted
+  const { beyond, from, by, furthest } = inOrder(wanted, after)
   const { rows: found } = await sql<{ artifact_id: string | null; seen: number }>`
     with seen as materialized (
       select artifact_id, (${hasTexts(wanted)} and exact @> ${array(exactTokens)}::int4[]) as hit
@@ -117,19 +117,19 @@ export const onlyByIndex = async (q: Queries): Promise<void> => {
  * Some `limit` entries after an id that have all the tokens, in no order (the concatenation keeps the index of ids out
  * of it, which would be read for everything after the id); `hit` if the texts have what is looked for. */
 export const someByIndex = async (q: Queries, wanted: Wanted, after: string, limit: number) => {
-  const from = edge(after, wanted.order)
+  const { beyond, from } = inOrder(wanted, after)
   const { rows } = await sql<{ artifact_id: string; hit: 0 | 1 }>`
     select artifact_id, (${hasTexts(wanted)}) as hit from search_entries
-    where ${hasTokensOf(wanted)} and artifact_id || '' ${inOrder(wanted).beyond} ${from} limit ${limit}`.execute(q)
+    where ${hasTokensOf(wanted)} and artifact_id || '' ${beyond} ${from} limit ${limit}`.execute(q)
   return rows
 }
 
 /** The first `limit` hits after an id, for which everything that has the tokens is looked at. */
 export const firstByIndex = async (q: Queries, wanted: Wanted, after: string, limit: number): Promise<string[]> => {
-  const { beyond, by } = inOrder(wanted)
+  const { beyond, from, by } = inOrder(wanted, after)
   const { rows } = await sql<{ artifact_id: string }>`
     select artifact_id from search_entries
-    where ${hasTokensOf(wanted)} and artifact_id || '' ${beyond} ${edge(after, wanted.order)} and ${hasTexts(wanted)}
+    where ${hasTokensOf(wanted)} and artifact_id || '' ${beyond} ${from} and ${hasTexts(wanted)}
     order by artifact_id ${by} limit ${limit}`.execute(q)
   return rows.map(({ artifact_id }) => artifact_id)
 }

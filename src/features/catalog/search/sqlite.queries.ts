@@ -4,9 +4,9 @@ import { engineOf } from '../../../database/engine-of.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { SearchEntriesTable } from '../../../database/tables/search-entries.ts'
 import { searchMergePages, searchMergeTokens } from '../../../kernel/limits/engines.ts'
-import type { Order } from '../../../kernel/order.ts'
+import { idsBeyond, type Order } from '../../../kernel/order.ts'
 import { manyPathsToken } from '../../../kernel/search-text.ts'
-import { edge, type Wanted } from './wanted.ts'
+import type { Wanted } from './wanted.ts'
 
 /**
  * The index of search on SQLite: a full-text table that holds no text, whose words are our tokens and whose row ids are
@@ -124,7 +124,7 @@ export const sqliteStep = (
 ): Promise<Found[]> => {
   const all = words(tokens, ' AND ')
   const match = pathTokens.size === 0 ? all : `${all} AND ((${words(pathTokens, ' AND ')}) OR ${word(manyPathsToken)})`
-  return steps[order](q, { match, from, after: edge(after, order), needle, path, limit })
+  return steps[order](q, { match, from, after: idsBeyond({ order, after }).id, needle, path, limit })
 }
 
 /**

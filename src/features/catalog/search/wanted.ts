@@ -27,6 +27,3 @@ export const wantedOf = (repository: string, filters: SearchFilters, order: Orde
   exactTokens: tokensOfFilters(repository, { ...filters, q: undefined }),
   pathTokens: tokensOfPathPart(filters.path ?? ''),
 })
-
-/** Where a list begins in its direction: no id is beyond 'g'. */
-export const edge = (after: string, order: Order): string => (after === '' && order === 'desc' ? 'g' : after)

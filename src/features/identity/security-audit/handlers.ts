@@ -1,12 +1,12 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Database } from '../../../database/database.ts'
-import { sequenceAfter } from '../../../kernel/sequence.ts'
+import { stretchAfter } from '../../../kernel/sequence.ts'
 import * as operations from './operations.ts'
-import { authorityChangesAfter } from './security-audit.ts'
+import { authorityChanges } from './security-audit.ts'
 
 export const securityAuditHandlers = ({ database }: { database: Database }): BoundOperation[] => [
   handle(operations.listSecurityAudit, async ({ query }) => ({
     status: 200,
-    json: await authorityChangesAfter(database, sequenceAfter(query.after)),
+    json: await authorityChanges(database, stretchAfter(query.order, query.after)),
   })),
 ]

@@ -1,17 +1,26 @@
 import Type from 'typebox'
 import { answers, defineOperation } from '../../../contract/define.ts'
-import { ActorName, fields, NamedSubjects, nullable, Sequence, Timestamp } from '../../../contract/schemas.ts'
+import {
+  ActorName,
+  fields,
+  NamedSubjects,
+  nullable,
+  OrderOfTime,
+  Sequence,
+  SequenceCursor,
+  Timestamp,
+} from '../../../contract/schemas.ts'
 
 export const listSecurityAudit = defineOperation({
   id: 'listSecurityAudit',
   method: 'GET',
   path: '/api/v1/security-audit',
-  summary: 'List who changed what others may do, oldest first',
+  summary: 'List who changed what others may do',
   surface: 'administration',
   visibility: 'administrator',
   access: { kind: 'administrator' },
   retry: 'read',
-  query: fields({ after: Type.Optional(Sequence) }),
+  query: fields({ after: Type.Optional(SequenceCursor), order: OrderOfTime }),
   responses: {
     200: answers(
       'A page; `next` is the `after` of the next one',
@@ -29,7 +38,7 @@ export const listSecurityAudit = defineOperation({
           }),
           { maxItems: 100 },
         ),
-        next: nullable(Sequence),
+        next: nullable(SequenceCursor),
       }),
     ),
   },

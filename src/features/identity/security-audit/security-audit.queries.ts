@@ -1,7 +1,19 @@
 import type { SecurityAuditTable } from '../../../database/tables/security-audit.ts'
 import { type Telling, tellable } from '../../../journal/telling.ts'
+import type { Stretch } from '../../../kernel/sequence.ts'
 
-export const securityAuditAfter = (database: Telling, after: number, limit: number): Promise<SecurityAuditTable[]> =>
+export const securityAuditRows = (
+  database: Telling,
+  { order, above, below }: Stretch,
+  limit: number,
+): Promise<SecurityAuditTable[]> =>
   tellable(database, (q) =>
-    q.selectFrom('security_audit').selectAll().where('sequence', '>', after).orderBy('sequence').limit(limit).execute(),
+    q
+      .selectFrom('security_audit')
+      .selectAll()
+      .where('sequence', '>', above)
+      .where('sequence', '<', below)
+      .orderBy('sequence', order)
+      .limit(limit)
+      .execute(),
   )

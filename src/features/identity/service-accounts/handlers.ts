@@ -3,7 +3,7 @@ import { actorFrom } from '../../../journal/actor.ts'
 import { namesOf } from '../../../journal/names.ts'
 import { serviceAccountPageMax } from '../../../kernel/limits/identity.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
-import { sequenceAfter } from '../../../kernel/sequence.ts'
+import { stretchAfter } from '../../../kernel/sequence.ts'
 import { delegationsOf, endDelegation, putDelegation } from './delegations.ts'
 import { historyOf } from './history.ts'
 import * as operations from './operations.ts'
@@ -66,7 +66,7 @@ export const serviceAccountHandlers = (deps: ServiceAccountDeps): BoundOperation
     })),
     handle(operations.getServiceAudit, async ({ path, query }) => ({
       status: 200,
-      json: await historyOf(deps.database, path.id, sequenceAfter(query.after)),
+      json: await historyOf(deps.database, path.id, stretchAfter(query.order, query.after)),
     })),
     handle(operations.listServiceKeys, async ({ path, query }) => ({
       status: 200,

@@ -1,10 +1,12 @@
 import { withAllNames } from '../../../journal/names.ts'
 import type { Telling } from '../../../journal/telling.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
+import { cursorAt } from '../../../kernel/order.ts'
 import { pageOf } from '../../../kernel/page.ts'
-import { serviceAuditAfter } from './service-accounts.queries.ts'
+import type { Stretch } from '../../../kernel/sequence.ts'
+import { serviceAuditRows } from './service-accounts.queries.ts'
 
-type Row = Awaited<ReturnType<typeof serviceAuditAfter>>[number]
+type Row = Awaited<ReturnType<typeof serviceAuditRows>>[number]
 
 const toChange = (row: Row) => ({
   sequence: String(row.sequence),
@@ -14,9 +16,9 @@ const toChange = (row: Row) => ({
   subject: row.subject,
 })
 
-/** What was done to an account and its keys, oldest first, beyond a sequence. */
-export const historyOf = async (database: Telling, accountId: string, after: number) => {
-  const rows = await serviceAuditAfter(database, accountId, after, pageMax + 1)
-  const { items, next } = pageOf(rows, pageMax, toChange, ({ sequence }) => String(sequence))
+/** What was done to an account and its keys, a page of a stretch. */
+export const historyOf = async (database: Telling, accountId: string, stretch: Stretch) => {
+  const rows = await serviceAuditRows(database, accountId, stretch, pageMax + 1)
+  const { items, next } = pageOf(rows, pageMax, toChange, ({ sequence }) => cursorAt(stretch.order, String(sequence)))
   return { items: await withAllNames(database.reader, items), next }
 }

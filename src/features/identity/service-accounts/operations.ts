@@ -6,8 +6,10 @@ import {
   IdempotencyKey,
   NamedSubjects,
   nullable,
+  OrderOfTime,
   oneOf,
   Sequence,
+  SequenceCursor,
   Timestamp,
   Uuid,
 } from '../../../contract/schemas.ts'
@@ -159,9 +161,9 @@ export const getServiceAudit = defineOperation({
   id: 'getServiceAudit',
   method: 'GET',
   path: `${accounts}/{id}/audit`,
-  summary: 'Read the history of a service account and its keys, oldest first',
+  summary: 'Read the history of a service account and its keys',
   retry: 'read',
-  query: fields({ after: Type.Optional(Sequence) }),
+  query: fields({ after: Type.Optional(SequenceCursor), order: OrderOfTime }),
   responses: {
     200: answers(
       'A page; `next` is the `after` of the next one',
@@ -178,7 +180,7 @@ export const getServiceAudit = defineOperation({
           }),
           { maxItems: 100 },
         ),
-        next: nullable(Sequence),
+        next: nullable(SequenceCursor),
       }),
     ),
   },

@@ -1,6 +1,7 @@
 import type { Queries, Transaction } from '../../../database/database.ts'
 import type { DelegationsTable, ServiceAccountsTable } from '../../../database/tables/service-accounts.ts'
 import { type Telling, tellable } from '../../../journal/telling.ts'
+import type { Stretch } from '../../../kernel/sequence.ts'
 
 export const findServiceAccountRow = (q: Queries, id: string): Promise<ServiceAccountsTable | undefined> =>
   q.selectFrom('service_accounts').selectAll().where('id', '=', id).executeTakeFirst()
@@ -90,14 +91,20 @@ export const deleteDelegationRow = async (
 }
 
 /** The history of an account and its keys, oldest first. */
-export const serviceAuditAfter = (database: Telling, accountId: string, after: number, limit: number) =>
+export const serviceAuditRows = (
+  database: Telling,
+  accountId: string,
+  { order, above, below }: Stretch,
+  limit: number,
+) =>
   tellable(database, (q) =>
     q
       .selectFrom('security_audit')
       .select(['sequence', 'occurred_at', 'actor', 'action', 'subject'])
       .where('service_account_id', '=', accountId)
-      .where('sequence', '>', after)
-      .orderBy('sequence')
+      .where('sequence', '>', above)
+      .where('sequence', '<', below)
+      .orderBy('sequence', order)
       .limit(limit)
       .execute(),
   )

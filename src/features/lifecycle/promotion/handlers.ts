@@ -1,10 +1,12 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { pageWithActorNames } from '../../../journal/names.ts'
-import { promotionsAfter, seenBy } from '../../../journal/repository/promotions.ts'
+import { promotionPage, seenBy } from '../../../journal/repository/promotions.ts'
 import type { RepositoryAction } from '../../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
+import type { Order } from '../../../kernel/order.ts'
+import { stretchAfter } from '../../../kernel/sequence.ts'
 import { publishedArtifact } from '../../catalog/artifacts/artifacts.ts'
 import * as operations from './operations.ts'
 import { type PromotionDeps, promote } from './promotion.ts'
@@ -26,9 +28,9 @@ export const promotionHandlers = (deps: PromotionHandlerDeps): BoundOperation[] 
   const pageFor = async (
     caller: Caller,
     of: { repository: string; artifactId: string | null },
-    { after, limit = pageDefault }: { after?: string; limit?: number },
+    { after, order, limit = pageDefault }: { after?: string; order?: Order; limit?: number },
   ) => {
-    const { items, next } = await promotionsAfter(database, of, after, limit)
+    const { items, next } = await promotionPage(database, of, stretchAfter(order, after), limit)
     const seen = await seenBy(items, async (peer) => {
       const held = await deps.heldActions(caller, peer)
       return { repository: held.size > 0, artifact: held.has('artifact.read') }

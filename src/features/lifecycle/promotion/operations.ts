@@ -5,10 +5,12 @@ import {
   fields,
   inRepository,
   nullable,
+  OrderOfTime,
   oneOf,
   pageLimit,
   RepositoryId,
   Sequence,
+  SequenceCursor,
   StageName,
   Timestamp,
   text,
@@ -39,11 +41,11 @@ const PromotionEvent = fields({
 })
 
 const page = {
-  query: fields({ after: Type.Optional(Sequence), limit: pageLimit }),
+  query: fields({ after: Type.Optional(SequenceCursor), limit: pageLimit, order: OrderOfTime }),
   responses: {
     200: answers(
-      'A page, oldest first; `next` is the `after` of the next page',
-      fields({ items: Type.Array(PromotionEvent, { maxItems: pageMax }), next: nullable(Sequence) }),
+      'A page; `next` is the `after` of the next page',
+      fields({ items: Type.Array(PromotionEvent, { maxItems: pageMax }), next: nullable(SequenceCursor) }),
     ),
   },
 }

@@ -1,5 +1,6 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import { storageEventsAfter } from '../../../journal/storage-events/storage-events.ts'
+import { storageEventPage } from '../../../journal/storage-events/storage-events.ts'
+import { stretchAfter } from '../../../kernel/sequence.ts'
 import * as operations from './operations.ts'
 import { cleanupSetting, type StorageDeps, setCleanup, storageUsage } from './storage.ts'
 
@@ -18,6 +19,6 @@ export const storageHandlers = (deps: StorageDeps): BoundOperation[] => [
   })),
   handle(operations.listStorageEvents, async ({ path, query }) => {
     const of = { repository: path.repository, level: query.level ?? null }
-    return { status: 200, json: await storageEventsAfter(deps.database, of, query.after) }
+    return { status: 200, json: await storageEventPage(deps.database, of, stretchAfter(query.order, query.after)) }
   }),
 ]

@@ -5,8 +5,10 @@ import {
   fields,
   inRepository,
   nullable,
+  OrderOfTime,
   oneOf,
   Sequence,
+  SequenceCursor,
   Timestamp,
   text,
 } from '../../../contract/schemas.ts'
@@ -108,11 +110,11 @@ export const listStorageEvents = defineOperation({
   access: { kind: 'repository', actions: ['diagnostics.read'] },
   retry: 'read',
   pathParameters: inRepository,
-  query: fields({ after: Type.Optional(Sequence), level: Type.Optional(Level) }),
+  query: fields({ after: Type.Optional(SequenceCursor), level: Type.Optional(Level), order: OrderOfTime }),
   responses: {
     200: answers(
-      'A page, oldest first; `next` is always where to go on',
-      fields({ items: Type.Array(StorageEvent, { maxItems: storageEventsPage }), next: Sequence }),
+      'A page. Oldest first, `next` is always where to go on; newest first, it is null at the end',
+      fields({ items: Type.Array(StorageEvent, { maxItems: storageEventsPage }), next: nullable(SequenceCursor) }),
     ),
   },
 })

@@ -1,11 +1,13 @@
 import { sql } from 'kysely'
 import type { Queries } from '../../../database/database.ts'
+import { idsBeyond, type Start } from '../../../kernel/order.ts'
 
 const pending = sql.lit('pending' as const)
 
 /** Uploads that are under way, of all repositories, ordered by id. */
-export const openUploadsPage = (q: Queries, after: string | undefined, limit: number) =>
-  q
+export const openUploadsPage = (q: Queries, start: Start, limit: number) => {
+  const { is, id } = idsBeyond(start)
+  return q
     .selectFrom('uploads')
     .innerJoin('claims', 'claims.id', 'uploads.id')
     .leftJoin('assemblies', 'assemblies.claim_id', 'uploads.id')
@@ -21,10 +23,11 @@ export const openUploadsPage = (q: Queries, after: string | undefined, limit: nu
       'assemblies.stored_bytes',
     ])
     .where('uploads.status', '=', pending)
-    .$if(after !== undefined, (query) => query.where('uploads.id', '>', after ?? ''))
-    .orderBy('uploads.id')
+    .where('uploads.id', is, id)
+    .orderBy('uploads.id', start.order)
     .limit(limit)
     .execute()
+}
 
 export type OpenUploadRow = Awaited<ReturnType<typeof openUploadsPage>>[number]
 

@@ -3,6 +3,7 @@ import type { Database } from '../../../database/database.ts'
 import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
+import { cursorAt, type Start } from '../../../kernel/order.ts'
 import { type OpenUploadRow, openUploadsPage } from './administration.queries.ts'
 import { deleteUpload, lockUpload } from './uploads.queries.ts'
 import { cancel } from './uploads.ts'
@@ -40,13 +41,14 @@ const recordOf = (row: OpenUploadRow, now: string): OpenUploadRecord => ({
 /** A page of uploads that are under way, of everyone, ordered by id. */
 export const listOpenUploads = async (
   { database, clock }: Deps,
-  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+  { start, limit }: { readonly start: Start; readonly limit: number },
 ): Promise<{ items: OpenUploadRecord[]; next: string | null }> => {
-  const rows = await openUploadsPage(database.reader, after, limit)
+  const rows = await openUploadsPage(database.reader, start, limit)
   const now = timestamp(clock.now())
+  const last = rows.length < limit ? undefined : rows.at(-1)
   return {
     items: rows.map((row) => recordOf(row, now)),
-    next: rows.length < limit ? null : (rows.at(-1)?.id ?? null),
+    next: last === undefined ? null : cursorAt(start.order, last.id),
   }
 }
 

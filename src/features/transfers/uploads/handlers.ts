@@ -6,6 +6,7 @@ import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
+import { startAfter } from '../../../kernel/order.ts'
 import { cancelAnyUpload, listOpenUploads } from './administration.ts'
 import * as completion from './completion.ts'
 import * as operations from './operations.ts'
@@ -64,7 +65,10 @@ export const uploadHandlers = (deps: UploadDeps): BoundOperation[] => [
   }),
   handle(operations.listOpenUploads, async ({ query }) => ({
     status: 200,
-    json: await listOpenUploads(deps, { after: query.after, limit: query.limit ?? pageDefault }),
+    json: await listOpenUploads(deps, {
+      start: startAfter(query.order, query.after),
+      limit: query.limit ?? pageDefault,
+    }),
   })),
   handle(operations.cancelAnyUpload, async (input) => {
     await cancelAnyUpload(deps, actorFrom(input), input.path.id)

@@ -4,9 +4,11 @@ import { answers, answersNothing, defineOperation, jsonBody } from '../../../con
 import {
   ByteCount,
   fields,
+  IdCursor,
   IdempotencyKey,
   inRepository,
   nullable,
+  OrderOfTime,
   oneOf,
   pageLimit,
   RepositoryId,
@@ -199,7 +201,7 @@ export const listOpenUploads = defineOperation({
   path: '/api/v1/uploads',
   summary: 'List the uploads of everyone that are under way: whose they are and what they take',
   retry: 'read',
-  query: fields({ after: Type.Optional(Uuid), limit: pageLimit }),
+  query: fields({ after: Type.Optional(IdCursor), limit: pageLimit, order: OrderOfTime }),
   responses: {
     200: answers(
       'A page ordered by id',
@@ -218,7 +220,7 @@ export const listOpenUploads = defineOperation({
           }),
           { maxItems: pageMax },
         ),
-        next: nullable(Uuid),
+        next: nullable(IdCursor),
       }),
     ),
   },
