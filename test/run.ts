@@ -31,6 +31,9 @@ interface Phase {
 /** A test that takes longer has hung; the slowest take seconds. */
 const testTimeoutMs = 300_000
 
+/** Tests wait for disks, leases and other processes a fifth of their time: one file more than there are cores. */
+const filesAtOnce = availableParallelism() + 1
+
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'))
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
 const scratch = mkdtempSync(join(tmpdir(), 'svc-test-run-'))
@@ -116,12 +119,7 @@ const runPhase = async ({ name, files }: Phase, env: NodeJS.ProcessEnv): Promise
   const reporters = ['spec', 'stdout', 'tap', report].map(
     (value, index) => `--test-reporter${index % 2 === 0 ? '' : '-destination'}=${value}`,
   )
-  const options = [
-    ...reporters,
-    `--test-concurrency=${availableParallelism()}`,
-    `--test-timeout=${testTimeoutMs}`,
-    ...flags,
-  ]
+  const options = [...reporters, `--test-concurrency=${filesAtOnce}`, `--test-timeout=${testTimeoutMs}`, ...flags]
   console.log(`\n── ${name}: ${files.length} ${files.length === 1 ? 'file' : 'files'} ──`)
   running = spawn(process.execPath, ['--test', ...options, ...files], { stdio: 'inherit', env })
   const [status] = (await once(running, 'exit')) as [number | null]

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { closeConnections, type Told } from '../harness/client.ts'
-import { forEachEngine } from '../harness/engines.ts'
+import { onSqlite } from '../harness/engines.ts'
 import { addFileKeys } from '../harness/file-keys.ts'
 import { createOwner, createPerson, createRepository, type Person, password, signIn } from '../harness/people.ts'
 import {
@@ -25,8 +25,11 @@ after(closeConnections)
 
 type Json = Told['json']
 
-/** Commands as people type them, in processes of their own, against a service that runs. */
-forEachEngine((engine) => {
+/**
+ * Commands as people type them, in processes of their own, against a service that runs. What they ask it is asked on
+ * both engines elsewhere.
+ */
+onSqlite((engine) => {
   let service: TestService
   let owner: Person
   let environment: Environment
@@ -309,7 +312,7 @@ forEachEngine((engine) => {
   })
 })
 
-forEachEngine((engine) => {
+onSqlite((engine) => {
   it('svc recovery-key rotate: the new key is good from the next start on, the old one no more, others stay', async () => {
     const service = await startService(engine)
     try {
