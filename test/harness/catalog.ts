@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Ask, Told } from './client.ts'
 import type { TestEngine } from './engines.ts'
 import { expectAnswer } from './expect.ts'
@@ -87,7 +88,7 @@ export class Catalog {
     return (await this.expect({ path }, 200)).json
   }
 
-  published(content = `content ${++this.#files}`): Promise<string> {
+  published(content: string | Uint8Array = `content ${++this.#files}`): Promise<string> {
     return publish(this.service, this.writer.token, this.repository, newFile(`file ${++this.#files}`, content))
   }
 
@@ -100,6 +101,13 @@ export class Catalog {
     })
   }
 
+  /** Deletes a file that nothing keeps; answers what a deletion tells. */
+  async removed(id: string, expectedAnnotationRevision = 0): Promise<Told['json']> {
+    const told = await this.remove(id, expectedAnnotationRevision)
+    assert.equal(told.status, 200, told.text)
+    return told.json
+  }
+
   restore(id: string): Promise<Told> {
     return this.ask({ method: 'POST', path: `/artifacts/${id}/restore`, credential: this.keeper })
   }
@@ -107,6 +115,11 @@ export class Catalog {
   /** What stands in the way of deleting the file: what is shown, which has to be what a deletion is told as well. */
   async blockers(id: string): Promise<string[]> {
     return (await this.expect({ path: `/artifacts/${id}/deletion`, credential: this.keeper }, 200)).json.blockers
+  }
+
+  /** What was done with a file, oldest first. */
+  async actions(id: string): Promise<string[]> {
+    return (await this.journal(id)).map(({ action }) => action)
   }
 
   /** What the journal tells of a file, oldest first. */

@@ -3,10 +3,13 @@ import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { partBytesMin } from '../../src/kernel/limits/transfers.ts'
 import type { Told } from './client.ts'
+import { type Connection, openConnection } from './connection.ts'
 import { expectAnswer } from './expect.ts'
 import { digestOf } from './inspection.ts'
 import { type NewFile, newFile, openUpload } from './publishing.ts'
+import { inDatabase } from './rows.ts'
 import type { TestService } from './service.ts'
+import { until } from './until.ts'
 
 /** A file of some whole parts and a short last one. */
 export const fileOfParts = (name: string, wholeParts: number, restBytes = 5): NewFile =>
@@ -49,6 +52,37 @@ export const sendPart = (
     },
     body,
   })
+
+/** A part whose request has begun and has the lease; the rest of its bytes are for the test to send. */
+export const beginPart = async (
+  service: TestService,
+  credential: string,
+  upload: string,
+  index: number,
+  body: Uint8Array,
+  firstBytes: number,
+): Promise<Connection> => {
+  const connection = await openConnection(service.url)
+  const head = [
+    `PUT ${upload}/parts/${index} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${credential}`,
+    'Content-Type: application/octet-stream',
+    `X-Content-SHA256: ${digestOf(body)}`,
+    `Content-Length: ${body.byteLength}`,
+    'Connection: close',
+  ]
+  connection.send(`${head.join('\r\n')}\r\n\r\n`)
+  connection.send(body.subarray(0, firstBytes))
+  const id = upload.slice(upload.lastIndexOf('/') + 1)
+  await until('the request has the lease', () =>
+    inDatabase(service, async (q) => {
+      const row = await q.selectFrom('uploads').select('turn_holder').where('id', '=', id).executeTakeFirst()
+      return row?.turn_holder
+    }),
+  )
+  return connection
+}
 
 /** Sends parts of a file in this order, and insists on success. */
 export const sendParts = async (

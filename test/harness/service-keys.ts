@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RepositoryAction } from '../../src/kernel/actions.ts'
+import type { Ask } from './client.ts'
 import { expectAnswer } from './expect.ts'
 import type { Answering } from './service.ts'
 
@@ -93,3 +94,27 @@ export const revocation = (keyId: string, credential: string) => ({
 
 export const readKey = async (service: Answering, keyId: string) =>
   (await expectAnswer(service, { path: `/api/v1/api-keys/${keyId}`, credential: service.recoveryKey }, 200)).json
+
+/** A request for an account of a service. */
+export const accountRequest = (id: string, credential: string): Ask => ({
+  path: `/api/v1/service-accounts/${id}`,
+  credential,
+})
+/** Turns it on or off. */
+export const switchRequest = (id: string, credential: string, expectedRevision: number, enabled: boolean): Ask => ({
+  ...accountRequest(id, credential),
+  method: 'PATCH',
+  json: { expectedRevision, enabled },
+})
+/** Replaces its policy. */
+export const policyRequest = (
+  id: string,
+  credential: string,
+  expectedRevision: number,
+  bindings: readonly TestBinding[],
+): Ask => ({
+  path: `/api/v1/service-accounts/${id}/policy`,
+  credential,
+  method: 'PUT',
+  json: { expectedRevision, bindings },
+})

@@ -6,11 +6,9 @@ import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
-import type { Inspection } from '../harness/inspection.ts'
-import { createPerson, type Person } from '../harness/people.ts'
+import { createPerson } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
-import type { TestService } from '../harness/service.ts'
 
 const repository = 'one'
 const base = `/api/v1/repositories/${repository}`
@@ -20,50 +18,31 @@ after(closeConnections)
 
 forEachEngine((engine) => {
   let catalog: Catalog
-  let service: TestService
-  let inspection: Inspection
-  let writer: Person
-  let reader: Person
-  let keeper: string
   before(async () => {
     catalog = await Catalog.open(engine)
-    ;({ service, inspection, writer, reader, keeper } = catalog)
   })
-  after(() => inspection.inOrder())
+  after(() => catalog.inspection.inOrder())
   after(() => catalog.close())
-  afterEach(() => inspection.sums())
+  afterEach(() => catalog.inspection.sums())
 
   let files = 0
   const published = (): Promise<string> =>
-    publish(service, writer.token, repository, newFile(`file ${++files}`, `content ${files}`, descriptor))
+    publish(
+      catalog.service,
+      catalog.writer.token,
+      repository,
+      newFile(`file ${++files}`, `content ${files}`, descriptor),
+    )
   const pathOf = (id: string): string => `${base}/artifacts/${id}/annotations`
-  const get = async (id: string, status = 200, credential = reader.token): Promise<Told['json']> =>
-    (await expectAnswer(service, { path: pathOf(id), credential }, status)).json
-  const put = (id: string, json: unknown, credential = writer.token): Promise<Told> =>
-    service.ask({ method: 'PUT', path: pathOf(id), credential, json })
+  const get = async (id: string, status = 200, credential = catalog.reader.token): Promise<Told['json']> =>
+    (await expectAnswer(catalog.service, { path: pathOf(id), credential }, status)).json
+  const put = (id: string, json: unknown, credential = catalog.writer.token): Promise<Told> =>
+    catalog.service.ask({ method: 'PUT', path: pathOf(id), credential, json })
   const replaced = async (id: string, expectedRevision: number, value: object): Promise<Told['json']> => {
     const told = await put(id, { expectedRevision, value })
     assert.equal(told.status, 200, told.text)
     return told.json
   }
-  const remove = (id: string, expectedAnnotationRevision: number): Promise<Told> =>
-    expectAnswer(
-      service,
-      { method: 'DELETE', path: `${base}/artifacts/${id}`, credential: keeper, json: { expectedAnnotationRevision } },
-      200,
-    )
-  const restore = (id: string): Promise<Told> =>
-    service.ask({ method: 'POST', path: `${base}/artifacts/${id}/restore`, credential: keeper })
-  const journal = (id: string) =>
-    inDatabase(service, (q) =>
-      q
-        .selectFrom('journal')
-        .select(['action', 'actor', 'detail'])
-        .where('artifact_id', '=', id)
-        .orderBy('sequence')
-        .execute(),
-    )
-
   describe('annotations', () => {
     it('are those of the upload at revision 0, and replacing them leaves the descriptor as it was', async () => {
       const id = await published()
@@ -71,7 +50,11 @@ forEachEngine((engine) => {
       const value = { labels: ['Release'], metadata: { 'build.number': '7' }, collections: ['team:a', 'x_.-Y'] }
       assert.deepEqual(await replaced(id, 0, value), { revision: 1, ...value })
       assert.deepEqual(await get(id), { revision: 1, ...value })
-      const record = await expectAnswer(service, { path: `${base}/artifacts/${id}`, credential: reader.token }, 200)
+      const record = await expectAnswer(
+        catalog.service,
+        { path: `${base}/artifacts/${id}`, credential: catalog.reader.token },
+        200,
+      )
       assert.deepEqual(record.json.descriptor.labels, descriptor.labels)
       assert.deepEqual(record.json.descriptor.metadata, descriptor.metadata)
     })
@@ -95,12 +78,12 @@ forEachEngine((engine) => {
           if (status !== 200) assert.deepEqual([status, json.code], [409, 'revision_mismatch'])
         assert.deepEqual(await get(id), won[0]?.json)
       }
-      const lines = await journal(id)
+      const lines = await catalog.journal(id)
       assert.deepEqual(
         lines.map(({ action }) => action),
         ['artifact.publish', 'annotation.replace', 'annotation.replace'],
       )
-      for (const line of lines) assert.deepEqual([line.actor, line.detail], [`account:${writer.id}`, null])
+      for (const line of lines) assert.deepEqual([line.actor, line.detail], [`account:${catalog.writer.id}`, null])
     })
 
     it('are taken up to their limits and not beyond', async () => {
@@ -147,7 +130,7 @@ forEachEngine((engine) => {
       const id = await published()
       await replaced(id, 0, {})
       const last = 2_147_483_647
-      await inDatabase(service, async (q) => {
+      await inDatabase(catalog.service, async (q) => {
         await q
           .updateTable('annotations')
           .set({ revision: last - 1 })
@@ -160,9 +143,9 @@ forEachEngine((engine) => {
 
     it('of what is not there, not published, elsewhere or not visible are not found', async () => {
       const id = await published()
-      const session = await service.ask({
+      const session = await catalog.service.ask({
         path: `${base}/uploads`,
-        credential: writer.token,
+        credential: catalog.writer.token,
         headers: { 'idempotency-key': randomUUID() },
         json: newFile('pending', 'pending').descriptor,
       })
@@ -171,24 +154,28 @@ forEachEngine((engine) => {
         assert.equal((await put(missing, { expectedRevision: 0, value: {} })).status, 404)
       }
       const elsewhere = `/api/v1/repositories/releases/artifacts/${id}/annotations`
-      await expectAnswer(service, { path: elsewhere, credential: service.recoveryKey }, 404)
+      await expectAnswer(catalog.service, { path: elsewhere, credential: catalog.service.recoveryKey }, 404)
       const json = { expectedRevision: 0, value: {} }
-      await expectAnswer(service, { method: 'PUT', path: elsewhere, credential: service.recoveryKey, json }, 404)
-      const stranger = await createPerson(service, 'stranger')
+      await expectAnswer(
+        catalog.service,
+        { method: 'PUT', path: elsewhere, credential: catalog.service.recoveryKey, json },
+        404,
+      )
+      const stranger = await createPerson(catalog.service, 'stranger')
       await get(id, 404, stranger.token)
       assert.equal((await put(id, json, stranger.token)).status, 404)
-      assert.equal((await put(id, json, reader.token)).status, 403)
+      assert.equal((await put(id, json, catalog.reader.token)).status, 403)
     })
 
     it('decide over a deletion by their revision, which its check shows', async () => {
       const id = await published()
       await replaced(id, 0, { labels: ['changed'] })
       const path = `${base}/artifacts/${id}/deletion`
-      const check = await expectAnswer(service, { path, credential: keeper }, 200)
+      const check = await expectAnswer(catalog.service, { path, credential: catalog.keeper }, 200)
       assert.equal(check.json.annotationRevision, 1)
-      assert.equal((await remove(id, 0)).json.outcome, 'changed')
-      assert.equal((await remove(id, 2)).json.outcome, 'changed')
-      assert.equal((await remove(id, 1)).json.outcome, 'deleted')
+      assert.equal((await catalog.removed(id, 0)).outcome, 'changed')
+      assert.equal((await catalog.removed(id, 2)).outcome, 'changed')
+      assert.equal((await catalog.removed(id, 1)).outcome, 'deleted')
     })
 
     it('and deletion exclude each other, whoever is first', async () => {
@@ -196,11 +183,11 @@ forEachEngine((engine) => {
         const id = await published()
         const [told, deleted] = await Promise.all([
           put(id, { expectedRevision: 0, value: { labels: ['late'] } }),
-          remove(id, 0),
+          catalog.removed(id, 0),
         ])
         assert.ok(
-          (told.status === 200 && deleted.json.outcome === 'changed') ||
-            (told.status === 404 && deleted.json.outcome === 'deleted'),
+          (told.status === 200 && deleted.outcome === 'changed') ||
+            (told.status === 404 && deleted.outcome === 'deleted'),
           `${told.text} ${deleted.text}`,
         )
       }
@@ -209,15 +196,15 @@ forEachEngine((engine) => {
     it('are hidden with a deleted file, come back with it, and go with it for good', async () => {
       const id = await published()
       const now = await replaced(id, 0, { labels: ['kept'], collections: ['c'] })
-      await remove(id, 1)
+      await catalog.removed(id, 1)
       await get(id, 404)
       assert.equal((await put(id, { expectedRevision: 1, value: {} })).status, 404)
-      assert.equal((await restore(id)).status, 200)
+      assert.equal((await catalog.restore(id)).status, 200)
       assert.deepEqual(await get(id), now)
-      await remove(id, 1)
-      service.clock.advance(25 * hour)
-      await inspection.upkeep()
-      const rows = await inDatabase(service, (q) =>
+      await catalog.removed(id, 1)
+      catalog.service.clock.advance(25 * hour)
+      await catalog.inspection.upkeep()
+      const rows = await inDatabase(catalog.service, (q) =>
         q.selectFrom('annotations').selectAll().where('artifact_id', '=', id).execute(),
       )
       assert.deepEqual(rows, [])
@@ -226,13 +213,13 @@ forEachEngine((engine) => {
 
   it('annotations of nothing are found by the doctor, and forgotten when it mends', async () => {
     const artifact_id = randomUUID()
-    await inDatabase(service, async (q) => {
+    await inDatabase(catalog.service, async (q) => {
       await q
         .insertInto('annotations')
         .values({ artifact_id, revision: 1, labels: '[]', metadata: '{}', collections: '[]' })
         .execute()
     })
-    assert.match((await inspection.findings()).damage.join(), new RegExp(artifact_id))
-    assert.equal((await inspection.mend()).length, 1)
+    assert.match((await catalog.inspection.findings()).damage.join(), new RegExp(artifact_id))
+    assert.equal((await catalog.inspection.mend()).length, 1)
   })
 })

@@ -9,15 +9,18 @@ import { createOwner, type Person } from '../harness/people.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import {
+  accountRequest,
   activation,
   activeKey,
   binding,
   createServiceAccount,
   issueKey,
   issueRequest,
+  policyRequest,
   readKey,
   revocation,
   rotateRequest,
+  switchRequest,
   type TestBinding,
   type TestKey,
   type TestServiceAccount,
@@ -69,18 +72,6 @@ forEachEngine((engine) => {
       { ...delegation(operator.id, target), method: 'DELETE', credential: service.recoveryKey },
       204,
     )
-  const account = (id: string, credential: string): Ask => ({ path: `/api/v1/service-accounts/${id}`, credential })
-  const patch = (id: string, credential: string, expectedRevision: number, enabled: boolean): Ask => ({
-    ...account(id, credential),
-    method: 'PATCH',
-    json: { expectedRevision, enabled },
-  })
-  const put = (id: string, credential: string, expectedRevision: number, bindings: readonly TestBinding[]): Ask => ({
-    path: `/api/v1/service-accounts/${id}/policy`,
-    credential,
-    method: 'PUT',
-    json: { expectedRevision, bindings },
-  })
   const listed = async (credential: string): Promise<string[]> =>
     (await expectAnswer(service, { path: '/api/v1/service-accounts', credential }, 200)).json.items.map(
       (item: { id: string }) => item.id,
@@ -89,13 +80,13 @@ forEachEngine((engine) => {
   const everything = (target: TestServiceAccount, keyId: string, credential: string) => {
     const request = { bindings: [], credential }
     return [
-      ['service-account.read', account(target.id, credential)],
+      ['service-account.read', accountRequest(target.id, credential)],
       ['policy.read', { path: `/api/v1/service-accounts/${target.id}/policy`, credential }],
       ['credential.read', { path: `/api/v1/service-accounts/${target.id}/keys`, credential }],
       ['credential.read', { path: `/api/v1/api-keys/${keyId}`, credential }],
       ['service-audit.read', { path: `/api/v1/service-accounts/${target.id}/audit`, credential }],
-      ['service-account.manage', patch(target.id, credential, target.revision + 7, true)],
-      ['policy.manage', put(target.id, credential, target.revision + 7, [])],
+      ['service-account.manage', switchRequest(target.id, credential, target.revision + 7, true)],
+      ['policy.manage', policyRequest(target.id, credential, target.revision + 7, [])],
       ['credential.manage', issueRequest(service, target.id, request)],
       ['credential.manage', rotateRequest(service, keyId, request)],
       ['credential.manage', revocation(keyId, credential)],
@@ -240,7 +231,9 @@ forEachEngine((engine) => {
       rotateRequest(service, old.id, { bindings, credential: operator.secret })
     await expectAnswer(service, rotate(beyond), 403, 'ceiling_exceeded')
     await expectAnswer(service, rotate([binding('releases', 'content.read')]), 409, 'policy_exceeded')
-    const narrow = put(target.id, service.recoveryKey, target.revision, [binding('releases', 'artifact.delete')])
+    const narrow = policyRequest(target.id, service.recoveryKey, target.revision, [
+      binding('releases', 'artifact.delete'),
+    ])
     await expectAnswer(service, narrow, 200)
     await expectAnswer(service, rotate([binding('releases', 'repository.read')]), 409, 'policy_exceeded')
     const mine = { bindings: [binding('releases', 'repository.read')] }
@@ -275,17 +268,20 @@ forEachEngine((engine) => {
     const inside = await createServiceAccount(service, small)
     const wider = await createServiceAccount(service, large)
     for (const { id } of [inside, wider]) await delegate(operator, id)
-    await expectAnswer(service, put(inside.id, operator.secret, 1, large), 403, 'ceiling_exceeded')
+    await expectAnswer(service, policyRequest(inside.id, operator.secret, 1, large), 403, 'ceiling_exceeded')
     const next = [binding('releases', 'content.read')]
-    assert.deepEqual((await expectAnswer(service, put(inside.id, operator.secret, 1, next), 200)).json.bindings, next)
-    await expectAnswer(service, put(wider.id, operator.secret, 1, next), 403, 'ceiling_exceeded')
-    await expectAnswer(service, put(wider.id, operator.secret, 1, []), 403, 'ceiling_exceeded')
-    const off = await expectAnswer(service, patch(inside.id, operator.secret, 2, false), 200)
+    assert.deepEqual(
+      (await expectAnswer(service, policyRequest(inside.id, operator.secret, 1, next), 200)).json.bindings,
+      next,
+    )
+    await expectAnswer(service, policyRequest(wider.id, operator.secret, 1, next), 403, 'ceiling_exceeded')
+    await expectAnswer(service, policyRequest(wider.id, operator.secret, 1, []), 403, 'ceiling_exceeded')
+    const off = await expectAnswer(service, switchRequest(inside.id, operator.secret, 2, false), 200)
     assert.equal(off.json.enabled, false)
-    await expectAnswer(service, patch(inside.id, operator.secret, 3, true), 200)
+    await expectAnswer(service, switchRequest(inside.id, operator.secret, 3, true), 200)
     for (const enabled of [true, false])
-      await expectAnswer(service, patch(wider.id, operator.secret, 1, enabled), 403, 'ceiling_exceeded')
-    const seen = await expectAnswer(service, account(wider.id, service.recoveryKey), 200)
+      await expectAnswer(service, switchRequest(wider.id, operator.secret, 1, enabled), 403, 'ceiling_exceeded')
+    const seen = await expectAnswer(service, accountRequest(wider.id, service.recoveryKey), 200)
     assert.deepEqual([seen.json.revision, seen.json.enabled, seen.json.bindings], [1, true, large])
   })
 
@@ -350,7 +346,7 @@ forEachEngine((engine) => {
         })
         .execute(),
     )
-    await expectAnswer(service, account(target.id, handed.secret), 404)
+    await expectAnswer(service, accountRequest(target.id, handed.secret), 404)
     assert.deepEqual(await listed(handed.secret), [])
   })
 
@@ -360,10 +356,10 @@ forEachEngine((engine) => {
     const [revoked, expiring, disabled] = [await newOperator(), await newOperator(iso(minute)), await newOperator()]
     for (const operator of [revoked, expiring, disabled]) {
       await delegate(operator, target.id)
-      await expectAnswer(service, account(target.id, operator.secret), 200)
+      await expectAnswer(service, accountRequest(target.id, operator.secret), 200)
     }
     await expectAnswer(service, revocation(revoked.id, service.recoveryKey), 200)
-    await expectAnswer(service, patch(disabled.accountId, service.recoveryKey, 1, false), 200)
+    await expectAnswer(service, switchRequest(disabled.accountId, service.recoveryKey, 1, false), 200)
     service.clock.advance(minute + 1_000)
     for (const [operator, code] of [
       [revoked, 'credential_invalid'],
@@ -371,8 +367,8 @@ forEachEngine((engine) => {
       [disabled, 'credential_invalid'],
     ] as const)
       for (const [, asked] of everything(target, key.id, operator.secret)) await expectAnswer(service, asked, 401, code)
-    await expectAnswer(service, patch(disabled.accountId, service.recoveryKey, 2, true), 200)
-    await expectAnswer(service, account(target.id, disabled.secret), 200)
+    await expectAnswer(service, switchRequest(disabled.accountId, service.recoveryKey, 2, true), 200)
+    await expectAnswer(service, accountRequest(target.id, disabled.secret), 200)
   })
 
   it('belongs to one key: neither another key of the account nor a successor has it', async () => {
@@ -381,12 +377,12 @@ forEachEngine((engine) => {
     await delegate(operator, target.id)
     const bindings = operators.bindings
     const sibling = await activeKey(service, operator.accountId, { bindings })
-    await expectAnswer(service, account(target.id, sibling.secret), 404, 'not_found')
+    await expectAnswer(service, accountRequest(target.id, sibling.secret), 404, 'not_found')
     const told = await expectAnswer(service, rotateRequest(service, operator.id, { bindings }), 201)
-    await expectAnswer(service, account(target.id, told.json.secret), 401, 'credential_invalid')
+    await expectAnswer(service, accountRequest(target.id, told.json.secret), 401, 'credential_invalid')
     await expectAnswer(service, activation(told.json.secret), 204)
-    await expectAnswer(service, account(target.id, told.json.secret), 404, 'not_found')
-    await expectAnswer(service, account(target.id, operator.secret), 200)
+    await expectAnswer(service, accountRequest(target.id, told.json.secret), 404, 'not_found')
+    await expectAnswer(service, accountRequest(target.id, operator.secret), 200)
   })
 
   it('records who did it', async () => {

@@ -7,12 +7,10 @@ import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
-import type { Inspection } from '../harness/inspection.ts'
 import { addPackage, publishPackage, register, registrationOf } from '../harness/packages.ts'
-import { createPerson, createRepository, grant, type Person } from '../harness/people.ts'
+import { createPerson, createRepository, grant } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
-import type { TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount, freshName } from '../harness/service-keys.ts'
 import type { TestManifest } from '../harness/zip.ts'
 
@@ -23,46 +21,20 @@ after(closeConnections)
 
 forEachEngine((engine) => {
   let catalog: Catalog
-  let service: TestService
-  let inspection: Inspection
-  let writer: Person
-  let reader: Person
-  let keeper: string
   before(async () => {
     catalog = await Catalog.open(engine)
-    ;({ service, inspection, writer, reader, keeper } = catalog)
   })
-  after(() => inspection.inOrder())
+  after(() => catalog.inspection.inOrder())
   after(() => catalog.close())
-  afterEach(() => inspection.sums())
+  afterEach(() => catalog.inspection.sums())
 
   const get = (path: string, status = 200): Promise<Told> =>
-    expectAnswer(service, { path: `${base}${path}`, credential: reader.token }, status)
-  const registered = (id: string): Promise<Told> => register(service, writer.token, repository, id)
+    expectAnswer(catalog.service, { path: `${base}${path}`, credential: catalog.reader.token }, status)
+  const registered = (id: string): Promise<Told> => register(catalog.service, catalog.writer.token, repository, id)
   const published = (manifest: TestManifest): Promise<string> =>
-    publishPackage(service, writer.token, repository, manifest)
-  const added = (manifest: TestManifest): Promise<string> => addPackage(service, writer.token, repository, manifest)
-  const remove = (id: string): Promise<Told> => {
-    const json = { expectedAnnotationRevision: 0 }
-    return expectAnswer(service, { method: 'DELETE', path: `${base}/artifacts/${id}`, credential: keeper, json }, 200)
-  }
-  const restore = (id: string): Promise<Told> =>
-    service.ask({ method: 'POST', path: `${base}/artifacts/${id}/restore`, credential: keeper })
-  const journal = (id: string): Promise<string[]> =>
-    inDatabase(service, async (q) =>
-      (await q.selectFrom('journal').select('action').where('artifact_id', '=', id).orderBy('sequence').execute()).map(
-        ({ action }) => action,
-      ),
-    )
-  const pass = async (ms: number): Promise<void> => {
-    service.clock.advance(ms)
-    for (const person of [writer, reader]) {
-      const { name, password } = person
-      const told = await service.ask({ path: '/api/v1/auth/login', json: { name, password } })
-      Object.assign(person, { token: told.json.token })
-    }
-  }
-
+    publishPackage(catalog.service, catalog.writer.token, repository, manifest)
+  const added = (manifest: TestManifest): Promise<string> =>
+    addPackage(catalog.service, catalog.writer.token, repository, manifest)
   describe('registering', () => {
     it('makes a file the version that its manifest names, and says so as often as it is asked', async () => {
       const manifest = { group: 'Tools/Net', name: 'Probe', version: '1.2.3-rc.1+build.7', title: 'Probe', tags: ['a'] }
@@ -73,7 +45,7 @@ forEachEngine((engine) => {
         const { group, name, version } = manifest
         assert.deepEqual(told.json, { group, name, version, artifactId: id, manifest })
       }
-      assert.deepEqual(await journal(id), ['artifact.publish', 'package.register'])
+      assert.deepEqual(await catalog.actions(id), ['artifact.publish', 'package.register'])
     })
 
     it('takes a manifest with a byte order mark, without group, or with one that is null', async () => {
@@ -99,7 +71,7 @@ forEachEngine((engine) => {
         assert.equal(told.status, 409, told.text)
         assert.equal(told.json.code, 'version_exists')
         assert.ok(told.json.detail.includes(first), 'it says which')
-        assert.deepEqual(await journal(id), ['artifact.publish'])
+        assert.deepEqual(await catalog.actions(id), ['artifact.publish'])
       }
       await added({ group: 'A', name: 'Same', version: '1.0.0' })
       await added({ name: 'Same', version: '1.0.0' })
@@ -116,7 +88,7 @@ forEachEngine((engine) => {
         assert.equal(told.filter(({ status }) => status === 200).length, 2, 'and it is told so both times')
         for (const { status, json, text } of told) if (status !== 200) assert.equal(json.code, 'version_exists', text)
         const [winner] = winners
-        assert.deepEqual(await journal(String(winner)), ['artifact.publish', 'package.register'])
+        assert.deepEqual(await catalog.actions(String(winner)), ['artifact.publish', 'package.register'])
       }
     })
 
@@ -124,32 +96,32 @@ forEachEngine((engine) => {
       for (let round = 0; round < 8; round++) {
         const manifest = { name: freshName('gone'), version: '1.0.0' }
         const id = await published(manifest)
-        const [told] = await Promise.all([registered(id), remove(id)])
+        const [told] = await Promise.all([registered(id), catalog.removed(id)])
         assert.ok(told.status === 200 || told.status === 404, told.text)
         await get(`/packages/resolve?name=${manifest.name}`, 404)
-        assert.equal((await restore(id)).status, 200)
+        assert.equal((await catalog.restore(id)).status, 200)
         await get(`/packages/resolve?name=${manifest.name}`, told.status)
       }
     })
 
     it('is refused for what is no file, a session under way, and to who may only read', async () => {
       assert.equal((await registered(randomUUID())).status, 404)
-      const opened = await service.ask({
+      const opened = await catalog.service.ask({
         path: `${base}/uploads`,
-        credential: writer.token,
+        credential: catalog.writer.token,
         headers: { 'idempotency-key': randomUUID() },
         json: newFile('x', 'x').descriptor,
       })
       assert.equal((await registered(opened.json.id)).status, 404)
       const id = await published({ name: freshName('read'), version: '1.0.0' })
-      const request = { method: 'POST', path: registrationOf(repository, id), credential: reader.token }
-      await expectAnswer(service, request, 403, 'permission_missing')
-      const stranger = await createPerson(service, freshName('stranger'))
-      await expectAnswer(service, { ...request, credential: stranger.token }, 404, 'not_found')
-      await createRepository(service, 'other')
-      await grant(service, writer, 'other', 'write')
-      const elsewhere = { ...request, path: registrationOf('other', id), credential: writer.token }
-      await expectAnswer(service, elsewhere, 404, 'not_found')
+      const request = { method: 'POST', path: registrationOf(repository, id), credential: catalog.reader.token }
+      await expectAnswer(catalog.service, request, 403, 'permission_missing')
+      const stranger = await createPerson(catalog.service, freshName('stranger'))
+      await expectAnswer(catalog.service, { ...request, credential: stranger.token }, 404, 'not_found')
+      await createRepository(catalog.service, 'other')
+      await grant(catalog.service, catalog.writer, 'other', 'write')
+      const elsewhere = { ...request, path: registrationOf('other', id), credential: catalog.writer.token }
+      await expectAnswer(catalog.service, elsewhere, 404, 'not_found')
     })
   })
 
@@ -157,22 +129,22 @@ forEachEngine((engine) => {
     it('is free for another file, and comes back with its own if nobody took it', async () => {
       const manifest = { name: freshName('freed'), version: '2.0.0' }
       const first = await added(manifest)
-      await remove(first)
+      await catalog.removed(first)
       await get(`/packages/resolve?name=${manifest.name}`, 404)
       assert.deepEqual((await get(`/packages?name=${manifest.name}`)).json.items, [])
       assert.equal((await registered(first)).status, 404)
-      assert.equal((await restore(first)).status, 200)
+      assert.equal((await catalog.restore(first)).status, 200)
       assert.equal((await get(`/packages/resolve?name=${manifest.name}`)).json.artifactId, first)
-      await remove(first)
+      await catalog.removed(first)
       const second = await added(manifest)
-      const told = await restore(first)
+      const told = await catalog.restore(first)
       assert.equal(told.status, 409, told.text)
       assert.equal(told.json.code, 'version_exists')
       await get(`/artifacts/${first}`, 404)
       assert.equal((await get(`/packages/resolve?name=${manifest.name}`)).json.artifactId, second)
-      await remove(second)
-      assert.equal((await restore(first)).status, 200)
-      assert.equal((await restore(second)).status, 409)
+      await catalog.removed(second)
+      assert.equal((await catalog.restore(first)).status, 200)
+      assert.equal((await catalog.restore(second)).status, 409)
       assert.equal((await get(`/packages/resolve?name=${manifest.name}`)).json.artifactId, first)
     })
 
@@ -180,9 +152,9 @@ forEachEngine((engine) => {
       for (let round = 0; round < 6; round++) {
         const manifest = { name: freshName('wanted'), version: '2.0.0' }
         const first = await added(manifest)
-        await remove(first)
+        await catalog.removed(first)
         const second = await published(manifest)
-        const [back, taken] = await Promise.all([restore(first), registered(second)])
+        const [back, taken] = await Promise.all([catalog.restore(first), registered(second)])
         assert.deepEqual([back.status, taken.status].toSorted(), [200, 409], `${back.text} ${taken.text}`)
         const chosen = (await get(`/packages/resolve?name=${manifest.name}`)).json.artifactId
         assert.equal(chosen, back.status === 200 ? first : second)
@@ -191,10 +163,10 @@ forEachEngine((engine) => {
 
     it('is forgotten when the file can no longer be brought back', async () => {
       const id = await added({ name: freshName('forgotten'), version: '2.0.0' })
-      await remove(id)
-      await pass(25 * hour)
-      await inspection.upkeep()
-      const rows = await inDatabase(service, (q) =>
+      await catalog.removed(id)
+      await catalog.pass(25 * hour)
+      await catalog.inspection.upkeep()
+      const rows = await inDatabase(catalog.service, (q) =>
         q.selectFrom('freed_packages').select('artifact_id').where('artifact_id', '=', id).execute(),
       )
       assert.deepEqual(rows, [])
@@ -208,19 +180,22 @@ forEachEngine((engine) => {
     const all: Item[] = []
     const lists = '/packages?'
     before(async () => {
-      await createRepository(service, 'lists')
-      for (const person of [reader, writer]) await grant(service, person, 'lists', 'write')
+      await createRepository(catalog.service, 'lists')
+      for (const person of [catalog.reader, catalog.writer]) await grant(catalog.service, person, 'lists', 'write')
       for (const group of ['', 'B/c', 'a'])
         for (const name of ['zeta', 'Alpha', 'mid'])
           for (const version of versions) {
             const manifest = { group, name, version }
-            all.push({ ...manifest, artifactId: await addPackage(service, writer.token, 'lists', manifest) })
+            all.push({
+              ...manifest,
+              artifactId: await addPackage(catalog.service, catalog.writer.token, 'lists', manifest),
+            })
           }
     })
 
     const listed = async (query: string): Promise<{ items: Item[]; next: string | null; groups: unknown[] }> => {
       const path = `/api/v1/repositories/lists${lists}${query}`
-      return (await expectAnswer(service, { path, credential: reader.token }, 200)).json
+      return (await expectAnswer(catalog.service, { path, credential: catalog.reader.token }, 200)).json
     }
     const everyPage = async (query: string, limit: number): Promise<Item[]> => {
       const items: Item[] = []
@@ -304,7 +279,7 @@ forEachEngine((engine) => {
       assert.ok(next !== null)
       const refused = async (query: string): Promise<void> => {
         const path = `/api/v1/repositories/lists/packages?${query}`
-        await expectAnswer(service, { path, credential: reader.token }, 400, 'invalid_request')
+        await expectAnswer(catalog.service, { path, credential: catalog.reader.token }, 400, 'invalid_request')
       }
       for (const query of ['sort=name', 'direction=desc', 'group=', 'name=mid']) await refused(`${query}&after=${next}`)
       for (const after of ['', 'x', `${next}A`, next.slice(0, -2), Buffer.from('a\nb\nc\nd').toString('base64url')])
@@ -312,20 +287,21 @@ forEachEngine((engine) => {
       for (const query of ['sort=size', 'direction=up', 'groupBy=name', 'limit=0', 'limit=101', 'name=', 'what=1'])
         await refused(query)
       const other = `${base}/packages?after=${next}`
-      await expectAnswer(service, { path: other, credential: reader.token }, 400, 'invalid_request')
+      await expectAnswer(catalog.service, { path: other, credential: catalog.reader.token }, 400, 'invalid_request')
     })
 
     it('ends a page early where its manifests are long, and goes on', async () => {
-      await createRepository(service, 'long')
-      await grant(service, writer, 'long', 'write')
+      await createRepository(catalog.service, 'long')
+      await grant(catalog.service, catalog.writer, 'long', 'write')
       const count = 7
       const readme = 'r'.repeat(Math.floor(packagePageManifestBytesMax / 5))
       for (let n = 0; n < count; n++)
-        await addPackage(service, writer.token, 'long', { name: 'long', version: `${n}.0.0`, readme })
+        await addPackage(catalog.service, catalog.writer.token, 'long', { name: 'long', version: `${n}.0.0`, readme })
       const found: string[] = []
       for (let after = '', pages = 0; ; pages++) {
         const path = `/api/v1/repositories/long/packages?limit=100${after}`
-        const { items, next } = (await expectAnswer(service, { path, credential: writer.token }, 200)).json
+        const { items, next } = (await expectAnswer(catalog.service, { path, credential: catalog.writer.token }, 200))
+          .json
         assert.ok(items.length <= 4)
         found.push(...items.map((item: Item) => item.version))
         if (next === null) {
@@ -356,7 +332,7 @@ forEachEngine((engine) => {
       assert.equal(whole.headers['content-disposition'], direct.headers['content-disposition'])
       const path = `${base}/packages/content?name=${name}`
       const ask = (headers: Record<string, string>, method = 'GET', query = ''): Promise<Told> =>
-        service.ask({ method, path: path + query, credential: reader.token, headers })
+        catalog.service.ask({ method, path: path + query, credential: catalog.reader.token, headers })
       const part = await ask({ range: 'bytes=0-3' })
       assert.equal(part.status, 206)
       assert.ok(part.bytes.equals(whole.bytes.subarray(0, 4)))
@@ -375,26 +351,26 @@ forEachEngine((engine) => {
       await added({ name, version: '1.0.0' })
       const key = async (action: 'content.read' | 'package.read'): Promise<string> => {
         const bindings = [binding(repository, action)]
-        const account = await createServiceAccount(service, bindings)
-        return (await activeKey(service, account.id, { bindings })).secret
+        const account = await createServiceAccount(catalog.service, bindings)
+        return (await activeKey(catalog.service, account.id, { bindings })).secret
       }
       const [content, packages] = [await key('content.read'), await key('package.read')]
       const asked = (path: string, credential: string) => ({ path: `${base}${path}?name=${name}`, credential })
-      await expectAnswer(service, asked('/packages/content', content), 200)
-      await expectAnswer(service, asked('/packages/content', packages), 403, 'permission_missing')
+      await expectAnswer(catalog.service, asked('/packages/content', content), 200)
+      await expectAnswer(catalog.service, asked('/packages/content', packages), 403, 'permission_missing')
       for (const path of ['/packages', '/packages/resolve']) {
-        await expectAnswer(service, asked(path, packages), 200)
-        await expectAnswer(service, asked(path, content), 403, 'permission_missing')
+        await expectAnswer(catalog.service, asked(path, packages), 200)
+        await expectAnswer(catalog.service, asked(path, content), 403, 'permission_missing')
       }
-      const stranger = await createPerson(service, freshName('stranger'))
+      const stranger = await createPerson(catalog.service, freshName('stranger'))
       for (const path of ['/packages', '/packages/resolve', '/packages/content'])
-        await expectAnswer(service, asked(path, stranger.token), 404, 'not_found')
+        await expectAnswer(catalog.service, asked(path, stranger.token), 404, 'not_found')
     })
   })
 
   it('never takes a file for a package that nobody registered', async () => {
     const name = freshName('quiet')
-    await publish(service, writer.token, repository, newFile('x', 'x'))
+    await publish(catalog.service, catalog.writer.token, repository, newFile('x', 'x'))
     await published({ name, version: '1.0.0' })
     await get(`/packages/resolve?name=${name}`, 404)
   })

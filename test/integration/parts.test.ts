@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { partBytesMin, uploadLeaseMs, uploadLifetimeMs } from '../../src/kernel/limits/transfers.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
-import { type Connection, openConnection } from '../harness/connection.ts'
+import type { Connection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { chunked, digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
-import { assertPublished, fileOfParts, openSession, partOf, sendPart, sendParts } from '../harness/parts.ts'
+import { assertPublished, beginPart, fileOfParts, openSession, partOf, sendPart, sendParts } from '../harness/parts.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { type NewFile, newFile, sendContent } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -66,31 +66,9 @@ forEachEngine((engine) => {
     assert.equal(told.json.code, code, told.text)
   }
 
-  /** A part whose request has begun and has the turn; the rest of its bytes are for the test to send. */
   const begin = async (upload: string, index: number, body: Uint8Array, firstBytes: number): Promise<Connection> => {
-    const connection = await openConnection(service.url)
+    const connection = await beginPart(service, writer.token, upload, index, body, firstBytes)
     connections.push(connection)
-    const head = [
-      `PUT ${upload}/parts/${index} HTTP/1.1`,
-      'Host: localhost',
-      `Authorization: Bearer ${writer.token}`,
-      'Content-Type: application/octet-stream',
-      `X-Content-SHA256: ${digestOf(body)}`,
-      `Content-Length: ${body.byteLength}`,
-      'Connection: close',
-    ]
-    connection.send(`${head.join('\r\n')}\r\n\r\n`)
-    connection.send(body.subarray(0, firstBytes))
-    await until('the request has its turn', () =>
-      inDatabase(service, async (q) => {
-        const row = await q
-          .selectFrom('uploads')
-          .select('turn_holder')
-          .where('id', '=', idOf(upload))
-          .executeTakeFirst()
-        return row?.turn_holder
-      }),
-    )
     return connection
   }
 

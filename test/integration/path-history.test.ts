@@ -2,17 +2,16 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { assetHistoryPage, expectedRevisionMax, revisionMax } from '../../src/kernel/limits/catalog.ts'
+import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
-import { type Inspection, openInspection } from '../harness/inspection.ts'
-import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
+import { createPerson, createRepository, grant } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
-import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 
-const repository = 'kept'
+const repository = 'one'
 const base = `/api/v1/repositories/${repository}`
 
 interface Revision {
@@ -27,39 +26,30 @@ interface Revision {
 after(closeConnections)
 
 forEachEngine((engine) => {
-  let service: TestService
-  let inspection: Inspection
-  let writer: Person
-  let reader: Person
+  let catalog: Catalog
   /** Published files. */
   const files: string[] = []
 
   before(async () => {
-    service = await startService(engine, { roles: { gateway: 'api', worker: false } })
-    inspection = await openInspection(service)
-    await createOwner(service)
-    for (const id of [repository, 'elsewhere']) await createRepository(service, id)
-    writer = await createPerson(service, 'writer')
-    reader = await createPerson(service, 'reader')
-    await grant(service, writer, repository, 'write')
-    await grant(service, writer, 'elsewhere', 'write')
-    await grant(service, reader, repository, 'read')
-    for (const name of ['one', 'two', 'three'])
-      files.push(await publish(service, writer.token, repository, newFile(name, name)))
+    catalog = await Catalog.open(engine)
+    await createRepository(catalog.service, 'elsewhere')
+    await grant(catalog.service, catalog.writer, 'elsewhere', 'write')
+    for (const content of ['one', 'two', 'three']) files.push(await catalog.published(content))
   })
-  after(() => inspection.inOrder())
-  after(async () => {
-    await inspection.close()
-    await service.stop()
-  })
-  afterEach(() => inspection.sums())
+  after(() => catalog.inspection.inOrder())
+  after(() => catalog.close())
+  afterEach(() => catalog.inspection.sums())
 
   const file = (index: number): string => files[index] ?? ''
   let paths = 0
   const freshPath = (): string => `folder ${++paths}/%_ü.txt`
-  const ask = (what: string, query: Record<string, string | number>, credential = reader.token): Promise<Told> => {
+  const ask = (
+    what: string,
+    query: Record<string, string | number>,
+    credential = catalog.reader.token,
+  ): Promise<Told> => {
     const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]))
-    return service.ask({ path: `${base}/${what}?${text}`, credential })
+    return catalog.service.ask({ path: `${base}/${what}?${text}`, credential })
   }
   const answered = async (told: Promise<Told>, status = 200, code?: string): Promise<Told['json']> => {
     const { status: seen, json, text } = await told
@@ -67,14 +57,14 @@ forEachEngine((engine) => {
     return json
   }
   const put = (path: string, artifactId: string, expectedRevision: number): Promise<Told> =>
-    service.ask({
+    catalog.service.ask({
       method: 'PUT',
       path: `${base}/asset`,
-      credential: writer.token,
+      credential: catalog.writer.token,
       json: { path, artifactId, expectedRevision },
     })
-  const restore = (json: unknown, credential = writer.token): Promise<Told> =>
-    service.ask({ path: `${base}/asset/restore`, credential, json })
+  const restore = (json: unknown, credential = catalog.writer.token): Promise<Told> =>
+    catalog.service.ask({ path: `${base}/asset/restore`, credential, json })
   /** A path that showed these files, one after the other. */
   const shown = async (...ids: readonly string[]): Promise<string> => {
     const path = freshPath()
@@ -91,7 +81,7 @@ forEachEngine((engine) => {
 
   describe('the history of a path', () => {
     it('has every revision with who made it and when, newest first', async () => {
-      const from = service.clock.now()
+      const from = catalog.service.clock.now()
       const path = await shown(file(0), file(1), file(1))
       const { items, next } = await answered(ask('asset/history', { path }))
       assert.equal(next, null)
@@ -99,14 +89,14 @@ forEachEngine((engine) => {
         path,
         revision: 3 - index,
         artifactId,
-        actor: `account:${writer.id}`,
-        actorName: writer.name,
+        actor: `account:${catalog.writer.id}`,
+        actorName: catalog.writer.name,
         createdAt: items[index]?.createdAt,
         sourceRevision: null,
       }))
       assert.deepEqual(items, expected)
       for (const { createdAt } of items)
-        assert.ok(Date.parse(createdAt) >= from && Date.parse(createdAt) <= service.clock.now(), createdAt)
+        assert.ok(Date.parse(createdAt) >= from && Date.parse(createdAt) <= catalog.service.clock.now(), createdAt)
       for (const { actorName: _, ...item } of items)
         assert.deepEqual(await answered(ask('asset/revision', { path, revision: item.revision })), item)
     })
@@ -114,7 +104,12 @@ forEachEngine((engine) => {
     it('tells of what a raw upload replaced', async () => {
       const path = 'raw/build.bin'
       for (const body of ['first', 'second', 'second'])
-        await service.ask({ method: 'PUT', path: `${base}/raw/${path}`, credential: writer.token, body })
+        await catalog.service.ask({
+          method: 'PUT',
+          path: `${base}/raw/${path}`,
+          credential: catalog.writer.token,
+          body,
+        })
       const { items } = await answered(ask('asset/history', { path }))
       assert.deepEqual(
         items.map(({ revision }: Revision) => revision),
@@ -124,14 +119,14 @@ forEachEngine((engine) => {
 
     it(`comes in pages of ${assetHistoryPage}, and goes on where it was although revisions are added`, async () => {
       const path = await shown(file(0))
-      await inDatabase(service, async (q) => {
+      await inDatabase(catalog.service, async (q) => {
         const rows = Array.from({ length: 2 * assetHistoryPage - 1 }, (_, index) => ({
           repository,
           path,
           revision: index + 2,
           artifact_id: file(index % 3),
           actor: 'account:someone',
-          created_at: new Date(service.clock.now()).toISOString(),
+          created_at: new Date(catalog.service.clock.now()).toISOString(),
           source_revision: null,
         }))
         await q.insertInto('asset_revisions').values(rows).execute()
@@ -166,7 +161,7 @@ forEachEngine((engine) => {
       for (const revision of [2, revisionMax])
         await answered(ask('asset/revision', { path, revision }), 404, 'not_found')
       const elsewhere = `/api/v1/repositories/elsewhere/asset/history?${new URLSearchParams({ path })}`
-      await expectAnswer(service, { path: elsewhere, credential: writer.token }, 404, 'not_found')
+      await expectAnswer(catalog.service, { path: elsewhere, credential: catalog.writer.token }, 404, 'not_found')
     })
 
     it('points at what is wrong in the question', async () => {
@@ -194,7 +189,7 @@ forEachEngine((engine) => {
         path,
         revision: 3,
         artifactId: file(0),
-        actor: `account:${writer.id}`,
+        actor: `account:${catalog.writer.id}`,
         createdAt: restored.createdAt,
         sourceRevision: 1,
       })
@@ -202,14 +197,14 @@ forEachEngine((engine) => {
       assert.equal((await ask('asset/content', { path })).text, 'one')
       assert.deepEqual((await answered(ask('asset/history', { path }))).items[0], {
         ...restored,
-        actorName: writer.name,
+        actorName: catalog.writer.name,
       })
-      const line = await inDatabase(service, (q) =>
+      const line = await inDatabase(catalog.service, (q) =>
         q.selectFrom('journal').selectAll().orderBy('sequence', 'desc').limit(1).executeTakeFirstOrThrow(),
       )
       assert.deepEqual(
         [line.repository, line.action, line.artifact_id, line.detail, line.actor, line.occurred_at],
-        [repository, 'asset.restore', file(0), path, `account:${writer.id}`, restored.createdAt],
+        [repository, 'asset.restore', file(0), path, `account:${catalog.writer.id}`, restored.createdAt],
       )
     })
 
@@ -261,7 +256,7 @@ forEachEngine((engine) => {
 
     it('reaches the last revision and none after it', async () => {
       const path = await shown(file(0))
-      await inDatabase(service, async (q) => {
+      await inDatabase(catalog.service, async (q) => {
         for (const table of ['assets', 'asset_revisions'] as const)
           await q.updateTable(table).set({ revision: expectedRevisionMax }).where('path', '=', path).execute()
       })
@@ -270,7 +265,7 @@ forEachEngine((engine) => {
       await answered(restore(json), 409, 'revision_mismatch')
       await pointsAt(restore({ ...json, expectedRevision: revisionMax }), '/expectedRevision')
       // Nobody came there by two thousand million changes, which the doctor would say.
-      await inDatabase(service, async (q) => {
+      await inDatabase(catalog.service, async (q) => {
         for (const table of ['assets', 'asset_revisions'] as const)
           await q.deleteFrom(table).where('path', '=', path).execute()
       })
@@ -294,24 +289,26 @@ forEachEngine((engine) => {
       const needed = ['asset.restore', 'asset.read', 'artifact.read'] as const
       for (const missing of needed) {
         const bindings = [binding(repository, ...needed.filter((action) => action !== missing))]
-        const account = await createServiceAccount(service, bindings)
-        const key = await activeKey(service, account.id, { bindings })
+        const account = await createServiceAccount(catalog.service, bindings)
+        const key = await activeKey(catalog.service, account.id, { bindings })
         await answered(restore(json, key.secret), 403, 'permission_missing')
       }
-      await answered(restore(json, reader.token), 403, 'permission_missing')
-      const stranger = await createPerson(service, `stranger-${randomUUID().slice(0, 8)}`)
+      await answered(restore(json, catalog.reader.token), 403, 'permission_missing')
+      const stranger = await createPerson(catalog.service, `stranger-${randomUUID().slice(0, 8)}`)
       await answered(restore(json, stranger.token), 404, 'not_found')
       await answered(ask('asset/history', { path }, stranger.token), 404, 'not_found')
       const bindings = [binding(repository, ...needed)]
-      const key = await activeKey(service, (await createServiceAccount(service, bindings)).id, { bindings })
+      const key = await activeKey(catalog.service, (await createServiceAccount(catalog.service, bindings)).id, {
+        bindings,
+      })
       const restored = await answered(restore(json, key.secret))
       assert.match(restored.actor, /^service-account:/)
     })
   })
 
   describe('the audit', () => {
-    const audit = (after?: string, credential = reader.token): Promise<Told> =>
-      service.ask({ path: `${base}/audit${after === undefined ? '' : `?after=${after}`}`, credential })
+    const audit = (after?: string, credential = catalog.reader.token): Promise<Told> =>
+      catalog.service.ask({ path: `${base}/audit${after === undefined ? '' : `?after=${after}`}`, credential })
 
     it('tells each change once, oldest first, with its actor and no more', async () => {
       const last = (await answered(audit())).items.at(-1)?.sequence ?? '0'
@@ -324,14 +321,18 @@ forEachEngine((engine) => {
           from = items.at(-1).sequence
         }
       }
-      const id = await publish(service, writer.token, repository, newFile('audited', 'audited'))
+      const id = await publish(catalog.service, catalog.writer.token, repository, newFile('audited', 'audited'))
       const path = freshPath()
       await answered(put(path, id, 0))
       await answered(restore({ path, sourceRevision: 1, expectedRevision: 1 }))
       const found = (await all()).slice(-3)
       assert.deepEqual(
         found.map(({ actor, action, artifactId }) => [actor, action, artifactId]),
-        ['artifact.publish', 'asset.replace', 'asset.restore'].map((action) => [`account:${writer.id}`, action, id]),
+        ['artifact.publish', 'asset.replace', 'asset.restore'].map((action) => [
+          `account:${catalog.writer.id}`,
+          action,
+          id,
+        ]),
       )
       for (const entry of found)
         assert.deepEqual(Object.keys(entry).sort(), [
@@ -345,7 +346,7 @@ forEachEngine((engine) => {
     })
 
     it('comes 100 at a time, and is empty beyond the last entry', async () => {
-      await inDatabase(service, async (q) => {
+      await inDatabase(catalog.service, async (q) => {
         const { journal_head: head } = await q
           .updateTable('repositories')
           .set((eb) => ({ journal_head: eb('journal_head', '+', 250) }))
@@ -359,7 +360,7 @@ forEachEngine((engine) => {
           artifact_id: file(0),
           detail: null,
           actor: 'account:someone',
-          occurred_at: new Date(service.clock.now()).toISOString(),
+          occurred_at: new Date(catalog.service.clock.now()).toISOString(),
         }))
         await q.insertInto('journal').values(rows).execute()
       })
@@ -382,10 +383,12 @@ forEachEngine((engine) => {
     it('takes only decimal digits, and shows nothing to who may not see the repository', async () => {
       for (const wrong of ['', 'x', '-1', '01', '1.5', '1e3', '%20', '9'.repeat(16), '9'.repeat(40)])
         await pointsAt(audit(wrong), '/query/after')
-      const stranger = await createPerson(service, `stranger-${randomUUID().slice(0, 8)}`)
+      const stranger = await createPerson(catalog.service, `stranger-${randomUUID().slice(0, 8)}`)
       await answered(audit('0', stranger.token), 404, 'not_found')
       const bindings = [binding(repository, 'repository.read', 'artifact.list')]
-      const key = await activeKey(service, (await createServiceAccount(service, bindings)).id, { bindings })
+      const key = await activeKey(catalog.service, (await createServiceAccount(catalog.service, bindings)).id, {
+        bindings,
+      })
       await answered(audit('0', key.secret), 403, 'permission_missing')
     })
   })

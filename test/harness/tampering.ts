@@ -1,0 +1,205 @@
+const nobody = '00000000-0000-7000-8000-000000000000'
+
+/**
+ * A row that somebody left otherwise who wrote past the service: what it is, how it was done, what doctor says of it.
+ */
+export type Tampering = readonly [what: string, statements: readonly string[], ...said: RegExp[]]
+
+const one = (table: string, key = 'artifact_id'): string => `${key} = (select max(${key}) from ${table})`
+
+/** Done to the rows of a rich catalogue. */
+export const tamperings = (engine: 'sqlite' | 'postgres'): readonly Tampering[] => [
+  [
+    'a version under another order',
+    [`update packages set version_key = '0' where ${one('packages')}`],
+    /the package .+ is not the version that its manifest says/,
+  ],
+  [
+    'a folded name that is none',
+    [`update packages set name_key = 'TOOL' where ${one('packages')}`],
+    /is not the version that its manifest says/,
+  ],
+  [
+    'a version that is said to be no pre-release',
+    ['update packages set prerelease = 0 where prerelease = 1'],
+    /is not the version that its manifest says/,
+  ],
+  [
+    'another manifest',
+    [`update packages set manifest = '{"name":"other","version":"1.0.0"}' where ${one('packages')}`],
+    /is not the version that its manifest says/,
+  ],
+  [
+    'a package in another repository than its file',
+    [`update packages set repository = 'two' where ${one('packages')}`],
+    /a row of packages names artifact_id, repository .+ two, which artifacts does not have/,
+  ],
+  [
+    'stages of packages that no file has',
+    [
+      "insert into package_stages select artifact_id, 'never', repository, group_key, name_key, prerelease, version_key, '' from packages",
+    ],
+    /is not found by the stages/,
+  ],
+  [
+    'a gap in the history of a path',
+    ['delete from asset_revisions where revision = 2'],
+    /asset_revisions: a revision of one notes\/read me\.txt is missing/,
+  ],
+  [
+    'a path without a history',
+    ["delete from asset_revisions where path = 'empty'"],
+    /empty.+ does not show the newest revision/,
+  ],
+  [
+    'a history without its path',
+    ["delete from assets where path = 'empty'"],
+    /a row of asset_revisions names repository, path one empty, which assets or removed_paths does not have/,
+  ],
+  [
+    'a history without its beginning',
+    ["delete from asset_revisions where revision = 1 and path = 'notes/read me.txt'"],
+    /the oldest revisions of .+read me.+ are missing/,
+  ],
+  [
+    'a removed path without the revision that says so',
+    ['delete from asset_revisions where removed = 1'],
+    /removed.+ was removed, and its history does not end with that/,
+  ],
+  [
+    'a path that shows a file and is removed',
+    [
+      "insert into assets select repository, path, 1, artifact_id, 1 from asset_revisions where path = 'removed' and revision = 1",
+    ],
+    /removed.+ was removed, and its history does not end with that/,
+  ],
+  [
+    'a path that shows the file of another repository',
+    ["update assets set artifact_id = (select max(id) from artifacts where repository = 'two') where path = 'empty'"],
+    /does not show the newest revision/,
+  ],
+  [
+    'a gap in the history of attachments',
+    ['delete from attachments where revision = 2', 'delete from attachment_revisions where revision = 2'],
+    /attachment_revisions: a revision of .+ is missing/,
+  ],
+  [
+    'an attachment in no place',
+    ['update attachments set position = 5 where revision = 1'],
+    /attachments: a position of .+ 1 is missing/,
+  ],
+  [
+    'a reference to nobody',
+    [`update artifact_references set artifact_id = '${nobody}'`],
+    /a row of artifact_references names artifact_id/,
+  ],
+  [
+    'annotations of nobody',
+    [`update annotations set artifact_id = '${nobody}' where ${one('annotations')}`],
+    /annotations of .+ belong to no file/,
+  ],
+  ['a stage in another repository', ["update artifact_stages set repository = 'two'"], /stands in another one/],
+  [
+    'a copy that is not there',
+    [`update promotions set copy_id = '${nobody}'`],
+    /a row of promotions names copy_id, target/,
+  ],
+  [
+    'a file that is published and deleted',
+    [
+      'insert into artifacts select id, repository, name, size, sha256, labels, metadata, created_at, expires_at, published_at from deleted_artifacts',
+    ],
+    /is published and deleted at once/,
+  ],
+  [
+    'a file whose claim is another',
+    [`update artifacts set size = size + 1 where ${one('artifacts', 'id')}`],
+    /is published without a live claim/,
+  ],
+  [
+    'files in a deleted repository',
+    ["update repositories set deleted_at = '2026' where id = 'two'"],
+    /repository two is deleted, and there are artifacts in it/,
+  ],
+  [
+    'a policy on the authority of nobody',
+    ['update storage_policies set key_id = null'],
+    /repository one: its storage policy is enabled on the authority of no key/,
+  ],
+  [
+    'a policy that is disabled and due',
+    ["update storage_policies set enabled = 0, next_run_at = '2026'"],
+    /disabled, and has a key or a next run/,
+  ],
+  [
+    'events beyond their counter',
+    ["insert into storage_events values ('one', 900, '2026', 'info', 'x', '{}')"],
+    /repository one: the storage events go to 900/,
+  ],
+  [
+    'a journal beyond its counter',
+    ["update repositories set journal_head = 1 where id = 'one'"],
+    /repository one: the journal has \d+ lines/,
+  ],
+  [
+    'a gap in a journal',
+    ["delete from journal where repository = 'one' and sequence = 3"],
+    /repository one: the journal has \d+ lines/,
+  ],
+  [
+    'a consumer that is ahead of its journal',
+    ['update journal_cursors set sequence = 9999'],
+    /webhook:x has come to 9999/,
+  ],
+  [
+    'a gap in the security audit',
+    ['delete from security_audit where sequence = 3'],
+    /the security audit has \d+ lines/,
+  ],
+  [
+    'a security audit beyond its counter',
+    ["update counters set value = 1 where name = 'security_audit'"],
+    /the security audit has \d+ lines/,
+  ],
+  [
+    'an account that is not found by its name',
+    ["update accounts set name_key = 'somebody' where name = 'writer'"],
+    /accounts: writer is not found by its name/,
+  ],
+  [
+    'a wrong count of accounts',
+    ["update counters set value = 77 where name = 'accounts'"],
+    /the counter of accounts says 77/,
+  ],
+  [
+    'a wrong count of jobs',
+    ["update counters set value = 77 where name = 'open_jobs'"],
+    /the counter of open jobs says 77/,
+  ],
+  [
+    'a key of no account',
+    [`update service_keys set account_id = '${nobody}'`],
+    /a row of service_keys names account_id/,
+  ],
+  [
+    'a label that search does not know',
+    [`update annotations set labels = '["otherwise"]'`],
+    /search does not know the artifact/,
+  ],
+  ['paths that search has otherwise', ["update search_entries set paths = 'x'"], /search does not know the artifact/],
+  [
+    'a path that leads to another file than search knows',
+    ['delete from assets where path = (select min(path) from assets)'],
+    /search does not know the artifact/,
+  ],
+  ['text that search has otherwise', ["update search_entries set text = 'x'"], /search does not know the artifact/],
+  ...(engine === 'sqlite'
+    ? ([
+        [
+          'what search knows of no file',
+          ["insert into search_index (rowid, tokens) values (7, 'abc')"],
+          /search knows something at 7, where no file is/,
+        ],
+      ] satisfies Tampering[])
+    : []),
+]
