@@ -140,6 +140,8 @@ export const listening = async (program: Program): Promise<string> => {
 /** Settings of a service on a port of its own. */
 export const settingsFor = (place: { dataDir: string; databaseUrl?: string }, more: Environment = {}): Environment => ({
   SVC_DATA_DIR: place.dataDir,
+  // Who is signed in on this machine is nobody in a test.
+  XDG_CONFIG_HOME: `${place.dataDir}-home`,
   SVC_LISTEN: '127.0.0.1:0',
   SVC_FREE_SPACE_RESERVE_BYTES: '0',
   SVC_LOG_LEVEL: 'warn',

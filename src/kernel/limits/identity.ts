@@ -7,6 +7,8 @@ export const credentialMinCharacters = 32 // spec
 export const credentialMaxCharacters = 512 // spec
 export const sessionLifetimeMs = 12 * hour // spec
 export const sessionsPerAccountMax = 32 // spec
+/** Sessions that the command line keeps, one an address: as many services as somebody works with, and some more. */
+export const signInsKept = 32
 /** How long the holder of an expired session is told so, before its row is forgotten. */
 export const endedSessionsKeptMs = 7 * day
 export const passwordMinCharacters = 12 // spec

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync } from 'node:fs'
 import { setGlobalProxyFromEnv } from 'node:http'
 import { isIP } from 'node:net'
 import { isLoopback } from '../../http/pipeline/hosts.ts'
@@ -6,6 +6,7 @@ import { keyPaths } from '../keys-file.ts'
 import { readSettings, type Settings } from '../settings/rules.ts'
 import { CommandFailed } from './command-failed.ts'
 import { type Endpoint, type Service, serviceAt } from './service.ts'
+import { signInAt, signIns } from './sign-ins.ts'
 
 /** An empty variable is an unset one. */
 const given = (environment: NodeJS.ProcessEnv, name: 'SVC_URL' | 'SVC_TOKEN'): string | null => {
@@ -13,38 +14,75 @@ const given = (environment: NodeJS.ProcessEnv, name: 'SVC_URL' | 'SVC_TOKEN'): s
   return text === undefined || text === '' ? null : text
 }
 
-/** Where the service is: what SVC_URL says, otherwise where the settings let the service of this machine listen. */
+/**
+ * Where the service is: what SVC_URL says; otherwise where the settings let the service of this machine listen, if its
+ * recovery key is here or nobody signed in from here; otherwise where somebody signed in last.
+ */
 export const addressFrom = (environment: NodeJS.ProcessEnv): string => {
   const url = given(environment, 'SVC_URL')
-  return url === null ? ownAddress(readSettings(environment)) : addressIn(url)
+  if (url !== null) return addressIn(url)
+  const settings = readSettings(environment)
+  if (given(environment, 'SVC_TOKEN') !== null || isReadable(keyPaths(settings).recoveryKey))
+    return ownAddress(settings)
+  return signIns(environment)[0]?.address ?? ownAddress(settings)
 }
 
 /**
- * Where commands find the service: SVC_URL and SVC_TOKEN of the environment; without them the service of this machine,
- * at the address that its settings say, and its recovery key, which never goes anywhere else.
+ * Whether commands were told of a service, or signed in to one. Otherwise all that they know of is this machine, where
+ * the recovery key lies.
+ */
+export const knowsService = (environment: NodeJS.ProcessEnv = process.env): boolean => {
+  if (given(environment, 'SVC_TOKEN') !== null) return true
+  const url = given(environment, 'SVC_URL')
+  if (isReadable(keyPaths(readSettings(environment)).recoveryKey)) return url !== null && !leadsHere(addressIn(url))
+  return url !== null || signIns(environment).length > 0
+}
+
+/**
+ * What commands show the service at an address, the first that there is: SVC_TOKEN; the recovery key of this machine,
+ * which goes nowhere else; the session that was begun there with `svc login`.
  */
 const endpointFrom = (environment: NodeJS.ProcessEnv): Endpoint => {
   const token = given(environment, 'SVC_TOKEN')
   const address = addressFrom(environment)
   if (token !== null) return { address, credential: token, credentialFrom: 'SVC_TOKEN' }
-  const settings = readSettings(environment)
-  if (given(environment, 'SVC_URL') !== null && !isThisMachine(new URL(address).hostname.replaceAll(/[[\]]/g, '')))
+  const own = given(environment, 'SVC_URL') === null || leadsHere(address)
+  const { recoveryKey } = keyPaths(readSettings(environment))
+  const signedIn = own && isReadable(recoveryKey) ? undefined : signInAt(environment, address)
+  if (signedIn !== undefined) {
+    const { name, token: credential } = signedIn
+    return { address, credential, credentialFrom: `${name}, signed in by: svc login ${address}` }
+  }
+  if (!own)
     throw new CommandFailed(
       'credentialRefused',
-      `SVC_URL names ${address}, and the recovery key does not leave this machine: set SVC_TOKEN to a credential for it.`,
+      `No credential for ${address}, and the recovery key does not leave this machine. Sign in (svc login ${address}), or set SVC_TOKEN.`,
     )
-  const { recoveryKey } = keyPaths(settings)
+  const secret = secretIn(recoveryKey)
   // Not through a proxy either, whatever NODE_USE_ENV_PROXY and HTTP_PROXY say.
   setGlobalProxyFromEnv({ http_proxy: address, https_proxy: address, no_proxy: '*' })
-  return { address, credential: secretIn(recoveryKey), credentialFrom: recoveryKey }
+  return { address, credential: secret, credentialFrom: recoveryKey }
 }
+
+const isReadable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether what is sent to this address stays on this machine. */
+export const leadsHere = (address: string): boolean => isThisMachine(new URL(address).hostname.replaceAll(/[[\]]/g, ''))
 
 /** Where names below `localhost` lead, a name server says; what is said of it alone is in the files of the machine. */
 const isThisMachine = (name: string): boolean => name === 'localhost' || (isIP(name) !== 0 && isLoopback(name))
 
 export const connect = (environment: NodeJS.ProcessEnv = process.env): Service => serviceAt(endpointFrom(environment))
 
-const addressIn = (text: string): string => {
+/** An address as it is compared: throws for what is none. */
+export const addressIn = (text: string, from = 'SVC_URL: is'): string => {
   const url = URL.parse(text)
   if (
     url === null ||
@@ -53,7 +91,7 @@ const addressIn = (text: string): string => {
     url.hash !== '' ||
     url.username + url.password !== ''
   )
-    throw new CommandFailed('failed', 'SVC_URL: is no address; write it like https://files.example.org')
+    throw new CommandFailed('failed', `${from} no address; write it like https://files.example.org`)
   return url.href.replace(/\/+$/, '')
 }
 
@@ -72,7 +110,7 @@ const secretIn = (path: string): string => {
     const why = code === 'ENOENT' ? `there is no ${path}` : `${path} cannot be read (${String(code)})`
     throw new CommandFailed(
       'credentialRefused',
-      `No credential: SVC_TOKEN is not set, and ${why}. Set SVC_TOKEN, or run this where the service keeps its data (SVC_DATA_DIR).`,
+      `No credential: SVC_TOKEN is not set, and ${why}. Sign in (svc login), set SVC_TOKEN, or run this where the service keeps its data (SVC_DATA_DIR).`,
     )
   }
 }

@@ -31,6 +31,18 @@ export const secretFromInput = async (what: string): Promise<string> => {
   return secret
 }
 
+/** A line that may be seen, from the terminal alone: standard input is for the secret. */
+export const lineFromInput = async (what: string): Promise<string> => {
+  if (!process.stdin.isTTY) throw new CommandFailed('failed', `${what}: say it as an option, nobody can be asked`)
+  const terminal = createInterface({ input: process.stdin, terminal: false })
+  process.stderr.write(`${what}: `)
+  try {
+    return (await terminal.question('')).trim()
+  } finally {
+    terminal.close()
+  }
+}
+
 export interface PasswordOptions {
   readonly generate?: boolean
 }

@@ -7,7 +7,8 @@ import { CommandFailed } from './command-failed.ts'
 export interface Endpoint {
   /** Without a trailing slash. */
   readonly address: string
-  readonly credential: string
+  /** Null for what needs none. */
+  readonly credential: string | null
   /** Where the credential came from, for people: such as `SVC_TOKEN`. */
   readonly credentialFrom: string
 }
@@ -76,7 +77,7 @@ const ask = async (endpoint: Endpoint, method: string, target: string, { headers
       method,
       headers: {
         ...Object.fromEntries(texts(headers)),
-        authorization: `Bearer ${endpoint.credential}`,
+        ...(endpoint.credential === null ? {} : { authorization: `Bearer ${endpoint.credential}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -125,6 +126,7 @@ const refusalIn = (endpoint: Endpoint, status: number, text: string): CommandFai
   const problem = jsonOf(endpoint, text)
   const [code, detail] = [field(problem, 'code'), field(problem, 'detail')]
   if (code === '') return foreign(endpoint.address)
+  if (status === 401 && endpoint.credential === null) return new CommandFailed('credentialRefused', detail)
   if (status === 401)
     return new CommandFailed(
       'credentialRefused',

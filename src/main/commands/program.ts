@@ -8,10 +8,12 @@ import {
   declareKeys,
   declareRecoveryKey,
   declareServiceAccounts,
+  declareSignIn,
   declareUsers,
 } from './access/declared.ts'
 import { exampleText } from './example.ts'
 import type { OutputOptions } from './output.ts'
+import { declareRepositories } from './repositories/declared.ts'
 import { serve } from './serve.ts'
 
 const wholeNumber = (text: string): number => {
@@ -115,28 +117,8 @@ export const commandLine = (): Command => {
     .description('put an export into an empty database and store; go on where it stopped')
     .addHelpText('after', exampleText('svc import /backup/svc'))
     .action(async (folder: string) => (await import('./moving.ts')).importCommand(folder))
-  const repository = program.command('repository').description('create, list and delete repositories')
-  const repositories = () => import('./repository.ts')
-  repository
-    .command('create <id>')
-    .description('create a repository')
-    .addHelpText('after', exampleText('svc repository create builds'))
-    .action(async (id: string) => (await repositories()).createRepositoryCommand(id))
-  repository
-    .command('list')
-    .description('list repositories and the bytes they hold')
-    .addHelpText('after', exampleText('svc repository list'))
-    .action(async () => (await repositories()).listRepositoriesCommand())
-  repository
-    .command('quota <id> <bytes>')
-    .description('limit what a repository may reserve in all, or none for no limit')
-    .addHelpText('after', exampleText('svc repository quota builds 10000000000'))
-    .action(async (id: string, bytes: string) => (await repositories()).setQuotaCommand(id, bytes))
-  repository
-    .command('delete <id>')
-    .description('delete an empty repository')
-    .addHelpText('after', exampleText('svc repository delete builds'))
-    .action(async (id: string) => (await repositories()).deleteRepositoryCommand(id))
+  declareRepositories(program)
+  declareSignIn(program)
   declareUsers(program)
   declareGroups(program)
   declareGrants(program)

@@ -25,6 +25,34 @@ interface Named extends OutputOptions {
   readonly activate?: boolean
 }
 
+export const declareSignIn = (program: Command): void => {
+  const signIn = () => import('./sign-in.ts')
+  example(
+    program
+      .command('login [address]')
+      .description('sign in with name and password, and keep the session for the commands that follow')
+      .option('--user <name>', 'who signs in; asked for where it is left out')
+      .option(...asJson),
+    'svc login https://files.example.org --user ann',
+  ).action(async (address: string | undefined, options: OutputOptions & { user?: string }) =>
+    (await signIn()).login(address, options),
+  )
+  example(
+    program
+      .command('logout [address]')
+      .description('end the session that svc login began')
+      .option(...asJson),
+    'svc logout',
+  ).action(async (address: string | undefined, options: OutputOptions) => (await signIn()).logout(address, options))
+  example(
+    program
+      .command('token [address]')
+      .description('print the session that svc login began, for curl and other programs')
+      .option(...asJson),
+    'svc token https://files.example.org',
+  ).action(async (address: string | undefined, options: OutputOptions) => (await signIn()).printToken(address, options))
+}
+
 export const declareUsers = (program: Command): void => {
   const users = () => import('./users.ts')
   const user = program.command('user').description('people: their accounts, passwords and tokens')
