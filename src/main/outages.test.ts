@@ -12,7 +12,7 @@ const scene = () => {
   const works = { database: true, store: true, disk: true }
   const outages = new Outages(logTo({ write: (line) => void lines.push(JSON.parse(line)) }, 'info'))
   const look = (what: keyof typeof works) => async () => {
-    if (!works[what]) throw new Error('away')
+    if (!works[what]) throw what === 'disk' ? new Failure('insufficient_space', 'no room') : new Error('away')
   }
   const stop = outages.watch({ database: look('database'), store: look('store'), disk: look('disk') })
   return { lines, works, outages, stop, said: () => lines.map(({ level, msg }) => `${level} ${msg}`) }
@@ -57,6 +57,33 @@ describe('what is away', () => {
     for (const _ of [1, 2]) outages.notice(refused)
     await nextRound()
     assert.deepEqual(said(), ['error the disk is full: nothing can be written'])
+  })
+
+  it('is told once when it goes and once when it is back, though nobody asks for anything meanwhile', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+    const { works, said, stop } = scene()
+    const pass = async (ms: number): Promise<void> => {
+      for (let passed = 0; passed < ms; passed += 1_000) {
+        t.mock.timers.tick(1_000)
+        await nextRound()
+      }
+    }
+    await pass(60_000)
+    assert.deepEqual(said(), [])
+    works.disk = false
+    works.database = false
+    await pass(60_000)
+    const gone = ['error the database does not answer', 'error the disk is full: nothing can be written']
+    assert.deepEqual(said().sort(), gone)
+    works.disk = true
+    works.database = true
+    await pass(60_000)
+    const back = ['warn the database answers again', 'warn there is room on the disk again']
+    assert.deepEqual(said().slice(2).sort(), back)
+    stop()
+    works.store = false
+    await pass(60_000)
+    assert.equal(said().length, 4)
   })
 
   it('is never a request that was wrong', () => {

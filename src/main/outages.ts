@@ -1,6 +1,6 @@
 import { DatabaseUnavailable } from '../database/unavailable.ts'
 import { Failure } from '../kernel/failure.ts'
-import { diskQuietMs, outageLookEveryMs } from '../kernel/limits/process.ts'
+import { diskQuietMs, outageLookEveryMs, outageWatchEveryMs } from '../kernel/limits/process.ts'
 import { BlobStoreFull, BlobStoreUnavailable } from '../ports/blob-store.ts'
 import type { Logger } from './log.ts'
 
@@ -11,6 +11,7 @@ const outages = {
   disk: ['the disk is full: nothing can be written', 'there is room on the disk again'],
 } as const
 type Kind = keyof typeof outages
+const kinds: readonly Kind[] = ['database', 'store', 'disk']
 
 /** A request that was refused since the disk has less than its reserve left. */
 const isNoRoom = (error: Error): boolean => error instanceof Failure && error.code === 'insufficient_space'
@@ -43,11 +44,22 @@ export class Outages {
     this.#log = log
   }
 
-  /** From now on outages are noticed. The answered function ends that. */
+  /** From now on outages are noticed, by whoever meets one and by the clock. The answered function ends that. */
   watch(looks: Looks): () => void {
     this.#looks = looks
+    const timer = setInterval(() => this.#lookAround(looks), outageWatchEveryMs).unref()
     return () => {
+      clearInterval(timer)
       this.#looks = null
+    }
+  }
+
+  /** What is away is looked at already; what fails here is looked at once more, as when somebody met it. */
+  #lookAround(looks: Looks): void {
+    for (const kind of kinds) {
+      // A disk of which nobody can say how full it is does not answer at all.
+      const otherwise = kind === 'disk' ? 'store' : kind
+      if (!this.#away.has(kind)) looks[kind]().catch((error) => this.#isAway(kindOf(error) ?? otherwise, error))
     }
   }
 

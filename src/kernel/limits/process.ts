@@ -32,6 +32,8 @@ export const logWriteBytesMax = 4 * KiB
 
 /** How often it is looked whether what was away is back. */
 export const outageLookEveryMs = second
+/** How often it is looked whether something went that nobody has met: often enough for whoever reads the log. */
+export const outageWatchEveryMs = 10 * second
 /**
  * A disk counts as full until nothing failed for want of room for so long: what was freed may be taken again at once.
  */
