@@ -87,6 +87,12 @@ export const SequenceCursor = Type.String({
   description: 'a place in a journal as a string of at most 15 decimal digits, or the next of a page of the same order',
 })
 
+/** The cursor of a list that says nothing of what is in it. */
+export const OpaqueCursor = Type.String({
+  pattern: patterns.opaqueCursor,
+  description: 'the next of a page before, of the same list',
+})
+
 export const pageLimit = Type.Optional(Type.Integer({ minimum: 1, maximum: pageMax, default: pageDefault }))
 
 export const inRepository = fields({ repository: Type.String() })

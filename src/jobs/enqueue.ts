@@ -5,7 +5,8 @@ import { timestamp } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import { newId } from '../kernel/ids.ts'
 import { openJobsMax, openJobsPerCallerMax } from '../kernel/limits/jobs.ts'
-import { findJob, findJobOf, insertJob, lockJobOf, openJobsOf, updateJob } from './jobs.queries.ts'
+import type { Start } from '../kernel/order.ts'
+import { findJob, findJobOf, insertJob, listJobsOf, lockJobOf, openJobsOf, updateJob } from './jobs.queries.ts'
 
 /**
  * Work for later, as rows (I4): asked for in the transaction that makes it necessary, done by whichever worker gets to
@@ -78,6 +79,10 @@ const countOneMore = async (tx: Transaction, owner: string): Promise<void> => {
 }
 
 export const readJob = (q: Queries, id: string): Promise<Job | undefined> => findJob(q, id)
+
+/** Jobs that an owner asked for, open and ended. */
+export const jobsOf = (q: Queries, owner: string, start: Start, limit: number): Promise<Job[]> =>
+  listJobsOf(q, owner, start, limit)
 
 /** The job of a kind that is about this, open or ended. */
 export const readJobOf = (q: Queries, kind: Job['kind'], subject: string): Promise<Job | undefined> =>

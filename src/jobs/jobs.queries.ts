@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../database/database.ts'
 import type { JobsTable } from '../database/tables/jobs.ts'
+import { idsBeyond, type Start } from '../kernel/order.ts'
 
 export const findJob = (q: Queries, id: string): Promise<JobsTable | undefined> =>
   q.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst()
@@ -25,6 +26,19 @@ export const openJobsOf = async (q: Queries, owner: string): Promise<number> =>
       .where('ended_at', 'is', null)
       .executeTakeFirstOrThrow()
   ).jobs
+
+/** Jobs that an owner asked for, by their ids. */
+export const listJobsOf = (q: Queries, owner: string, start: Start, limit: number): Promise<JobsTable[]> => {
+  const { is, id } = idsBeyond(start)
+  return q
+    .selectFrom('jobs')
+    .selectAll()
+    .where('owner', '=', owner)
+    .where('id', is, id)
+    .orderBy('id', start.order)
+    .limit(limit)
+    .execute()
+}
 
 export const insertJob = async (tx: Transaction, row: JobsTable): Promise<void> => {
   await tx.insertInto('jobs').values(row).execute()

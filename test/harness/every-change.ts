@@ -136,14 +136,15 @@ const changesOfFiles = async ({ catalog, keeper, file, at }: Place): Promise<Rec
     credential,
     ...(json === undefined ? {} : { json }),
   })
-  const [subject, doomed, deleted] = [await file(), await artifact(catalog), await artifact(catalog)]
+  const [subject, doomed] = [await file(), await artifact(catalog)]
+  const [deleted, missed] = [await artifact(catalog), await artifact(catalog)]
   const removal = (id: string): Ask => ({
     method: 'DELETE',
     path: at(`/artifacts/${id}`),
     credential: keeper,
     json: { expectedAnnotationRevision: 0 },
   })
-  await expectAnswer(service, removal(deleted), 200)
+  for (const id of [deleted, missed]) await expectAnswer(service, removal(id), 200)
   for (const path of ['/raw/twice', '/raw/often', '/raw/ended', '/raw/ended%20too'])
     for (const body of path === '/raw/ended%20too' ? ['once'] : ['first', 'second'])
       await expectAnswer(service, { method: 'PUT', path: at(path), credential, body }, 201)
@@ -181,6 +182,7 @@ const changesOfFiles = async ({ catalog, keeper, file, at }: Place): Promise<Rec
     ),
     deleteArtifact: removal(doomed),
     restoreArtifact: { method: 'POST', path: at(`/artifacts/${deleted}/restore`), credential: keeper },
+    restoreDeletedArtifact: { method: 'POST', path: at(`/deleted-artifacts/${missed}/restore`), credential },
     previewRetention: { ...post('/retention/preview', { criteria }), credential: keeper },
     applyRetention: {
       ...post('/retention/apply', { criteria, items: [{ id: subject, expectedAnnotationRevision: 0 }] }),

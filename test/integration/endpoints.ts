@@ -130,6 +130,11 @@ export const specifiedEndpoints: readonly string[] = [
 export const endpointsOfOurs: readonly string[] = [
   // Undoes a deletion.
   `POST ${artifact}/restore`,
+  `GET ${repository}/deleted-artifacts`,
+  `POST ${repository}/deleted-artifacts/{id}/restore`,
+  `GET ${repository}/assets/removed`,
+  'GET /api/v1/uploads/own',
+  'GET /api/v1/jobs',
   `GET ${artifact}/paths`,
   // Paths that end.
   `DELETE ${repository}/asset`,

@@ -28,6 +28,8 @@ export const forAnyCredential = [
   'getPermissions',
   'listServiceAccounts',
   'searchEverywhere',
+  'listOwnUploads',
+  'listOwnJobs',
 ]
 
 /** Whoever is signed in may call these for themselves; keys get 403. */
@@ -46,6 +48,7 @@ export const forEveryReader = [
   'createLink',
   'listAssets',
   'listAssetPage',
+  'listRemovedPaths',
   'listArtifactPaths',
   'getAsset',
   'listAssetHistory',

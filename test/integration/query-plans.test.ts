@@ -39,6 +39,7 @@ forEachEngine((engine) => {
   let service: TestService
   let owner: Person
   let after100 = ''
+  let afterDeleted = ''
   let middle = ''
   before(async () => {
     service = await startService(engine, { roles: { gateway: 'api', worker: false } })
@@ -173,6 +174,23 @@ forEachEngine((engine) => {
             })),
           )
           .execute()
+        await q
+          .insertInto('deleted_artifacts')
+          .values(
+            numbers.map((number) => ({
+              ...{ ...artifact, id: newId(Date.now() + number), repository: inOne(number) },
+              ...{ deleted_at: new Date(number).toISOString(), released_at: number % 2 === 0 ? now : null },
+            })),
+          )
+          .execute()
+        await q
+          .insertInto('removed_paths')
+          .values(
+            numbers.map((number) => ({
+              ...{ repository: inOne(number), path: `removed ${number}`, revision: 2, oldest: 1, removed_at: now },
+            })),
+          )
+          .execute()
         const many = numbers.map((number) => ({ path: 'much/changed', revision: number + 1, artifact_id: file }))
         await q
           .insertInto('asset_revisions')
@@ -192,6 +210,8 @@ forEachEngine((engine) => {
     await analyze(service.databaseUrl)
     const first = await service.ask({ path: `${base}/assets/page?limit=100`, credential: owner.token })
     after100 = first.json.next
+    const deleted = `${base}/deleted-artifacts?order=desc`
+    afterDeleted = (await service.ask({ path: deleted, credential: owner.token })).json.next
   })
   after(() => service.stop())
 
@@ -205,6 +225,11 @@ forEachEngine((engine) => {
     'the newest promotions': `${base}/promotions?order=desc`,
     'the newest of the security audit': '/api/v1/security-audit?order=desc&after=desc.3000',
     'the newest open uploads': '/api/v1/uploads?order=desc',
+    'deleted files': `${base}/deleted-artifacts`,
+    'deleted files after a page': `${base}/deleted-artifacts?order=desc&after=${afterDeleted}`,
+    'removed paths': `${base}/assets/removed?prefix=removed%203`,
+    'own uploads': '/api/v1/uploads/own',
+    'own jobs': `/api/v1/jobs?order=desc&after=desc.${middle}`,
     'paths of a prefix': `${base}/assets?prefix=folder%2013/`,
     'the first paths': `${base}/assets/page?limit=100`,
     'the next paths': `${base}/assets/page?limit=100&after=${after100}`,

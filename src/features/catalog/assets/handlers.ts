@@ -12,6 +12,7 @@ import { assetHistory, assetRevision, restoreAsset } from './history.ts'
 import * as operations from './operations.ts'
 import { noPreconditions } from './preconditions.ts'
 import { removePath } from './removal.ts'
+import { removedPaths } from './removed.ts'
 
 export const assetHandlers = (deps: AssetDeps & ServeDeps): BoundOperation[] => {
   const { reader } = deps.database
@@ -25,6 +26,10 @@ export const assetHandlers = (deps: AssetDeps & ServeDeps): BoundOperation[] => 
       if (query.delimiter === undefined) return { status: 200, json: await assetPage(reader, path.repository, page) }
       const { items, ...rest } = await folderPage(reader, path.repository, page)
       return { status: 200, json: { items: await withActorNames(reader, items), ...rest } }
+    }),
+    handle(operations.listRemovedPaths, async ({ path, query }) => {
+      const page = { prefix: query.prefix ?? '', after: query.after, limit: query.limit ?? pageDefault }
+      return { status: 200, json: await removedPaths(reader, path.repository, page) }
     }),
     handle(operations.getAsset, async ({ path, query }) => ({
       status: 200,

@@ -7,7 +7,9 @@ import {
   inRepository,
   MediaType,
   nullable,
+  OpaqueCursor,
   pageLimit,
+  Timestamp,
   text,
   Uuid,
 } from '../../../contract/schemas.ts'
@@ -59,6 +61,34 @@ export const listAssetPage = defineOperation({
         items: Type.Array(ListedAsset, { maxItems: 100 }),
         folders: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
         next: nullable(Type.String()),
+      }),
+    ),
+  },
+})
+
+export const listRemovedPaths = defineOperation({
+  ...read,
+  id: 'listRemovedPaths',
+  method: 'GET',
+  path: `${base}/assets/removed`,
+  summary: 'List paths that were removed, and which revision of each can be restored',
+  access: { kind: 'repository', actions: ['asset.read'] },
+  pathParameters: inRepository,
+  query: fields({ prefix: Prefix, after: Type.Optional(OpaqueCursor), limit: pageLimit }),
+  responses: {
+    200: answers(
+      'A page in UTF-8 byte order. `revision` is the one that removed the path, `restorableRevision` what it showed before; null where that was forgotten',
+      fields({
+        items: Type.Array(
+          fields({
+            path: AssetPath,
+            revision: Revision,
+            removedAt: Timestamp,
+            restorableRevision: nullable(Revision),
+          }),
+          { maxItems: 100 },
+        ),
+        next: nullable(OpaqueCursor),
       }),
     ),
   },

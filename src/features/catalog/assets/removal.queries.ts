@@ -19,6 +19,23 @@ const removedRow = prepareQuery((q, p: Parameters<At>) =>
 export const findRemovedRow = async (q: Queries, repository: string, path: string) =>
   (await removedRow(q, { repository, path }))[0]
 
+/** Paths that show nothing any more, from one of them on, in the order of their bytes, below `end` if there is one. */
+export const removedRows = (
+  q: Queries,
+  repository: string,
+  { from, inclusive, end }: { from: string; inclusive: boolean; end: string | null },
+  limit: number,
+) => {
+  const rows = q
+    .selectFrom('removed_paths')
+    .select(['path', 'revision', 'oldest', 'removed_at'])
+    .where('repository', '=', repository)
+    .where('path', inclusive ? '>=' : '>', from)
+    .orderBy('path')
+    .limit(limit)
+  return (end === null ? rows : rows.where('path', '<', end)).execute()
+}
+
 /** Takes away what a path shows, by a revision that says so. */
 export const insertRemoval = async (tx: Transaction, row: RevisionRow): Promise<void> => {
   const { repository, path, revision, created_at: removed_at } = row

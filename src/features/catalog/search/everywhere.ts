@@ -1,9 +1,7 @@
-import { hash } from 'node:crypto'
 import type { Database } from '../../../database/database.ts'
-import { invalid } from '../../../kernel/failure.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { searchRepositoriesPerPage } from '../../../kernel/limits/search.ts'
-import { isRepositoryId, isUuid } from '../../../kernel/names.ts'
+import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
 import type { Order } from '../../../kernel/order.ts'
 import type { Page } from '../../../kernel/page.ts'
 import type { FoundRow } from './matching.ts'
@@ -63,16 +61,12 @@ const justBefore = (id: string): string => {
   return `${id.slice(0, -1)}${String.fromCharCode(last - 1)}~`
 }
 
-const mark = (order: Order, { filters }: Question): string =>
-  hash('sha256', JSON.stringify([order, filters])).slice(0, 12)
+const listing = (order: Order, { filters }: Question): readonly unknown[] => ['search', order, filters]
 
 const cursorOf = (order: Order, question: Question, { repository, id }: Position): string =>
-  Buffer.from(`${mark(order, question)}${repository}\n${id}`).toString('base64url')
+  opaqueCursor(listing(order, question), [repository, id])
 
-/** 400 for a cursor of another order or question, or none at all. */
 const positionOf = (order: Order, question: Question, cursor: string): Position => {
-  const [repository = '', id = ''] = Buffer.from(cursor, 'base64url').toString().slice(12).split('\n')
-  const isPosition = isRepositoryId(repository) && (id === '' || isUuid(id))
-  if (isPosition && cursorOf(order, question, { repository, id }) === cursor) return { repository, id }
-  throw invalid('/query/after', 'must be the next of a page of the same search, with the same order and filters')
+  const [repository = '', id = ''] = positionOfCursor(listing(order, question), cursor)
+  return { repository, id }
 }

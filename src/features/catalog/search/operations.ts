@@ -7,6 +7,7 @@ import {
   IdCursor,
   inRepository,
   nullable,
+  OpaqueCursor,
   OrderOfTime,
   oneOf,
   RepositoryId,
@@ -84,14 +85,14 @@ export const searchEverywhere = defineOperation({
   retry: 'read',
   query: fields({
     ...filters,
-    after: Type.Optional(Type.String({ pattern: patterns.opaqueCursor, description: 'the next of the page before' })),
+    after: Type.Optional(OpaqueCursor),
   }),
   responses: {
     200: answers(
       'Up to 100 files, by repository and within each by id; go on while there is a `next`, also after a page that is short or empty. `path` and `paths=true` leave out repositories in which you lack asset.read',
       fields({
         items: Type.Array(fields({ repository: RepositoryId, ...hit }), { maxItems: pageMax }),
-        next: nullable(Type.String()),
+        next: nullable(OpaqueCursor),
       }),
     ),
   },

@@ -1,8 +1,18 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import { actorOf } from '../../../kernel/caller.ts'
+import { actorOf, type Caller } from '../../../kernel/caller.ts'
+import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { toRecord } from '../../catalog/artifacts/views.ts'
+import { deletedFiles } from './deleted.ts'
 import { checkDeletion, type DeletionDeps, deleteArtifact, restoreArtifact } from './deletion.ts'
 import * as operations from './operations.ts'
+
+const restore = async (
+  deps: DeletionDeps,
+  { path, caller }: { readonly path: { readonly repository: string; readonly id: string }; readonly caller: Caller },
+) => ({
+  status: 200 as const,
+  json: toRecord(await restoreArtifact(deps, path.repository, path.id, actorOf(caller)), 'available'),
+})
 
 export const deletionHandlers = (deps: DeletionDeps): BoundOperation[] => [
   handle(operations.checkArtifactDeletion, async ({ path }) => {
@@ -14,8 +24,10 @@ export const deletionHandlers = (deps: DeletionDeps): BoundOperation[] => [
     const unwanted = { id: path.id, annotationRevision: body.expectedAnnotationRevision }
     return { status: 200, json: await deleteArtifact(deps, path.repository, unwanted, actorOf(caller)) }
   }),
-  handle(operations.restoreArtifact, async ({ path, caller }) => {
-    const row = await restoreArtifact(deps, path.repository, path.id, actorOf(caller))
-    return { status: 200, json: toRecord(row, 'available') }
+  handle(operations.restoreArtifact, (input) => restore(deps, input)),
+  handle(operations.restoreDeletedArtifact, (input) => restore(deps, input)),
+  handle(operations.listDeletedArtifacts, async ({ path, query }) => {
+    const { order = 'asc', after, limit = pageDefault } = query
+    return { status: 200, json: await deletedFiles(deps, path.repository, { order, after, limit }) }
   }),
 ]

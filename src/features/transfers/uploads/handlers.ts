@@ -2,14 +2,16 @@ import { type BoundOperation, type ByteAnswer, handle } from '../../../contract/
 import { jsonList } from '../../../contract/json-list.ts'
 import { readJob } from '../../../jobs/enqueue.ts'
 import { actorFrom } from '../../../journal/actor.ts'
+import type { RepositoryAction } from '../../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
-import { startAfter } from '../../../kernel/order.ts'
+import { type Order, startAfter } from '../../../kernel/order.ts'
 import { cancelAnyUpload, listOpenUploads } from './administration.ts'
 import * as completion from './completion.ts'
 import * as operations from './operations.ts'
+import { ownJobs, ownUploads } from './own.ts'
 import { listParts, putPart } from './parts.ts'
 import type { UploadScope } from './session.ts'
 import { cancelUpload, createUpload, getUpload, type UploadDeps } from './uploads.ts'
@@ -28,7 +30,23 @@ const askerOf = (asked: Asked): completion.Asker => ({
   credentialId: asked.caller.kind === 'service-key' ? asked.caller.keyId : null,
 })
 
-export const uploadHandlers = (deps: UploadDeps): BoundOperation[] => [
+export interface UploadHandlerDeps extends UploadDeps {
+  readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
+}
+
+interface OwnAsked {
+  readonly caller: Caller
+  readonly query: { readonly after?: string; readonly order?: Order; readonly limit?: number }
+}
+
+const ownOf = ({ heldActions }: UploadHandlerDeps, { caller, query }: OwnAsked) => ({
+  owner: actorOf(caller),
+  held: (repository: string) => heldActions(caller, repository),
+  start: startAfter(query.order, query.after),
+  limit: query.limit ?? pageDefault,
+})
+
+export const uploadHandlers = (deps: UploadHandlerDeps): BoundOperation[] => [
   handle(operations.createUpload, async (input) => {
     const { upload, created } = await createUpload(deps, scopeOf(input), input.headers['idempotency-key'], input.body)
     const headers = { location: `/api/v1/repositories/${upload.repository}/uploads/${upload.id}` }
@@ -74,6 +92,14 @@ export const uploadHandlers = (deps: UploadDeps): BoundOperation[] => [
     await cancelAnyUpload(deps, actorFrom(input), input.path.id)
     return { status: 204, json: null }
   }),
+  handle(operations.listOwnUploads, async (input) => ({
+    status: 200,
+    json: await ownUploads(deps.database.reader, ownOf(deps, input)),
+  })),
+  handle(operations.listOwnJobs, async (input) => ({
+    status: 200,
+    json: await ownJobs(deps.database.reader, ownOf(deps, input)),
+  })),
   handle(operations.getJob, async (input) => {
     const job = await readJob(deps.database.reader, input.path.id)
     if (job === undefined) throw notFound('job')

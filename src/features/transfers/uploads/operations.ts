@@ -238,3 +238,44 @@ export const cancelAnyUpload = defineOperation({
   responses: { 204: answersNothing('The upload is cancelled, and was before if this is asked again') },
   failures: ['not_found', 'upload_state'],
 })
+
+const ownPage = fields({ after: Type.Optional(IdCursor), limit: pageLimit, order: OrderOfTime })
+
+export const listOwnUploads = defineOperation({
+  id: 'listOwnUploads',
+  method: 'GET',
+  path: '/api/v1/uploads/own',
+  summary: 'List the upload sessions that you have open, in all repositories',
+  surface: 'transfers',
+  visibility: 'owned-resource',
+  access: { kind: 'visible', actions: ['upload.read'] },
+  retry: 'read',
+  query: ownPage,
+  responses: {
+    200: answers(
+      'A page ordered by id, with how much of each is stored; go on while there is a `next`, also after a page that is short',
+      fields({
+        items: Type.Array(fields({ ...ArtifactRecord.properties, storedBytes: ByteCount }), { maxItems: pageMax }),
+        next: nullable(IdCursor),
+      }),
+    ),
+  },
+})
+
+export const listOwnJobs = defineOperation({
+  id: 'listOwnJobs',
+  method: 'GET',
+  path: '/api/v1/jobs',
+  summary: 'List the completion jobs that you asked for, in all repositories',
+  surface: 'transfers',
+  visibility: 'owned-resource',
+  access: { kind: 'visible', actions: ['job.read'] },
+  retry: 'read',
+  query: ownPage,
+  responses: {
+    200: answers(
+      'A page ordered by id; go on while there is a `next`, also after a page that is short',
+      fields({ items: Type.Array(CompletionJob, { maxItems: pageMax }), next: nullable(IdCursor) }),
+    ),
+  },
+})
