@@ -26,8 +26,8 @@ const ofTheProcess: Readonly<Record<string, string>> = {
   getReadiness: 'the engines',
 }
 
-/** What they tell of does not move: an upload that is under way ends where it began. */
-const staysBehind: readonly string[] = ['listOpenUploads']
+/** What they tell of does not move: an upload that is under way ends where it began, and an address stays where it is. */
+const staysBehind: readonly string[] = ['listOpenUploads', 'listOwnUploads', 'getFrontPage']
 
 /** Headers that differ from one answer to the next. */
 const ofTheAnswer = new Set(['date', 'x-request-id', 'request-id', 'connection', 'keep-alive'])
