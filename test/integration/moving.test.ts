@@ -26,7 +26,9 @@ const ofTheProcess: Readonly<Record<string, string>> = {
   getReadiness: 'the engines',
 }
 
-/** What they tell of does not move: an upload that is under way ends where it began, and an address stays where it is. */
+/**
+ * What they tell of does not move: an upload that is under way ends where it began, and an address stays where it is.
+ */
 const staysBehind: readonly string[] = ['listOpenUploads', 'listOwnUploads', 'getFrontPage']
 
 /** Headers that differ from one answer to the next. */

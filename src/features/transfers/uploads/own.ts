@@ -10,7 +10,7 @@ import { jobRecordOf } from './views.ts'
 import type { CompletionJob } from './vocabulary.ts'
 
 /** What somebody may do in a repository now. */
-export type Held = (repository: string) => Promise<ReadonlySet<RepositoryAction>>
+type Held = (repository: string) => Promise<ReadonlySet<RepositoryAction>>
 
 interface Asked {
   readonly owner: string
