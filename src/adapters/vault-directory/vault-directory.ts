@@ -1,22 +1,14 @@
 import { createReadStream } from 'node:fs'
-import { open, readdir, stat, statfs, unlink } from 'node:fs/promises'
+import { open, stat, statfs, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { readAheadBytes } from '../../kernel/limits/transfers.ts'
 import { type Kept, type Vault, VaultFailure } from '../../ports/vault.ts'
 import { toVaultName, type VaultName } from '../../ports/vault-name.ts'
-import { createNamed, isUnfinished, makeFolder, syncDirectory, writeNamed } from '../files/durable-file.ts'
-import { fileTrouble } from '../files/errors.ts'
+import { createNamed, syncDirectory, writeNamed } from '../files/durable-file.ts'
 import { makeFolders } from '../files/make-folders.ts'
 import { guarded, guardedPieces } from './failures.ts'
+import { claimFolder, isEmptyFolder, type LockFile } from './folder-claim.ts'
 import { nullIfMissing, walk } from './walk.ts'
-
-/**
- * A lock between processes that ends with its process: of one alone, or of any number while nobody has it alone. Null
- * when somebody else has it. The file is made if it is missing; throws with a sentence for a file that is no lock.
- */
-export type LockFile = (path: string, mode: 'exclusive' | 'shared') => Disposable | null
-
-const lockName = 'export.lock'
 
 /**
  * The vault that is a folder: what bears a name there is the file of that path. Everything in it can be read by its
@@ -33,24 +25,6 @@ export const openVaultDirectory = (folder: string, lockFile: LockFile): Vault =>
     for (let at = path; at !== root; at = dirname(at)) unsynced.add(at)
   }
 
-  const isEmpty = async (): Promise<boolean> =>
-    ((await readdir(root).catch(nullIfMissing)) ?? []).every((name) => isUnfinished(name) || name === lockName)
-
-  const removeUnfinished = async (): Promise<void> => {
-    for await (const { name, path } of walk(root, null)) if (name === null && isUnfinished(path)) await unlink(path)
-  }
-
-  const lock = (to: 'write' | 'read'): Disposable | null => {
-    try {
-      return lockFile(join(root, lockName), to === 'write' ? 'exclusive' : 'shared')
-    } catch (error) {
-      // Where nothing can be written no writer can begin.
-      if (to === 'read' && fileTrouble(error) === 'denied') return { [Symbol.dispose]: () => {} }
-      if (fileTrouble(error) !== null) throw error
-      throw new VaultFailure('damaged', root, error instanceof Error ? error.message : String(error), { cause: error })
-    }
-  }
-
   async function* filesBelow(within: VaultName): AsyncGenerator<Kept> {
     for await (const { name } of walk(root, toVaultName(within))) {
       if (name === null) continue
@@ -65,37 +39,13 @@ export const openVaultDirectory = (folder: string, lockFile: LockFile): Vault =>
     where: root,
     whereIs: pathOf,
 
-    claim: (to) =>
-      guarded(root, async () => {
-        if (to === 'write') await makeFolder(root)
-        else if (await isEmpty()) return nothingHeld
-        const held = lock(to)
-        if (held === null) return null
-        try {
-          if (to === 'write') await removeUnfinished()
-        } catch (error) {
-          held[Symbol.dispose]()
-          throw error
-        }
-        return { [Symbol.asyncDispose]: async () => held[Symbol.dispose]() }
-      }),
+    claim: (to) => guarded(root, () => claimFolder(root, to, lockFile)),
 
-    empty: () => guarded(root, isEmpty),
+    empty: () => guarded(root, () => isEmptyFolder(root)),
 
     size: (name) => guarded(root, async () => (await stat(pathOf(name)).catch(nullIfMissing))?.size ?? null),
 
-    read: (name, bytesMax) =>
-      guarded(root, async () => {
-        const handle = await open(pathOf(name), 'r').catch(nullIfMissing)
-        if (handle === null) return null
-        try {
-          const { size } = await handle.stat()
-          if (size > bytesMax) throw new VaultFailure('damaged', pathOf(name), 'it is too long')
-          return await handle.readFile()
-        } finally {
-          await handle.close()
-        }
-      }),
+    read: (name, bytesMax) => guarded(root, () => wholeOf(pathOf(name), bytesMax)),
 
     open: (name) => guardedPieces(root, bytesOf(pathOf(name))),
 
@@ -152,7 +102,18 @@ export const openVaultDirectory = (folder: string, lockFile: LockFile): Vault =>
   }
 }
 
-const nothingHeld: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} }
+/** Null where there is nothing. */
+const wholeOf = async (path: string, bytesMax: number): Promise<Buffer | null> => {
+  const handle = await open(path, 'r').catch(nullIfMissing)
+  if (handle === null) return null
+  try {
+    const { size } = await handle.stat()
+    if (size > bytesMax) throw new VaultFailure('damaged', path, 'it is too long')
+    return await handle.readFile()
+  } finally {
+    await handle.close()
+  }
+}
 
 const syncIfThere = async (path: string): Promise<void> => {
   await syncDirectory(path).catch(nullIfMissing)

@@ -51,27 +51,9 @@ export const shareSlots = async (deps: SharedSlotsDeps, total: number): Promise<
   const beat = async (): Promise<void> => {
     const { held, waiting } = admission.state
     const now = clock.now()
-    const others = await database.transaction(
-      async (tx) => {
-        await lockGateways(tx, database.engine)
-        await forgetGateways(tx, timestamp(now))
-        const rows = (await liveGateways(tx, timestamp(now))).filter((row) => row.id !== id)
-        const wanted = held + waiting
-        const part = fairPart(
-          total,
-          wanted,
-          rows.map((row) => row.wanted),
-        )
-        const left = total - rows.reduce((sum, row) => sum + row.slots, 0)
-        const slots = Math.max(held, Math.min(part, left))
-        await writeGateway(tx, { id, slots, held, wanted, ends_at: timestamp(now + gatewayLeaseMs) })
-        return { rows, slots }
-      },
-      // What a power cut takes away are leases of gateways that it took away as well.
-      { durability: 'relaxed' },
-    )
-    mine = others.slots
-    elsewhere = others.rows.reduce((sum, row) => sum + row.held, 0)
+    const { slots, others } = await takePart(database, { id, held, wanted: held + waiting, total, now })
+    mine = slots
+    elsewhere = others.reduce((sum, row) => sum + row.held, 0)
     cancelEnd()
     cancelEnd = timers.after(gatewayLeaseMs - (clock.now() - now), () => {
       mine = 0
@@ -125,6 +107,30 @@ export const shareSlots = async (deps: SharedSlotsDeps, total: number): Promise<
     },
   }
 }
+
+/** Renews the lease of one gateway: with what is its part now, as far as others have left it. */
+const takePart = (
+  database: Database,
+  { id, held, wanted, total, now }: { id: string; held: number; wanted: number; total: number; now: number },
+) =>
+  database.transaction(
+    async (tx) => {
+      await lockGateways(tx, database.engine)
+      await forgetGateways(tx, timestamp(now))
+      const others = (await liveGateways(tx, timestamp(now))).filter((row) => row.id !== id)
+      const part = fairPart(
+        total,
+        wanted,
+        others.map((row) => row.wanted),
+      )
+      const left = total - others.reduce((sum, row) => sum + row.slots, 0)
+      const slots = Math.max(held, Math.min(part, left))
+      await writeGateway(tx, { id, slots, held, wanted, ends_at: timestamp(now + gatewayLeaseMs) })
+      return { slots, others }
+    },
+    // What a power cut takes away are leases of gateways that it took away as well.
+    { durability: 'relaxed' },
+  )
 
 /**
  * The part of one among those who want: everyone gets what they want as long as it is no more than an equal part; what

@@ -1,7 +1,6 @@
 import type { Database } from '../../database/database.ts'
-import { Failure } from '../../kernel/failure.ts'
 import { journalHeads } from './journal.queries.ts'
-import { topicOf } from './journal.ts'
+import { type JournalSeat, type JournalSeatBounds, JournalSeats } from './watch-seats.ts'
 
 /**
  * Those who wait for journals to grow, in one process. What this process appends wakes them at once. For what others
@@ -30,43 +29,20 @@ export interface Waiter {
   leave(): void
 }
 
-export interface JournalWatchOptions {
+export interface JournalWatchOptions extends JournalSeatBounds {
   readonly database: Database
   readonly everyMs: number
-  readonly waitingMax: number
-  readonly waitingPerCallerMax: number
 }
 
-interface Wait {
-  readonly beyond: number
-  end(changed: boolean | Error): void
-}
-
-interface Seat {
-  readonly repository: string
-  readonly caller: string
-  /** Something was appended since the last look. */
-  heard: boolean
-  over: boolean
-  wait: Wait | null
-}
-
-export const watchJournal = ({
-  database,
-  everyMs,
-  waitingMax,
-  waitingPerCallerMax,
-}: JournalWatchOptions): JournalWatch => {
-  const seats = new Set<Seat>()
-  const byTopic = new Map<string, Set<Seat>>()
-  const byCaller = new Map<string, number>()
+export const watchJournal = ({ database, everyMs, ...bounds }: JournalWatchOptions): JournalWatch => {
+  const seats = new JournalSeats(bounds)
   let ended = false
   let looking = false
   let timer: NodeJS.Timeout | null = null
 
   const look = async (): Promise<void> => {
     timer = null
-    const waiting = [...seats].filter(({ wait }) => wait !== null)
+    const waiting = seats.waiting()
     if (waiting.length === 0) return
     looking = true
     try {
@@ -82,43 +58,13 @@ export const watchJournal = ({
 
   /** The clock runs only while somebody waits. */
   const lookLater = (): void => {
-    if (ended || looking || timer !== null || seats.size === 0) return
+    if (ended || looking || timer !== null || seats.count === 0) return
     timer = setTimeout(() => void look(), everyMs)
   }
 
-  const deaf = database.listen((topic) => {
-    for (const seat of byTopic.get(topic) ?? []) {
-      seat.heard = true
-      seat.wait?.end(true)
-    }
-  })
+  const deaf = database.listen((topic) => seats.tell(topic))
 
-  const take = (repository: string, caller: string): Seat => {
-    const own = byCaller.get(caller) ?? 0
-    if (seats.size >= waitingMax) throw tooMany(`${waitingMax} requests wait for changes`)
-    if (own >= waitingPerCallerMax) throw tooMany(`${waitingPerCallerMax} requests of yours wait for changes`)
-    const seat: Seat = { repository, caller, heard: false, over: false, wait: null }
-    const topic = topicOf(repository)
-    seats.add(seat)
-    byCaller.set(caller, own + 1)
-    byTopic.set(topic, (byTopic.get(topic) ?? new Set()).add(seat))
-    return seat
-  }
-
-  const giveBack = (seat: Seat): void => {
-    if (!seats.delete(seat)) return
-    seat.over = true
-    const topic = topicOf(seat.repository)
-    const neighbours = byTopic.get(topic)
-    neighbours?.delete(seat)
-    if (neighbours?.size === 0) byTopic.delete(topic)
-    const left = (byCaller.get(seat.caller) ?? 1) - 1
-    if (left === 0) byCaller.delete(seat.caller)
-    else byCaller.set(seat.caller, left)
-    seat.wait?.end(false)
-  }
-
-  const wait = (seat: Seat, beyond: number, forMs: number): Promise<boolean> => {
+  const wait = (seat: JournalSeat, beyond: number, forMs: number): Promise<boolean> => {
     if (ended || seat.over) return Promise.resolve(false)
     if (seat.heard) {
       seat.heard = false
@@ -142,23 +88,20 @@ export const watchJournal = ({
 
   return {
     register(repository, caller) {
-      const seat = take(repository, caller)
+      const seat = seats.take(repository, caller)
       return {
         changed: (beyond, forMs) => wait(seat, beyond, forMs),
-        leave: () => giveBack(seat),
+        leave: () => seats.giveBack(seat),
       }
     },
     get waiting() {
-      return seats.size
+      return seats.count
     },
     end() {
       ended = true
       deaf()
       if (timer !== null) clearTimeout(timer)
-      for (const seat of seats) seat.wait?.end(false)
+      for (const seat of seats.waiting()) seat.wait?.end(false)
     },
   }
 }
-
-const tooMany = (what: string): Failure =>
-  new Failure('busy', `${what} already; ask again without wait, or in a moment.`, { retryAfterSeconds: 5 })

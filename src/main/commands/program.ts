@@ -37,6 +37,23 @@ export const commandLine = (): Command => {
       if (!services.has(command.name()))
         for (const warning of unknownSettings(process.env)) console.error(`svc: ${warning}`)
     })
+  declareServices(program)
+  declareLooks(program)
+  declareStore(program)
+  declareMoving(program)
+  declareRepositories(program)
+  declareSignIn(program)
+  declareUsers(program)
+  declareGroups(program)
+  declareGrants(program)
+  declareServiceAccounts(program)
+  declareKeys(program)
+  declareRecoveryKey(program)
+  return program
+}
+
+/** What runs until it is told to stop. */
+const declareServices = (program: Command): void => {
   program
     .command('up')
     .description('run everything on one machine: gateway and worker')
@@ -57,6 +74,10 @@ export const commandLine = (): Command => {
     .description('run the upkeep only')
     .addHelpText('after', exampleText('svc worker'))
     .action(() => serve({ gateway: null, worker: true }))
+}
+
+/** What says how things are. */
+const declareLooks = (program: Command): void => {
   program
     .command('status')
     .description('say how the running service is; ends with 6 where it cannot serve requests')
@@ -72,6 +93,10 @@ export const commandLine = (): Command => {
     .action(async (name: string | undefined, options: { changed?: boolean; json?: boolean }) =>
       (await import('./settings.ts')).showSettings(name, options),
     )
+}
+
+/** What is done about the bytes and rows of this machine. */
+const declareStore = (program: Command): void => {
   program
     .command('doctor')
     .description('check every invariant of the store and say what is wrong')
@@ -98,6 +123,10 @@ export const commandLine = (): Command => {
     .option('--after <digest>', 'go on behind this digest, as an interrupted run says')
     .addHelpText('after', exampleText('svc scrub --rate 50'))
     .action(async (options: { rate: number; after?: string }) => (await import('./scrub.ts')).scrub(options))
+}
+
+/** What takes the whole catalog elsewhere, or brings it back. */
+const declareMoving = (program: Command): void => {
   program
     .command('export <folder>')
     .description('write the whole catalog with its bytes to a folder, beside a running service; go on where it stopped')
@@ -117,13 +146,4 @@ export const commandLine = (): Command => {
     .description('put an export into an empty database and store; go on where it stopped')
     .addHelpText('after', exampleText('svc import /backup/svc'))
     .action(async (folder: string) => (await import('./moving.ts')).importCommand(folder))
-  declareRepositories(program)
-  declareSignIn(program)
-  declareUsers(program)
-  declareGroups(program)
-  declareGrants(program)
-  declareServiceAccounts(program)
-  declareKeys(program)
-  declareRecoveryKey(program)
-  return program
 }
