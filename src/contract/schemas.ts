@@ -1,6 +1,6 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { assetPathMaxCharacters, mediaTypeMaxCharacters, pageDefault, pageMax } from '../kernel/limits/catalog.ts'
-import { mediaTypePattern, mediaTypeWanted } from '../kernel/media-types.ts'
+import { mediaTypeWanted } from '../kernel/media-types.ts'
 import { patterns } from '../kernel/names.ts'
 import { orders } from '../kernel/order.ts'
 
@@ -55,10 +55,9 @@ export const text = (minLength: number, maxLength: number) =>
 /** A path as the client wrote it; `pathFault` of the kernel says what is wrong with it. */
 export const AssetPath = Type.String({ minLength: 1, maxLength: assetPathMaxCharacters })
 
-/** What a file is said to be. */
+/** What a file is said to be, as the client wrote it; `saidMediaType` of the kernel says whether it is one. */
 export const MediaType = Type.String({
   maxLength: mediaTypeMaxCharacters,
-  pattern: mediaTypePattern,
   description: mediaTypeWanted,
 })
 

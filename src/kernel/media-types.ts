@@ -4,9 +4,7 @@ const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const quoted = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`
 
 /** A type, a subtype and parameters in printable ASCII (RFC 9110, section 8.3.1). Takes time as long as the text is. */
-export const mediaTypePattern = `^${token}/${token}(?:[ \\t]*;(?:[ \\t]*${token}=(?:${token}|${quoted}))?)*$`
-
-const wellFormed = new RegExp(mediaTypePattern)
+const wellFormed = new RegExp(`^${token}/${token}(?:[ \\t]*;(?:[ \\t]*${token}=(?:${token}|${quoted}))?)*$`)
 
 const essenceOf = (text: string): string => text.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 

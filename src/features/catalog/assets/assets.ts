@@ -69,7 +69,7 @@ export interface AssetDeps {
 export const setAsset = (
   { database, clock }: AssetDeps,
   repository: string,
-  wanted: { path: string; artifactId: string; expectedRevision: number; mediaType?: string | undefined },
+  wanted: { path: string; artifactId: string; expectedRevision: number; mediaType: string | null },
   actor: string,
 ): Promise<Asset> =>
   database.transaction(async (tx) => {
@@ -82,7 +82,7 @@ export const setAsset = (
         throw otherRevision(wanted.path, removed?.revision ?? current?.revision ?? 0)
     }
     const now = timestamp(clock.now())
-    const { path, mediaType = null } = wanted
+    const { path, mediaType } = wanted
     const change = { repository, path, artifactId: artifact.id, current, sourceRevision: null, mediaType, actor }
     return toAsset(await addRevision(tx, change, now))
   })

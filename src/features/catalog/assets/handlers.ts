@@ -3,7 +3,9 @@ import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { pageWithActorNames, withActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
+import { invalid } from '../../../kernel/failure.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
+import { mediaTypeWanted, saidMediaType } from '../../../kernel/media-types.ts'
 import { type AssetDeps, assetPage, assetsUnder, currentAsset, parsePath, setAsset } from './assets.ts'
 import { servePath } from './content.ts'
 import { folderPage } from './folders.ts'
@@ -35,10 +37,12 @@ export const assetHandlers = (deps: AssetDeps & ServeDeps): BoundOperation[] => 
       status: 200,
       json: await currentAsset(reader, path.repository, parsePath(query.path, '/query/path')),
     })),
-    handle(operations.putAsset, async ({ path, body, caller }) => ({
-      status: 200,
-      json: await setAsset(deps, path.repository, { ...body, path: parsePath(body.path, '/path') }, actorOf(caller)),
-    })),
+    handle(operations.putAsset, async ({ path, body, caller }) => {
+      const said = saidMediaType(body.mediaType)
+      if (said === 'malformed') throw invalid('/mediaType', `must be ${mediaTypeWanted}`)
+      const wanted = { ...body, path: parsePath(body.path, '/path'), mediaType: said.kept }
+      return { status: 200, json: await setAsset(deps, path.repository, wanted, actorOf(caller)) }
+    }),
     handle(operations.listAssetHistory, async ({ path, query }) => ({
       status: 200,
       json: await pageWithActorNames(
