@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { refreshEntry } from '../../src/features/catalog/search/entries.ts'
 import { assetHistoryPage, expectedRevisionMax, revisionMax } from '../../src/kernel/limits/catalog.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
@@ -135,6 +136,7 @@ forEachEngine((engine) => {
           .set({ revision: rows.length + 1, artifact_id: rows.at(-1)?.artifact_id ?? '' })
           .where('path', '=', path)
           .execute()
+        for (const id of files) await refreshEntry(q, id)
       })
       const first = await answered(ask('asset/history', { path }))
       assert.deepEqual([first.items.length, first.next], [assetHistoryPage, assetHistoryPage + 1])
@@ -268,6 +270,7 @@ forEachEngine((engine) => {
       await inDatabase(catalog.service, async (q) => {
         for (const table of ['assets', 'asset_revisions'] as const)
           await q.deleteFrom(table).where('path', '=', path).execute()
+        await refreshEntry(q, file(0))
       })
     })
 

@@ -8,7 +8,7 @@ import { migrations } from '../../../database/migrations/index.ts'
 import { openDatabase } from '../../../database/open.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { searchMergePages } from '../../../kernel/limits/engines.ts'
-import { noFilters } from '../../../kernel/search-text.ts'
+import { noFilters, type SearchFilters } from '../../../kernel/search-text.ts'
 import { candidates } from './candidates.ts'
 import { checkSearch } from './checks.ts'
 import { makeAllKnown, putEntry, removeEntry } from './entries.ts'
@@ -20,11 +20,12 @@ forEachEngine((engine) => {
   const open = async (): Promise<Database> =>
     engine.use(await openDatabase({ url: await engine.freshDatabaseUrl(), report: () => {} }))
 
-  const found = async (database: Database, q: string, label?: string): Promise<string[]> => {
+  const foundBy = async (database: Database, filters: Partial<SearchFilters>): Promise<string[]> => {
     const ids: string[] = []
-    for await (const some of candidates(database, 'releases', { ...noFilters, q, label }, start)) ids.push(...some)
+    for await (const some of candidates(database, 'releases', { ...noFilters, ...filters }, start)) ids.push(...some)
     return ids
   }
+  const found = (database: Database, q: string, label?: string): Promise<string[]> => foundBy(database, { q, label })
 
   const publish = (database: Database, id: string, name: string, metadata: string): Promise<unknown> =>
     database.transaction(async (tx) => {
@@ -61,8 +62,20 @@ forEachEngine((engine) => {
           .values({ artifact_id: ids[5] ?? '', revision: 1, ...words })
           .execute()
       })
+      await database.transaction(async (tx) => {
+        const shows = (path: string, id: string | undefined) =>
+          sql`insert into assets (repository, path, revision, artifact_id) values ('releases', ${path}, 1, ${id})`.execute(
+            tx,
+          )
+        await shows('Folder/One', ids[7])
+        for (let n = 0; n < 40; n++) await shows(`Many/${n}`, ids[8])
+      })
       await migrate(database, migrations)
       assert.deepEqual(await found(database, 'file 69'), [ids[69], ...ids.slice(690)])
+      // The one with many paths is looked at whatever the path.
+      assert.deepEqual(await foundBy(database, { path: 'folder/' }), [ids[7], ids[8]])
+      assert.deepEqual((await foundBy(database, { sha256: 'x' })).length, ids.length + 1)
+      assert.deepEqual(await foundBy(database, { sha256: 'y' }), [])
       assert.equal((await found(database, 'strasse')).length, 699)
       assert.deepEqual(await found(database, 'replaced', 'new'), [ids[5]])
       assert.deepEqual(await found(database, 'twin'), [twin])
