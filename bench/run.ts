@@ -14,7 +14,8 @@ import { meanings, type Row, table } from './table.ts'
 /*
  * `npm run bench`: this service beside the peers that are installed, in one run, their rounds interleaved. Machines
  * differ and are noisy: read the ratios, and of those the medians. `--quick` takes some two minutes with small sizes,
- * to see that everything works; `--only <scenario>` runs one scenario. The last one, `hostile`, is about this service
+ * to see that everything works; `--only <scenario>` runs one scenario; `--before <checkout>` adds this service as it is in
+ * another checkout, in which `npm ci` has run, as a peer. The last one, `hostile`, is about this service
  * alone, beside neighbours who mean no good (bench/hostile.ts); `--profile <folder>` writes down what keeps its event
  * loop busy then. `--scale <files>` and `--packages <packages>` ask another question, by themselves: whether it stays
  * as quick with so many files stored (bench/scale.ts), and whether packages are resolved and listed as quickly among so
@@ -35,6 +36,7 @@ const options = {
   only: { type: 'string' },
   scale: { type: 'string' },
   packages: { type: 'string' },
+  before: { type: 'string' },
   engine: { type: 'string' },
   profile: { type: 'string' },
 } as const
@@ -100,7 +102,7 @@ const main = async (): Promise<void> => {
   console.log(
     `${sizes.rounds} rounds, interleaved; medians. Big files have ${sizes.bigBytes / 1024 ** 2} MiB; ${sizes.puts} small PUTs and ${sizes.getSeconds} s of small GETs a round.\n`,
   )
-  const servers = await startServers()
+  const servers = await startServers(parseArgs({ options }).values.before)
   const rows: Row[] = []
   for (const [name, scenario] of Object.entries(scenarios)) {
     if (!names.includes(name)) continue

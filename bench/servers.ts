@@ -40,27 +40,29 @@ const post = async (url: string, credential: string | null, body: unknown): Prom
 }
 
 /** What is shipped: the sources compiled. Running from TypeScript costs memory that no user of the package pays. */
-const builtProgram = (): Promise<string> => {
-  built ??= build()
-  return built
+const builtProgram = (root: string): Promise<string> => {
+  const program = built.get(root) ?? build(root)
+  built.set(root, program)
+  return program
 }
 
-let built: Promise<string> | undefined
+const built = new Map<string, Promise<string>>()
 
-const build = async (): Promise<string> => {
-  const root = resolve(import.meta.dirname, '..')
+const build = async (root: string): Promise<string> => {
   await run('npm', ['run', '--silent', 'build', '--prefix', root])
   return join(root, 'dist', 'main', 'svc.js')
 }
 
+const thisCheckout = resolve(import.meta.dirname, '..')
+
 type Settings = Readonly<Record<string, string>>
 
 /** This service on SQLite and a directory, unless the settings say otherwise; and how long it took to answer. */
-const startProgram = async (nodeFlags: readonly string[], settings: Settings) => {
+const startProgram = async (nodeFlags: readonly string[], settings: Settings, checkout = thisCheckout) => {
   const data = settings['SVC_DATA_DIR'] ?? (await makeFolder('svc'))
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
-  const program = await builtProgram()
+  const program = await builtProgram(checkout)
   const began = performance.now()
   const child = start(process.execPath, [...nodeFlags, program, 'up'], {
     SVC_DATA_DIR: data,
@@ -88,16 +90,20 @@ export const startSeconds = async (settings: Settings, starts = 5): Promise<numb
   return median(took)
 }
 
-/** Called with a session of an account that may write to `releases`. */
-export const startSvc = async (nodeFlags: readonly string[] = [], settings: Settings = {}): Promise<Bench> => {
-  const { child, base, data } = await startProgram(nodeFlags, settings)
+/** Called with a session of an account that may write to `releases`. `checkout` is that of another version. */
+export const startSvc = async (
+  nodeFlags: readonly string[] = [],
+  settings: Settings = {},
+  checkout?: string,
+): Promise<Bench> => {
+  const { child, base, data } = await startProgram(nodeFlags, settings, checkout)
   const key = (await readFile(join(data, 'config', 'bootstrap-token.txt'), 'utf8')).trim()
   await post(`${base}/api/v1/users`, key, person)
   const { token } = await post(`${base}/api/v1/auth/login`, null, person)
   const headers = { authorization: `Bearer ${token}` }
   const raw = (name: string): string => `${base}/api/v1/repositories/releases/raw/${name}`
   return {
-    name: 'svc',
+    name: checkout === undefined ? 'svc' : 'before',
     process: child,
     recoveryKey: key,
     download: (name) => ({ url: raw(name), headers }),
@@ -178,14 +184,18 @@ http: { addr: "127.0.0.1:${port}" }
   }
 }
 
-/** The peers by their commands, which are also their names. */
+/** The peers by their commands, which are also their names; and this service as it was before. */
 const peers: Readonly<Record<string, () => Promise<Bench>>> = { nginx: startNginx, 'docker-registry': startRegistry }
 
-export const peerNames: readonly string[] = Object.keys(peers)
+export const peerNames: readonly string[] = [...Object.keys(peers), 'before']
 
-/** Starts us and whatever peers this machine has, and names those that are missing. */
-export const startServers = async (): Promise<Bench[]> => {
+/**
+ * Starts us and whatever peers this machine has, and names those that are missing; and what stands in a checkout of
+ * another version.
+ */
+export const startServers = async (before?: string): Promise<Bench[]> => {
   const servers = [await startSvc()]
+  if (before !== undefined) servers.push(await startSvc([], {}, resolve(before)))
   for (const [name, startPeer] of Object.entries(peers)) {
     if (installed(name)) servers.push(await startPeer())
     else console.log(`${name} is not installed (apt-get install ${name}): left out`)
