@@ -47,8 +47,11 @@ export const openPool = (url: string, bounds: Bounds, onIdleError: (error: unkno
     keepAliveInitialDelayMillis: postgresKeepAliveMs,
     types: { getTypeParser: parserOf },
   })
-  // Without a listener the end of an idle connection would end the process. The pool drops it and makes another.
-  pool.on('error', onIdleError)
+  // Without a listener the end of an idle connection would end the process. The pool drops it and makes another. It
+  // counts as closed before the server has heard of it: what is lost from then on is missed by nobody.
+  pool.on('error', (error) => {
+    if (!pool.ending) onIdleError(error)
+  })
   return pool
 }
 
