@@ -71,6 +71,8 @@ describe('a disk that a test steers', () => {
       const rule = disk.rule({ call, path: 'a file', thread: 'other', action: 'hold', count: 1 })
       const program = run(`say('begins'); ${code}; say('through')`)
       await rule.met()
+      // What it said before comes through a pipe of its own.
+      await until('it has begun', () => program.stdout() !== '')
       assert.equal(program.stdout().trim(), 'begins')
       rule.end()
       assert.equal(await output(program), 'begins\nthrough')

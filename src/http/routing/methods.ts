@@ -24,7 +24,7 @@ export const refuseOtherMethods = (
     allowed?.add(operation.method)
     if (reads(operation)) allowed?.add('HEAD')
   }
-  const refusals: { form: RegExp; refusal: () => Failure }[] = []
+  const refusals: { url: string; form: RegExp; refusal: () => Failure }[] = []
   for (const [url, { template, allowed }] of byPath) {
     const allow = everyMethod.filter((method) => allowed.has(method)).join(', ')
     const detail = allow === '' ? 'A read gateway changes nothing; ask the writer.' : `Allowed here: ${allow}.`
@@ -34,11 +34,12 @@ export const refuseOtherMethods = (
     }
     const method = everyMethod.filter((name) => !allowed.has(name))
     routes.route({ method, url, config: { template }, onRequest: refuse, handler: refuse })
-    refusals.push({ form: formOf(url), refusal })
+    refusals.push({ url, form: formOf(url), refusal })
   }
   return (url) => {
     const path = url.split('?', 1)[0] ?? ''
-    const refused = refusals.find(({ form }) => form.test(path))
+    // As routes do: a path of its own before one that has a parameter there.
+    const refused = refusals.find(({ url: own }) => own === path) ?? refusals.find(({ form }) => form.test(path))
     if (refused !== undefined) throw refused.refusal()
   }
 }

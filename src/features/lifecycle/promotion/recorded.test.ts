@@ -68,7 +68,7 @@ forEachEngine((engine) => {
         ])
         .execute()
     })
-    await migrate(database, migrations)
+    await migrate(database, migrations.slice(0, before + 1))
     const rows = await database.reader.selectFrom('promotions').selectAll().orderBy('copy_id').execute()
     assert.deepEqual(
       rows.map((row) => [row.source_id, row.source_repository, row.target, row.copy_id, row.mode, row.promoted_at]),
