@@ -14,11 +14,11 @@ import { meanings, type Row, table } from './table.ts'
 /*
  * `npm run bench`: this service beside the peers that are installed, in one run, their rounds interleaved. Machines
  * differ and are noisy: read the ratios, and of those the medians. `--quick` takes some two minutes with small sizes,
- * to see that everything works; `--only <scenario>` runs one scenario; `--before <checkout>` adds this service as it is in
- * another checkout, in which `npm ci` has run, as a peer. The last one, `hostile`, is about this service
- * alone, beside neighbours who mean no good (bench/hostile.ts); `--profile <folder>` writes down what keeps its event
- * loop busy then. `--scale <files>` and `--packages <packages>` ask another question, by themselves: whether it stays
- * as quick with so many files stored (bench/scale.ts), and whether packages are resolved and listed as quickly among so
+ * to see that everything works; `--only <scenario>` runs one scenario; `--before <checkout>` adds this service as it is
+ * in another checkout, in which `npm ci` has run, as a peer. The last one, `hostile`, is about this service alone,
+ * beside neighbours who mean no good (bench/hostile.ts); `--profile <folder>` writes down what keeps its event loop
+ * busy then. `--scale <files>` and `--packages <packages>` ask another question, by themselves: whether it stays as
+ * quick with so many files stored (bench/scale.ts), and whether packages are resolved and listed as quickly among so
  * many (bench/packages.ts).
  */
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { build } from 'esbuild'
+import { buildSync } from 'esbuild'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -12,10 +12,10 @@ const programs = ['src/main/svc.ts', 'src/database/sqlite/log-thread.ts', 'src/c
  * look for a thousand modules starts in a third of the time. Stack traces name the sources. Replaces what was built
  * there before; answers where it lies. `others` are programs beside it, with what they have in common as common files.
  */
-export const buildProgram = async (folder: string, others: readonly string[] = []): Promise<string> => {
+export const buildProgram = (folder: string, others: readonly string[] = []): string => {
   const outdir = join(folder, 'main')
   rmSync(outdir, { recursive: true, force: true })
-  await build({
+  buildSync({
     absWorkingDir: root,
     entryPoints: [...programs, ...others],
     outdir,
@@ -38,4 +38,4 @@ export const buildProgram = async (folder: string, others: readonly string[] = [
 }
 
 // `npm run build`, or `npm run build -- <folder>`.
-if (import.meta.main) await buildProgram(resolve(process.argv[2] ?? join(root, 'dist')))
+if (import.meta.main) buildProgram(resolve(process.argv[2] ?? join(root, 'dist')))

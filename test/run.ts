@@ -67,7 +67,7 @@ const staged = 'test/{faults,harness}/{svc,moving}-{on,that}-*.ts'
 /** The program as it is published, and those on a stage: where they lie. */
 const build = async (): Promise<string> => {
   copyFileSync('package.json', join(scratch, 'package.json'))
-  return await buildProgram(join(scratch, 'dist'), globSync(staged))
+  return buildProgram(join(scratch, 'dist'), globSync(staged))
 }
 
 /**
