@@ -5,6 +5,8 @@ import { makeFolder } from '../adapters/files/durable-file.ts'
 import { createHashing, type Hashing } from '../content/hashing/hashing.ts'
 import { createRunningHashes, type RunningHashes } from '../content/hashing/running-hash.ts'
 import { type FreeSpace, watchFreeSpace } from '../content/ingest/free-space.ts'
+import { createSmallBodies, type SmallBodies } from '../content/ingest/small-bodies.ts'
+import { withInline } from '../content/inline/inline.ts'
 import { createReclaimMeter, type ReclaimMeter } from '../content/reclaim/reclaim-meter.ts'
 import type { Database } from '../database/database.ts'
 import { migrate, requireSchema } from '../database/migrate.ts'
@@ -45,6 +47,7 @@ export interface Engines extends Environment {
   readonly store: BlobStore
   readonly freeSpace: FreeSpace
   readonly hashing: Hashing
+  readonly smallBodies: SmallBodies
   /** Where the hashes of uploads in parts stand, as far as this process saw them. */
   readonly hashes: RunningHashes
   readonly leftLeases: LeftLeases
@@ -86,7 +89,7 @@ export const openEngines = async (
     ),
   )
   await (readOnly ? requireSchema : migrate)(database, migrations)
-  const store = guardBlobStore(await openBlobStore(settings, readOnly), insideTransaction)
+  const store = withInline(guardBlobStore(await openBlobStore(settings, readOnly), insideTransaction), database)
   const freeSpace = watchFreeSpace(store, environment.clock, settings.freeSpaceReserveBytes)
   stack.defer(
     outages.watch({
@@ -108,6 +111,8 @@ export const openEngines = async (
     store,
     freeSpace,
     hashing,
+    // A body of unknown length that no file may have is refused where larger ones are.
+    smallBodies: createSmallBodies(Math.min(settings.inlineBytes, settings.maxObjectBytes)),
     hashes,
     leftLeases: createLeftLeases(),
     meter: createReclaimMeter(),

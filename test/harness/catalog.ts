@@ -4,6 +4,7 @@ import type { TestEngine } from './engines.ts'
 import { expectAnswer } from './expect.ts'
 import { type Inspection, openInspection } from './inspection.ts'
 import { createOwner, createPerson, createRepository, grant, type Person, signIn } from './people.ts'
+import type { Environment } from './processes.ts'
 import { newFile, publish } from './publishing.ts'
 import { inDatabase } from './rows.ts'
 import { startService, type TestService } from './service.ts'
@@ -38,8 +39,8 @@ export class Catalog {
     ;[this.keeper, this.keeperActor] = keeper
   }
 
-  static async open(engine: TestEngine): Promise<Catalog> {
-    const service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+  static async open(engine: TestEngine, settings: Environment = {}): Promise<Catalog> {
+    const service = await startService(engine, { settings, roles: { gateway: 'api', worker: false } })
     const inspection = await openInspection(service)
     await createOwner(service)
     const repository = 'one'

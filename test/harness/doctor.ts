@@ -1,3 +1,4 @@
+import { withInline } from '../../src/content/inline/inline.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { openBlobStore } from '../../src/main/engines.ts'
@@ -24,7 +25,8 @@ export const examine = async (settings: Environment, aheadMs = 0): Promise<Findi
   try {
     const database = stack.use(await openDatabase({ url: read.databaseUrl, report: () => {} }))
     const clock = { now: () => systemClock.now() + aheadMs }
-    return await findingsIn({ database: database.patient, store: await openBlobStore(read), clock })
+    const store = withInline(await openBlobStore(read), database)
+    return await findingsIn({ database: database.patient, store, clock })
   } finally {
     await stack.disposeAsync()
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { withInline } from '../../src/content/inline/inline.ts'
 import { type ReclaimDeps, reclaim } from '../../src/content/reclaim/reclaim.ts'
 import { createReclaimMeter } from '../../src/content/reclaim/reclaim-meter.ts'
 import type { Queries, Transaction } from '../../src/database/database.ts'
@@ -34,7 +35,7 @@ export const chunked = (bytes: string | Uint8Array, pieceBytes = 16_384): Readab
 export interface Inspection extends ReclaimDeps {
   /** Places in staging, as far as the store has something of them. */
   staged(): Promise<string[]>
-  /** Digests of what lies in the store, in order. */
+  /** Digests of the bytes that are kept, in the store or in the database, in order. */
   stored(): Promise<string[]>
   /** What the store calls the bytes that the row of a digest is about. */
   nameOf(digest: string): Promise<BlobName>
@@ -56,6 +57,10 @@ export const forgetFile = async (tx: Transaction, id: string): Promise<void> => 
   await removeEntry(tx, id)
   await tx.deleteFrom('artifacts').where('id', '=', id).execute()
 }
+
+/** Digests of the bytes that are kept in the database. */
+export const inlineDigests = async (q: Queries): Promise<string[]> =>
+  (await q.selectFrom('inline_bytes').select('sha256').execute()).map(({ sha256 }) => sha256)
 
 interface Sums {
   readonly live: number
@@ -88,9 +93,8 @@ const sumsOf = async (q: Queries): Promise<Sums> => {
 
 export const openInspection = async (service: TestService): Promise<Inspection> => {
   const database = await openDatabase({ url: service.databaseUrl, report: () => {} })
-  const store = await openBlobStore(
-    readSettings({ SVC_DATA_DIR: service.dataDir, SVC_BLOB_STORE: service.blobStoreUrl }),
-  )
+  const settings = readSettings({ SVC_DATA_DIR: service.dataDir, SVC_BLOB_STORE: service.blobStoreUrl })
+  const store = withInline(await openBlobStore(settings), database)
   const { clock } = service
   const reclaiming = {
     database,
@@ -111,9 +115,9 @@ export const openInspection = async (service: TestService): Promise<Inspection> 
       return [...places]
     },
     async stored() {
-      const digests: string[] = []
-      for await (const { name } of store.list()) digests.push(digestOfName(name))
-      return digests.sort()
+      const digests = new Set(await inlineDigests(database.reader))
+      for await (const { name } of store.list()) digests.add(digestOfName(name))
+      return [...digests].sort()
     },
     async nameOf(digest) {
       const row = database.reader

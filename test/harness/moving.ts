@@ -8,6 +8,7 @@ import { openLog } from '../../src/main/log.ts'
 import { exportTo, importFrom } from '../../src/main/moving.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { TestEngine } from './engines.ts'
+import { asThisRunSays } from './kept-inline.ts'
 import type { TestService } from './service.ts'
 
 /** Where a service is, or is to be. */
@@ -24,6 +25,7 @@ export const withPartsOf = async <T>(
     SVC_DATABASE_URL: place.databaseUrl,
     SVC_BLOB_STORE: place.blobStoreUrl,
     SVC_FREE_SPACE_RESERVE_BYTES: '0',
+    ...asThisRunSays,
   })
   const stack = new AsyncDisposableStack()
   try {

@@ -4,6 +4,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { after } from 'node:test'
+import { asThisRunSays } from './kept-inline.ts'
 import { until } from './until.ts'
 
 /*
@@ -144,6 +145,7 @@ export const settingsFor = (place: { dataDir: string; databaseUrl?: string }, mo
   XDG_CONFIG_HOME: `${place.dataDir}-home`,
   SVC_LISTEN: '127.0.0.1:0',
   SVC_FREE_SPACE_RESERVE_BYTES: '0',
+  ...asThisRunSays,
   SVC_LOG_LEVEL: 'warn',
   ...(place.databaseUrl === undefined ? {} : { SVC_DATABASE_URL: place.databaseUrl }),
   ...more,

@@ -62,6 +62,8 @@ const tables = {
   group_grants: true,
   group_members: true,
   installation: true,
+  inline_bytes: true,
+  inline_sums: true,
   jobs: true,
   journal: true,
   journal_cursors: true,

@@ -10,6 +10,7 @@ import type { ProductSlice } from '../../src/main/slices.ts'
 import { type Ask, ask, type Told } from './client.ts'
 import { keepsItsContract } from './contract-check.ts'
 import type { TestEngine } from './engines.ts'
+import { asThisRunSays } from './kept-inline.ts'
 
 /** A clock that can be turned forward. */
 export interface ManualClock extends Clock {
@@ -87,6 +88,7 @@ export const startService = async (engine: TestEngine, options: ServiceOptions =
         SVC_LISTEN: '127.0.0.1:0',
         SVC_DATABASE_URL: databaseUrl,
         SVC_FREE_SPACE_RESERVE_BYTES: '0',
+        ...asThisRunSays,
         SVC_BLOB_STORE: blobStoreUrl,
         ...settings,
       }),

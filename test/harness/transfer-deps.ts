@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHashing } from '../../src/content/hashing/hashing.ts'
+import { createSmallBodies } from '../../src/content/ingest/small-bodies.ts'
 import { createLeftLeases } from '../../src/features/transfers/uploads/left-leases.ts'
 import type { TransferDeps } from '../../src/features/transfers/uploads/uploads.ts'
 import { noFaults } from '../../src/kernel/fault-points.ts'
@@ -24,6 +25,7 @@ export const transferDeps = (
   },
   uploadSharePercent: 100,
   hashing: createHashing({ saveable: false, report: assert.fail }),
+  smallBodies: createSmallBodies(0),
   capacityBytes: capacityBytesDefault,
   maxObjectBytes,
   reach: noFaults,

@@ -9,6 +9,7 @@ import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { digestOf } from '../harness/inspection.ts'
+import { inTheStore } from '../harness/kept-inline.ts'
 import { exportFrom, freshFolder, importTo, type Place, placeLike } from '../harness/moving.ts'
 import { endProgramsAfterTests, runSvc, settingsFor } from '../harness/processes.ts'
 
@@ -21,7 +22,7 @@ forEachEngine((engine) => {
     let folder: string
     let rotten: string
     before(async () => {
-      catalog = await Catalog.open(engine)
+      catalog = await Catalog.open(engine, inTheStore)
       for (let file = 0; file < 3; file++) await catalog.published()
     })
     after(() => catalog.close())

@@ -15,6 +15,7 @@ import { release, reserve } from '../claims/claims.ts'
 import { storedName } from '../claims/stored-names.ts'
 import { createHashing } from '../hashing/hashing.ts'
 import { createRunningHashes } from '../hashing/running-hash.ts'
+import { createSmallBodies } from '../ingest/small-bodies.ts'
 import { append, storedBytes } from './appended.ts'
 import type { AssemblyDeps } from './assembly.ts'
 import { publishAppended } from './published-appended.ts'
@@ -60,7 +61,17 @@ forEachEngine((engine) => {
         if (point === dieAt) throw new Error(`died at ${point}`)
       }
       const hashes = createRunningHashes(hashing, store.readsParts)
-      return { database, clock, store: watched, freeSpace, reach, hashing, hashes, capacityBytes: capacityBytesDefault }
+      return {
+        database,
+        clock,
+        store: watched,
+        freeSpace,
+        reach,
+        hashing,
+        hashes,
+        smallBodies: createSmallBodies(0),
+        capacityBytes: capacityBytesDefault,
+      }
     }
     let living = process()
     const claimId = newId(clock.now())

@@ -67,10 +67,19 @@ forEachEngine((engine) => {
 
   /** An upload of some parts; `send` them, `finish`, and see which were read back. */
   const scene = async (readsParts: boolean, bytes: Uint8Array) => {
-    const { database, clock, store, freeSpace, reach, hashing } = await open()
+    const { database, clock, store, freeSpace, reach, hashing, smallBodies } = await open()
     const read: number[] = []
     const watched = watching(store, readsParts, read)
-    const deps = { database, clock, store: watched, freeSpace, reach, hashing, capacityBytes: capacityBytesDefault }
+    const deps = {
+      database,
+      clock,
+      store: watched,
+      freeSpace,
+      reach,
+      hashing,
+      smallBodies,
+      capacityBytes: capacityBytesDefault,
+    }
     const freshHashes = (): RunningHashes => {
       const own = createHashing({ saveable: !readsParts, report })
       engine.use({ [Symbol.asyncDispose]: () => own.close() })
@@ -104,7 +113,7 @@ forEachEngine((engine) => {
   }
 
   it('lets the store write only while the turn is held', async () => {
-    const { database, clock, store, freeSpace, reach, hashing } = await open()
+    const { database, clock, store, freeSpace, reach, hashing, smallBodies } = await open()
     const hashes = createRunningHashes(hashing, true)
     let mayWrite: (() => void) | undefined
     const watched: BlobStore = {
@@ -124,6 +133,7 @@ forEachEngine((engine) => {
       freeSpace,
       reach,
       hashing,
+      smallBodies,
       hashes,
       capacityBytes: capacityBytesDefault,
     }
@@ -232,7 +242,7 @@ forEachEngine((engine) => {
   describe('whose parts are gone', () => {
     /** A session of these bytes, which declares those. From `deny` on, its parts cannot be read. */
     const begun = async (sent: Uint8Array, declared: Uint8Array) => {
-      const { database, clock, store, freeSpace, reach, hashing } = await open()
+      const { database, clock, store, freeSpace, reach, hashing, smallBodies } = await open()
       let denied = false
       const denying: BlobStore = {
         ...store,
@@ -244,7 +254,16 @@ forEachEngine((engine) => {
           return denied ? { ...assembly, readPart: lost, publish: lost } : assembly
         },
       }
-      const common = { database, clock, store: denying, freeSpace, reach, hashing, capacityBytes: capacityBytesDefault }
+      const common = {
+        database,
+        clock,
+        store: denying,
+        freeSpace,
+        reach,
+        hashing,
+        smallBodies,
+        capacityBytes: capacityBytesDefault,
+      }
       const blob = { ...planParts(1000), claimId: newId(clock.now()), digest: digestOf(declared) }
       const claim = {
         id: blob.claimId,
@@ -314,7 +333,7 @@ forEachEngine((engine) => {
   })
 
   it('a part that takes long looks again whether the disk keeps its reserve, and can be sent again', async () => {
-    const { database, clock, store, reach, hashing, hashes } = await open()
+    const { database, clock, store, reach, hashing, hashes, smallBodies } = await open()
     const asked: number[] = []
     const admits = [true, true, false]
     const freeSpace = {
@@ -326,7 +345,17 @@ forEachEngine((engine) => {
         if (admits.shift() === false) throw new Failure('insufficient_space', 'no room')
       },
     }
-    const deps = { database, clock, store, freeSpace, reach, hashing, hashes, capacityBytes: capacityBytesDefault }
+    const deps = {
+      database,
+      clock,
+      store,
+      freeSpace,
+      reach,
+      hashing,
+      hashes,
+      smallBodies,
+      capacityBytes: capacityBytesDefault,
+    }
     const bytes = Buffer.alloc(2 * roomLookEveryBytes + 1, 'part')
     const [claimId, digest] = [newId(clock.now()), digestOf(bytes)]
     const blob = { bytes: bytes.byteLength, partBytes: 4 * roomLookEveryBytes, claimId, digest }

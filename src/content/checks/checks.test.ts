@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { closeConnections } from '../../../test/harness/client.ts'
 import { forEachEngine } from '../../../test/harness/engines.ts'
 import { type Inspection, openInspection } from '../../../test/harness/inspection.ts'
+import { inTheStore } from '../../../test/harness/kept-inline.ts'
 import { startService, type TestService } from '../../../test/harness/service.ts'
 import type { Transaction } from '../../database/database.ts'
 import { day } from '../../kernel/units.ts'
@@ -26,7 +27,11 @@ forEachEngine((engine) => {
   let name: string
   before(async () => {
     // Without a worker: upkeep shall not clear away what is planted.
-    service = await startService(engine, { onDisk: true, roles: { gateway: 'api', worker: false } })
+    service = await startService(engine, {
+      onDisk: true,
+      settings: inTheStore,
+      roles: { gateway: 'api', worker: false },
+    })
     inspection = await openInspection(service)
     const path = '/api/v1/repositories/releases/raw/a/b.txt'
     const put = await service.ask({ method: 'PUT', path, credential: service.recoveryKey, body: bytes })

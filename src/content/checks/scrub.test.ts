@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { closeConnections } from '../../../test/harness/client.ts'
 import { onSqlite } from '../../../test/harness/engines.ts'
 import { digestOf, type Inspection, openInspection } from '../../../test/harness/inspection.ts'
+import { inTheStore } from '../../../test/harness/kept-inline.ts'
 import { blobFile } from '../../../test/harness/processes.ts'
 import { startService, type TestService } from '../../../test/harness/service.ts'
 import { storageEventPage } from '../../journal/storage-events/storage-events.ts'
@@ -20,7 +21,11 @@ onSqlite((engine) => {
     let inspection: Inspection
     const files = Array.from({ length: 5 }, (_, index) => randomBytes(1_000 + index))
     before(async () => {
-      service = await startService(engine, { onDisk: true, roles: { gateway: 'api', worker: false } })
+      service = await startService(engine, {
+        onDisk: true,
+        settings: inTheStore,
+        roles: { gateway: 'api', worker: false },
+      })
       inspection = await openInspection(service)
       for (const [index, body] of files.entries()) {
         const path = `/api/v1/repositories/releases/raw/${index}`

@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely'
 import type { Queries, Transaction } from '../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../database/prepared.ts'
 import type { BlobsTable, RemovalsTable } from '../../database/tables/blobs.ts'
@@ -102,21 +103,17 @@ const insertExpected = prepareQuery((q, p: Parameters<{ digest: string; size: nu
 )
 
 const blobForUpdate = prepareQuery((q, p: Parameters<{ digest: string }>) =>
-  q.selectFrom('blobs').select(['state', 'size', 'generation']).where('sha256', '=', p('digest')).forUpdate(),
+  q.selectFrom('blobs').select(['state', 'size', 'generation', 'inline']).where('sha256', '=', p('digest')).forUpdate(),
 )
 
+type BlobState = Pick<Selectable<BlobsTable>, 'state' | 'size' | 'generation' | 'inline'>
+
 /** Locks the row of a blob, if there is one. */
-export const lockBlob = async (
-  tx: Transaction,
-  digest: string,
-): Promise<Pick<BlobsTable, 'state' | 'size' | 'generation'> | undefined> => (await blobForUpdate(tx, { digest }))[0]
+export const lockBlob = async (tx: Transaction, digest: string): Promise<BlobState | undefined> =>
+  (await blobForUpdate(tx, { digest }))[0]
 
 /** Makes sure that the blob has a row, locks it and returns it. A new row is `expected`, and of a new generation. */
-export const expectBlob = async (
-  tx: Transaction,
-  digest: Sha256,
-  size: number,
-): Promise<Pick<BlobsTable, 'state' | 'generation'>> => {
+export const expectBlob = async (tx: Transaction, digest: Sha256, size: number): Promise<BlobState> => {
   for (;;) {
     await insertExpected(tx, { digest, size, generation: newGeneration() })
     const row = await lockBlob(tx, digest)

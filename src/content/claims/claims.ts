@@ -17,6 +17,7 @@ import {
   setRepositoryBytes,
   updateClaim,
 } from './claims.queries.ts'
+import { keepInline } from './kept-inline.ts'
 
 /**
  * Who holds which bytes, whatever the format. What kind of thing a holder is, a claim keeps for those who ask; nothing
@@ -81,6 +82,12 @@ const count = async (
       'storage_quota',
       `The server's capacity of ${capacityBytes} bytes does not suffice for ${total} more (${reserved - total} are reserved).`,
     )
+}
+
+/** Verified bytes that are all in memory. */
+export interface WholeContent {
+  readonly digest: Sha256
+  readonly whole: Uint8Array
 }
 
 export interface Reservation {
@@ -161,11 +168,40 @@ export const publish = async (
 ): Promise<void> => {
   const digest = digestOfName(name)
   const claim = await pending(tx, id)
-  await count(tx, claim.repository, deltas('pending', 'live', claim.size, bytes), Number.POSITIVE_INFINITY)
+  await becomeLive(tx, claim, digest, bytes)
   if (!(await markStored(tx, { digest, generation: generationOf(name), size: bytes, now })))
     throw new Error(
       `blob ${digest} is claimed by ${id} and is not called ${name}, or is stored with other than ${bytes} bytes`,
     )
+}
+
+/** The same where the bytes come with the transaction, and are stored by it. */
+export const publishInline = async (
+  tx: Transaction,
+  id: string,
+  { digest, whole }: WholeContent,
+  now: string,
+): Promise<void> => {
+  await becomeLive(tx, await pending(tx, id), digest, whole.byteLength)
+  await keepInline(tx, digest, whole, now)
+}
+
+/** A holder of bytes that come with the transaction. 507 `storage_quota` when there is no room. */
+export const holdInline = async (
+  tx: Transaction,
+  { id, repository, holder }: Pick<Reservation, 'id' | 'repository' | 'holder'>,
+  { digest, whole }: WholeContent,
+  now: string,
+  capacityBytes: number,
+): Promise<void> => {
+  const size = whole.byteLength
+  await count(tx, repository, deltas(null, 'live', 0, size), capacityBytes)
+  await insertClaim(tx, { id, repository, holder, sha256: digest, size, state: 'live', retired_at: null })
+  await keepInline(tx, digest, whole, now)
+}
+
+const becomeLive = async (tx: Transaction, claim: ClaimsTable, digest: Sha256, bytes: number): Promise<void> => {
+  await count(tx, claim.repository, deltas('pending', 'live', claim.size, bytes), Number.POSITIVE_INFINITY)
   await updateClaim(tx, { ...claim, sha256: digest, size: bytes, state: 'live' })
 }
 

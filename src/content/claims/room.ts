@@ -4,7 +4,18 @@ import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
 import { type BlobName, blobName } from '../../ports/blob-name.ts'
 import { findPendingClaim } from './claims.queries.ts'
-import { adjust, ended, identify, publish, type Reservation, release, reserve } from './claims.ts'
+import {
+  adjust,
+  ended,
+  holdInline,
+  identify,
+  publish,
+  publishInline,
+  type Reservation,
+  release,
+  reserve,
+  type WholeContent,
+} from './claims.ts'
 import { giveUpBytes } from './unheld-bytes.ts'
 
 export interface RoomDeps {
@@ -19,6 +30,9 @@ export interface Content {
   readonly digest: Sha256
   readonly bytes: number
 }
+
+/** Rows of the caller, in the transaction that publishes. */
+type Commit<T> = (tx: Transaction, content: Content, now: string) => Promise<T>
 
 /** Rows that a caller writes in a transaction of ours. SQL and nothing else (I5). */
 type Alongside<T> = (tx: Transaction) => Promise<T>
@@ -44,11 +58,9 @@ export interface Room {
    * caller's rows (I1, I4). The announcement is durable before they have their name: whatever a power cut leaves of
    * this, the claim lapses, is released, and takes the bytes along.
    */
-  publish<T>(
-    content: Content,
-    keepAs: (name: BlobName) => Promise<void>,
-    commit: (tx: Transaction, content: Content, now: string) => Promise<T>,
-  ): Promise<T>
+  publish<T>(content: Content, keepAs: (name: BlobName) => Promise<void>, commit: Commit<T>): Promise<T>
+  /** The same for bytes that are all here, and small: one transaction, and nothing in the store. */
+  publishInline<T>(content: WholeContent, commit: Commit<T>): Promise<T>
   /**
    * Gives it back, unless `isOurs` says in the same transaction that it is not, since the news of a commit was lost.
    */
@@ -69,6 +81,25 @@ export const setAside = async (deps: RoomDeps, wanted: Reservation, alongside: A
     { durability: 'relaxed' },
   )
   return roomWith(deps, { id: wanted.id, bytes: wanted.bytes, name })
+}
+
+/**
+ * Publishes bytes that are all here, and small, without having set room aside: they become what `wanted` says in the
+ * one transaction that looks whether there is room. 507 `storage_quota`, 404 when there is no repository.
+ */
+export const holdAtOnce = async <T>(
+  { database, clock, reach, capacityBytes }: RoomDeps,
+  wanted: Pick<Reservation, 'id' | 'repository' | 'holder'>,
+  content: WholeContent,
+  commit: Commit<T>,
+): Promise<T> => {
+  const now = timestamp(clock.now())
+  const result = await database.transaction(async (tx) => {
+    await holdInline(tx, wanted, content, now, capacityBytes)
+    return commit(tx, { digest: content.digest, bytes: content.whole.byteLength }, now)
+  })
+  reach('publish.committed')
+  return result
 }
 
 /** The room that was set aside under an id, by whatever process. */
@@ -123,6 +154,16 @@ const roomWith = (deps: RoomDeps, begun: Pick<Room, 'id' | 'bytes' | 'name'>): R
       const result = await publishing.catch(async (error: unknown) => {
         await leaveToReclaim(deps, named, now)
         throw error
+      })
+      reach('publish.committed')
+      return result
+    },
+
+    async publishInline({ digest, whole }, commit) {
+      const now = timestamp(clock.now())
+      const result = await database.transaction(async (tx) => {
+        await publishInline(tx, id, { digest, whole }, now)
+        return commit(tx, { digest, bytes: whole.byteLength }, now)
       })
       reach('publish.committed')
       return result

@@ -1,10 +1,12 @@
 import type { Database } from '../../database/database.ts'
 import type { Sha256 } from '../../kernel/digest.ts'
 import { notFound } from '../../kernel/failure.ts'
+import { inlineBytesMax } from '../../kernel/limits/engines.ts'
+import { OnePiece } from '../../kernel/one-piece.ts'
 import type { ByteRange } from '../../kernel/range.ts'
 import { type BlobName, blobName } from '../../ports/blob-name.ts'
 import { BlobMissing, type BlobStore } from '../../ports/blob-store.ts'
-import { storedGeneration } from './stored-names.queries.ts'
+import { findStored, storedGeneration } from './stored-names.queries.ts'
 
 export interface OpeningDeps {
   readonly database: Pick<Database, 'reader'>
@@ -28,7 +30,9 @@ export const openStored = async (
   range: ByteRange,
 ): Promise<AsyncIterableIterator<Uint8Array>> => {
   for (let missing: BlobName | null = null; ; ) {
-    const name = await storedName(deps, digest)
+    const stored = await find(deps, digest, bytes)
+    if (stored.bytes !== null) return pieceOf(stored.bytes, range)
+    const { name } = stored
     try {
       return await deps.store.open(name, range, bytes)
     } catch (error) {
@@ -38,3 +42,18 @@ export const openStored = async (
     }
   }
 }
+
+/** What the bytes are called, and those that are small enough to be inline, if they are. */
+const find = async (
+  deps: OpeningDeps,
+  digest: Sha256,
+  bytes: number,
+): Promise<{ readonly name: BlobName; readonly bytes: Uint8Array | null }> => {
+  if (bytes > inlineBytesMax) return { name: await storedName(deps, digest), bytes: null }
+  const stored = await findStored(deps.database.reader, digest)
+  if (stored === undefined) throw notFound('file')
+  return { name: blobName(digest, stored.generation), bytes: stored.bytes }
+}
+
+const pieceOf = (bytes: Uint8Array, { start, end }: ByteRange): AsyncIterableIterator<Uint8Array> =>
+  new OnePiece(end > start ? bytes.subarray(start, end) : undefined)

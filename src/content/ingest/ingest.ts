@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto'
 import type { Database, Transaction } from '../../database/database.ts'
-import type { Sha256 } from '../../kernel/digest.ts'
+import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
 import { roomLookEveryBytes } from '../../kernel/limits/transfers.ts'
@@ -8,9 +9,13 @@ import type { Content } from '../claims/room.ts'
 import type { Hashing, TransferHash } from '../hashing/hashing.ts'
 import type { FreeSpace } from './free-space.ts'
 import { growAhead, type UndeclaredBytes } from './growing-ahead.ts'
+import type { SmallBodies } from './small-bodies.ts'
 
 /**
  * The one door for bytes into the store, whatever the protocol.
+ *
+ * What is small is kept in the database: it is taken into memory, verified, and stored by the transaction that
+ * publishes it. For all else:
  *
  * Order: set room aside (the caller) -> stage while hashing -> verify -> and what the room does: announce the digest,
  * make durable under the final name, one transaction with blob, claim, counters and the caller's rows with their
@@ -27,6 +32,7 @@ export interface IngestDeps {
   readonly store: BlobStore
   readonly freeSpace: FreeSpace
   readonly hashing: Hashing
+  readonly smallBodies: SmallBodies
 }
 
 export interface Transfer extends UndeclaredBytes {
@@ -51,7 +57,28 @@ interface Finish<T> {
  * `body_too_large`, 507 `storage_quota` or `insufficient_space`, or what the body throws; then nothing is left but the
  * room, which is the caller's to abandon or to keep for another try.
  */
-export const ingest = async <T>(deps: IngestDeps, transfer: Transfer, finish: Finish<T>): Promise<T> => {
+export const ingest = <T>(deps: IngestDeps, transfer: Transfer, finish: Finish<T>): Promise<T> =>
+  deps.smallBodies.gather(transfer.expected.bytes, transfer.pieces, async ({ whole, pieces }) => {
+    if (pieces !== null) return await intoStore(deps, { ...transfer, pieces }, finish)
+    const content = verified(deps, whole, transfer.expected)
+    const early = await finish.early?.(content)
+    if (early !== null && early !== undefined) return early
+    return await transfer.room.publishInline({ digest: content.digest, whole }, finish.commit)
+  })
+
+/** What a body is that came whole. 422 `size_mismatch` or `checksum_mismatch`. */
+export const verified = (
+  { reach }: Pick<IngestDeps, 'reach'>,
+  whole: Uint8Array,
+  expected: Transfer['expected'],
+): Content => {
+  const content = { digest: toSha256(hash('sha256', whole)), bytes: whole.byteLength }
+  verify(content, expected)
+  reach('publish.staged')
+  return content
+}
+
+const intoStore = async <T>(deps: IngestDeps, transfer: Transfer, finish: Finish<T>): Promise<T> => {
   const { room, expected } = transfer
   // Publishing waits until the claim is durable; where it has the digest already, that goes on while the body comes.
   if (room.name !== null) deps.database.settled().catch(() => {})
@@ -69,11 +96,11 @@ export const ingest = async <T>(deps: IngestDeps, transfer: Transfer, finish: Fi
 }
 
 const receive = async (deps: IngestDeps, transfer: Transfer, staged: StagedBlob): Promise<Content> => {
-  const hash = deps.hashing.beginFor(transfer.expected.bytes)
+  const running = deps.hashing.beginFor(transfer.expected.bytes)
   try {
-    return await hashed(deps, transfer, staged, hash)
+    return await hashed(deps, transfer, staged, running)
   } finally {
-    hash.drop()
+    running.drop()
   }
 }
 
@@ -81,7 +108,7 @@ const hashed = async (
   deps: IngestDeps,
   transfer: Transfer,
   staged: StagedBlob,
-  hash: TransferHash,
+  running: TransferHash,
 ): Promise<Content> => {
   const limit = transfer.expected.bytes ?? transfer.maxBytes
   let bytes = 0
@@ -95,10 +122,10 @@ const hashed = async (
       roomSeenAtBytes = bytes
     }
     if (bytes > transfer.room.bytes) await growAhead(deps, transfer, bytes)
-    await hash.update(piece)
+    await running.update(piece)
     await staged.write(piece)
   }
-  return { digest: await hash.digest(), bytes }
+  return { digest: await running.digest(), bytes }
 }
 
 const tooLong = (transfer: Transfer): Failure =>

@@ -6,6 +6,7 @@ import { closeConnections } from '../../../test/harness/client.ts'
 import { forEachEngine } from '../../../test/harness/engines.ts'
 import { holdLogOf } from '../../../test/harness/held-log.ts'
 import { digestOf, forgetFile, type Inspection, openInspection } from '../../../test/harness/inspection.ts'
+import { inTheStore } from '../../../test/harness/kept-inline.ts'
 import { openOwnEngines } from '../../../test/harness/own-engines.ts'
 import { startService, type TestService } from '../../../test/harness/service.ts'
 import { until } from '../../../test/harness/until.ts'
@@ -87,7 +88,7 @@ forEachEngine((engine) => {
     let service: TestService
     let inspection: Inspection
     before(async () => {
-      service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+      service = await startService(engine, { settings: inTheStore, roles: { gateway: 'api', worker: false } })
       inspection = await openInspection(service)
     })
     after(async () => {

@@ -6,6 +6,7 @@ import { reclaimBatch } from '../../kernel/limits/upkeep.ts'
 import { upkeepRun } from '../../kernel/one-by-one.ts'
 import { blobName } from '../../ports/blob-name.ts'
 import { insertRemoval, lockBlob } from '../claims/claims.queries.ts'
+import { deleteInline } from '../inline/inline.queries.ts'
 import { heldBack, seemsHeldBack } from './holds.ts'
 import { deleteBlob, deleteCandidate, isClaimed, nextCandidates } from './reclaim.queries.ts'
 import { moveNotes, type Removal } from './removal.queries.ts'
@@ -105,6 +106,7 @@ const giveUpUnclaimed = async (tx: Transaction, digests: readonly string[], nowM
       const removal = { name: blobName(toSha256(digest), blob.generation), size: blob.size, tries: 1 }
       await insertRemoval(tx, { ...removal, begun_at: timestamp(nowMs), due_at: nextTry(nowMs, 1) })
       await moveNotes(tx, digest, removal.name)
+      if (blob.inline === 1) await deleteInline(tx, blob.generation)
       await deleteBlob(tx, digest)
       removals.push(removal)
     }

@@ -27,6 +27,7 @@ import { pathsThatEnd } from './0025-paths-that-end.ts'
 import { whatLeadsToAFile } from './0026-what-leads-to-a-file.ts'
 import { mediaTypes } from './0027-media-types.ts'
 import { whatPeopleLookFor } from './0028-what-people-look-for.ts'
+import { inlineBytes } from './0029-inline-bytes.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   whatLeadsToAFile,
   mediaTypes,
   whatPeopleLookFor,
+  inlineBytes,
 ]

@@ -8,15 +8,21 @@ import { type MovingTable, movingTables, type TableName } from './tables.ts'
 export type Row = Readonly<Record<string, RowValue>>
 export type RowValue = string | number | null | Uint8Array
 
+/**
+ * Whatever a pending upload alone holds stays with it. What waits for reclaim goes along, so that its end is told
+ * there.
+ */
+const blobGoesAlong = (table: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`(exists (select 1 from claims where claims.sha256 = ${table}.sha256 and claims.state <> 'pending')
+    or exists (select 1 from reclaim_candidates where reclaim_candidates.sha256 = ${table}.sha256))`
+
 /** Which rows go along, where not all do. */
 const conditions = (): Partial<Record<TableName, RawBuilder<unknown>>> => ({
   uploads: sql`status <> 'pending'`,
   jobs: sql`ended_at is not null`,
   claims: sql`state <> 'pending'`,
-  // Whatever a pending upload alone holds stays with it. What waits for reclaim goes along, so that its end is told
-  // there.
-  blobs: sql`(exists (select 1 from claims where claims.sha256 = blobs.sha256 and claims.state <> 'pending')
-    or exists (select 1 from reclaim_candidates where reclaim_candidates.sha256 = blobs.sha256))`,
+  blobs: blobGoesAlong(sql.table('blobs')),
+  inline_bytes: blobGoesAlong(sql.table('inline_bytes')),
 })
 
 /** The rows of a table that go along, a page in the order of its key behind one of them. */

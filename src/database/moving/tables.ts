@@ -56,6 +56,8 @@ export const tableDecisions = {
   assembly_parts: staying('it tells of parts of uploads that are under way'),
   jobs: { ...by('id'), except: 'open ones: they complete uploads that are under way' },
   blobs: { ...by('sha256'), except: 'those that only uploads under way hold' },
+  inline_bytes: { ...by('generation'), page: exportPageOfLongRows, except: 'those of blobs that stay' },
+  inline_sums: staying('it is counted anew'),
   claims: { ...by('id'), except: 'those of uploads that are under way' },
   artifacts: by('id'),
   deleted_artifacts: by('id'),

@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /**
  * The truth about stored bytes.
  *
@@ -16,6 +18,26 @@ export interface BlobsTable {
    * before there were generations.
    */
   generation: string
+  /** 1 where the bytes lie in {@link InlineBytesTable}, 0 where they lie in the store under their name. */
+  inline: Generated<0 | 1>
+}
+
+/**
+ * The bytes of small blobs that are stored in the database: those whose row says so, and no others. They come and go in
+ * the transactions that say so.
+ */
+export interface InlineBytesTable {
+  /** Of the blob's row. */
+  generation: string
+  sha256: string
+  bytes: Uint8Array
+}
+
+/** How many of them there are: what the last look through all blobs counted. One row, after the first look. */
+export interface InlineSumsTable {
+  id: number
+  files: number
+  bytes: number
 }
 
 /** Digests that lost a claim: the queue of reclaim. */

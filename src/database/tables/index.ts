@@ -6,6 +6,8 @@ import type { AssetRevisionsTable, AssetsTable, RemovedPathsTable } from './asse
 import type { AttachmentRevisionsTable, AttachmentsTable } from './attachments.ts'
 import type {
   BlobsTable,
+  InlineBytesTable,
+  InlineSumsTable,
   ReclaimCandidatesTable,
   ReclaimNotesTable,
   RemovalNotesTable,
@@ -51,6 +53,8 @@ export interface Tables {
   attachment_revisions: AttachmentRevisionsTable
   attachments: AttachmentsTable
   blobs: BlobsTable
+  inline_bytes: InlineBytesTable
+  inline_sums: InlineSumsTable
   claims: ClaimsTable
   counters: CountersTable
   delegations: DelegationsTable

@@ -199,3 +199,20 @@ export const transactionAttemptsMax = 10
 /** Writers that may wait for SQLite's one writer; beyond it 503 rather than minutes of waiting. */
 export const writersWaitingMax = 10_000
 export const databaseConnectMs = 5 * second
+
+/**
+ * The largest file that may be kept in the database. Not beyond `smallDownloadBytes`: clients are sent to the store for
+ * what is larger.
+ */
+export const inlineBytesMax = 64 * KiB
+export const inlineBytesDefault = 16 * KiB
+
+/**
+ * Room that rows have left in the file of a database stays there for those that come: so much, or so much of the file.
+ * What is beyond goes back to the disk, in steps for which writers wait some milliseconds, with a pause behind each.
+ */
+export const databaseFreeBytesKept = 16 * MiB
+export const databaseFreeShareKept = 0.1
+export const databaseGivenBackAtOnce = MiB
+export const databaseGivesBackEveryMs = 50
+export const databaseGivesBackRunMs = 5 * minute

@@ -39,6 +39,9 @@ export const completionWaitMs = 20 * second
 /** Reserved ahead for a body whose length is not declared; grows by doubling, so that 10 TB needs some 20 steps. */
 export const undeclaredReservationBytes = 16 * MiB
 
+/** Small bodies that are gathered in memory before they are stored, all together; beyond it they are staged. */
+export const gatheredBytesMax = 64 * MiB
+
 /** Space. */
 export const capacityBytesDefault = 10 * TiB // spec
 export const freeSpaceReserveBytesDefault = GiB // spec

@@ -42,6 +42,11 @@ export const settingNames = [
     meaning: 'Largest file; can only be lowered. Sizes are bytes, or bear a unit: 500MB, 10GiB.',
   },
   {
+    name: 'SVC_INLINE_BYTES',
+    fallback: '16KiB',
+    meaning: 'Files up to this size are kept in the database instead of the store; 0 to 64KiB.',
+  },
+  {
     name: 'SVC_CAPACITY_BYTES',
     fallback: '10TiB',
     meaning: 'What may be reserved on the whole server.',

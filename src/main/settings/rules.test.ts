@@ -163,6 +163,13 @@ const cases: Record<
     ],
     bad: ['0', '10737418240001', '1e3', '1.5', '-1', '1.5GB', '0x10', '10001GiB', '5G'],
   },
+  SVC_INLINE_BYTES: {
+    good: [
+      ['0', (s) => s.inlineBytes, 0],
+      ['64KiB', (s) => s.inlineBytes, 65_536],
+    ],
+    bad: ['-1', '65537', '1MiB', 'off'],
+  },
   SVC_CAPACITY_BYTES: {
     good: [
       ['0', (s) => s.capacityBytes, 0],

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { closest, distance } from 'fastest-levenshtein'
 import { parseTrustedProxies, type TrustedProxies } from '../../http/pipeline/client-address.ts'
 import { downloadSlotsDefault, downloadSlotsMax, downloadWaitSecondsDefault } from '../../kernel/limits/downloads.ts'
+import { inlineBytesDefault, inlineBytesMax } from '../../kernel/limits/engines.ts'
 import { requestsPerSecondDefault } from '../../kernel/limits/http.ts'
 import {
   journalRetentionDaysDefault,
@@ -38,6 +39,8 @@ export interface Settings {
   readonly allowRegistration: boolean
   readonly corsOrigins: ReadonlySet<string>
   readonly maxObjectBytes: number
+  /** Files up to here are kept in the database. */
+  readonly inlineBytes: number
   readonly capacityBytes: number
   readonly cleanupGraceMs: number
   readonly journalRetentionMs: number
@@ -107,6 +110,7 @@ export const readSettings = (environment: Environment): Settings => {
     allowRegistration: read<boolean>('SVC_ALLOW_REGISTRATION', false, flag),
     corsOrigins: read<ReadonlySet<string>>('SVC_CORS_ORIGINS', new Set(), (text) => new Set(list(text).map(originUrl))),
     maxObjectBytes: read('SVC_MAX_OBJECT_BYTES', objectBytesMax, size(1, objectBytesMax)),
+    inlineBytes: read('SVC_INLINE_BYTES', inlineBytesDefault, size(0, inlineBytesMax)),
     capacityBytes: read('SVC_CAPACITY_BYTES', capacityBytesDefault, size(0, Number.MAX_SAFE_INTEGER)),
     cleanupGraceMs: read('SVC_CLEANUP_GRACE_HOURS', cleanupGraceHoursDefault * hour, time(hour, 0, graceHoursMax)),
     journalRetentionMs: read('SVC_JOURNAL_RETENTION_DAYS', journalRetentionDaysDefault * day, retentionDays),

@@ -174,7 +174,8 @@ create table blobs (
   size bigint not null,
   state text collate "C" not null,
   stored_at text collate "C",
-  generation text collate "C" not null
+  generation text collate "C" not null,
+  inline bigint not null default 0
 );
 
 alter table blobs add constraint blobs_pkey PRIMARY KEY (sha256);
@@ -313,6 +314,24 @@ alter table group_members add constraint group_members_group_id_fkey FOREIGN KEY
 alter table group_members add constraint group_members_key PRIMARY KEY (group_id, account_id);
 
 CREATE INDEX group_members_by_account ON group_members USING btree (account_id);
+
+create table inline_bytes (
+  generation text collate "C" not null,
+  sha256 text collate "C" not null,
+  bytes bytea not null
+);
+
+alter table inline_bytes add constraint inline_bytes_pkey PRIMARY KEY (generation);
+
+create table inline_sums (
+  id bigint not null,
+  files bigint not null,
+  bytes bigint not null
+);
+
+alter table inline_sums add constraint inline_sums_id_check CHECK ((id = 1));
+
+alter table inline_sums add constraint inline_sums_pkey PRIMARY KEY (id);
 
 create table installation (
   id bigint not null,

@@ -149,7 +149,8 @@ CREATE TABLE "blobs" (
   "size" integer not null,
   "state" text not null,
   "stored_at" text,
-  "generation" text default '' not null
+  "generation" text default '' not null,
+  "inline" integer default 0 not null
 ) strict;
 
 CREATE TABLE "claims" (
@@ -277,6 +278,18 @@ CREATE TABLE "group_members" (
 CREATE INDEX "group_members_by_account" on "group_members" (
   "account_id"
 );
+
+CREATE TABLE "inline_bytes" (
+  "generation" text primary key,
+  "sha256" text not null,
+  "bytes" blob not null
+) without rowid, strict;
+
+CREATE TABLE "inline_sums" (
+  "id" integer primary key check (id = 1),
+  "files" integer not null,
+  "bytes" integer not null
+) strict;
 
 CREATE TABLE "installation" (
   "id" integer primary key check (id = 1),

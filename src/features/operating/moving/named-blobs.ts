@@ -14,15 +14,18 @@ export interface NamedBlob {
   readonly bytes: number
 }
 
-/** The blobs whose bytes are there, according to the rows of an export: in the order of their digests. */
+/**
+ * The blobs whose bytes are in the store, according to the rows of an export: in the order of their digests. Inline
+ * bytes are rows as well.
+ */
 export async function* namedBlobs(
   vault: Vault,
   tables: Manifest['tables'],
   columns: readonly string[],
 ): AsyncGenerator<NamedBlob> {
   for (const piece of tables.find(({ name }) => name === 'blobs')?.pieces ?? [])
-    for (const { sha256, size, state, generation } of await readPiece(vault, piece, columns)) {
-      if (state !== 'stored') continue
+    for (const { sha256, size, state, generation, inline } of await readPiece(vault, piece, columns)) {
+      if (state !== 'stored' || inline === 1) continue
       const digest = toSha256(String(sha256))
       yield { digest, name: blobName(digest, String(generation)), bytes: Number(size) }
     }

@@ -1,12 +1,14 @@
-import type { Content } from '../../../content/claims/room.ts'
-import { ingest } from '../../../content/ingest/ingest.ts'
+import { type Content, holdAtOnce } from '../../../content/claims/room.ts'
+import { ingest, verified } from '../../../content/ingest/ingest.ts'
 import type { Transaction } from '../../../database/database.ts'
 import type { HolderKind } from '../../../database/tables/claims.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import { newId } from '../../../kernel/ids.ts'
 import { allowanceFor } from '../uploads/allowance.ts'
 import { whileRenewing } from '../uploads/lease.ts'
+import { transferRow } from '../uploads/rows.ts'
 import type { UploadScope } from '../uploads/session.ts'
 import type { TransferDeps } from '../uploads/uploads.ts'
 import { abandonRawTransfer, closeRawTransfer, openRawTransfer, type RawTransfer } from './raw-transfer.ts'
@@ -51,6 +53,41 @@ export const receiveWhole = async <T>(
 ): Promise<T> => {
   if (file.declaredBytes !== null && file.declaredBytes > deps.maxObjectBytes)
     throw new Failure('body_too_large', `A file may have at most ${deps.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
+  return await deps.smallBodies.gather(file.declaredBytes, file.pieces, ({ whole, pieces }) =>
+    whole === null
+      ? receiveInRoom(deps, scope, { ...file, pieces }, arrival)
+      : receiveAtOnce(deps, scope, file, whole, arrival),
+  )
+}
+
+/** What is small needs no room of its own before it comes: it is here, and one transaction does all. */
+const receiveAtOnce = async <T>(
+  deps: TransferDeps,
+  scope: UploadScope,
+  file: WholeFile,
+  whole: Uint8Array,
+  arrival: Arrival<T>,
+): Promise<T> => {
+  await deps.freeSpace.refuseUnlessRoomFor(whole.byteLength)
+  const content = verified(deps, whole, { bytes: file.declaredBytes, digest: file.digest })
+  const early = await arrival.early(content)
+  if (early !== null) return early
+  const nowMs = deps.clock.now()
+  const row = transferRow(scope, { ...file, ...content }, newId(nowMs), nowMs)
+  return await holdAtOnce(
+    deps,
+    { id: row.id, repository: scope.repository, holder: file.kind },
+    { digest: content.digest, whole },
+    (tx, found, now) => arrival.commit(tx, row, found, now),
+  )
+}
+
+const receiveInRoom = async <T>(
+  deps: TransferDeps,
+  scope: UploadScope,
+  file: WholeFile,
+  arrival: Arrival<T>,
+): Promise<T> => {
   const transfer = await openRawTransfer(deps, scope, {
     name: file.name,
     kind: file.kind,

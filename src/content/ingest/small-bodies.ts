@@ -1,0 +1,72 @@
+import { gatheredBytesMax } from '../../kernel/limits/transfers.ts'
+
+/** A body as it came, or as it goes on coming. */
+export type Gathered =
+  | { readonly whole: Uint8Array; readonly pieces: null }
+  | { readonly whole: null; readonly pieces: AsyncIterable<Uint8Array> }
+
+/** Bodies that are small enough to be kept in the database are taken in whole before anything is done with them. */
+export interface SmallBodies {
+  /**
+   * Reads a body to its end, if it is no longer than what is kept inline and than was declared, and works with it;
+   * otherwise works with the body as if nobody had looked at it. What all of them hold in memory has a bound, beyond
+   * which they count as large.
+   */
+  gather<T>(
+    declaredBytes: number | null,
+    pieces: AsyncIterable<Uint8Array>,
+    work: (gathered: Gathered) => Promise<T>,
+  ): Promise<T>
+}
+
+/** `inlineBytes`: what is kept inline; nothing where it is 0. */
+export const createSmallBodies = (inlineBytes: number): SmallBodies => {
+  let heldBytes = 0
+  return {
+    async gather(declaredBytes, pieces, work) {
+      const mayTake = declaredBytes ?? inlineBytes
+      if (inlineBytes === 0 || mayTake > inlineBytes || heldBytes + mayTake > gatheredBytesMax)
+        return await work({ whole: null, pieces })
+      heldBytes += mayTake
+      try {
+        return await work(await read(pieces, mayTake))
+      } finally {
+        heldBytes -= mayTake
+      }
+    },
+  }
+}
+
+const read = async (pieces: AsyncIterable<Uint8Array>, most: number): Promise<Gathered> => {
+  const iterator = pieces[Symbol.asyncIterator]()
+  const read: Uint8Array[] = []
+  for (let bytes = 0; ; ) {
+    const { done, value } = await iterator.next()
+    if (done === true) return { whole: joined(read, bytes), pieces: null }
+    read.push(value)
+    bytes += value.byteLength
+    if (bytes > most) return { whole: null, pieces: goingOn(read, iterator) }
+  }
+}
+
+const joined = (pieces: readonly Uint8Array[], bytes: number): Uint8Array => {
+  const [first] = pieces
+  return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces, bytes)
+}
+
+/** What was read already, and then the rest. */
+async function* goingOn(
+  read: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array, unknown>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* read
+    for (;;) {
+      const { done, value } = await rest.next()
+      if (done === true) return
+      yield value
+    }
+  } finally {
+    await rest.return?.()
+  }
+}
