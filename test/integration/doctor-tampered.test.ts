@@ -30,6 +30,8 @@ const lookedAtOtherwise = {
   counters: 'each is counted again',
   download_gateways: 'it is of the moment',
   download_queue: 'a secret',
+  inline_bytes: 'they are looked at with the bytes of the store',
+  inline_sums: 'what a look has counted, until the next one',
   installation: 'one row, which says how far an import is',
   link_keys: 'keys of other processes, until they end',
   quarantine: 'names of bytes of which no row knows',

@@ -4,9 +4,33 @@ import type { Queries } from '../../database/database.ts'
 export const blobPage = (q: Queries, after: string, limit: number) =>
   q
     .selectFrom('blobs')
-    .select(['sha256', 'size', 'state', 'generation'])
+    .select(['sha256', 'size', 'state', 'generation', 'inline'])
     .where('sha256', '>', after)
     .orderBy('sha256')
+    .limit(limit)
+    .execute()
+
+/**
+ * Bytes in the database that no row calls stored there. One statement, so that none is found for what a transaction
+ * moves meanwhile.
+ */
+export const strayInline = (q: Queries, limit: number) =>
+  q
+    .selectFrom('inline_bytes')
+    .leftJoin('blobs', (join) =>
+      join
+        .onRef('blobs.sha256', '=', 'inline_bytes.sha256')
+        .onRef('blobs.generation', '=', 'inline_bytes.generation')
+        .on('blobs.state', '=', 'stored')
+        .on('blobs.inline', '=', 1),
+    )
+    .select((eb) => [
+      'inline_bytes.generation',
+      'inline_bytes.sha256',
+      eb.fn<number>('length', ['inline_bytes.bytes']).as('bytes'),
+    ])
+    .where('blobs.sha256', 'is', null)
+    .orderBy('inline_bytes.generation')
     .limit(limit)
     .execute()
 

@@ -14,6 +14,7 @@ import { queueForgotten } from '../reclaim/reclaim-queue.ts'
 import { removalCount, stuckRemovals } from '../reclaim/removal.queries.ts'
 import { blobPage, candidateCount, claimsWithoutBlob, forgottenBlobs, repositorySums } from './checks.queries.ts'
 import { quarantine, strangers } from './quarantine.ts'
+import { checkInline } from './stray-inline.ts'
 
 export interface CheckedDeps {
   readonly database: Database
@@ -30,7 +31,8 @@ export async function* checkContent(deps: CheckedDeps): AsyncGenerator<Finding> 
   yield* await deps.database.snapshot((q) => checkCounters(q, deps.database))
   yield* checkClaims(deps)
   yield* checkRemovals(deps)
-  yield* checkRows(deps.database.reader, deps.store)
+  yield* checkRows(deps)
+  yield* checkInline(deps.database)
   yield* checkBytes(deps)
 }
 
@@ -86,8 +88,9 @@ async function* checkRemovals({ database }: CheckedDeps): AsyncGenerator<Finding
     yield waiting(`the bytes ${name} could not be removed since ${begun_at}, in ${tries} tries; the log says why`)
 }
 
-/** Row to bytes: what is called stored is there, with its size. */
-async function* checkRows(q: Queries, store: BlobStore): AsyncGenerator<Finding> {
+/** Row to bytes: what is called stored is there, with its size, and where its row says. */
+async function* checkRows({ database, store }: CheckedDeps): AsyncGenerator<Finding> {
+  const q = database.reader
   let after = ''
   for (;;) {
     const rows = await blobPage(q, after, checkPage)
@@ -98,7 +101,8 @@ async function* checkRows(q: Queries, store: BlobStore): AsyncGenerator<Finding>
       if (size === row.size) continue
       // It may have been reclaimed between the two looks.
       if (!(await isStoredAs(q, row.sha256, row.generation))) continue
-      const there = size === null ? 'its bytes are missing' : `the store has ${size} bytes`
+      const where = row.inline === 1 ? 'database' : 'store'
+      const there = size === null ? 'its bytes are missing' : `the ${where} has ${size} bytes`
       yield damage(`blob ${row.sha256} should have ${row.size} bytes; ${there}`)
     }
     const last = rows.at(-1)

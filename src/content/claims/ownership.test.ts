@@ -19,10 +19,13 @@ forEachEngine((engine) => {
     await place.write(Buffer.from('some bytes'))
     await place.publish(blobName(sha256, generation))
   }
-  const know = ({ database }: Engines, generation: string): Promise<unknown> =>
-    database.transaction((tx) =>
-      tx.insertInto('blobs').values({ sha256, size: 10, state: 'stored', stored_at: null, generation }).execute(),
-    )
+  const know = ({ database }: Engines, generation: string, inline: 0 | 1 = 0): Promise<unknown> =>
+    database.transaction(async (tx) => {
+      const blob = { sha256, size: 10, state: 'stored', stored_at: null, generation, inline } as const
+      await tx.insertInto('blobs').values(blob).execute()
+      const bytes = Buffer.from('some bytes')
+      if (inline === 1) await tx.insertInto('inline_bytes').values({ generation, sha256, bytes }).execute()
+    })
 
   describe('a store', () => {
     it('that is new is signed at the first start, and belongs to that database from then on', async () => {
@@ -66,6 +69,29 @@ forEachEngine((engine) => {
       await put(engines, '')
       await refuseForeignStore(engines)
       assert.notEqual(await engines.store.owner(), null)
+    })
+
+    it('of a catalog whose files are all in the database is signed where it is empty or holds one of them', async () => {
+      for (const holds of [false, true]) {
+        const engines = await open()
+        const generation = newGeneration()
+        await know(engines, generation, 1)
+        if (holds) await put(engines, generation)
+        await refuseForeignStore(engines)
+        assert.notEqual(await engines.store.owner(), null)
+      }
+    })
+
+    it('is not taken for the right one because of files that are in the database', async () => {
+      const engines = await open()
+      await know(engines, newGeneration(), 1)
+      await put(engines, newGeneration())
+      await assert.rejects(refuseForeignStore(engines), /the blob store holds files/)
+      const other = await open()
+      await know(other, newGeneration(), 1)
+      const lost = { sha256: 'ab'.repeat(32), size: 10, state: 'stored', stored_at: null, generation: '' } as const
+      await other.database.transaction((tx) => tx.insertInto('blobs').values(lost).execute())
+      await assert.rejects(refuseForeignStore(other), /holds none of the first 1 files/)
     })
   })
 })

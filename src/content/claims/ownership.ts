@@ -3,8 +3,9 @@ import { installation } from '../../database/moving/installation.queries.ts'
 import { toSha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { ownershipLooksMax } from '../../kernel/limits/upkeep.ts'
-import { blobName } from '../../ports/blob-name.ts'
+import { blobName, digestOfName, generationOf } from '../../ports/blob-name.ts'
 import type { BlobStore } from '../../ports/blob-store.ts'
+import { isStoredAs } from './claims.queries.ts'
 import { someStored } from './ownership.queries.ts'
 
 /**
@@ -54,12 +55,22 @@ const strangeOwner = (owner: string, identity: string): string =>
 
 const doubt = async ({ database, store }: OwnershipDeps): Promise<string | null> => {
   const known = await someStored(database.reader, ownershipLooksMax)
-  if (known.length === 0) {
-    for await (const _ of store.list())
-      return 'The catalog is empty, and the blob store holds files: the database was lost, or a setting names another one. Put the database back, or set SVC_DATABASE_URL or SVC_BLOB_STORE right.'
-    return null
-  }
+  if (known.length === 0) return await doubtWithoutFiles({ database, store })
   for (const { sha256, generation } of known)
     if ((await store.size(blobName(toSha256(sha256), generation))) !== null) return null
   return `The blob store holds none of the first ${known.length} files that the catalog calls stored: the store was lost, or a setting names another one. Set SVC_BLOB_STORE right, or put the files back.`
+}
+
+/** Beside a catalog that calls nothing stored there, or only has files in the database. */
+const doubtWithoutFiles = async ({ database, store }: OwnershipDeps): Promise<string | null> => {
+  let looked = 0
+  for await (const { name } of store.list()) {
+    // A file of the database may lie here as well: whoever put it here was late.
+    if (await isStoredAs(database.reader, digestOfName(name), generationOf(name))) return null
+    looked += 1
+    if (looked >= ownershipLooksMax) break
+  }
+  return looked === 0
+    ? null
+    : 'The catalog is empty, and the blob store holds files: the database was lost, or a setting names another one. Put the database back, or set SVC_DATABASE_URL or SVC_BLOB_STORE right.'
 }
