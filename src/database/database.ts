@@ -76,6 +76,13 @@ export interface Database {
   /** Resolves once everything that `reader` could see at the call survives a power cut. */
   settled(): Promise<void>
 
+  /**
+   * Only where the engine does not do it by itself: gives up to so many bytes that rows have left back to the disk, in
+   * a transaction of its own. Resolves with how many; 0 where there are none, or where the file was made by a program
+   * that did not know how.
+   */
+  giveBack?(bytes: number): Promise<number>
+
   /** Throws `DatabaseUnavailable` unless the engine answers now. Cheap enough for a health check. */
   probe(): Promise<void>
 

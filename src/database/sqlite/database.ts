@@ -114,6 +114,25 @@ export class SqliteDatabase implements Database {
     return value
   }
 
+  async giveBack(bytes: number): Promise<number> {
+    const { connection } = this.#writer
+    const pageBytes = Number(connection.value('pragma page_size'))
+    return await this.#writer.alone(async (session) => {
+      const free = (): number => Number(connection.value('pragma freelist_count'))
+      try {
+        const before = free()
+        connection.exec(`pragma incremental_vacuum(${Math.ceil(bytes / pageBytes)})`)
+        const given = before - free()
+        await session.commit()
+        if (given > 0) this.#sync.committed()
+        return given * pageBytes
+      } catch (error) {
+        await session.rollback()
+        throw error
+      }
+    })
+  }
+
   listen(listener: (topic: string) => void): () => void {
     return this.#announcements.listen(listener)
   }

@@ -61,6 +61,8 @@ export class Writer {
 }
 
 const prepareFile = (connection: SqliteConnection): void => {
+  // Pages that are free can be given back to the disk only in a file that was made so; elsewhere this would be a write.
+  if (connection.value('pragma page_count') === 0) connection.exec('pragma auto_vacuum = incremental')
   // The order matters: the change to WAL is synced in full (an empty database file would disown its log), then no more.
   const mode = connection.value('pragma journal_mode = wal')
   if (mode !== 'wal') {
