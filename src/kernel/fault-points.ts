@@ -11,6 +11,9 @@
  * - `publish.announced`: the digest is in the claim; the bytes have no final name yet
  * - `publish.placed`: the bytes are durable under their digest, no row refers to them
  * - `publish.committed`: everything is durable, the client has no answer yet
+ * - `inline.read`: small files that are to be kept in the database are read, nothing is changed
+ * - `inline.placed`: small files that were kept in the database are in the store, their rows do not say so
+ * - `inline.moved`: their rows say where they are now
  * - `promotion.locked`: a promotion holds its locks and has changed nothing; it commits all that follows at once, or
  *   nothing
  * - `promotion.copied`: the copy is there, with its claim and its annotations
@@ -40,6 +43,9 @@ export const faultPoints = [
   'publish.announced',
   'publish.placed',
   'publish.committed',
+  'inline.read',
+  'inline.placed',
+  'inline.moved',
   'promotion.locked',
   'promotion.copied',
   'promotion.told',

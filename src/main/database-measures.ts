@@ -1,8 +1,28 @@
-import type { DatabaseLog } from '../database/database.ts'
+import type { Database, DatabaseLog } from '../database/database.ts'
+import { type DatabaseSize, databaseSize } from '../database/size.queries.ts'
 import type { Measure } from '../http/metrics/measures.ts'
 
-/** How things stand with the log of a database in a file. */
-export const databaseMeasures = (log: DatabaseLog | undefined): readonly Measure[] =>
+/** How large the database is, and how things stand with its log where it is a file. */
+export const databaseMeasures = (database: Database): readonly Measure[] => [
+  size(database, 'svc_database_bytes', 'What the database takes on its disk', ({ bytes }) => bytes),
+  size(
+    database,
+    'svc_database_free_bytes',
+    'What rows that went have left in the file of the database for those that come; NaN on a server',
+    ({ freeBytes }) => freeBytes ?? Number.NaN,
+  ),
+  ...logMeasures(database.log),
+]
+
+const size = (database: Database, name: string, help: string, read: (size: DatabaseSize) => number): Measure => ({
+  name,
+  help: `${help}; NaN while the database is away.`,
+  kind: 'gauge',
+  ofAll: true,
+  read: () => databaseSize(database).then(read, () => Number.NaN),
+})
+
+const logMeasures = (log: DatabaseLog | undefined): readonly Measure[] =>
   log === undefined
     ? []
     : [

@@ -1,13 +1,16 @@
 import { watchQuarantine } from '../content/checks/quarantine.ts'
 import { reclaim } from '../content/reclaim/reclaim.ts'
+import { settleSmallFiles } from '../content/settling/settling.ts'
 import type { Upkeep } from '../contract/slice.ts'
+import { giveBackRoom } from '../database/giving-back.ts'
 import { forgetJobs } from '../jobs/leases.ts'
 import { runDueJobs } from '../jobs/runner.ts'
 import { forgetOldLines } from '../journal/forgetting.ts'
 import { forgetStorageEvents } from '../journal/storage-events/storage-events.ts'
+import { databaseGivesBackRunMs } from '../kernel/limits/engines.ts'
 import { jobsEveryMs } from '../kernel/limits/jobs.ts'
 import { retentionEveryMs } from '../kernel/limits/journal.ts'
-import { quarantineEveryMs, upkeepEveryMs } from '../kernel/limits/upkeep.ts'
+import { inlineLookEveryMs, quarantineEveryMs, upkeepEveryMs } from '../kernel/limits/upkeep.ts'
 import type { Engines } from './engines.ts'
 import type { Settings } from './settings/rules.ts'
 import { jobsOfSlices, upkeepOfSlices, type WorkerNeeds } from './slices.ts'
@@ -28,6 +31,13 @@ const runJobs = async (deps: UpkeepDeps, stopping: () => boolean): Promise<void>
 export const everyUpkeep: readonly Upkeep<UpkeepDeps>[] = [
   { name: 'completions', what: 'the completion of uploads', everyMs: jobsEveryMs, run: runJobs },
   ...upkeepOfSlices,
+  {
+    name: 'inline',
+    what: 'the moving of small files',
+    everyMs: inlineLookEveryMs,
+    run: settleSmallFiles,
+    wakes: 'reclaim',
+  },
   { name: 'reclaim', what: 'reclaim', everyMs: upkeepEveryMs, run: reclaim },
   {
     name: 'quarantine',
@@ -40,6 +50,12 @@ export const everyUpkeep: readonly Upkeep<UpkeepDeps>[] = [
     what: 'the retention of storage events',
     everyMs: upkeepEveryMs,
     run: ({ database }) => forgetStorageEvents(database),
+  },
+  {
+    name: 'database',
+    what: 'giving back room in the database',
+    everyMs: databaseGivesBackRunMs,
+    run: giveBackRoom,
   },
   { name: 'journals', what: 'the retention of journals', everyMs: retentionEveryMs, run: forgetOldLines },
   { name: 'jobs', what: 'the upkeep of jobs', everyMs: upkeepEveryMs, run: forgetJobs },

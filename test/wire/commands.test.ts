@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, afterEach, beforeEach, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
+import { inTheDatabase, inTheStore } from '../harness/kept-inline.ts'
 import {
   blobFile,
   type Environment,
@@ -68,7 +69,7 @@ describe('the command line', { timeout: 240_000 }, () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-commands-'))
     dataDir = join(folder, 'data')
-    settings = settingsFor({ dataDir })
+    settings = settingsFor({ dataDir }, inTheStore)
   })
   afterEach(async () => {
     for (const program of programs.splice(0)) {
@@ -270,6 +271,40 @@ describe('the command line', { timeout: 240_000 }, () => {
     assert.match(await doctor(), new RegExp(`^damage: .*${gone}.*39 bytes`))
     const rotten = await runSvc(['scrub', '--rate', '1'], settings)
     assert.deepEqual([rotten.code, rotten.stdout.includes(`damage: blob ${gone}: it has 39 bytes`)], [1, true])
+  })
+
+  test('blobs moves small files into the database and out of it, beside a service or without one', async () => {
+    const up = start('up')
+    const address = await listening(up)
+    await put(address, 'one', 'the first')
+    await put(address, 'large', 'x'.repeat(20_000))
+    await put(address, 'two', 'the second')
+    const moved = (files: number, bytes: number, way: string, most: number): string =>
+      `${files} files with ${bytes} bytes were moved ${way} the database.\n${
+        most === 0
+          ? 'None belong there: SVC_INLINE_BYTES is 0.'
+          : `Those of up to ${most} bytes belong there (SVC_INLINE_BYTES).`
+      }\n`
+    const blobs = async (way: string, ...settled: [Environment, ...string[]]): Promise<string> => {
+      const [more, ...options] = settled
+      const { code, stdout, stderr } = await runSvc(['blobs', way, ...options], { ...settings, ...more })
+      assert.equal(code, 0, stderr)
+      return stdout
+    }
+    assert.equal(await blobs('inline', inTheStore), moved(0, 0, 'into', 0))
+    assert.equal(await blobs('inline', inTheDatabase, '--rate', '10000'), moved(2, 19, 'into', 16_384))
+    for (const [path, body] of [
+      ['one', 'the first'],
+      ['two', 'the second'],
+    ]) {
+      const told = await ask(address, { path: `${raw}/${path}`, credential: credential() })
+      assert.deepEqual([told.status, told.text], [200, body])
+    }
+    await stop(up)
+    assert.equal(await blobs('outline', inTheDatabase), moved(0, 0, 'out of', 16_384))
+    assert.equal(await blobs('outline', inTheStore), moved(2, 19, 'out of', 0))
+    assert.match(await svc('doctor'), /Everything is in order\.\n$/)
+    assert.match(await svc('scrub'), /^3 files with 20019 bytes were read; 0 have changed\.\n$/)
   })
 
   test('wrong settings are all named at once, a sentence each, and nothing is made', async () => {

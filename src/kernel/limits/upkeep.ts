@@ -35,6 +35,18 @@ export const reclaimQueueCountedMax = 100_000
 /** How long reclaim is held back by somebody who went silent. Renewed at a quarter of it. */
 export const reclaimHoldMs = 2 * minute
 
+/**
+ * How often the upkeep looks whether small files are kept where the setting says: a query for each thousand files. Some
+ * of them are moved in one transaction, so that a sync serves many; and only so many a second, beside what is served.
+ */
+export const inlineLookEveryMs = hour
+/** A look that has very much to move ends, and the next one goes on: it is known that it goes well. */
+export const inlineLookMs = 2 * hour
+export const inlineBatch = 64
+export const inlineMovesPerSecond = 100
+/** What the command moves a second unless told otherwise: whoever types it waits for it. */
+export const inlineMovesPerSecondTyped = 1_000
+
 /** Upkeep: rows changed in one transaction, and the pause of its clock. */
 export const upkeepBatch = 200
 export const upkeepEveryMs = 15 * second

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { scrubMiBPerSecondDefault } from '../../kernel/limits/upkeep.ts'
+import { inlineMovesPerSecondTyped, scrubMiBPerSecondDefault } from '../../kernel/limits/upkeep.ts'
 import { unknownSettings } from '../settings/rules.ts'
 import { programVersion } from '../version.ts'
 import {
@@ -40,6 +40,7 @@ export const commandLine = (): Command => {
   declareServices(program)
   declareLooks(program)
   declareStore(program)
+  declareBlobs(program)
   declareMoving(program)
   declareRepositories(program)
   declareSignIn(program)
@@ -123,6 +124,21 @@ const declareStore = (program: Command): void => {
     .option('--after <digest>', 'go on behind this digest, as an interrupted run says')
     .addHelpText('after', exampleText('svc scrub --rate 50'))
     .action(async (options: { rate: number; after?: string }) => (await import('./scrub.ts')).scrub(options))
+}
+
+/** Where small files are kept. */
+const declareBlobs = (program: Command): void => {
+  const blobs = program.command('blobs').description('move small files between the blob store and the database')
+  for (const [name, way, description] of [
+    ['inline', 'in', 'move files up to SVC_INLINE_BYTES into the database now'],
+    ['outline', 'out', 'move files that are larger than SVC_INLINE_BYTES out of the database now'],
+  ] as const)
+    blobs
+      .command(name)
+      .description(description)
+      .option('--rate <files>', 'how many to move a second', wholeNumber, inlineMovesPerSecondTyped)
+      .addHelpText('after', exampleText(`svc blobs ${name}`))
+      .action(async ({ rate }: { rate: number }) => (await import('./blobs.ts')).moveBlobs(way, rate))
 }
 
 /** What takes the whole catalog elsewhere, or brings it back. */

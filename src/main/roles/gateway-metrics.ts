@@ -3,6 +3,7 @@ import type { JournalWatch } from '../../journal/repository/watch.ts'
 import { databaseMeasures } from '../database-measures.ts'
 import { type Downloads, downloadMeasures } from '../downloads.ts'
 import type { Engines } from '../engines.ts'
+import { inlineMeasures } from '../inline-measures.ts'
 import { overviewMeasures } from '../overview-measures.ts'
 import { offerMetrics } from '../process-metrics.ts'
 import { quarantineMeasures } from '../quarantine-measures.ts'
@@ -22,7 +23,8 @@ export const gatewayMetrics = (
   metrics.show(reclaimMeasures(database, clock, meter))
   metrics.show(upkeepMeasures(database, clock))
   metrics.show(quarantineMeasures(database, clock))
-  metrics.show(databaseMeasures(database.log))
+  metrics.show(inlineMeasures(database))
+  metrics.show(databaseMeasures(database))
   metrics.show(downloadMeasures(downloads))
   downloads.meter.waited = metrics.timing('svc_download_wait_seconds', 'Time that downloads waited for a slot.')
   metrics.show([
