@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { type FaultPoint, faultPoints } from '../../src/kernel/fault-points.ts'
 import { partBytesMin } from '../../src/kernel/limits/transfers.ts'
 import type { TestEngine } from '../harness/engines.ts'
+import { inTheDatabase, inTheStore } from '../harness/kept-inline.ts'
 import { until } from '../harness/until.ts'
 import { Site } from './site.ts'
 import {
@@ -158,7 +159,49 @@ export const deathsAtPoints = (
       })
     }
 
+    if (!objectStore) {
+      /** Nothing of it was in the store, and nothing is announced. */
+      for (const [door, point] of [
+        [throughSession, 'publish.staged'],
+        [inChunks, 'publish.committed'],
+      ] as const)
+        it(`${door.name} of a small file for the database at ${point}: all of it is there or nothing`, async () => {
+          await site.stop()
+          await site.live(inTheDatabase)
+          const file = nextFile(bytesOf(`${engine.name} small ${door.name} ${point}`, 4_000))
+          await site.dieAt(point)
+          assert.equal(await answerOrNone(door.send(site, file)), null)
+          await site.died()
+
+          await site.live(inTheDatabase)
+          await site.inOrder()
+          await keepsTheLatest()
+          const listed = (await published(site)).filter(({ sha256 }) => sha256 === file.sha256)
+          assert.equal(listed.length, point === 'publish.committed' ? 1 : 0)
+          await store(door, file)
+          await keepsTheLatest()
+          await nothingElse()
+        })
+
+      for (const [point, from, to] of [
+        ['inline.moved', inTheStore, inTheDatabase],
+        ['inline.placed', inTheDatabase, inTheStore],
+      ] as const)
+        it(`the move of small files ${to === inTheStore ? 'into the store' : 'into the database'} at ${point}`, async () => {
+          await site.stop()
+          await site.live(from)
+          await store(inChunks, nextFile(bytesOf(`${engine.name} moved ${point} ${from === inTheStore}`, 5_000)))
+          await site.stop()
+          await site.liveUntil(point, to)
+          await site.live(to)
+          await site.inOrder()
+          await keepsTheLatest()
+          await nothingElse()
+        })
+    }
+
     it('and after all of these deaths everything that was ever acknowledged is there, bit by bit', async () => {
+      await site.stop()
       await site.live()
       await site.keepsWhatItAcknowledged()
     })

@@ -1,4 +1,5 @@
 import { ask, type Told } from '../harness/client.ts'
+import { inTheDatabase, inTheStore } from '../harness/kept-inline.ts'
 import {
   type Environment,
   keyIn,
@@ -15,6 +16,7 @@ export class RecordedService {
   readonly dataDir: string
   readonly #recording: Recording
   #program: Program | undefined
+  #lives = 0
   url = ''
 
   constructor(dataDir: string, recording: Recording) {
@@ -30,9 +32,13 @@ export class RecordedService {
     return ask(this.url, asked)
   }
 
-  /** As `svc up`, unless another program is to be it. */
+  /**
+   * As `svc up`, unless another program is to be it. Each life keeps small files elsewhere than the one before, the
+   * first in the store, so that there are both, and some move.
+   */
   async start(program = svcFile): Promise<void> {
-    const environment: Environment = { SVC_CLEANUP_GRACE_HOURS: '0', ...this.#recording.environment }
+    const small = this.#lives++ % 2 === 0 ? inTheStore : inTheDatabase
+    const environment: Environment = { SVC_CLEANUP_GRACE_HOURS: '0', ...small, ...this.#recording.environment }
     const settings = settingsFor({ dataDir: this.dataDir }, environment)
     this.#program = startProgram(process.execPath, [program, 'up'], settings)
     this.url = await listening(this.#program)

@@ -7,6 +7,7 @@ import { digestOfName } from '../../src/ports/blob-name.ts'
 import type { BlobStore } from '../../src/ports/blob-store.ts'
 import { type Ask, ask, type Told } from '../harness/client.ts'
 import { examine } from '../harness/doctor.ts'
+import { inlineDigests } from '../harness/inspection.ts'
 import {
   type Environment,
   type Findings,
@@ -64,11 +65,16 @@ export class Site implements Target, Answering {
     return ask(this.url, request)
   }
 
-  /** Digests of what the store holds. */
+  /** Digests of the bytes that are kept, in the store or in the database. */
   async stored(): Promise<string[]> {
+    const inline = await inDatabase(this, inlineDigests)
+    return [...new Set([...(await this.#inStore()), ...inline])].sort()
+  }
+
+  async #inStore(): Promise<string[]> {
     if (this.#blobStoreUrl === '') return storedIn(this.dataDir)
     const store = await this.#store()
-    return (await Array.fromAsync(store.list())).map(({ name }) => digestOfName(name)).sort()
+    return (await Array.fromAsync(store.list())).map(({ name }) => digestOfName(name))
   }
 
   /** Staging places that have something. */
@@ -86,19 +92,25 @@ export class Site implements Target, Answering {
     return openBlobStore(readSettings({ SVC_DATA_DIR: this.dataDir, SVC_BLOB_STORE: this.#blobStoreUrl }))
   }
 
-  /** Starts unless it runs. Each life begins an hour after the one before. */
-  async live(): Promise<void> {
+  /** Starts unless it runs, with more settings. Each life begins an hour after the one before. */
+  async live(more: Environment = {}): Promise<void> {
     if (this.#program !== undefined) return
     const ahead = { SVC_TEST_CLOCK_AHEAD_MS: String(this.#clock.aheadMs) }
-    this.#program = startProgram(process.execPath, [program], { ...this.settings, ...ahead }, { messages: true })
+    this.#program = startProgram(
+      process.execPath,
+      [program],
+      { ...this.settings, ...more, ...ahead },
+      { messages: true },
+    )
     this.#clock.aheadMs += betweenLivesMs
     this.url = await listening(this.#program)
   }
 
   /** Starts, and resolves when it has died at a point that it comes by itself. */
-  async liveUntil(point: string): Promise<void> {
+  async liveUntil(point: string, more: Environment = {}): Promise<void> {
     const test = { SVC_TEST_CLOCK_AHEAD_MS: String(this.#clock.aheadMs), SVC_TEST_DIE_AT: point }
-    const dying = startProgram(process.execPath, [program], { ...this.settings, ...test }, { messages: true })
+    const settings = { ...this.settings, ...more, ...test }
+    const dying = startProgram(process.execPath, [program], settings, { messages: true })
     this.#clock.aheadMs += betweenLivesMs
     assert.deepEqual(await dying.ended, { code: null, signal: 'SIGKILL' })
     this.#noteDeath()

@@ -8,6 +8,7 @@ import { closeConnections } from '../harness/client.ts'
 import { type DiskFaults, makeDiskFaults } from '../harness/disk-faults.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { errorBody } from '../harness/faulty-proxy.ts'
+import { inTheDatabase, inTheStore } from '../harness/kept-inline.ts'
 import { endProgramsAfterTests } from '../harness/processes.ts'
 import { randomOf } from '../harness/random.ts'
 import { stopOwnObjectStore } from '../harness/shared-object-store.ts'
@@ -127,15 +128,17 @@ forEachEngine((engine) => {
         await ended
       }
 
-      const round = async (kind: Kind, name: string): Promise<void> => {
+      /** Every other round keeps small files in the database; then they move, while it is looked what is there. */
+      const round = async (kind: Kind, name: string, number: number): Promise<void> => {
         const random = randomOf(`${seed} ${engine.name} ${store} ${name}`)
-        await site.live()
+        const [small, otherwise] = number % 2 === 1 ? [inTheDatabase, inTheStore] : [inTheStore, inTheDatabase]
+        await site.live(small)
         if (kind === 'killed behind a bad disk or store') misbehave(random)
         const first = await begin(site, 'first', name)
         await pause(400 * random())
         if (kind.startsWith('frozen')) {
           const heir = site.heir()
-          await heir.live()
+          await heir.live(small)
           site.freeze()
           const second = await begin(heir, 'heir', name, nudge)
           await pause(200 * random())
@@ -146,7 +149,7 @@ forEachEngine((engine) => {
         }
         await die(site, first)
         behave()
-        await site.live()
+        await site.live(otherwise)
         await ledger.verify({ url: site.url, credential })
         await site.inOrder()
       }
@@ -158,7 +161,7 @@ forEachEngine((engine) => {
             const checkedBefore = ledger.checked
             tally.rounds += 1
             try {
-              await round(kind, `${kinds.indexOf(kind)}-${number}`)
+              await round(kind, `${kinds.indexOf(kind)}-${number}`, kinds.indexOf(kind) + number)
               tally.kept += 1
             } finally {
               tally.checked += ledger.checked - checkedBefore

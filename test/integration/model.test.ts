@@ -4,6 +4,7 @@ import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { chunked, digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
+import { inTheDatabase, inTheStore } from '../harness/kept-inline.ts'
 import { createOwner, type Person } from '../harness/people.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -126,7 +127,7 @@ forEachEngine((engine) => {
       return async () => {
         const connection = await openConnection(service.url)
         connection.send(`PUT ${rawPath(path)} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${owner.token}\r\n`)
-        connection.send('content-length: 1000\r\n\r\nnot all of it')
+        connection.send('content-length: 100000\r\n\r\nnot all of it')
         await until('it has begun', () =>
           inDatabase(service, (q) => q.selectFrom('uploads').select('id').where('kind', '=', 'raw').executeTakeFirst()),
         )
@@ -229,7 +230,7 @@ forEachEngine((engine) => {
           path,
         )
       if (step % restartEvery === 0) {
-        await service.restart()
+        await service.restart(step % (2 * restartEvery) === 0 ? inTheStore : inTheDatabase)
         assert.deepEqual(await inspection.sums(), model.sums, `after the restart at step ${step}`)
       }
       if (step % restartEvery === restartEvery / 2) {
