@@ -60,7 +60,7 @@ export const withLease = async <T>(
   } catch (error) {
     await leaveLease(deps, id, holder).catch((second: unknown) => {
       deps.leftLeases.add(holder)
-      deps.report('the turn of an upload could not be given back; to other processes it lapses by itself', second)
+      deps.report('the lease of an upload could not be given back; to other processes it lapses by itself', second)
     })
     throw error
   }
@@ -107,7 +107,7 @@ export const whileRenewing = async <T>(
     else isLost = true
   }
   const timer = setInterval(() => {
-    renew().catch((error: unknown) => deps.report('the turn of an upload could not be renewed', error))
+    renew().catch((error: unknown) => deps.report('the lease of an upload could not be renewed', error))
   }, uploadLeaseMs / 3)
   const assertHeld = (): void => {
     const now = watch()
