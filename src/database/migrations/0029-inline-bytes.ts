@@ -16,17 +16,13 @@ export const inlineBytes: Migration = {
       .addColumn('files', types.integer, (c) => c.notNull())
       .addColumn('bytes', types.integer, (c) => c.notNull())
       .execute()
-    const table = q.schema
+    await q.schema
       .createTable('inline_bytes')
       .addColumn('generation', types.text, (c) => c.primaryKey())
       .addColumn('sha256', types.text, (c) => c.notNull())
       .addColumn('bytes', types.bytes, (c) => c.notNull())
-    if (types.engine === 'sqlite') {
-      // One tree instead of two, in the order in which generations are made.
-      await table.modifyEnd(sql`without rowid`).execute()
-      return
-    }
-    await table.execute()
+      .execute()
+    if (types.engine === 'sqlite') return
     // Packages, images and signatures are compressed already.
     await sql`alter table inline_bytes alter column bytes set storage external`.execute(q)
   },

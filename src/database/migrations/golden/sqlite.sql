@@ -283,7 +283,7 @@ CREATE TABLE "inline_bytes" (
   "generation" text primary key,
   "sha256" text not null,
   "bytes" blob not null
-) without rowid, strict;
+) strict;
 
 CREATE TABLE "inline_sums" (
   "id" integer primary key check (id = 1),
