@@ -83,6 +83,20 @@ forEachEngine((engine) => {
       assert.deepEqual(of(await end(path)), [404, 'not_found'])
     })
 
+    it('is told to nobody who may fetch files and may not read paths', async () => {
+      const { path } = await shown('one')
+      await end(path)
+      const bindings = [binding(catalog.repository, 'content.read')]
+      const account = await createServiceAccount(catalog.service, bindings)
+      const { secret: credential } = await activeKey(catalog.service, account.id, { bindings })
+      for (const where of ['/raw/', '/asset/content?path=']) {
+        const removed = await catalog.ask({ path: where + path, credential })
+        const never = await catalog.ask({ path: `${where}never/was`, credential })
+        assert.deepEqual(of(removed), [404, 'not_found'])
+        assert.equal(removed.json.detail, never.json.detail)
+      }
+    })
+
     it('is undone by restoring, and numbers go on', async () => {
       const { path, ids } = await shown('one')
       await end(path)

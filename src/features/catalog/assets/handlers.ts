@@ -1,4 +1,3 @@
-import type { ServeDeps } from '../../../content/serve/serve.ts'
 import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { pageWithActorNames, withActorNames } from '../../../journal/names.ts'
@@ -7,7 +6,7 @@ import { invalid } from '../../../kernel/failure.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { mediaTypeWanted, saidMediaType } from '../../../kernel/media-types.ts'
 import { type AssetDeps, assetPage, assetsUnder, currentAsset, parsePath, setAsset } from './assets.ts'
-import { servePath } from './content.ts'
+import { type PathDeps, servePath } from './content.ts'
 import { folderPage } from './folders.ts'
 import { forgetRevisions } from './forgetting.ts'
 import { assetHistory, assetRevision, restoreAsset } from './history.ts'
@@ -16,7 +15,7 @@ import { noPreconditions } from './preconditions.ts'
 import { removePath } from './removal.ts'
 import { removedPaths } from './removed.ts'
 
-export const assetHandlers = (deps: AssetDeps & ServeDeps): BoundOperation[] => {
+export const assetHandlers = (deps: AssetDeps & PathDeps): BoundOperation[] => {
   const { reader } = deps.database
   return [
     handle(operations.listAssets, async ({ path, query }) => ({
@@ -74,8 +73,8 @@ export const assetHandlers = (deps: AssetDeps & ServeDeps): BoundOperation[] => 
     handle(operations.getAssetContent, ({ path, query, headers, caller, request }) =>
       servePath(
         deps,
-        path.repository,
-        parsePath(query.path, '/query/path'),
+        { repository: path.repository, path: parsePath(query.path, '/query/path') },
+        caller,
         downloadAsked({ headers, caller, request }),
       ),
     ),

@@ -1,4 +1,3 @@
-import type { ServeDeps } from '../../../content/serve/serve.ts'
 import { downloadAsked } from '../../../contract/download.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { wantsHtml } from '../../../contract/pages/wants-html.ts'
@@ -8,14 +7,14 @@ import { Failure, invalid } from '../../../kernel/failure.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { mediaTypeWanted, saidMediaType } from '../../../kernel/media-types.ts'
 import { parsePath } from '../../catalog/assets/assets.ts'
-import { servePath } from '../../catalog/assets/content.ts'
+import { type PathDeps, servePath } from '../../catalog/assets/content.ts'
 import { removePath } from '../../catalog/assets/removal.ts'
 import type { TransferDeps } from '../uploads/uploads.ts'
 import { folderAsPage, listFolder, namesFolder } from './folder.ts'
 import * as operations from './operations.ts'
 import { putRaw } from './raw.ts'
 
-export const rawHandlers = (deps: TransferDeps & ServeDeps): BoundOperation[] => [
+export const rawHandlers = (deps: TransferDeps & PathDeps): BoundOperation[] => [
   handle(operations.removeRaw, async ({ path, query, headers, caller }) => {
     const unwanted = {
       path: parsePath(path.assetPath, '/path/assetPath'),
@@ -32,14 +31,14 @@ export const rawHandlers = (deps: TransferDeps & ServeDeps): BoundOperation[] =>
       if (query.after !== undefined) throw invalid('/query/after', 'is for folders, which end with a slash')
       return servePath(
         deps,
-        repository,
-        parsePath(assetPath, '/path/assetPath'),
+        { repository, path: parsePath(assetPath, '/path/assetPath') },
+        caller,
         downloadAsked({ headers, caller, request }),
       )
     }
     const asked = { repository, folder: assetPath, after: query.after, limit: query.limit ?? pageDefault }
     const page = await listFolder(deps, asked, caller)
-    if (wantsHtml(headers.accept)) return { status: 200, ...folderAsPage(assetPath, page, request.baseUrl) }
+    if (wantsHtml(headers.accept)) return { status: 200, ...folderAsPage({ ...asked, baseUrl: request.baseUrl }, page) }
     const json = { 'content-type': 'application/json; charset=utf-8', vary: 'Origin, Accept' }
     return { status: 200, headers: json, text: JSON.stringify(page) }
   }),
