@@ -99,9 +99,21 @@ forEachEngine((engine) => {
       const told = await get('z/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
       assert.equal(told.headers['content-type'], 'text/html; charset=utf-8')
       assert.match(String(told.headers['content-security-policy']), /^default-src 'none'/)
-      assert.match(told.text, /<a href="\.\/%3Cb%3E%26%22">&lt;b&gt;&amp;&quot;<\/a>/)
+      assert.match(told.text, /<a href="[^"]+\/raw\/z\/%3Cb%3E%26%22">&lt;b&gt;&amp;&quot;<\/a>/)
       assert.doesNotMatch(told.text, /<b>/)
-      assert.match(told.text, /<a href="\.\.\/">/)
+      assert.match(told.text, /<a href="[^"]+\/raw\/">one folder up/)
+    })
+
+    it('has links that lead to the same places when the slash of its address is encoded', async () => {
+      const linksOf = async (path: string): Promise<string[]> =>
+        [...(await get(path, { accept: 'text/html' })).text.matchAll(/<a href="([^"]+)"/g)].map(
+          ([, link = '']) =>
+            new URL(link, `${catalog.service.url}/api/v1/repositories/${catalog.repository}/raw/${path}`).pathname,
+        )
+      const links = await linksOf('a/b%2F')
+      assert.deepEqual(links, await linksOf('a/b/'))
+      const raw = `/api/v1/repositories/${catalog.repository}/raw`
+      assert.deepEqual(links, [`${raw}/a/`, `${raw}/a/b/c`, `${raw}/a/b/d`])
     })
 
     it('is refused like other addresses, and is for whoever may list', async () => {

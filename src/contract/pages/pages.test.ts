@@ -14,6 +14,10 @@ describe('a page', () => {
     assert.ok(page({ title: evil, baseUrl: 'http://a', body: html`` }).text.includes(`<title>${shown}</title>`))
   })
 
+  it('shows what would turn or hide a text as its code, and keeps lines', () => {
+    assert.equal(html`<td>${'a\u202egpj.exe\u2066\nb'}</td>`.markup, '<td>a\\u202egpj.exe\\u2066\nb</td>')
+  })
+
   it('leads to places below the path of the service', () => {
     assert.equal(pathAt('https://example.org/svc', '/health/status'), '/svc/health/status')
     assert.equal(pathAt('https://example.org', '/'), '/')

@@ -1,5 +1,5 @@
 import { html } from '../../../contract/pages/markup.ts'
-import { page } from '../../../contract/pages/page.ts'
+import { page, pathAt } from '../../../contract/pages/page.ts'
 import type { Database } from '../../../database/database.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
@@ -32,15 +32,24 @@ export const listFolder = async (
   return found
 }
 
-/** The page as a browser shows it. Its links are relative: they hold below whatever path the service stands. */
-export const folderAsPage = (folder: string, { items, folders, next }: Folder, baseUrl: string) => {
+interface Shown {
+  readonly repository: string
+  readonly folder: string
+  readonly baseUrl: string
+}
+
+/**
+ * The page as a browser shows it. Its links are whole paths: they lead to the same place however the slashes of the
+ * folder's own address are written.
+ */
+export const folderAsPage = ({ repository, folder, baseUrl }: Shown, { items, folders, next }: Folder) => {
   const title = `/${folder}`
   const last = (path: string): string => path.slice(folder.length)
-  const address = (path: string): string => `./${encodeURIComponent(last(path))}`
+  const address = (path: string): string =>
+    pathAt(baseUrl, `/api/v1/repositories/${repository}/raw/${path.split('/').map(encodeURIComponent).join('/')}`)
+  const above = folder.slice(0, folder.lastIndexOf('/', folder.length - 2) + 1)
   const rows = [
-    ...folders
-      .map((path) => path.slice(0, -1))
-      .map((path) => html`<tr><td colspan="3"><a href="${address(path)}/">${last(path)}/</a></td></tr>`),
+    ...folders.map((path) => html`<tr><td colspan="3"><a href="${address(path)}">${last(path)}</a></td></tr>`),
     ...items.map(
       ({ path, size, updatedAt }) => html`<tr>
 <td><a href="${address(path)}">${last(path)}</a></td>
@@ -50,7 +59,7 @@ export const folderAsPage = (folder: string, { items, folders, next }: Folder, b
     ),
   ]
   const body = html`<h1>${title}</h1>
-${folder === '' ? '' : html`<p><a href="../">one folder up</a></p>`}
+${folder === '' ? '' : html`<p><a href="${address(above)}">one folder up</a></p>`}
 <table>
 ${rows}
 </table>
