@@ -151,6 +151,12 @@ export const settingsFor = (place: { dataDir: string; databaseUrl?: string }, mo
   ...more,
 })
 
+/** What commands take as the service of this machine: without it they keep the recovery key to themselves. */
+export const ownService = (address: string): Environment => ({
+  SVC_URL: address,
+  SVC_LISTEN: new URL(address).host,
+})
+
 export const keyIn = (dataDir: string, name: 'bootstrap-token.txt' | 'health-token.txt'): string =>
   readFileSync(join(dataDir, 'config', name), 'utf8').trim()
 

@@ -12,6 +12,7 @@ import { createOwner, createPerson, createRepository, type Person, password, sig
 import {
   type Environment,
   endProgramsAfterTests,
+  ownService,
   root,
   runProgram,
   runSvc,
@@ -38,7 +39,7 @@ onSqlite((engine) => {
     owner = await createOwner(service)
     await createPerson(service, 'Ann')
     for (const id of ['builds', 'attic']) await createRepository(service, id)
-    environment = { SVC_URL: service.url, SVC_TOKEN: service.recoveryKey }
+    environment = { ...ownService(service.url), SVC_TOKEN: service.recoveryKey }
   })
   after(() => service.stop())
 
@@ -210,7 +211,7 @@ onSqlite((engine) => {
     assert.match(await svc('user list', { ...mine, HTTP_PROXY: through, http_proxy: through }), /owner/)
     proxy.close()
     assert.deepEqual(asked, [])
-    assert.match(await refused(4, 'user list', { ...mine, SVC_URL: 'http://files.localhost:1' }), /does not leave/)
+    assert.match(await refused(4, 'user list', { ...mine, SVC_URL: 'http://files.localhost:1' }), /goes nowhere but/)
     assert.doesNotMatch(await refused(1, 'user list', { SVC_URL: 'http://:secret@127.0.0.1:9' }), /secret/)
   })
 
@@ -266,7 +267,10 @@ onSqlite((engine) => {
     assert.match(await svc('user list', { SVC_TOKEN: owner.token }), /owner/)
     const noToken = { SVC_TOKEN: '', SVC_DATA_DIR: join(service.dataDir, 'nothing') }
     assert.match(await refused(4, 'user list', noToken), /SVC_TOKEN is not set, and there is no .*bootstrap-token.txt/)
-    assert.match(await refused(4, 'user list', { ...noToken, SVC_URL: 'https://files.example.org' }), /does not leave/)
+    assert.match(
+      await refused(4, 'user list', { ...noToken, SVC_URL: 'https://files.example.org' }),
+      /goes nowhere but/,
+    )
     assert.match(await refused(5, 'user list', { SVC_URL: 'http://127.0.0.1:9' }), /127.0.0.1:9/)
     const other = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
     const { port } = await new Promise<AddressInfo>((resolve) =>

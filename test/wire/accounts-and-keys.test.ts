@@ -4,7 +4,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type LoneService, startLoneService } from '../harness/lone-service.ts'
-import { endProgramsAfterTests, root, svcFile } from '../harness/processes.ts'
+import { endProgramsAfterTests, ownService, root, svcFile } from '../harness/processes.ts'
 import { stepsOf } from './page.ts'
 import { at, isOnThePage, paste } from './pasting.ts'
 
@@ -33,7 +33,7 @@ describe('accounts and keys, as their page tells it', { timeout: 240_000 }, () =
     const before = service.credential()
     const cwd = join(service.folder, 'at work')
     await mkdir(cwd)
-    const environment = { ...service.settings, SVC_URL: service.address, PATH: await svcOnPath() }
+    const environment = { ...service.settings, ...ownService(service.address), PATH: await svcOnPath() }
     const { printed, stderr } = await paste(steps, { environment, cwd, changed: at(service.address) })
     assert.equal(stderr, '')
     isOnThePage(steps, printed)

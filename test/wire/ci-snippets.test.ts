@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type LoneService, startLoneService } from '../harness/lone-service.ts'
-import { endProgramsAfterTests, root, runSvc, startProgram } from '../harness/processes.ts'
+import { endProgramsAfterTests, ownService, root, runSvc, startProgram } from '../harness/processes.ts'
 
 endProgramsAfterTests()
 
@@ -24,7 +24,7 @@ describe('the snippets for build servers', { timeout: 60_000 }, () => {
   let environment: Record<string, string>
   before(async () => {
     service = await startLoneService('ci')
-    const settings = { ...service.settings, SVC_URL: service.address }
+    const settings = { ...service.settings, ...ownService(service.address) }
     const page = readFileSync(join(root, 'docs/operating/ci.md'), 'utf8')
     const printed: string[] = []
     for (const [, command = ''] of page.matchAll(/^svc (.+)$/gm)) {

@@ -12,6 +12,7 @@ import {
   endProgramsAfterTests,
   keyIn,
   listening,
+  ownService,
   type Program,
   root,
   runProgram,
@@ -229,7 +230,7 @@ describe('the quick start of the README', { timeout: 60_000 }, () => {
     const commands = blocks.join('\n')
     assert.ok(commands.includes('data/config/') && commands.includes('http://127.0.0.1:8080'), commands)
     const script = commands.replace('data/config/', `${dataDir}/config/`).replaceAll('http://127.0.0.1:8080', address)
-    const printed = await paste(script, settingsFor({ dataDir }, { SVC_URL: address }))
+    const printed = await paste(script, settingsFor({ dataDir }, ownService(address)))
     assert.match(printed, /^\{"status":"ready"/)
     assert.ok(printed.includes(readme), 'the file that was stored did not come back')
     assert.match(printed, /^ann may read and write in releases/m)
@@ -239,7 +240,7 @@ describe('the quick start of the README', { timeout: 60_000 }, () => {
     assert.match(printed, /"path":"docs\/README.md".*"removed":true/)
     const ann = { name: 'ann', password: 'she will choose another' }
     assert.equal((await ask(address, { path: '/api/v1/auth/login', json: ann })).status, 200)
-    const settings = settingsFor({ dataDir }, { SVC_URL: address })
+    const settings = settingsFor({ dataDir }, ownService(address))
     assert.equal((await runSvc(start.match(/`svc (user disable ann)`/)?.[1]?.split(' ') ?? [], settings)).code, 0)
     assert.equal((await ask(address, { path: '/api/v1/auth/login', json: ann })).status, 401)
     await isOwnerOfReleases(address, 'choose a long one')

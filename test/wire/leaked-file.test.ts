@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
 import { type LoneService, startLoneService } from '../harness/lone-service.ts'
-import { askDoctor, endProgramsAfterTests, root, runProgram, svcFile } from '../harness/processes.ts'
+import { askDoctor, endProgramsAfterTests, ownService, root, runProgram, svcFile } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 import { stepsOf } from './page.ts'
 import { isOnThePage, paste } from './pasting.ts'
@@ -35,7 +35,7 @@ describe('a file that has to go now, as its page tells it', { timeout: 120_000 }
         .replace('data/config', join(dataDir, 'config'))
         .replace('account.txt', join(folder, 'account.txt'))
     const started = Date.now()
-    const { printed, stderr } = await paste(steps, { environment: { ...settings, SVC_URL: address }, changed })
+    const { printed, stderr } = await paste(steps, { environment: { ...settings, ...ownService(address) }, changed })
     assert.equal(stderr, '')
     isOnThePage(steps, printed)
 

@@ -5,7 +5,15 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
 import { startPostgres } from '../harness/postgres.ts'
-import { endProgramsAfterTests, keyIn, listening, runSvc, settingsFor, startSvc } from '../harness/processes.ts'
+import {
+  endProgramsAfterTests,
+  keyIn,
+  listening,
+  ownService,
+  runSvc,
+  settingsFor,
+  startSvc,
+} from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 
 endProgramsAfterTests()
@@ -23,7 +31,7 @@ describe('svc status', { timeout: 120_000 }, () => {
     const settings = settingsFor({ dataDir }, { SVC_PROCESSES: '2', SVC_DOWNLOAD_SLOTS: '10' })
     const program = startSvc(['up'], settings)
     const address = await listening(program)
-    const on = { ...settings, SVC_URL: address }
+    const on = { ...settings, ...ownService(address) }
     const { code, stdout, stderr } = await runSvc(['status'], on)
     assert.equal(code, 0, stderr)
     for (const line of [
@@ -54,7 +62,8 @@ describe('svc status', { timeout: 120_000 }, () => {
     const dataDir = join(folder, 'postgres')
     const settings = settingsFor({ dataDir, databaseUrl: await server.createDatabase() })
     const program = startSvc(['up'], settings)
-    const on = { ...settings, SVC_URL: await listening(program) }
+    const address = await listening(program)
+    const on = { ...settings, ...ownService(address) }
     try {
       assert.equal((await runSvc(['status'], on)).code, 0)
     } finally {
@@ -66,7 +75,7 @@ describe('svc status', { timeout: 120_000 }, () => {
     })
     assert.match(told.stdout, /^ready +NO: The database does not answer\.$/m)
     assert.match(told.stdout, /^jobs +unknown open/m)
-    const { text } = await ask(on.SVC_URL, { path: '/health/metrics', credential: keyIn(dataDir, 'health-token.txt') })
+    const { text } = await ask(address, { path: '/health/metrics', credential: keyIn(dataDir, 'health-token.txt') })
     assert.match(text, /^svc_database_up 0$/m)
     program.child.kill('SIGKILL')
     await program.ended

@@ -15,16 +15,22 @@ const given = (environment: NodeJS.ProcessEnv, name: 'SVC_URL' | 'SVC_TOKEN'): s
 }
 
 /**
- * Where the service is: what SVC_URL says; otherwise where the settings let the service of this machine listen, if its
- * recovery key is here or nobody signed in from here; otherwise where somebody signed in last.
+ * Where the service is: what SVC_URL says; otherwise where the session began that SVC_TOKEN is; otherwise where the
+ * settings let the service of this machine listen, if its recovery key is here or nobody signed in from here; otherwise
+ * where somebody signed in last. Throws for a token of which none of this tells where it belongs.
  */
 export const addressFrom = (environment: NodeJS.ProcessEnv): string => {
   const url = given(environment, 'SVC_URL')
   if (url !== null) return addressIn(url)
   const settings = readSettings(environment)
-  if (given(environment, 'SVC_TOKEN') !== null || isReadable(keyPaths(settings).recoveryKey))
-    return ownAddress(settings)
-  return signIns(environment)[0]?.address ?? ownAddress(settings)
+  const token = given(environment, 'SVC_TOKEN')
+  const ownKey = isReadable(keyPaths(settings).recoveryKey)
+  if (token === null && ownKey) return ownAddress(settings)
+  const kept = signIns(environment)
+  const from = token === null ? kept[0] : kept.find((each) => each.token === token)
+  if (from !== undefined) return from.address
+  if (ownKey || kept.length === 0) return ownAddress(settings)
+  throw new CommandFailed('noService', 'SVC_TOKEN is no session that is kept here: set SVC_URL to where it belongs.')
 }
 
 /**
@@ -34,20 +40,22 @@ export const addressFrom = (environment: NodeJS.ProcessEnv): string => {
 export const knowsService = (environment: NodeJS.ProcessEnv = process.env): boolean => {
   if (given(environment, 'SVC_TOKEN') !== null) return true
   const url = given(environment, 'SVC_URL')
-  if (isReadable(keyPaths(readSettings(environment)).recoveryKey)) return url !== null && !leadsHere(addressIn(url))
+  const settings = readSettings(environment)
+  if (isReadable(keyPaths(settings).recoveryKey)) return url !== null && !isOwn(addressIn(url), settings)
   return url !== null || signIns(environment).length > 0
 }
 
 /**
  * What commands show the service at an address, the first that there is: SVC_TOKEN; the recovery key of this machine,
- * which goes nowhere else; the session that was begun there with `svc login`.
+ * where its settings let the service listen and nowhere else; the session that was begun there with `svc login`.
  */
 const endpointFrom = (environment: NodeJS.ProcessEnv): Endpoint => {
   const token = given(environment, 'SVC_TOKEN')
   const address = addressFrom(environment)
   if (token !== null) return { address, credential: token, credentialFrom: 'SVC_TOKEN' }
-  const own = given(environment, 'SVC_URL') === null || leadsHere(address)
-  const { recoveryKey } = keyPaths(readSettings(environment))
+  const settings = readSettings(environment)
+  const own = isOwn(address, settings)
+  const { recoveryKey } = keyPaths(settings)
   const signedIn = own && isReadable(recoveryKey) ? undefined : signInAt(environment, address)
   if (signedIn !== undefined) {
     const { name, token: credential } = signedIn
@@ -56,7 +64,7 @@ const endpointFrom = (environment: NodeJS.ProcessEnv): Endpoint => {
   if (!own)
     throw new CommandFailed(
       'credentialRefused',
-      `No credential for ${address}, and the recovery key does not leave this machine. Sign in (svc login ${address}), or set SVC_TOKEN.`,
+      `No credential for ${address}, and the recovery key goes nowhere but where SVC_LISTEN says. Sign in (svc login ${address}), or set SVC_TOKEN.`,
     )
   const secret = secretIn(recoveryKey)
   // Not through a proxy either, whatever NODE_USE_ENV_PROXY and HTTP_PROXY say.
@@ -101,6 +109,13 @@ const ownAddress = ({ listen: { host, port } }: Settings): string => {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
+
+/**
+ * Whether the service of this machine listens there. Another port of it may be anybody's, and may lead anywhere; so may
+ * another name for the same port.
+ */
+const isOwn = (address: string, settings: Settings): boolean =>
+  settings.listen.port !== 0 && new URL(address).origin === new URL(ownAddress(settings)).origin
 
 const secretIn = (path: string): string => {
   try {
