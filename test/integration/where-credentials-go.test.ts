@@ -111,5 +111,26 @@ onSqlite((engine) => {
       assert.match(unknown.stderr, /^svc: SVC_TOKEN is no session that is kept here: set SVC_URL/)
       assert.deepEqual(shown, [])
     })
+
+    it('that is none is not kept, and what was kept stays readable', async () => {
+      const kept = signIns()
+      const { expiresAt, token } = good
+      for (const wrong of [
+        { token: 't', expiresAt: 'x', account: {} },
+        { token, expiresAt: 'x', account },
+        { token, expiresAt, account: {} },
+        { token: 5, expiresAt, account },
+        {},
+        [],
+        null,
+        'ok',
+      ]) {
+        session = wrong
+        const { code, stderr } = await login(strange, 'ann')
+        assert.equal(code, 5, JSON.stringify(wrong))
+        assert.match(stderr, /^svc: Something answers at \S+, but it is not svc\.[^\n]+\n$/)
+      }
+      assert.deepEqual(signIns(), kept)
+    })
   })
 })

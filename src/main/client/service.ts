@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox'
+import { Value } from 'typebox/value'
 import type { AccessRule, BodyKind, BodyOf, Operation, ResponseTable } from '../../contract/operation.ts'
 import { commandAnswerMs } from '../../kernel/limits/process.ts'
 import { CommandFailed } from './command-failed.ts'
@@ -114,6 +115,16 @@ const jsonOf = ({ address }: Endpoint, text: string): unknown => {
   } catch {
     throw foreign(address)
   }
+}
+
+/**
+ * An answer that is kept: throws {@link CommandFailed} unless it has every field that its declaration promises. Fields
+ * of a newer service are no reason.
+ */
+export const asDeclared = <S extends TSchema>({ address }: Endpoint, schema: S, answer: unknown): Static<S> => {
+  const known = Value.Clean(schema, structuredClone(answer))
+  if (Value.Check(schema, known)) return known
+  throw foreign(address)
 }
 
 const field = (value: unknown, name: string): string => {

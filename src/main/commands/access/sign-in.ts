@@ -2,7 +2,7 @@ import * as accounts from '../../../features/identity/accounts/operations.ts'
 import { CommandFailed } from '../../client/command-failed.ts'
 import { addressFrom, addressIn, leadsHere } from '../../client/connect.ts'
 import { lineFromInput, secretFromInput } from '../../client/secret-input.ts'
-import { serviceAt } from '../../client/service.ts'
+import { asDeclared, serviceAt } from '../../client/service.ts'
 import { forgetSignIn, keepSignIn, type SignIn, signInAt, signIns } from '../../client/sign-ins.ts'
 import { type OutputOptions, tell } from '../output.ts'
 
@@ -17,7 +17,8 @@ export const login = async (text: string | undefined, options: OutputOptions & {
   const name = options.user ?? (await lineFromInput('Name'))
   const password = await secretFromInput('Password')
   const service = serviceAt({ address, credential: null, credentialFrom: name })
-  const { token, expiresAt, account } = await service.call(accounts.login, { body: { name, password } })
+  const answer = await service.call(accounts.login, { body: { name, password } })
+  const { token, expiresAt, account } = asDeclared(service.endpoint, accounts.login.responses[200].schema, answer)
   const file = await keepSignIn(process.env, { address, name: account.name, token, expiresAt })
   tell(
     options,
