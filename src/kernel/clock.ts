@@ -7,7 +7,13 @@ export interface Clock {
 export const systemClock: Clock = { now: () => Date.now() }
 
 /** RFC 3339 in UTC with milliseconds: the one form in which times are stored and sent. */
-export const timestamp = (epochMs: number): string => new Date(epochMs).toISOString()
+export const timestamp = (epochMs: number): string => {
+  // Each request asks several times within a millisecond.
+  if (epochMs !== lastTold.epochMs) lastTold = { epochMs, text: new Date(epochMs).toISOString() }
+  return lastTold.text
+}
+
+let lastTold = { epochMs: Number.NaN, text: '' }
 
 /**
  * Milliseconds of an RFC 3339 time with any offset, or null for one that no calendar or clock shows, such as February

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { actorOf, type Caller } from './caller.ts'
+import { remembered } from './remembered.ts'
 
 /** From the most to the least urgent. */
 export const downloadClasses = ['interactive', 'release', 'bulk', 'background'] as const
@@ -22,5 +23,6 @@ export const shareOf = (caller: Caller): string =>
   caller.kind === 'link' ? caller.share : shareOfActor(actorOf(caller))
 
 /** 72 bits: nobody finds another principal with the same share. */
-export const shareOfActor = (actor: string): string =>
-  hash('sha256', `svc share of downloads\0${actor}`, 'base64url').slice(0, 12)
+export const shareOfActor = remembered((actor) =>
+  hash('sha256', `svc share of downloads\0${actor}`, 'base64url').slice(0, 12),
+)

@@ -1,3 +1,5 @@
+import { remembered } from './remembered.ts'
+
 /**
  * The form of dates in HTTP, and two older ones that every recipient takes (RFC 9110, section 5.6.7); all are in UTC.
  */
@@ -14,7 +16,7 @@ const dateOf = (text: string): number =>
   forms.some((form) => form.test(text)) ? seconds(Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)) : Number.NaN
 
 /** A time as `Last-Modified` and others say it: to the second, so that it is never later than it was. */
-export const httpDateText = (timestamp: string): string => new Date(timestamp).toUTCString()
+export const httpDateText = remembered((timestamp) => new Date(timestamp).toUTCString())
 
 /** Whether it was after a date of HTTP. False for a date that is none: such a condition is ignored. */
 export const isLater = (timestamp: string, date: string): boolean => seconds(Date.parse(timestamp)) > dateOf(date)

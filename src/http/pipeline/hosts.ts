@@ -1,17 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { Failure } from '../../kernel/failure.ts'
+import { remembered } from '../../kernel/remembered.ts'
 import { hostOf } from './target.ts'
 
 /** A name or an address, and perhaps a port (RFC 9110, section 7.2). */
 const form = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_][a-z0-9_.-]{0,253})(?::\d{1,5})?$/i
 
 /** The host without its port, in lower case and without brackets; null for what is none. */
-const nameIn = (host: string): string | null =>
-  form
-    .exec(host)?.[1]
-    ?.toLowerCase()
-    .replace(/^\[|\]$/g, '') ?? null
+const nameIn = (host: string): string | null => nameOrNothing(host) || null
+
+const nameOrNothing = remembered(
+  (host) =>
+    form
+      .exec(host)?.[1]
+      ?.toLowerCase()
+      .replace(/^\[|\]$/g, '') ?? '',
+)
 
 /** True for names and addresses that mean this very machine. */
 export const isLoopback = (name: string): boolean =>
@@ -24,10 +29,10 @@ export const isLoopback = (name: string): boolean =>
  * True for a host that no page elsewhere can pretend to be: an address, or a name of this machine. Any other name may
  * lead here because somebody else says so in the DNS.
  */
-export const isUnmistakable = (host: string): boolean => {
+export const isUnmistakable = remembered((host): boolean => {
   const name = nameIn(host)
   return name !== null && (isIP(name) !== 0 || isLoopback(name))
-}
+})
 
 const refused = (detail: string): Failure =>
   new Failure('invalid_request', detail, { headers: { connection: 'close' } })
