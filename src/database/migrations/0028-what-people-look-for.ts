@@ -20,7 +20,7 @@ export const whatPeopleLookFor: Migration = {
 }
 
 const invertedAnew = async (q: Kysely<unknown>, types: ColumnTypes): Promise<void> => {
-  await sql`drop index search_entries_by_token`.execute(q)
+  await sql`drop index if exists search_entries_by_token`.execute(q)
   await fill(q, types)
   await sql`create index search_entries_by_token on search_entries using gin (tokens) with (fastupdate = off)`.execute(
     q,
