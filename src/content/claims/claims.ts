@@ -241,6 +241,16 @@ export const retire = async (tx: Transaction, id: string, now: string): Promise<
 export const lockLive = async (tx: Transaction, id: string): Promise<boolean> =>
   (await lockClaim(tx, id))?.state === 'live'
 
+/** Where and when the claim was retired, or null where it is not; locks it, as {@link lockLive} does. */
+export const lockRetired = async (
+  tx: Transaction,
+  id: string,
+): Promise<{ readonly repository: string; readonly retiredAt: string } | null> => {
+  const claim = await lockClaim(tx, id)
+  if (claim === undefined || claim.retired_at === null) return null
+  return { repository: claim.repository, retiredAt: claim.retired_at }
+}
+
 /** Undoes {@link retire}: the holder is back. False when the grace period is over and the claim was released. */
 export const revive = async (tx: Transaction, id: string): Promise<boolean> => {
   const claim = await lockClaim(tx, id)

@@ -13,18 +13,18 @@ forEachEngine((engine) => {
   describe('giving up', () => {
     const scene = async () => {
       const { database } = await openOwnEngines(engine)
-      const now = timestamp(Date.now())
+      const nowMs = Date.now()
       const id = newId(Date.now())
       const claim = { id, repository: 'releases', holder: 'artifact', digest: null, bytes: 7 } as const
       await database.transaction(async (tx) => {
         await reserve(tx, claim, capacityBytesDefault)
-        await retire(tx, id, now)
+        await retire(tx, id, timestamp(nowMs))
       })
       const q = database.reader
       return {
         database,
         id,
-        again: () => database.transaction((tx) => giveUp(tx, id, now)),
+        again: () => database.transaction((tx) => giveUp(tx, id, { nowMs, cleanupGraceMs: 0 })),
         claims: async () => (await q.selectFrom('claims').select('state').where('id', '=', id).execute()).length,
         counted: async () =>
           (await q.selectFrom('repositories').select('retired_bytes').where('id', '=', 'releases').execute())[0]

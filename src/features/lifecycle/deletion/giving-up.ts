@@ -1,19 +1,32 @@
-import { lockLive, release } from '../../../content/claims/claims.ts'
+import { lockRetired, release } from '../../../content/claims/claims.ts'
+import { graceEndMs } from '../../../content/reclaim/grace.ts'
 import { tellWhenGone } from '../../../content/reclaim/reclaim-queue.ts'
 import type { Transaction } from '../../../database/database.ts'
+import { lockRepository } from '../../../database/locks.ts'
+import { timestamp } from '../../../kernel/clock.ts'
 import { forgetAnnotations } from '../../catalog/annotations/annotations.ts'
 import { forgetVersion } from '../../catalog/packages/versions.ts'
-import { markReleased } from './deletion.queries.ts'
+import { graceHoursOf, markReleased } from './deletion.queries.ts'
 
 /**
  * The grace period of what was deleted or cancelled is over: its claim goes, and with it, in the same transaction,
- * whatever was kept so that it could be brought back. Looks again under the claim's lock: it may have been brought back
- * meanwhile.
+ * whatever was kept so that it could be brought back. Looks again under the locks of the claim and of its repository:
+ * it may have been brought back meanwhile, and even deleted again, or its repository been given a longer period. Until
+ * when it can be brought back was told to somebody, and that holds.
  *
  * The one place that knows what each kind of holder leaves behind. A kind that is missing here does not compile.
  */
-export const giveUp = async (tx: Transaction, id: string, now: string): Promise<void> => {
-  if (await lockLive(tx, id)) return
+export const giveUp = async (
+  tx: Transaction,
+  id: string,
+  { nowMs, cleanupGraceMs }: { readonly nowMs: number; readonly cleanupGraceMs: number },
+): Promise<void> => {
+  const retired = await lockRetired(tx, id)
+  if (retired === null) return
+  await lockRepository(tx, retired.repository)
+  const graceHours = await graceHoursOf(tx, retired.repository)
+  if (graceEndMs(retired.retiredAt, graceHours, cleanupGraceMs) > nowMs) return
+  const now = timestamp(nowMs)
   const holder = await release(tx, id, now)
   switch (holder) {
     case null:

@@ -25,7 +25,10 @@ export const settleDeletions = async (deps: DeletionUpkeepDeps): Promise<void> =
     key: (id) => id,
     // What a power cut takes back is done again, and the mark of reclaim, which waits for the disk, takes this there as
     // well before any bytes go.
-    work: (id) => database.transaction((tx) => giveUp(tx, id, timestamp(clock.now())), { durability: 'relaxed' }),
+    work: (id) =>
+      database.transaction((tx) => giveUp(tx, id, { nowMs: clock.now(), cleanupGraceMs: deps.cleanupGraceMs }), {
+        durability: 'relaxed',
+      }),
   })
   const before = timestamp(clock.now() - deletedArtifactsKeptMs)
   await run.each('forgetting files that were deleted long ago', {

@@ -57,3 +57,11 @@ export const sessionsOfDisabled = (q: Queries, limit: number): Promise<{ id: str
     )
     .limit(limit)
     .execute()
+
+/** Whether the account or service account that owns an upload is disabled. */
+export const isDisabled = async (q: Queries, owner: string): Promise<boolean> => {
+  const id = owner.slice(owner.indexOf(':') + 1)
+  const accounts = owner.startsWith('account:') ? 'accounts' : 'service_accounts'
+  const row = await q.selectFrom(accounts).select('enabled').where('id', '=', id).executeTakeFirst()
+  return row?.enabled === 0
+}

@@ -5,7 +5,7 @@ import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { uploadLifetimeMs } from '../../../kernel/limits/transfers.ts'
 import { upkeepRun } from '../../../kernel/one-by-one.ts'
-import { sessionsOfDisabled } from './administration.queries.ts'
+import { isDisabled, sessionsOfDisabled } from './administration.queries.ts'
 import {
   deleteUpload,
   expiredSessions,
@@ -56,7 +56,7 @@ export const settleUploads = async (deps: UploadUpkeepDeps): Promise<void> => {
     'ending the sessions of disabled accounts',
     (limit) => sessionsOfDisabled(database.reader, limit),
     async (tx, row) => {
-      if (row?.status === 'pending') await cancel(tx, row, now)
+      if (row?.status === 'pending' && (await isDisabled(tx, row.owner))) await cancel(tx, row, now)
     },
   )
   await each(
