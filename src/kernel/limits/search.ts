@@ -11,8 +11,10 @@ export const searchGramsMax = 12
  * Nearly all files have one.
  */
 export const searchPathsIndexed = 32
-/** Of a file with more of them, so many are looked at, in the order of their bytes (some milliseconds). */
+/** Of a file with more of them, so many are looked at, in the order of their bytes. */
 export const searchPathsLookedAt = 1_000
+/** Characters of such paths that one search compares before the process goes on with other work (some 3 ms). */
+export const searchCharactersPerRound = 65_536
 /** Paths that a hit shows. */
 export const hitPathsMax = 10
 /** Repositories that one page of a search of all goes through: what nothing is found in costs a query, too. */

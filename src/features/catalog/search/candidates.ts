@@ -38,10 +38,10 @@ async function* onSqlite(database: Database, wanted: Wanted, after: string, step
   for (let limit = steps.rowsFirst; ; limit = Math.min(limit * 2, steps.rowsMax)) {
     const found = await sqliteStep(database.reader, wanted, { from, after, limit })
     yield found.flatMap(({ artifact_id, hit }) => (artifact_id !== null && hit === 1 ? [artifact_id] : []))
+    await nextRound()
     const last = found.at(-1)
     if (last === undefined || new Set(found.map(({ position }) => position)).size < limit) return
     from = last.position + onwards
-    await nextRound()
   }
 }
 

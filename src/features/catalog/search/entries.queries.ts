@@ -4,7 +4,7 @@ import { engineOf } from '../../../database/engine-of.ts'
 import { searchPathsIndexed } from '../../../kernel/limits/search.ts'
 
 /** The first paths that show a file of `artifacts` now, in the order of their bytes: a JSON array. */
-const currentPaths = (q: Queries, limit: number) => {
+export const currentPaths = (q: Queries, limit: number) => {
   const list = engineOf(q) === 'sqlite' ? sql`json_group_array(path)` : sql`json_agg(path)::text`
   return sql<string>`coalesce((select ${list} from (
     select path from assets where artifact_id = artifacts.id order by path limit ${sql.lit(limit)}) as shown), '[]')`

@@ -4,8 +4,8 @@ import { searchRepositoriesPerPage } from '../../../kernel/limits/search.ts'
 import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
 import type { Order } from '../../../kernel/order.ts'
 import type { Page } from '../../../kernel/page.ts'
-import type { FoundRow } from './matching.ts'
-import { hitsIn, type Question, type SearchItem, shown } from './search.ts'
+import type { FoundRow, Question } from './matching.ts'
+import { hitsIn, type SearchItem, shown } from './search.ts'
 
 /** Where a search of all repositories stands: in one of them, behind an id; '' before its first file. */
 interface Position {
@@ -37,7 +37,7 @@ export const searchEverywhere = async (
     next = { repository, id: after }
     if (index === searchRepositoriesPerPage || found.length === pageMax) break
     const left = pageMax - found.length
-    const hits = await hitsIn(database, repository, question.filters, { order, after }, left + 1)
+    const hits = await hitsIn(database, repository, question, { order, after }, left + 1)
     found.push(...hits.slice(0, left))
     next = hits.length > left ? { repository, id: found.at(-1)?.id ?? after } : null
     if (next !== null) break

@@ -5,8 +5,9 @@ import type { Caller } from '../../../kernel/caller.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
 import { startAfter } from '../../../kernel/order.ts'
 import { searchEverywhere } from './everywhere.ts'
+import type { Question } from './matching.ts'
 import * as operations from './operations.ts'
-import { type Question, search } from './search.ts'
+import { search } from './search.ts'
 
 export interface SearchHandlerDeps {
   readonly database: Database

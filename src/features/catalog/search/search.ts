@@ -3,11 +3,10 @@ import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { hitPathsMax } from '../../../kernel/limits/search.ts'
 import { cursorAt, type Start } from '../../../kernel/order.ts'
 import type { Page } from '../../../kernel/page.ts'
-import type { SearchFilters } from '../../../kernel/search-text.ts'
 import { stringsOf } from '../artifacts/views.ts'
 import { stagesAmong } from '../stages/stages.ts'
 import { candidates } from './candidates.ts'
-import { type FoundRow, matching } from './matching.ts'
+import { type FoundRow, matching, type Question } from './matching.ts'
 
 /** A file that was found, as it is described now. */
 export interface SearchItem {
@@ -24,12 +23,6 @@ export interface SearchItem {
   readonly morePaths?: boolean
 }
 
-/** What to look for, and whether hits tell the paths that show them. */
-export interface Question {
-  readonly filters: SearchFilters
-  readonly withPaths: boolean
-}
-
 /**
  * Published files of a repository that match all filters, in the order of their ids or backwards. What is not changed
  * while somebody goes from page to page is met exactly once.
@@ -40,7 +33,7 @@ export const search = async (
   question: Question,
   start: Start,
 ): Promise<Page<SearchItem>> => {
-  const rows = await hitsIn(database, repository, question.filters, start, pageMax + 1)
+  const rows = await hitsIn(database, repository, question, start, pageMax + 1)
   const last = rows.length > pageMax ? rows[pageMax - 1] : undefined
   return {
     items: await shown(database, rows.slice(0, pageMax), question),
@@ -52,14 +45,14 @@ export const search = async (
 export const hitsIn = async (
   database: Database,
   repository: string,
-  filters: SearchFilters,
+  question: Question,
   start: Start,
   limit: number,
 ): Promise<FoundRow[]> => {
   const hits: FoundRow[] = []
-  for await (const ids of candidates(database, repository, filters, start)) {
+  for await (const ids of candidates(database, repository, question.filters, start)) {
     for (let at = 0; at < ids.length && hits.length < limit; at += pageMax) {
-      const some = await matching(database.reader, repository, filters, ids.slice(at, at + pageMax))
+      const some = await matching(database.reader, repository, question, ids.slice(at, at + pageMax))
       hits.push(...(start.order === 'asc' ? some : some.reverse()))
     }
     if (hits.length >= limit) break
