@@ -17,6 +17,7 @@ export const overviewMeasures = (deps: OverviewDeps, reserveBytes: number): read
         () => Number.NaN,
       ),
   })
+  const ofCatalog = (...measure: Parameters<typeof gauge>): Measure => ({ ...gauge(...measure), ofCatalog: true })
   const { database, freeSpace } = deps
   return [
     gauge('svc_database_up', '1 while the database answers, otherwise 0.', () =>
@@ -25,7 +26,7 @@ export const overviewMeasures = (deps: OverviewDeps, reserveBytes: number): read
         () => 0,
       ),
     ),
-    gauge('svc_disk_free_bytes', 'What the disk of the files has left; NaN for an object store.', () =>
+    ofCatalog('svc_disk_free_bytes', 'What the disk of the files has left; NaN for an object store.', () =>
       figures.freeBytes(deps),
     ),
     gauge(
@@ -36,14 +37,14 @@ export const overviewMeasures = (deps: OverviewDeps, reserveBytes: number): read
     gauge('svc_writable', '1 while there is room for more files, 0 below the reserve.', async () =>
       (await freeSpace.writable()) ? 1 : 0,
     ),
-    gauge('svc_published_bytes', 'Bytes of files that can be fetched, in all repositories.', () =>
+    ofCatalog('svc_published_bytes', 'Bytes of files that can be fetched, in all repositories.', () =>
       figures.publishedBytes(deps),
     ),
-    gauge('svc_reserved_bytes', 'Bytes that are reserved: of published, deleted and coming files.', () =>
+    ofCatalog('svc_reserved_bytes', 'Bytes that are reserved: of published, deleted and coming files.', () =>
       figures.reservedBytes(deps),
     ),
-    gauge('svc_upload_sessions_open', 'Upload sessions that are open.', () => figures.openSessions(deps)),
-    gauge('svc_jobs_open', 'Jobs that wait or run.', () => figures.openJobs(deps)),
-    gauge('svc_jobs_failed', 'Jobs that failed within the last day.', () => figures.failedJobs(deps)),
+    ofCatalog('svc_upload_sessions_open', 'Upload sessions that are open.', () => figures.openSessions(deps)),
+    ofCatalog('svc_jobs_open', 'Jobs that wait or run.', () => figures.openJobs(deps)),
+    ofCatalog('svc_jobs_failed', 'Jobs that failed within the last day.', () => figures.failedJobs(deps)),
   ]
 }

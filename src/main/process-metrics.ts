@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
-import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
+import { AggregatorRegistry, type MetricObject, Registry } from 'prom-client'
 import { nothing, type TransfersNow, together } from '../features/operating/health/transfers.ts'
+import type { HttpMetrics } from '../http/metrics/metrics.ts'
 import { processMetricsMs } from '../kernel/limits/process.ts'
 
 /**
@@ -14,8 +15,14 @@ type Message =
   | { readonly metrics: 'sum'; readonly number: number; readonly text: string }
   | { readonly metrics: 'sum now'; readonly number: number; readonly now: TransfersNow }
 
-/** All metrics, for which the database is asked as well, or how many files are on their way at this moment. */
-type What = 'all' | 'now'
+/** All metrics; those that tell nothing of the catalog; or how many files are on their way at this moment. */
+type What = 'all' | 'without catalog' | 'now'
+
+type Registries = Pick<HttpMetrics, 'registry' | 'ofCatalog'>
+
+/** What is not told is not asked of the database either. */
+const chosen = ({ registry, ofCatalog }: Registries, what: What): Registry[] =>
+  what === 'all' ? [registry, ofCatalog] : [registry]
 
 const isMessage = (message: unknown): message is Message =>
   typeof message === 'object' && message !== null && 'metrics' in message && 'number' in message
@@ -38,11 +45,13 @@ const answerTo = (send: (number: number) => void): Promise<Message | null> =>
     send(number)
   })
 
-/** Prometheus text: of this process, or of all that share its port. */
-export const metricsOfAll = async (registry: Registry): Promise<string> => {
-  if (!cluster.isWorker) return registry.metrics()
-  const sum = await askForAll('all')
-  return sum?.metrics === 'sum' ? sum.text : registry.metrics()
+/** Prometheus text, with what tells of the catalog or without: of this process, or of all that share its port. */
+export const metricsOfAll = async (registries: Registries, withCatalog: boolean): Promise<string> => {
+  const what = withCatalog ? 'all' : 'without catalog'
+  const own = (): Promise<string> => Registry.merge(chosen(registries, what)).metrics()
+  if (!cluster.isWorker) return own()
+  const sum = await askForAll(what)
+  return sum?.metrics === 'sum' ? sum.text : own()
 }
 
 /** Files on their way in this process, or in all that share its port. */
@@ -56,7 +65,7 @@ const askForAll = (what: What): Promise<Message | null> =>
   answerTo((number) => process.send?.({ metrics: 'of all', number, what } satisfies Message))
 
 /** Lets the process that started this one ask for its metrics. */
-export const offerMetrics = (registry: Registry, now: () => TransfersNow): void => {
+export const offerMetrics = (registries: Registries, now: () => TransfersNow): void => {
   if (!cluster.isWorker) return
   process.on('message', (message: unknown) => {
     if (!isMessage(message)) return
@@ -65,9 +74,9 @@ export const offerMetrics = (registry: Registry, now: () => TransfersNow): void 
     if (message.metrics !== 'yours') return
     if (message.what === 'now') process.send?.({ metrics: 'mine now', number, now: now() } satisfies Message)
     else
-      void registry
-        .getMetricsAsJSON()
-        .then((values) => process.send?.({ metrics: 'mine', number, values } satisfies Message))
+      void Promise.all(chosen(registries, message.what).map((each) => each.getMetricsAsJSON())).then((values) =>
+        process.send?.({ metrics: 'mine', number, values: values.flat() } satisfies Message),
+      )
   })
 }
 
@@ -78,7 +87,7 @@ export const answerForAll = (from: Worker, message: unknown): void => {
   if (message.metrics !== 'of all') return
   const { number } = message
   if (message.what === 'now') void addUpNow().then((now) => reply(from, { metrics: 'sum now', number, now }))
-  else void addUp().then((text) => reply(from, { metrics: 'sum', number, text }))
+  else void addUp(message.what).then((text) => reply(from, { metrics: 'sum', number, text }))
 }
 
 const reply = (to: Worker, message: Message): void => {
@@ -97,8 +106,8 @@ const addUpNow = async (): Promise<TransfersNow> => {
   return answers.flatMap((answer) => (answer?.metrics === 'mine now' ? [answer.now] : [])).reduce(together, nothing)
 }
 
-const addUp = async (): Promise<string> => {
-  const answers = await askAll('all')
+const addUp = async (what: What): Promise<string> => {
+  const answers = await askAll(what)
   const values = answers.flatMap((answer) => (answer?.metrics === 'mine' ? [answer.values] : []))
   return AggregatorRegistry.aggregate(values).metrics()
 }

@@ -14,6 +14,7 @@ export const quarantineMeasures = (database: Database, clock: Clock): Measure[] 
     help: `${help}; NaN while the database is away.`,
     kind: 'gauge',
     ofAll: true,
+    ofCatalog: true,
     read: () => inQuarantine({ database }).then(read, () => Number.NaN),
   })
   return [

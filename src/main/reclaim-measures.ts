@@ -12,12 +12,14 @@ export const reclaimMeasures = (database: Database, clock: Clock, { seen }: Recl
     name: 'svc_reclaim_blobs_total',
     help: 'Blobs whose bytes were removed by this process.',
     kind: 'counter',
+    ofCatalog: true,
     read: () => seen.blobs,
   },
   {
     name: 'svc_reclaim_bytes_total',
     help: 'Bytes that this process removed.',
     kind: 'counter',
+    ofCatalog: true,
     read: () => seen.bytes,
   },
   {
@@ -37,6 +39,7 @@ export const reclaimMeasures = (database: Database, clock: Clock, { seen }: Recl
     name: 'svc_reclaim_queue_length',
     help: `Digests that wait for reclaim to look at them, counted up to ${reclaimQueueCountedMax}; NaN while the database is away.`,
     kind: 'gauge',
+    ofCatalog: true,
     ofAll: true,
     // Metrics are for bad times: what cannot be counted now does not take the others away.
     read: () => queueLength(database.reader, reclaimQueueCountedMax).catch(() => Number.NaN),
@@ -45,6 +48,7 @@ export const reclaimMeasures = (database: Database, clock: Clock, { seen }: Recl
     name: 'svc_reclaim_removals',
     help: `Blobs that were given up and whose bytes are still to be removed, counted up to ${reclaimQueueCountedMax}; NaN while the database is away.`,
     kind: 'gauge',
+    ofCatalog: true,
     ofAll: true,
     read: () => removalCount(database.reader, reclaimQueueCountedMax).catch(() => Number.NaN),
   },

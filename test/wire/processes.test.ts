@@ -59,6 +59,22 @@ describe('several gateway processes on one port', { timeout: 120_000 }, () => {
     assert.ok((await metric('svc_process_start_time_seconds')) * 1000 < Date.now() + 1000)
   })
 
+  test('tell of all that is stored only to who may know that', async () => {
+    assert.equal(await metric('svc_published_bytes'), 1000)
+    const bob = { name: 'bob', password: 'correct horse battery staple' }
+    for (const account of [
+      { ...bob, name: 'owner', administrator: true },
+      { ...bob, administrator: false },
+    ]) {
+      const made = await anyone({ method: 'POST', path: '/api/v1/users', json: account })
+      assert.equal(made.status, 201, made.text)
+    }
+    const { token } = (await ask(url, { method: 'POST', path: '/api/v1/auth/login', json: bob })).json
+    const { text } = await anyone({ path: '/health/metrics', credential: token })
+    assert.match(text, /^svc_download_slots 6$/m)
+    assert.doesNotMatch(text, /svc_published_bytes/)
+  })
+
   test('go on when one of them dies, and another takes its place', async () => {
     const [first = 0] = children()
     process.kill(first, 'SIGKILL')

@@ -9,6 +9,8 @@ export interface Measure {
   readonly read: () => number | Promise<number>
   /** The same whichever process is asked: not to be added up. */
   readonly ofAll?: boolean
+  /** It tells sizes or counts of all that is stored, whoever may see it: only for who may know that. */
+  readonly ofCatalog?: boolean
 }
 
 export const showMeasure = (registry: Registry, { name, help, kind, read, ofAll }: Measure): void => {

@@ -19,6 +19,8 @@ const labelled = [
 /** Metrics of the process. Labels are the route template, method, status class and direction, and nothing else. */
 export interface HttpMetrics extends TransferMeter {
   readonly registry: Registry
+  /** What tells of all that is stored: see {@link Measure.ofCatalog}. */
+  readonly ofCatalog: Registry
   /** Shows what others count, read when somebody looks. */
   show(measures: readonly Measure[]): void
   /** A histogram of seconds; answers the function that it is told by. */
@@ -28,6 +30,7 @@ export interface HttpMetrics extends TransferMeter {
 
 export const createMetrics = (startedAtSeconds: number): HttpMetrics => {
   const registry = new Registry()
+  const ofCatalog = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'svc_' })
   for (const name of labelled) registry.removeSingleMetric(`svc_${name}`)
   new Gauge({
@@ -39,10 +42,11 @@ export const createMetrics = (startedAtSeconds: number): HttpMetrics => {
   const answered = createRequestMeter(registry)
   return {
     registry,
+    ofCatalog,
     answered,
     ...createTransferMeter(registry),
     show(measures) {
-      for (const measure of measures) showMeasure(registry, measure)
+      for (const measure of measures) showMeasure(measure.ofCatalog === true ? ofCatalog : registry, measure)
     },
     timing(name, help) {
       const buckets = [0.1, 1, 5, 30, 600]

@@ -18,7 +18,7 @@ export const gatewayMetrics = (
   watch: JournalWatch,
 ): HttpMetrics => {
   const metrics = createMetrics(Math.floor(clock.now() / 1000))
-  offerMetrics(metrics.registry, () => transfersNow(metrics, downloads))
+  offerMetrics(metrics, () => transfersNow(metrics, downloads))
   metrics.show(overviewMeasures({ database, clock, freeSpace }, settings.freeSpaceReserveBytes))
   metrics.show(reclaimMeasures(database, clock, meter))
   metrics.show(upkeepMeasures(database, clock))

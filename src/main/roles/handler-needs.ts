@@ -57,7 +57,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     startedAt: timestamp(performance.timeOrigin),
     sharedDownloads: () => downloads.shared?.state ?? null,
     transfers: () => transfersOfAll(() => transfersNow(metrics, downloads)),
-    metrics: () => metricsOfAll(metrics.registry),
+    metrics: (withCatalog) => metricsOfAll(metrics, withCatalog),
     operations,
     version: programVersion(),
     selfRegistration: () => registrationOpen(accounts),

@@ -1,5 +1,6 @@
 import type { SharedSlotsState } from '../../../content/admission/shared-slots.ts'
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import type { Caller } from '../../../kernel/caller.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import * as operations from './operations.ts'
 import { figures, ifPossible, type OverviewDeps } from './overview.ts'
@@ -17,9 +18,13 @@ export interface HealthHandlerDeps extends OverviewDeps {
   readonly sharedDownloads: () => SharedSlotsState | null
   /** Of all processes that share the port. */
   readonly transfers: () => Promise<TransfersNow>
-  /** Prometheus text. */
-  readonly metrics: () => Promise<string>
+  /** Prometheus text, with what tells sizes and counts of all that is stored, or without. */
+  readonly metrics: (withCatalog: boolean) => Promise<string>
 }
+
+/** Administrators, and keys of the file that are for health alone. Others may see but a part of what is stored. */
+const mayKnowTotals = (caller: Caller): boolean =>
+  caller.administrator || (caller.kind === 'file-key' && caller.repositories.size === 0)
 
 /** Why requests cannot be served now; null where they can. */
 const trouble = async ({ readiness }: HealthHandlerDeps): Promise<string | null> => {
@@ -96,9 +101,9 @@ export const healthHandlers = (deps: HealthHandlerDeps): BoundOperation[] => [
     }
   }),
   handle(operations.getOverview, async () => ({ status: 200, json: await overview(deps) })),
-  handle(operations.getMetrics, async () => ({
+  handle(operations.getMetrics, async ({ caller }) => ({
     status: 200,
     headers: { 'content-type': 'text/plain; version=0.0.4' },
-    text: await deps.metrics(),
+    text: await deps.metrics(mayKnowTotals(caller)),
   })),
 ]
