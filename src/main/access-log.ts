@@ -1,16 +1,17 @@
 import type { Measure } from '../http/metrics/measures.ts'
 import type { RequestFacts } from '../http/replies/facts.ts'
 import { actorOf, type Caller } from '../kernel/caller.ts'
+import { withoutCredentials } from '../kernel/credentials.ts'
 import type { Failure } from '../kernel/failure.ts'
-import { strangersLinesMax, strangersLinesPerNetwork } from '../kernel/limits/http.ts'
+import { countedLinesEach, countedLinesMax } from '../kernel/limits/http.ts'
 import { networkOf } from '../kernel/networks.ts'
 import { minute } from '../kernel/units.ts'
 import { type Logger, linesLost } from './log.ts'
 
 /**
  * The log of requests: a line each, whose level says whether it needs a person. What is refused, or comes from somebody
- * whom nobody knows, may fill no disk: a network has so many such lines a minute, and one line tells how many were left
- * out.
+ * whom nobody knows, may fill no disk: each network has so many such lines a minute, and one line tells how many were
+ * left out. Known callers, and accounts whose passwords are tried, have lines of their own: no flood of others hides them.
  */
 export interface AccessLog {
   /** Told of each request when it is over. */
@@ -36,7 +37,7 @@ const levelOf = (facts: RequestFacts): Level => {
 const whyCharactersMax = 300
 
 const whyOf = (failure: Failure): object => ({
-  why: failure.message.slice(0, whyCharactersMax),
+  why: withoutCredentials(failure.message).slice(0, whyCharactersMax),
   ...failure.forOperator,
 })
 
@@ -71,21 +72,27 @@ export const createAccessLog = (
   everyRequest: boolean,
   refused: (failure: Failure) => void = () => {},
 ): AccessLog => {
-  const strangers = countStrangers((leftOut) =>
-    log.warn({ leftOut }, 'requests that were refused, or whose callers nobody knows: lines were left out'),
-  )
+  const tell = (leftOut: number): void =>
+    log.warn({ leftOut }, 'requests that were refused, or whose callers nobody knows: lines were left out')
+  const [strangers, callers, accounts] = [countLines(tell), countLines(tell), countLines(tell)]
+  const mayTell = ({ caller, clientAddress, failure }: RequestFacts): boolean => {
+    if (caller !== null) return callers.mayTell(actorOf(caller))
+    const network = networkOf(clientAddress ?? '')
+    const account = failure?.forOperator?.['account']
+    return account === undefined ? strangers.mayTell(network) : accounts.mayTell(`${account} ${network}`)
+  }
   let signInFailures = 0
   let refusedCredentials = 0
   return {
     requestOver(facts) {
-      const { failure, caller, clientAddress } = facts
+      const { failure, caller } = facts
       if (failure !== null) refused(failure)
       if (failure?.code === 'invalid_credentials') signInFailures += 1
       else if (failure?.status === 401 && failure.code !== 'credential_missing') refusedCredentials += 1
       const level = levelOf(facts)
       if ((level === 'info' && !everyRequest) || !log.isLevelEnabled(level)) return
       const counted = level !== 'debug' && (caller === null || level === 'warn')
-      if (counted && !strangers.mayTell(networkOf(clientAddress ?? ''))) return
+      if (counted && !mayTell(facts)) return
       log[level](lineOf(facts), 'request')
     },
     measures: [
@@ -105,18 +112,18 @@ export const createAccessLog = (
         name: 'svc_log_lines_dropped_total',
         help: 'Lines that were left out of the log: too many refusals, or nobody who took them.',
         kind: 'counter',
-        read: () => strangers.leftOut + linesLost(log),
+        read: () => strangers.leftOut + callers.leftOut + accounts.leftOut + linesLost(log),
       },
     ],
   }
 }
 
-/** Counts lines by networks, a minute at a time; when one ends in which lines were left out, `tell` hears how many. */
-const countStrangers = (tell: (leftOut: number) => void) => {
-  const ofNetworks = new Map<string, number>()
+/** Counts lines by whose they are, a minute at a time; when one ends in which lines were left out, `tell` hears how many. */
+const countLines = (tell: (leftOut: number) => void) => {
+  const ofEach = new Map<string, number>()
   let [all, leftOut, leftOutNow, endsMs] = [0, 0, 0, 0]
   const begin = (nowMs: number): void => {
-    ofNetworks.clear()
+    ofEach.clear()
     all = 0
     endsMs = nowMs + minute
   }
@@ -134,15 +141,15 @@ const countStrangers = (tell: (leftOut: number) => void) => {
     get leftOut() {
       return leftOut
     },
-    mayTell(network: string): boolean {
+    mayTell(whose: string): boolean {
       const nowMs = performance.now()
       if (nowMs >= endsMs) begin(nowMs)
-      const told = ofNetworks.get(network) ?? 0
-      if (told >= strangersLinesPerNetwork || all >= strangersLinesMax) {
+      const told = ofEach.get(whose) ?? 0
+      if (told >= countedLinesEach || all >= countedLinesMax) {
         leave()
         return false
       }
-      ofNetworks.set(network, told + 1)
+      ofEach.set(whose, told + 1)
       all += 1
       return true
     },

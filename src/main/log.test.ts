@@ -14,6 +14,22 @@ describe('the log', () => {
     assert.match(time, /^\d{4}-\d\d-\d\dT/)
   })
 
+  it('tells of credentials only what kind they are, wherever they stand, and leaves names as they are', () => {
+    const lines: string[] = []
+    const log = logTo({ write: (line) => void lines.push(line) }, 'info')
+    const secret = 'aB3-_'.repeat(9).slice(2)
+    const service = `svc_01a2b3c4-0000-7000-8000-000000000000.${secret}`
+    for (const sent of [`dps_${secret}`, `pat_${secret}`, service, `dtl_${secret.repeat(3)}`]) {
+      log.warn({ path: `/a/${sent}/b`, err: new Error(`gone\n${sent}`) }, `of ${sent.slice(0, 20)}…`)
+      const line = lines.at(-1) ?? ''
+      assert.ok(!line.includes('aB3-_') && !line.includes('3-_aB'), line)
+      assert.equal(JSON.parse(line).path, `/a/${sent.slice(0, 4)}…/b`)
+    }
+    const name = `/svc_backup_2026/pat_x.tar.gz/${'0a'.repeat(32)}`
+    log.warn({ path: name }, 'a name')
+    assert.equal(JSON.parse(lines.at(-1) ?? '').path, name)
+  })
+
   it('is for people on a terminal: a line each, at once, an error with its cause', async () => {
     const lines: string[] = []
     const log = logTo(await forPeople({ write: (line) => void lines.push(line) }, false), 'info')

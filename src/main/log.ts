@@ -1,4 +1,5 @@
 import pino, { type DestinationStream, type Logger } from 'pino'
+import { withoutCredentials } from '../kernel/credentials.ts'
 import { logWaitingBytesMax, logWriteBytesMax } from '../kernel/limits/process.ts'
 import { shown } from '../kernel/shown.ts'
 import type { Settings } from './settings/rules.ts'
@@ -13,7 +14,7 @@ export const linesLost = (log: Logger): number => lost.get(log)?.lines ?? 0
 
 /**
  * One JSON line an event, whose level is a word. Secrets never get here: of requests no header, no query and no body is
- * logged.
+ * logged, and of a credential that somebody put into a path only its kind.
  */
 export const logTo = (destination: DestinationStream, level: Settings['logLevel']): Logger =>
   pino(
@@ -22,6 +23,7 @@ export const logTo = (destination: DestinationStream, level: Settings['logLevel'
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite: withoutCredentials },
     },
     destination,
   )

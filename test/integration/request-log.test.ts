@@ -119,6 +119,8 @@ forEachEngine((engine) => {
   it('does not fill the disk because somebody tries without end, and says how much it left out', async (t) => {
     const flooded = await startService(engine)
     t.after(() => flooded.stop())
+    const account = { name: 'owner', password }
+    await expectAnswer(flooded, { path: '/api/v1/users', credential: flooded.recoveryKey, json: account }, 201)
     const before = flooded.log.length
     for (let sent = 0; sent < 150; sent++)
       await ask(flooded.url, { path: me, credential: `dps_${String(sent).padStart(43, '0')}` })
@@ -132,6 +134,11 @@ forEachEngine((engine) => {
     // Those who are known are heard all the same.
     const known = await lineOf({ path: me, credential: flooded.recoveryKey }, flooded)
     assert.equal(known['caller'], 'key:bootstrap-owner')
+    const refused = await lineOf({ path: '/api/v1/users', credential: flooded.healthKey }, flooded)
+    assert.deepEqual([refused['caller'], refused.level], ['key:health', 'warn'])
+    const json = { name: 'owner', password: 'wrong horse battery staple' }
+    const tried = await lineOf({ method: 'POST', path: '/api/v1/auth/login', json }, flooded)
+    assert.deepEqual([tried['account'], tried.level], ['owner', 'warn'])
   })
 
   it('is left out where the setting says so, but for what needs a person; health is a matter of debugging', async (t) => {
@@ -147,6 +154,16 @@ forEachEngine((engine) => {
         .map((line) => line['status']),
       [401],
     )
+  })
+
+  it('tells of a credential in a path only what kind it is', async () => {
+    for (const [sent, told] of [
+      [`x/${owner.token}/y`, 'x/dps_…/y'],
+      [owner.token.replace('_', '%5F'), 'dps_…'],
+      ['compat_and_paths/svc_config.tar', 'compat_and_paths/svc_config.tar'],
+    ] as const)
+      assert.equal((await lineOf({ path: `${raw}/${sent}`, credential: owner.token }))['path'], `${raw}/${told}`)
+    assert.ok(!service.log.join('\n').includes(owner.token.slice(4)))
   })
 
   it('draws nothing on a screen, whatever a path holds, and ends somewhere', async () => {

@@ -88,8 +88,9 @@ export const iconSeconds = 86_400
 /** Characters of a path that are logged; the longest names of our own fit. */
 export const loggedPathCharactersMax = 1_024
 /**
- * Lines a minute about requests that were refused, or whose callers nobody knows: of one network, as many as somebody
- * reads who looks for a reason; of all, some two megabytes. What is beyond is counted, and left out.
+ * Lines a minute about requests that were refused, or whose callers nobody knows: of one network, one caller, or one
+ * account whose password is tried from a network, as many as somebody reads who looks for a reason; of all networks, of
+ * all callers and of all accounts, some two megabytes each. What is beyond is counted, and left out.
  */
-export const strangersLinesPerNetwork = 60
-export const strangersLinesMax = 6_000
+export const countedLinesEach = 60
+export const countedLinesMax = 6_000

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Database, Queries } from '../../../database/database.ts'
 import type { LinkCaller } from '../../../kernel/caller.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import { prefixes } from '../../../kernel/credentials.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { linkKeySignsMs, linkSignaturesKeptMax, linkTtlSecondsMax } from '../../../kernel/limits/identity.ts'
@@ -14,7 +15,7 @@ import { findLinkKey, insertLinkKey } from './link-keys.queries.ts'
  * by which every process checks it, also after that process is gone. So neither the database nor a copy of it can make
  * a link.
  */
-const linkPrefix = 'dtl_'
+const linkPrefix = prefixes.link
 
 /** What the link opens. It stands in the signature and not in the token: the path says it. */
 export interface LinkTarget {

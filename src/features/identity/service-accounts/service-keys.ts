@@ -4,6 +4,7 @@ import type { ServiceAccountsTable, ServiceKeysTable } from '../../../database/t
 import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import type { Caller, RepositoryPermissions } from '../../../kernel/caller.ts'
 import { earlier, timestamp, utcMs } from '../../../kernel/clock.ts'
+import { prefixes } from '../../../kernel/credentials.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import {
@@ -39,7 +40,7 @@ import {
  * state. Activating a key that was rotated from another cuts the other's end to at most 24 hours from then. What works
  * at once is bounded: three active keys, and three that others have replaced, one for each at most.
  */
-export const servicePrefix = 'svc_'
+export const servicePrefix = prefixes.service
 
 export interface ServiceKey {
   readonly id: string

@@ -1,6 +1,7 @@
 import type { Queries, Transaction } from '../../../database/database.ts'
 import type { AccountCaller } from '../../../kernel/caller.ts'
 import { timestamp } from '../../../kernel/clock.ts'
+import { prefixes } from '../../../kernel/credentials.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { sessionLifetimeMs, sessionsPerAccountMax } from '../../../kernel/limits/identity.ts'
@@ -17,7 +18,7 @@ import {
 } from './sessions.queries.ts'
 
 /** Sessions last 12 hours, whatever is done with them; an account has the newest 32 (specification, Sessions). */
-export const sessionPrefix = 'dps_'
+export const sessionPrefix = prefixes.session
 
 export interface OpenedSession {
   /** The only time that the secret is seen. */

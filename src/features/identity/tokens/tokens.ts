@@ -3,6 +3,7 @@ import type { PersonalTokensTable } from '../../../database/tables/personal-toke
 import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import type { AccountCaller, TokenScope } from '../../../kernel/caller.ts'
 import { type Clock, timestamp, utcMs } from '../../../kernel/clock.ts'
+import { prefixes } from '../../../kernel/credentials.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
@@ -29,7 +30,7 @@ import {
 } from './tokens.queries.ts'
 
 /** Personal access tokens: a person's repository access without the rest of the person. */
-export const tokenPrefix = 'pat_'
+export const tokenPrefix = prefixes.token
 
 export interface TokenDeps {
   readonly database: Database
