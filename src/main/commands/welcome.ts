@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { keyPaths } from '../keys-file.ts'
 import type { Running } from '../run.ts'
@@ -21,16 +20,17 @@ export const welcome = async (settings: Settings, running: Running, writable: bo
   if (await running.hasOwner()) return lines.join('\n')
   const auth = `-H "Authorization: Bearer $(cat ${quoted(recoveryKey)})"`
   const api = `${running.address}/api/v1`
-  // On a terminal it is gone with the window; elsewhere it would stay in whatever keeps what is printed.
-  const password = process.stdout.isTTY ? randomBytes(12).toString('base64url') : 'choose-twelve-letters-or-more'
-  const account = JSON.stringify({ name: 'owner', password })
+  // Made where it is typed: no password stands in what is printed, nor in whatever keeps that.
+  const password = 'password=$(head -c 18 /dev/urandom | base64)'
+  const account = String.raw`-d "{\"name\":\"owner\",\"password\":\"$password\"}"`
+  const say = `echo "The password of owner: $password" >&2`
   const file = `${api}/repositories/releases/raw/hello/world.txt`
   return [
     ...lines,
     '',
-    'To begin, create the first owner (with this password or your own), store a file, and fetch it:',
+    'To begin, create the first owner (its password is made and shown as you do), store a file, and fetch it:',
     '',
-    `  curl -fsS ${auth} -H 'Content-Type: application/json' -d '${account}' ${api}/users`,
+    `  ${password}; curl -fsS ${auth} -H 'Content-Type: application/json' ${account} ${api}/users && ${say}`,
     '',
     `  echo 'Hello, world' | curl -fsS ${auth} -T - ${file}`,
     '',
