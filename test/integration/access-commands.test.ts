@@ -154,6 +154,15 @@ onSqlite((engine) => {
       assert.deepEqual(await may(credential, 'builds'), [])
     })
 
+    it('have a group of its own for each repository, however long its id is', async () => {
+      const [one, other] = [`${'long-'.repeat(12)}ida`, `${'long-'.repeat(12)}idb`]
+      for (const id of [one, other]) await createRepository(service, id)
+      for (const id of [one, other]) assert.equal((await json(`grant ann ${id} write`)).access, 'write')
+      assert.equal((await json(`revoke ann ${one}`)).access, null)
+      assert.match(await svc(`who ${other}`), /Ann/)
+      assert.equal((await json(`revoke ann ${other}`)).access, null)
+    })
+
     it('give a group what was asked for', async () => {
       await svc('group add testers')
       assert.deepEqual((await json('grant testers builds write')).done, ['granted testers write on builds'])

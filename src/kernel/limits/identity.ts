@@ -103,3 +103,6 @@ export const passwordHashesWaitingPerNetworkMax = 100
 export const passwordPartiesRememberedMax = 10_000
 /** Of a password that a command makes up: 144 bits, 24 characters to copy. */
 export const generatedPasswordBytes = 18
+
+/** Characters of the name of a group, as its pattern says: the names that commands make of ids are cut to fit. */
+export const groupNameMaxCharacters = 64

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import * as groups from '../../../features/identity/groups/operations.ts'
 import type { Access } from '../../../kernel/actions.ts'
+import { groupNameMaxCharacters } from '../../../kernel/limits/identity.ts'
 import { CommandFailed } from '../../client/command-failed.ts'
 import { connect } from '../../client/connect.ts'
 import { theOne, unknown } from '../../client/names.ts'
@@ -65,8 +67,13 @@ const waysOf = (all: readonly Group[], user: Person, repository: string, access:
     return group.members.includes(user.id) && has !== null && (access === 'read' || has === 'write')
   })
 
-const groupFor = (repository: string, access: Access): string =>
-  `${repository}-${access === 'write' ? 'writers' : 'readers'}`
+/** A long id is cut so that the name is one of a group, with a part of its digest: no two ids have one group. */
+const groupFor = (repository: string, access: Access): string => {
+  const end = access === 'write' ? '-writers' : '-readers'
+  if (repository.length + end.length <= groupNameMaxCharacters) return repository + end
+  const digest = `-${hash('sha256', repository).slice(0, 16)}`
+  return repository.slice(0, groupNameMaxCharacters - digest.length - end.length) + digest + end
+}
 
 /** People get access through groups alone: this one gives exactly what was asked for, and nothing else. */
 const putInto = async ({ service, repository }: Ask, user: Person, access: Access): Promise<string[]> => {
