@@ -23,6 +23,9 @@ export const patterns = {
   packageName: '^[A-Za-z0-9_.-]{1,128}$',
   /** Somebody by name or id, with the kind before it where the name alone is not enough. */
   somebody: '^((account|service-account|key):)?[A-Za-z0-9_.-]{1,64}$',
+  /** Kind and id of the last one of a page of callers. */
+  callerCursor:
+    '^((account|service-account):[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|key:[A-Za-z0-9_.-]{1,64})$',
   uuid: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
   sha256: '^[0-9a-f]{64}$',
   idempotencyKey: '^[A-Za-z0-9_.:-]{1,128}$',

@@ -209,6 +209,8 @@ forEachEngine((engine) => {
       assert.deepEqual(await may('asset.write', 'releases'), ['account owner', 'key bootstrap-owner'])
       assert.deepEqual(await may('asset.read', 'attic'), [])
       assert.equal((await asked('who?repository=nowhere')).status, 404)
+      for (const after of ['desc.x', 'ann', 'account:x', 'group:x'])
+        assert.equal((await asked(`who?repository=builds&after=${after}`)).status, 400, after)
     })
 
     it('comes in pages that follow each other', async () => {

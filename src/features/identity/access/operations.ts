@@ -97,7 +97,7 @@ export const listWhoMay = defineOperation({
   query: fields({
     repository: RepositoryId,
     action: Type.Optional(oneOf(repositoryActions)),
-    after: Type.Optional(Type.String({ pattern: patterns.somebody, description: 'the `next` of the page before' })),
+    after: Type.Optional(Type.String({ pattern: patterns.callerCursor, description: 'the `next` of the page before' })),
     limit: pageLimit,
   }),
   responses: {
