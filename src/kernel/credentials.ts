@@ -4,7 +4,9 @@ export const prefixes = { session: 'dps_', token: 'pat_', service: 'svc_', link:
 /** A character of a secret, also as it may be encoded in an address. */
 const character = String.raw`(?:[\w-]|%(?:2d|3\d|5f|[46][1-9a-f]|[57][0-9a]))`
 
-/** So many of a secret that it is no name; or half as many where a text was cut. Of tokens the first eight are shown. */
+/**
+ * So many of a secret that it is no name; or half as many where a text was cut. Of tokens the first eight are shown.
+ */
 const secret = `(?:${character}{32,}|${character}{16,}(?=…))`
 
 const kinds = Object.values(prefixes).map((prefix) => prefix.slice(0, -1))

@@ -11,7 +11,8 @@ import { type Logger, linesLost } from './log.ts'
 /**
  * The log of requests: a line each, whose level says whether it needs a person. What is refused, or comes from somebody
  * whom nobody knows, may fill no disk: each network has so many such lines a minute, and one line tells how many were
- * left out. Known callers, and accounts whose passwords are tried, have lines of their own: no flood of others hides them.
+ * left out. Known callers, and accounts whose passwords are tried, have lines of their own: no flood of others hides
+ * them.
  */
 export interface AccessLog {
   /** Told of each request when it is over. */
@@ -118,7 +119,10 @@ export const createAccessLog = (
   }
 }
 
-/** Counts lines by whose they are, a minute at a time; when one ends in which lines were left out, `tell` hears how many. */
+/**
+ * Counts lines by whose they are, a minute at a time; when one ends in which lines were left out, `tell` hears how
+ * many.
+ */
 const countLines = (tell: (leftOut: number) => void) => {
   const ofEach = new Map<string, number>()
   let [all, leftOut, leftOutNow, endsMs] = [0, 0, 0, 0]
