@@ -157,6 +157,24 @@ forEachEngine((engine) => {
         assert.equal((await read('since/c', headers)).status, status, JSON.stringify(headers))
     })
 
+    it('is later for each file also where the clock is turned back', async () => {
+      await put('since/e', 'one')
+      const first = dateOf(await read('since/e'))
+      const { clock } = catalog.service
+      clock.advance(-60_000)
+      try {
+        await put('since/e', 'two')
+        const second = await read('since/e', { 'if-modified-since': first })
+        assert.deepEqual([second.status, second.text], [200, 'two'])
+        await catalog.expect({ method: 'DELETE', path: '/raw/since/e' }, 200)
+        await put('since/e', 'three')
+        const third = await read('since/e', { 'if-modified-since': dateOf(second) })
+        assert.deepEqual([third.status, third.text], [200, 'three'])
+      } finally {
+        clock.advance(60_000)
+      }
+    })
+
     it('is later for each file that it shows, an old one that is restored as well', async () => {
       await put('since/d', 'one')
       await put('since/d', 'two')

@@ -6,7 +6,7 @@ import { assetListingMax } from '../../../kernel/limits/catalog.ts'
 import { pathFault, prefixEnd } from '../../../kernel/names.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
-import { type AssetRow, findAssetRow, listAssetRows } from './assets.queries.ts'
+import { type AssetRow, findAssetContent, findAssetRow, listAssetRows } from './assets.queries.ts'
 import { pathCursor, pathOfCursor } from './cursor.ts'
 import { nothingAt } from './nothing-at.ts'
 import { findRemovedRow } from './removal.queries.ts'
@@ -75,7 +75,7 @@ export const setAsset = (
   database.transaction(async (tx) => {
     if (!(await lockRepository(tx, repository))) throw notFound('repository')
     const artifact = await publishedArtifact(tx, repository, wanted.artifactId)
-    const current = await findAssetRow(tx, repository, wanted.path)
+    const current = await findAssetContent(tx, repository, wanted.path)
     if ((current?.revision ?? 0) !== wanted.expectedRevision) {
       const removed = current === undefined ? await findRemovedRow(tx, repository, wanted.path) : undefined
       if (removed?.revision !== wanted.expectedRevision)

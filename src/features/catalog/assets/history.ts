@@ -5,7 +5,7 @@ import { notFound } from '../../../kernel/failure.ts'
 import { assetHistoryPage } from '../../../kernel/limits/catalog.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
 import { publishedArtifact } from '../artifacts/artifacts.ts'
-import { findAssetRow } from './assets.queries.ts'
+import { findAssetContent } from './assets.queries.ts'
 import type { AssetDeps } from './assets.ts'
 import { findHistory } from './forgetting.queries.ts'
 import { findRevisionRow, listRevisionRows } from './history.queries.ts'
@@ -58,7 +58,7 @@ export const restoreAsset = (
   database.transaction(async (tx) => {
     if (!(await lockRepository(tx, repository))) throw notFound('repository')
     const { path, sourceRevision } = wanted
-    const current = await findAssetRow(tx, repository, path)
+    const current = await findAssetContent(tx, repository, path)
     const newest = (current ?? (await findRemovedRow(tx, repository, path)))?.revision
     if (newest === undefined) throw notFound('path')
     if (newest !== wanted.expectedRevision) throw otherRevision(path, newest)

@@ -9,7 +9,7 @@ import { contentAt } from './content.ts'
 import { nothingAt } from './nothing-at.ts'
 import { type Preconditions, refuseUnlessAsExpected } from './preconditions.ts'
 import { insertRemoval } from './removal.queries.ts'
-import { type AssetRevision, nextRevision, otherRevision, toRevision } from './revisions.ts'
+import { type AssetRevision, nextRevision, otherRevision, timeAfter, toRevision } from './revisions.ts'
 
 interface Unwanted {
   readonly path: string
@@ -43,7 +43,7 @@ export const removePath = (
       revision: nextRevision(path, current.revision),
       artifact_id: current.artifact_id,
       actor,
-      created_at: now,
+      created_at: timeAfter(current.created_at, now),
       source_revision: null,
       removed: 1,
       media_type: null,

@@ -1,9 +1,11 @@
 import type { Transaction } from '../../../database/database.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
+import { timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { revisionMax } from '../../../kernel/limits/catalog.ts'
+import { second } from '../../../kernel/units.ts'
 import { refreshEntry } from '../search/entries.ts'
-import { type AssetRow, insertRevision, type RevisionRow } from './assets.queries.ts'
+import { insertRevision, type RevisionRow } from './assets.queries.ts'
 import { deleteRemovedRow, findRemovedRow } from './removal.queries.ts'
 
 /** A revision with who made it and when; `sourceRevision` is the one that it brought back, if it did. */
@@ -37,7 +39,7 @@ export interface RevisionChange {
   readonly path: string
   readonly artifactId: string
   /** The revision that it shows now, if one. */
-  readonly current: Pick<AssetRow, 'revision' | 'artifact_id'> | undefined
+  readonly current: Pick<RevisionRow, 'revision' | 'artifact_id' | 'created_at'> | undefined
   /** Search was told already that the path shows the file. */
   readonly knownThere?: true
   /** The revision that is brought back, if one is. */
@@ -60,6 +62,13 @@ export const nextRevision = (path: string, revision: number): number => {
 }
 
 /**
+ * When a revision is made: now; or, where the clock was turned back, the first full second after the one before, since
+ * clients tell files apart by a date in seconds.
+ */
+export const timeAfter = (before: string | undefined, now: string): string =>
+  before === undefined || now >= before ? now : timestamp((Math.floor(Date.parse(before) / second) + 1) * second)
+
+/**
  * The next revision of a path, what search knows of the files that it shows and showed, and its line in the journal
  * (I4). One that was removed is numbered on. The caller holds the lock of the repository. 409 `revision_mismatch` after
  * the last one.
@@ -74,7 +83,7 @@ export const addRevision = async (tx: Transaction, change: RevisionChange, now: 
     revision: nextRevision(path, removed?.revision ?? current?.revision ?? 0),
     artifact_id: artifactId,
     actor,
-    created_at: now,
+    created_at: timeAfter(removed?.removed_at ?? current?.created_at, now),
     source_revision: sourceRevision,
     removed: 0,
     media_type: mediaType,
