@@ -200,6 +200,11 @@ export const tamperings = (engine: 'sqlite' | 'postgres'): readonly Tampering[] 
           ["insert into search_index (rowid, tokens) values (7, 'abc')"],
           /search knows something at 7, where no file is/,
         ],
+        [
+          'words of a file that the index does not have',
+          ["insert or replace into search_index (rowid, tokens) select max(position), 'zz' from search_entries"],
+          /search does not know the artifact/,
+        ],
       ] satisfies Tampering[])
     : []),
 ]

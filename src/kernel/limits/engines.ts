@@ -187,6 +187,8 @@ export const progressEveryMs = 2 * second
  */
 export const searchMergeTokens = 2_000
 export const searchMergePages = 32
+/** Tokens that the doctor looks for at once in the index of search on SQLite: some megabytes of what it answers. */
+export const searchTokensCheckedAtOnce = 50_000
 
 /**
  * Memory of PostgreSQL's server while it makes the index of search at the end of an import, several times its usual 64

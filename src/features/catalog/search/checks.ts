@@ -3,13 +3,14 @@ import type { Database, Queries } from '../../../database/database.ts'
 import { engineOf } from '../../../database/engine-of.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
 import { idPosition } from '../../../kernel/id-position.ts'
+import { searchTokensCheckedAtOnce } from '../../../kernel/limits/engines.ts'
 import { checkPage, findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { searchText } from '../../../kernel/search-text.ts'
 import { heldArtifact } from '../artifacts/artifacts.ts'
 import { describedAfter } from './entries.queries.ts'
 import { exactTokensOfFile, refreshEntry, searchable, tokensOfFile } from './entries.ts'
 import { hasTokens } from './postgres.queries.ts'
-import { holdsTokens, positionsOfNobody, removeTokens } from './sqlite.queries.ts'
+import { positionsOfNobody, removeTokens, tokensMissing } from './sqlite.queries.ts'
 
 type Row = Awaited<ReturnType<typeof describedAfter>>[number]
 
@@ -41,8 +42,9 @@ export async function* checkSearch(database: Database): AsyncGenerator<Finding> 
 
 const lookAt = async (q: Queries, after: string): Promise<{ last: string | null; wrong: Row[] }> => {
   const rows = await describedAfter(q, after, checkPage)
-  const wrong: Row[] = []
-  for (const row of rows) if (!(isKnown(row) && (await isFound(q, row)))) wrong.push(row)
+  const known = rows.filter(isKnown)
+  const found = await (engineOf(q) === 'postgres' ? foundByEntry(q, known) : foundByPosition(q, known))
+  const wrong = rows.filter((row) => !found.has(row))
   return { last: rows.length < checkPage ? null : (rows.at(-1)?.id ?? null), wrong }
 }
 
@@ -63,11 +65,34 @@ const isReadable = (row: Row): boolean => {
   }
 }
 
-/** Whether the index leads to the file by all that it can be found by. */
-const isFound = (q: Queries, row: Row): Promise<boolean> => {
-  const file = searchable(row)
-  const tokens = tokensOfFile(file, searchText(file))
-  return engineOf(q) === 'postgres'
-    ? hasTokens(q, row.id, exactTokensOfFile(file), tokens)
-    : holdsTokens(q, idPosition(row.id), tokens)
+/** Those to which the index leads by all that they can be found by: what stands in the row of each. */
+const foundByEntry = async (q: Queries, rows: readonly Row[]): Promise<ReadonlySet<Row>> => {
+  const found = new Set<Row>()
+  for (const row of rows) {
+    const file = searchable(row)
+    if (await hasTokens(q, row.id, exactTokensOfFile(file), tokensOfFile(file, searchText(file)))) found.add(row)
+  }
+  return found
+}
+
+/** The same on SQLite: what stands at their positions, looked at for as many files at once as have so many tokens. */
+const foundByPosition = async (q: Queries, rows: readonly Row[]): Promise<ReadonlySet<Row>> => {
+  const found = new Set<Row>()
+  for (let at = 0; at < rows.length; ) {
+    const some = new Map<Row, ReadonlySet<number>>()
+    const wanted = new Map<number, ReadonlySet<number>>()
+    for (let tokens = 0; at < rows.length && tokens < searchTokensCheckedAtOnce; at++) {
+      const row = rows[at]
+      if (row === undefined) break
+      const file = searchable(row)
+      const own = tokensOfFile(file, searchText(file))
+      some.set(row, own)
+      // Neighbours may share a position.
+      wanted.set(idPosition(row.id), own.union(wanted.get(idPosition(row.id)) ?? new Set()))
+      tokens += own.size
+    }
+    const missing = await tokensMissing(q, wanted)
+    for (const [row, own] of some) if (missing.get(idPosition(row.id))?.isDisjointFrom(own)) found.add(row)
+  }
+  return found
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { sql } from 'kysely'
+import { type KyselyPlugin, sql } from 'kysely'
 import { forEachEngine } from '../../../../test/harness/engines.ts'
-import type { Database } from '../../../database/database.ts'
+import type { Database, Queries } from '../../../database/database.ts'
 import { migrate } from '../../../database/migrate.ts'
 import { migrations } from '../../../database/migrations/index.ts'
 import { openDatabase } from '../../../database/open.ts'
@@ -11,7 +11,7 @@ import { searchMergePages } from '../../../kernel/limits/engines.ts'
 import { noFilters, type SearchFilters } from '../../../kernel/search-text.ts'
 import { candidates } from './candidates.ts'
 import { checkSearch } from './checks.ts'
-import { makeAllKnown, putEntry, removeEntry } from './entries.ts'
+import { makeAllKnown, putEntry, refreshEntry, removeEntry } from './entries.ts'
 
 const start = { order: 'asc', after: '' } as const
 const elsewhere = { sha256: 'x', paths: '' }
@@ -142,6 +142,36 @@ forEachEngine((engine) => {
       await makeAllKnown(database)
       assert.deepEqual(await schema(), before)
     })
+
+    if (engine.name === 'sqlite')
+      it('are looked at together: what files have in common is looked for once', async () => {
+        const database = await openMigrated()
+        let asked = 0
+        const counting: KyselyPlugin = {
+          transformQuery({ node }) {
+            asked += 1
+            return node
+          },
+          transformResult: ({ result }) => Promise.resolve(result),
+        }
+        const counted: Database = Object.create(database, {
+          reader: { value: database.reader },
+          snapshot: { value: (work: (q: Queries) => Promise<unknown>) => work(database.reader.withPlugin(counting)) },
+        })
+        const looksAt = async (files: number): Promise<number> => {
+          for (let index = 0; index < files; index++) {
+            const id = newId(Date.now())
+            await publish(database, id, `A long name that all have in common ${index % 10}`, '{}')
+            await database.transaction((tx) => refreshEntry(tx, id))
+          }
+          asked = 0
+          for await (const { text } of checkSearch(counted)) assert.fail(text)
+          return asked
+        }
+        const few = await looksAt(40)
+        assert.ok(few > 0)
+        assert.equal(await looksAt(120), few)
+      })
 
     if (engine.name === 'sqlite')
       it('are merged in the index a little at a time, so that no writer does the work of many', async () => {

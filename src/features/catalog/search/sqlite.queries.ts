@@ -3,7 +3,7 @@ import type { Queries, Transaction } from '../../../database/database.ts'
 import { engineOf } from '../../../database/engine-of.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { SearchEntriesTable } from '../../../database/tables/search-entries.ts'
-import { searchMergePages, searchMergeTokens } from '../../../kernel/limits/engines.ts'
+import { searchMergePages, searchMergeTokens, searchTokensCheckedAtOnce } from '../../../kernel/limits/engines.ts'
 import { idsBeyond, type Order } from '../../../kernel/order.ts'
 import { manyPathsToken } from '../../../kernel/search-text.ts'
 import type { Wanted } from './wanted.ts'
@@ -127,21 +127,31 @@ export const sqliteStep = (
   return steps[order](q, { match, from, after: idsBeyond({ order, after }).id, needle, path, limit })
 }
 
-/**
- * Words asked for at once: an expression of all words of a long name would be nested too deep for the full-text table.
- */
-const wordsAtOnce = 64
+const tokenOf = (said: string): number => Number.parseInt(said, 36) | 0
 
-/** Whether all these tokens stand at a position. */
-export const holdsTokens = async (q: Queries, position: number, tokens: ReadonlySet<number>): Promise<boolean> => {
-  const all = [...tokens]
-  for (let at = 0; at < all.length; at += wordsAtOnce) {
-    const match = words(all.slice(at, at + wordsAtOnce), ' AND ')
-    const { rows } = await sql`
-      select 1 from search_index where search_index match ${match} and rowid = ${position}`.execute(q)
-    if (rows.length === 0) return false
+/**
+ * Which of the tokens that should stand at some neighbouring positions do not. Each token is looked for once, in what
+ * the index has of it from the first of these positions to the last: one by one, each position would go through what
+ * all its neighbours have as well.
+ */
+export const tokensMissing = async (
+  q: Queries,
+  wanted: ReadonlyMap<number, ReadonlySet<number>>,
+): Promise<ReadonlyMap<number, ReadonlySet<number>>> => {
+  const missing = new Map(Array.from(wanted, ([position, tokens]) => [position, new Set(tokens)]))
+  const tokens = new Set<number>()
+  for (const some of wanted.values()) for (const token of some) tokens.add(token)
+  const all = Array.from(tokens, word)
+  const positions = [...wanted.keys()]
+  const [first, last] = [Math.min(...positions), Math.max(...positions)]
+  for (let at = 0; at < all.length; at += searchTokensCheckedAtOnce) {
+    const some = JSON.stringify(all.slice(at, at + searchTokensCheckedAtOnce))
+    const { rows } = await sql<{ said: string; position: number }>`
+      select w.value as said, i.rowid as position from json_each(${some}) as w cross join search_index as i
+      where i.search_index match w.value and i.rowid between ${first} and ${last}`.execute(q)
+    for (const { said, position } of rows) missing.get(position)?.delete(tokenOf(said))
   }
-  return true
+  return missing
 }
 
 /** Positions that the index has something of and that are no file's. None on an engine that has no such positions. */
