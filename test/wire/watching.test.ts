@@ -14,10 +14,10 @@ const dashboard = join(root, 'deploy/grafana/svc.json')
 
 /** Every name of a metric of ours in a text; those that a pattern stands for, by the pattern. */
 const namesIn = (text: string): { names: string[]; patterns: RegExp[] } => {
-  const patterns = [...text.matchAll(/__name__=~\\?"([^"\\]+)\\?"/g)].map(
+  const patterns = [...text.matchAll(/__name__[=!]~\\?"([^"\\]+)\\?"/g)].map(
     ([, pattern = '']) => new RegExp(`^${pattern}$`),
   )
-  const names = text.replaceAll(/__name__=~\\?"[^"]+"/g, '').match(/\bsvc_[a-z0-9_]+/g) ?? []
+  const names = text.replaceAll(/__name__[=!]~\\?"[^"]+"/g, '').match(/\bsvc_[a-z0-9_]+/g) ?? []
   return { names: [...new Set(names)], patterns }
 }
 
@@ -41,7 +41,7 @@ describe('what watches the service', { timeout: 60_000 }, () => {
     const missing = names.filter((name) => !families.has(name) && !families.has(familyOf(name)))
     assert.deepEqual(missing, [])
     for (const pattern of patterns)
-      assert.ok([...families].filter((name) => pattern.test(name)).length > 3, `${pattern}`)
+      assert.ok([...families].filter((name) => pattern.test(name)).length > 0, `${pattern}`)
   }
 
   test('the rules are understood by Prometheus, and fire when they should and only then', async () => {
