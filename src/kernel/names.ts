@@ -62,6 +62,11 @@ const repositoryId = new RegExp(patterns.repositoryId, 'u')
 /** True for text that may name a row with a UUID. Anything else is not even looked for. */
 export const isUuid = (text: string): boolean => uuid.test(text)
 
+const utcMilliseconds = new RegExp(patterns.utcMilliseconds, 'u')
+
+/** True for text that has the form of a stored time. */
+export const isStoredTime = (text: string): boolean => utcMilliseconds.test(text)
+
 /** True for text that may name a repository. */
 export const isRepositoryId = (text: string): boolean => repositoryId.test(text)
 

@@ -13,9 +13,17 @@ const mark = (listing: Listing): string => hash('sha256', JSON.stringify(listing
 export const opaqueCursor = (listing: Listing, position: readonly string[]): string =>
   Buffer.from(mark(listing) + position.join('\n')).toString('base64url')
 
-/** The texts of the position. 400 for a cursor of another list, or none at all. */
-export const positionOfCursor = (listing: Listing, cursor: string): string[] => {
+/**
+ * The texts of the position, each of which is what the list has there: the mark is no secret, so that anybody may make
+ * a cursor, and no database is asked for what no position can be. 400 for a cursor of another list, or none at all.
+ */
+export const positionOfCursor = (
+  listing: Listing,
+  cursor: string,
+  grammar: readonly ((text: string) => boolean)[],
+): string[] => {
   const position = Buffer.from(cursor, 'base64url').toString().slice(markLength).split('\n')
-  if (opaqueCursor(listing, position) === cursor) return position
+  const ours = position.length === grammar.length && grammar.every((fits, at) => fits(position[at] ?? ''))
+  if (ours && opaqueCursor(listing, position) === cursor) return position
   throw invalid('/query/after', 'must be the next of a page of the same list, with the same order and filters')
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '../../../database/database.ts'
-import { prefixEnd } from '../../../kernel/names.ts'
+import { pathFault, prefixEnd } from '../../../kernel/names.ts'
 import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
 import { removedRows } from './removal.queries.ts'
@@ -20,7 +20,8 @@ export const removedPaths = async (
   { prefix, after, limit }: { readonly prefix: string; readonly after: string | undefined; readonly limit: number },
 ): Promise<Page<RemovedPath>> => {
   const listing = ['removed', repository, prefix]
-  const [last] = after === undefined ? [] : positionOfCursor(listing, after)
+  const isOfList = (path: string): boolean => path.startsWith(prefix) && pathFault(path) === null
+  const [last] = after === undefined ? [] : positionOfCursor(listing, after, [isOfList])
   const range = { from: last ?? prefix, inclusive: last === undefined, end: prefixEnd(prefix) }
   const rows = await removedRows(q, repository, range, limit + 1)
   const show = ({ path, revision, oldest, removed_at: removedAt }: (typeof rows)[number]): RemovedPath => ({

@@ -1,6 +1,7 @@
 import type { Database } from '../../../database/database.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { searchRepositoriesPerPage } from '../../../kernel/limits/search.ts'
+import { isRepositoryId, isUuid } from '../../../kernel/names.ts'
 import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
 import type { Order } from '../../../kernel/order.ts'
 import type { Page } from '../../../kernel/page.ts'
@@ -66,7 +67,10 @@ const listing = (order: Order, { filters }: Question): readonly unknown[] => ['s
 const cursorOf = (order: Order, question: Question, { repository, id }: Position): string =>
   opaqueCursor(listing(order, question), [repository, id])
 
+/** '' before the first file. */
+const isIdOrNone = (text: string): boolean => text === '' || isUuid(text)
+
 const positionOf = (order: Order, question: Question, cursor: string): Position => {
-  const [repository = '', id = ''] = positionOfCursor(listing(order, question), cursor)
+  const [repository = '', id = ''] = positionOfCursor(listing(order, question), cursor, [isRepositoryId, isIdOrNone])
   return { repository, id }
 }

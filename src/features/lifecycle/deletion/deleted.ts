@@ -1,5 +1,6 @@
 import { graceEndMs } from '../../../content/reclaim/grace.ts'
 import { timestamp } from '../../../kernel/clock.ts'
+import { isStoredTime, isUuid } from '../../../kernel/names.ts'
 import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
 import type { Order } from '../../../kernel/order.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
@@ -48,6 +49,6 @@ export const deletedFiles = async (
 }
 
 const positionIn = (listing: readonly unknown[], cursor: string): DeletedPosition => {
-  const [deletedAt = '', id = ''] = positionOfCursor(listing, cursor)
+  const [deletedAt = '', id = ''] = positionOfCursor(listing, cursor, [isStoredTime, isUuid])
   return { deletedAt, id }
 }

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import type { Operation } from '../../src/contract/operation.ts'
+import { folderCursor, pathCursor } from '../../src/features/catalog/assets/cursor.ts'
+import { cursorOf } from '../../src/features/catalog/packages/cursor.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { patterns } from '../../src/kernel/names.ts'
+import { opaqueCursor } from '../../src/kernel/opaque-cursor.ts'
+import { catalogue } from '../../src/main/catalogue.ts'
+import { Catalog } from '../harness/catalog.ts'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { createServiceAccount } from '../harness/service-keys.ts'
+
+after(closeConnections)
+
+/** A list whose cursors say nothing of what is in them: how anybody may make one, and one that is as it should be. */
+interface Forgery {
+  readonly query: string
+  readonly forge: (position: readonly string[]) => string
+  readonly right: readonly string[]
+}
+
+const id = newId(Date.now())
+const time = '2026-11-21T14:42:53.431Z'
+
+const packagesOf = (groupKey: string | null) => ({
+  query: groupKey === null ? '' : `group=${groupKey}&`,
+  forge: ([group_key = '', name_key = '', version_key = '']: readonly string[]) =>
+    cursorOf(
+      { repository: 'one', order: 'group', descending: false, groupKey, nameKey: null },
+      { group_key, name_key, version_key },
+    ),
+  right: ['a', 'b', 'c'],
+})
+const inOrder = (order: string, listing: readonly unknown[], right: readonly string[]): Forgery => ({
+  ...{ query: `order=${order}&`, right },
+  forge: (position) => opaqueCursor(listing, position),
+})
+const ofPaths = (forge: (position: string) => string, query = ''): Forgery => ({
+  ...{ query, right: ['some/path'] },
+  forge: (position) => forge(position.join('\n')),
+})
+
+/** By the id of the operation. */
+const forgeries: Readonly<Record<string, readonly Forgery[]>> = {
+  searchEverywhere: ['asc', 'desc'].flatMap((order) => [
+    inOrder(order, ['search', order, {}], ['one', id]),
+    inOrder(order, ['search', order, {}], ['one', '']),
+  ]),
+  listDeletedArtifacts: ['asc', 'desc'].map((order) => inOrder(order, ['deleted', 'one', order], [time, id])),
+  listRemovedPaths: [{ ...inOrder('', ['removed', 'one', ''], ['some/path']), query: '' }],
+  listAssetPage: [
+    ofPaths((path) => pathCursor('one', '', path)),
+    ofPaths((path) => folderCursor('one', '', path), 'delimiter=/&'),
+  ],
+  getRaw: [ofPaths((path) => folderCursor('one', 'some/', path))],
+  listArtifactPaths: [ofPaths((path) => pathCursor('one', '', path))],
+  listPackages: [packagesOf(null), packagesOf('a')],
+}
+
+/** What databases, or those who ask them, might stumble over. */
+const odd = ['', '\0', 'zz', 'alpha\0', '..', 'x'.repeat(2_000), `${id}\0`, '9999-99-99T99:99:99.999Z']
+const positions: readonly string[][] = odd
+  .flatMap((one) => [
+    [one],
+    ...['one', id, time, 'a\nb'].flatMap((other) => [
+      [one, other],
+      [other, one],
+    ]),
+  ])
+  .concat([
+    ['', ''],
+    ['one', id, id],
+  ])
+
+/** The same of lists whose cursors are what they show. */
+const plain = [
+  '',
+  '\0',
+  'zz',
+  'desc.',
+  'desc.x',
+  `desc.${id}`,
+  id,
+  `${id}\0`,
+  'key:',
+  'account:\0',
+  '999999999999999',
+].concat('desc.999999999999999', 'ffffffff-ffff-ffff-ffff-ffffffffffff', `${id}/\0`, `${id}/tested`, 'zz:zz', "'", '-1')
+
+const isOpaque = (query: object): boolean => JSON.stringify(query).includes(JSON.stringify(patterns.opaqueCursor))
+const listings = catalogue().filter(({ query }) => 'after' in query.properties)
+
+forEachEngine((engine) => {
+  let catalog: Catalog
+  let serviceAccount: string
+  let ids: Readonly<Record<string, string>>
+  before(async () => {
+    catalog = await Catalog.open(engine)
+    const account = await createServiceAccount(catalog.service, [])
+    await catalog.expect({ method: 'PUT', path: '/raw/some/path', body: 'x' }, 201)
+    ids = { repository: 'one', assetPath: 'some/', id: await catalog.published() }
+    serviceAccount = account.id
+  })
+  after(() => catalog.close())
+
+  /** Asks a list as somebody who may see it. */
+  const asker = async ({ id: operation, path: template, query: asked }: Operation) => {
+    const first = asked.required?.includes('repository') === true ? 'repository=one&' : ''
+    const path = template
+      .replace('service-accounts/{id}', `service-accounts/${serviceAccount}`)
+      .replaceAll(/\{(\w+)\*?\}/g, (_, name: string) => ids[name] ?? assert.fail(`${operation}: ${name}`))
+    const { service, writer, keeper } = catalog
+    for (const credential of [writer.token, keeper, service.recoveryKey]) {
+      const ask = async (query: string): Promise<number> =>
+        (await service.ask({ path: `${path}?${first}${query}`, credential })).status
+      if ((await ask('')) === 200) return ask
+    }
+    return assert.fail(`${operation}: nobody may`)
+  }
+
+  it('no list stumbles over a cursor that somebody made up: it answers, or says that this is none', async () => {
+    const opaque = listings.filter(({ query }) => isOpaque(query)).map(({ id: operation }) => operation)
+    assert.deepEqual(opaque.toSorted(), Object.keys(forgeries).toSorted())
+    for (const operation of listings) {
+      const ask = await asker(operation)
+      for (const cursor of plain) {
+        const status = await ask(`after=${encodeURIComponent(cursor)}`)
+        assert.ok([200, 400, 409].includes(status), `${operation.id} after ${JSON.stringify(cursor)}: ${status}`)
+      }
+      for (const { query, forge, right } of forgeries[operation.id] ?? []) {
+        assert.equal(
+          await ask(`${query}after=${forge(right)}`),
+          200,
+          `${operation.id} ${query} after what it could tell`,
+        )
+        for (const position of positions) {
+          const status = await ask(`${query}after=${forge(position)}`)
+          const allowed = position.join('').includes('\0') ? [400] : [200, 400]
+          assert.ok(allowed.includes(status), `${operation.id} ${query} after ${JSON.stringify(position)}: ${status}`)
+        }
+      }
+    }
+  })
+})
