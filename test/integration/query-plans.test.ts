@@ -369,7 +369,9 @@ forEachEngine((engine) => {
       assert.deepEqual(faults, [])
       const asked = await queriesOf(looks['claims past their grace'] ?? assert.fail)
       // The only look at the claims themselves goes by the repository, and there was nothing to ask for beyond it.
-      assert.equal(asked.filter(({ sql }) => !sql.includes('"repositories"')).length, 0)
+      // That the service looks now and then whether its database answers is nothing of this.
+      const others = asked.filter(({ sql }) => sql !== 'select 1' && !sql.includes('"repositories"'))
+      assert.deepEqual(others, [])
     } finally {
       await inspection.close()
     }
