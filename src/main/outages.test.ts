@@ -24,14 +24,14 @@ describe('what is away', () => {
     const { works, outages, said, lines, stop } = scene()
     works.store = false
     const gone = new BlobStoreUnavailable('no route')
-    for (const part of ['one', 'two', 'three']) outages.report(`${part} failed`, new Error('in part', { cause: gone }))
+    for (const part of ['one', 'two', 'three']) outages.report(`${part} failed`, new Error('In part.', { cause: gone }))
     outages.notice(gone)
     outages.report('another fault', new Error('a bug'))
     await nextRound()
     assert.deepEqual(said(), ['error another fault', 'error the blob store does not answer'])
     assert.ok(lines[0]?.err)
     assert.equal(lines[1]?.err, undefined)
-    assert.equal(lines[1]?.why, 'in part: no route')
+    assert.equal(lines[1]?.why, 'In part: no route')
     works.store = true
     t.mock.timers.tick(1_000)
     await nextRound()

@@ -125,6 +125,6 @@ export class Outages {
 /** An error in a line: its words, and those of what it was made from. */
 const textOf = (error: unknown): string => {
   const words: string[] = []
-  for (let each = error; each instanceof Error; each = each.cause) words.push(each.message)
+  for (let each = error; each instanceof Error; each = each.cause) words.push(each.message.replace(/\.$/, ''))
   return words.join(': ').replaceAll(/[\r\n]+/g, ' ')
 }
