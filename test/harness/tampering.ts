@@ -193,6 +193,44 @@ export const tamperings = (engine: 'sqlite' | 'postgres'): readonly Tampering[] 
     /search does not know the artifact/,
   ],
   ['text that search has otherwise', ["update search_entries set text = 'x'"], /search does not know the artifact/],
+  [
+    'a first revision that removes',
+    ['update asset_revisions set removed = 1 where revision = 1'],
+    /revision 1 of .+ cannot have come about/,
+  ],
+  [
+    'a revision that half removes',
+    ['update asset_revisions set removed = 7 where revision = 1'],
+    /cannot have come about/,
+  ],
+  [
+    'a removal of another file than was shown',
+    ['update asset_revisions set artifact_id = (select max(id) from artifacts) where removed = 1'],
+    /cannot have come about/,
+  ],
+  [
+    'a revision that restores what is to come',
+    ['update asset_revisions set source_revision = 99 where revision = 1'],
+    /cannot have come about/,
+  ],
+  ['a removal at no time', ["update removed_paths set removed_at = 'soon'"], /it is not known when .+ was removed/],
+  [
+    'a deleted file of another digest',
+    [`update deleted_artifacts set sha256 = '${'a'.repeat(64)}'`],
+    /is not what its claim says/,
+  ],
+  ['a deleted file of another size', ['update deleted_artifacts set size = size + 1'], /is not what its claim says/],
+  [
+    'a deleted file that was deleted before',
+    ["update deleted_artifacts set deleted_at = '2020-01-01T00:00:00.000Z'"],
+    /is not what its claim says/,
+  ],
+  [
+    'a deleted file that is said to be gone',
+    ["update deleted_artifacts set released_at = '2020-01-01T00:00:00.000Z'"],
+    /is not what its claim says/,
+  ],
+  ['a deleted file that is not there, though its upload is', ['delete from deleted_artifacts'], /has no holder/],
   ...(engine === 'sqlite'
     ? ([
         [

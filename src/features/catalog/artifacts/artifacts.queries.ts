@@ -52,13 +52,15 @@ export const artifactsWithoutClaim = (q: Queries, limit: number) =>
 
 /**
  * Claims for artifacts that nothing holds: what is live is held by an artifact; what is not yet or no longer, by a
- * deleted one or the upload it came by.
+ * deleted one or the upload that it was to come by.
  */
 export const claimsWithoutHolder = (q: Queries, limit: number) =>
   q
     .selectFrom('claims')
     .leftJoin('artifacts', 'artifacts.id', 'claims.id')
-    .leftJoin('uploads', 'uploads.id', 'claims.id')
+    .leftJoin('uploads', (join) =>
+      join.onRef('uploads.id', '=', 'claims.id').on('uploads.status', 'in', ['pending', 'cancelled']),
+    )
     .leftJoin('deleted_artifacts', 'deleted_artifacts.id', 'claims.id')
     .select(['claims.id', 'claims.repository', 'claims.state'])
     .where('claims.holder', '=', 'artifact')
@@ -84,5 +86,24 @@ export const deletedWithoutClaim = (q: Queries, limit: number) =>
     .where('deleted_artifacts.released_at', 'is', null)
     .where('repositories.deleted_at', 'is', null)
     .where('claims.id', 'is', null)
+    .limit(limit)
+    .execute()
+
+/** Deleted files of which their claims say otherwise: what they are, when they were deleted, that they are there. */
+export const deletedBesideClaim = (q: Queries, limit: number) =>
+  q
+    .selectFrom('deleted_artifacts')
+    .innerJoin('claims', 'claims.id', 'deleted_artifacts.id')
+    .select(['deleted_artifacts.id', 'deleted_artifacts.repository'])
+    .where('claims.state', '=', 'retired')
+    .where((eb) =>
+      eb.or([
+        eb('claims.sha256', 'is', null),
+        eb('claims.sha256', '<>', eb.ref('deleted_artifacts.sha256')),
+        eb('claims.size', '<>', eb.ref('deleted_artifacts.size')),
+        eb('claims.retired_at', '<>', eb.ref('deleted_artifacts.deleted_at')),
+        eb('deleted_artifacts.released_at', 'is not', null),
+      ]),
+    )
     .limit(limit)
     .execute()

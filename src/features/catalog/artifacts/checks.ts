@@ -3,7 +3,12 @@ import type { Database } from '../../../database/database.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { damage, type Finding } from '../../../kernel/finding.ts'
 import { findingsMax } from '../../../kernel/limits/upkeep.ts'
-import { artifactsWithoutClaim, claimsWithoutHolder, deletedWithoutClaim } from './artifacts.queries.ts'
+import {
+  artifactsWithoutClaim,
+  claimsWithoutHolder,
+  deletedBesideClaim,
+  deletedWithoutClaim,
+} from './artifacts.queries.ts'
 
 /** Proves that published files and their claims are the same set. */
 export async function* checkArtifacts(deps: { database: Database; clock: Clock }): AsyncGenerator<Finding> {
@@ -12,6 +17,8 @@ export async function* checkArtifacts(deps: { database: Database; clock: Clock }
     yield damage(`repository ${repository}: artifact ${id} is published without a live claim on its bytes`)
   for (const { id, repository } of await deletedWithoutClaim(database.reader, findingsMax))
     yield damage(`repository ${repository}: the deleted artifact ${id} cannot be brought back: it claims nothing`)
+  for (const { id, repository } of await deletedBesideClaim(database.reader, findingsMax))
+    yield damage(`repository ${repository}: the deleted artifact ${id} is not what its claim says`)
   for (const { id, repository, state } of await claimsWithoutHolder(database.reader, findingsMax)) {
     // What is live may be all that is left of a file: that is for a person to decide.
     const giveUp = async (): Promise<void> => {

@@ -68,3 +68,26 @@ export const besideOldest = async (q: Queries, table: 'assets' | 'removed_paths'
     ) limit ${limit}`.execute(q)
   return rows
 }
+
+/**
+ * Revisions that no path could have come to: that restore what comes after them, or remove what was not shown. What was
+ * shown before the oldest one nobody knows any more.
+ */
+export const impossibleRevisions = async (q: Queries, limit: number) => {
+  const { rows } = await sql<{ repository: string; path: string; revision: number }>`
+    select r.repository, r.path, r.revision from asset_revisions as r
+    left join asset_revisions as p on p.repository = r.repository and p.path = r.path and p.revision = r.revision - 1
+    where r.removed not in (0, 1)
+      or r.source_revision < 1 or r.source_revision >= r.revision
+      or (r.removed = 1 and (r.revision = 1 or p.removed = 1 or p.artifact_id <> r.artifact_id))
+    limit ${limit}`.execute(q)
+  return rows
+}
+
+/** Removed paths of which it is not known when that was. */
+export const removedAtNoTime = async (q: Queries, limit: number) => {
+  const { rows } = await sql<{ repository: string; path: string }>`
+    select repository, path from removed_paths where removed_at not like '____-__-__T__:__:__.___Z'
+    limit ${limit}`.execute(q)
+  return rows
+}
