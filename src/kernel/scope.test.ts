@@ -25,6 +25,22 @@ describe('a scope', () => {
     assert.equal(scope.over, true)
   })
 
+  it('may have things given back sooner in any order', () => {
+    for (const order of [
+      ['a', 'b', 'c'],
+      ['c', 'a', 'b'],
+      ['b', 'c', 'a'],
+      ['b', 'a', 'c'],
+    ]) {
+      const { scope, told, own } = scene()
+      const releases = new Map(['a', 'b', 'c'].map((what) => [what, own(what)]))
+      for (const what of order.slice(0, 2)) releases.get(what)?.()
+      own('d')
+      scope.end()
+      assert.deepEqual(told, [...order.slice(0, 2), 'd', ...order.slice(2)])
+    }
+  })
+
   it('that is over gives back at once what is taken for it', () => {
     const { scope, told, own } = scene()
     scope.end()

@@ -16,11 +16,11 @@ type GiveBack = () => void | Promise<void>
 
 /**
  * A scope that somebody ends. What fails while it is given back is reported, and keeps nothing else from being given
- * back.
+ * back. Every request has one and takes several things for it, so that they stand in a chain, which costs least.
  */
 export class OwningScope implements Scope {
   readonly #report: (error: unknown) => void
-  readonly #owned = new Set<() => void>()
+  #last: Taken | null = null
   #over = false
 
   constructor(report: (error: unknown) => void) {
@@ -32,29 +32,38 @@ export class OwningScope implements Scope {
   }
 
   own(giveBack: GiveBack): () => void {
-    let taken = true
-    const release = (): void => {
-      if (!taken) return
-      taken = false
-      this.#owned.delete(release)
-      void this.#give(giveBack)
-    }
-    if (this.#over) release()
-    else this.#owned.add(release)
-    return release
+    const taken: Taken = { giveBack, before: this.#last, after: null }
+    if (this.#last !== null) this.#last.after = taken
+    this.#last = taken
+    if (this.#over) this.#release(taken)
+    return () => this.#release(taken)
   }
 
   /** Gives everything back. Ending again is harmless. */
   end(): void {
     this.#over = true
-    for (const release of [...this.#owned].reverse()) release()
+    while (this.#last !== null) this.#release(this.#last)
   }
 
-  async #give(giveBack: GiveBack): Promise<void> {
+  #release(taken: Taken): void {
+    const { giveBack, before, after } = taken
+    if (giveBack === null) return
+    taken.giveBack = null
+    if (before !== null) before.after = after
+    if (after === null) this.#last = before
+    else after.before = before
     try {
-      await giveBack()
+      giveBack()?.catch(this.#report)
     } catch (error) {
       this.#report(error)
     }
   }
+}
+
+interface Taken {
+  /** Null once it was given back. */
+  giveBack: GiveBack | null
+  /** What was taken before it, and after it, and is not given back. */
+  before: Taken | null
+  after: Taken | null
 }

@@ -264,15 +264,7 @@ forEachEngine((engine) => {
         smallBodies,
         capacityBytes: capacityBytesDefault,
       }
-      const blob = { ...planParts(1000), claimId: newId(clock.now()), digest: digestOf(declared) }
-      const claim = {
-        id: blob.claimId,
-        repository: 'releases',
-        holder: 'artifact',
-        digest: blob.digest,
-        bytes: blob.bytes,
-      } as const
-      await database.transaction((tx) => reserve(tx, claim, capacityBytesDefault))
+      const blob = await reserved(database, declared, clock.now())
       const pieces = async function* () {
         yield Uint8Array.from(sent)
       }

@@ -10,18 +10,23 @@ export const currentPaths = (q: Queries, limit: number) => {
     select path from assets where artifact_id = artifacts.id order by path limit ${sql.lit(limit)}) as shown), '[]')`
 }
 
+/** What the row of a file says that never changes. */
+export const fileColumns = [
+  'artifacts.id',
+  'artifacts.repository',
+  'artifacts.name',
+  'artifacts.size',
+  'artifacts.sha256',
+  'artifacts.created_at',
+  'artifacts.published_at',
+] as const
+
 const described = (q: Queries) =>
   q
     .selectFrom('artifacts')
     .leftJoin('annotations', 'annotations.artifact_id', 'artifacts.id')
     .select((eb) => [
-      'artifacts.id',
-      'artifacts.repository',
-      'artifacts.name',
-      'artifacts.size',
-      'artifacts.sha256',
-      'artifacts.created_at',
-      'artifacts.published_at',
+      ...fileColumns,
       eb.fn.coalesce('annotations.labels', 'artifacts.labels').as('labels'),
       eb.fn.coalesce('annotations.metadata', 'artifacts.metadata').as('metadata'),
       'annotations.collections',

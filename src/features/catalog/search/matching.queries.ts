@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../../../database/database.ts'
 import { engineOf } from '../../../database/engine-of.ts'
 import { hitPathsMax } from '../../../kernel/limits/search.ts'
-import { currentPaths } from './entries.queries.ts'
+import { currentPaths, fileColumns } from './entries.queries.ts'
 
 /** What to look for in what search has of files, and what else of them to tell. */
 export interface Looked {
@@ -31,13 +31,7 @@ export const foundFiles = (
     .innerJoin('search_entries', 'search_entries.artifact_id', 'artifacts.id')
     .leftJoin('annotations', 'annotations.artifact_id', 'artifacts.id')
     .select((eb) => [
-      'artifacts.id',
-      'artifacts.repository',
-      'artifacts.name',
-      'artifacts.size',
-      'artifacts.sha256',
-      'artifacts.created_at',
-      'artifacts.published_at',
+      ...fileColumns,
       eb.fn.coalesce('annotations.labels', 'artifacts.labels').as('labels'),
       withMetadata
         ? eb.fn.coalesce('annotations.metadata', 'artifacts.metadata').as('metadata')
