@@ -6,18 +6,11 @@ import type { HttpDeps } from './given.ts'
 import { spenderOf } from './pipeline/budget.ts'
 import { clientFacts, isForwardedByStranger } from './pipeline/client-address.ts'
 import { exchangeOf } from './pipeline/exchange.ts'
-import type { Params } from './pipeline/gate.ts'
 import { lowerCaseIds } from './pipeline/lower-case.ts'
-import { admit } from './pipeline/pipeline.ts'
+import { type Asked, admit } from './pipeline/pipeline.ts'
 import { restName } from './routing/route-path.ts'
 
 export type ArrivalDeps = Pick<HttpDeps, 'budget' | 'forwardedByStranger' | 'gate' | 'trustedProxies' | 'baseUrl'>
-
-/** What the first line of a request says beyond its operation. */
-export interface Asked {
-  readonly params: Params
-  readonly queryText: string
-}
 
 /** Reads it as the operation declares it: the rest of a path under its name, ids in lower case. */
 export const requestReader = ({ path, pathParameters }: Operation): ((request: FastifyRequest) => Asked) => {
@@ -54,9 +47,10 @@ export const refuseWhereBusy = (request: FastifyRequest, operation: Operation, i
 export const admitArrival = async (
   request: FastifyRequest,
   operation: Operation,
-  { params, queryText }: Asked,
+  asked: Asked,
   deps: ArrivalDeps,
 ): Promise<void> => {
+  const { params, queryText } = asked
   const exchange = exchangeOf(request)
   const { credentialOf } = exchange.wire
   const { authorization } = request.headers
@@ -76,7 +70,7 @@ export const admitArrival = async (
     rule: operation.access,
     parameters: params,
   })
-  exchange.arrival = { caller, requestId: exchange.requestId, ...facts, admission, admitAgain }
+  exchange.arrival = { caller, asked, requestId: exchange.requestId, ...facts, admission, admitAgain }
   exchange.receivesFile = isSent(operation.body)
 }
 

@@ -58,7 +58,7 @@ const bindOperation = (
   isDraining: () => boolean,
 ): void => {
   const { operation } = bound
-  const request = requestReader(operation)
+  const read = requestReader(operation)
   let checked: Checked | null = null
   routes.route({
     method: reads(operation) ? ['GET', 'HEAD'] : operation.method,
@@ -67,7 +67,7 @@ const bindOperation = (
     ...(operation.body.kind === 'json' ? { bodyLimit: operation.body.maxBytes } : {}),
     onRequest: async (sent, reply) => {
       refuseWhereBusy(sent, operation, isDraining())
-      await admitArrival(sent, operation, request(sent), deps)
+      await admitArrival(sent, operation, read(sent), deps)
       if (operation.body.kind === 'json') awaitJson(sent, reply, replies)
     },
     handler: async (sent, reply) => {
@@ -78,7 +78,6 @@ const bindOperation = (
       // At the first request: to compile all of them takes a good part of the time that a start takes.
       checked ??= compileOperation(operation)
       const answer = await perform(bound, checked, arrival, sent.raw, reply.raw, {
-        ...request(sent),
         gate: deps.gate,
         body: sent.body,
         deadlineSeconds: deps.uploadDeadlineSeconds,

@@ -112,11 +112,6 @@ export const serve = async (
       headers: { etag },
     })
   if (isKnown(request, etag, served.modifiedAt)) return { status: 304, headers: common, bytes: null }
-  const full = {
-    ...common,
-    'content-type': served.mediaType ?? anyBytes,
-    'content-disposition': create(fileNameOf(served.name), { type: 'attachment' }),
-  }
   // HEAD ignores Range; If-Range asks for the exact strong tag, anything else means the whole file.
   const wanted = request.head || (request.ifRange !== undefined && request.ifRange !== etag) ? undefined : request.range
   const range = resolveRange(wanted, served.bytes)
@@ -128,30 +123,26 @@ export const serve = async (
         headers: { 'content-range': `bytes */${served.bytes}`, etag, 'accept-ranges': 'bytes' },
       },
     )
-  const elsewhere = await addressOf(deps, served, request, range === 'whole' ? served.bytes : range.end - range.start)
-  if (elsewhere !== null) return { status: 307, headers: { ...common, location: elsewhere }, bytes: null }
   const interval = range === 'whole' ? { start: 0, end: served.bytes } : range
-  const length = { ...full, 'content-length': String(interval.end - interval.start) }
-  const sent =
-    range === 'whole' ? length : { ...length, 'content-range': `bytes ${range.start}-${range.end - 1}/${served.bytes}` }
+  const length = interval.end - interval.start
+  // What leaves in one piece is sooner sent than asked for a second time.
+  const elsewhere =
+    deps.redirects && !request.head && length > smallDownloadBytes ? await addressOf(deps, served) : null
+  if (elsewhere !== null) return { status: 307, headers: { ...common, location: elsewhere }, bytes: null }
+  const sent: Record<string, string> = {
+    ...common,
+    'content-type': served.mediaType ?? anyBytes,
+    'content-disposition': create(fileNameOf(served.name), { type: 'attachment' }),
+    'content-length': String(length),
+  }
+  if (range !== 'whole') sent['content-range'] = `bytes ${range.start}-${range.end - 1}/${served.bytes}`
   const bytes = request.head ? null : await send(deps, served, request, interval)
   return { status: range === 'whole' ? 200 : 206, headers: sent, bytes }
 }
 
-/** Where the store itself sends the body. What leaves in one piece is sooner sent than asked for a second time. */
-const addressOf = async (
-  deps: ServeDeps,
-  { digest, name, mediaType = anyBytes }: Served,
-  { head }: ServeRequest,
-  bytes: number,
-): Promise<string | null> =>
-  !deps.redirects || head || bytes <= smallDownloadBytes
-    ? null
-    : await deps.store.address(await storedName(deps, digest), {
-        name,
-        mediaType,
-        seconds: storeAddressSeconds,
-      })
+/** Where the store itself sends the body; null where it has no addresses. */
+const addressOf = async (deps: ServeDeps, { digest, name, mediaType = anyBytes }: Served): Promise<string | null> =>
+  deps.store.address(await storedName(deps, digest), { name, mediaType, seconds: storeAddressSeconds })
 
 /**
  * Nothing is opened before its turn: who waits costs no file and no memory. Whoever may not have the file any more when

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { linkCredential } from '../../contract/credential.ts'
 import type { AnyAnswer, BoundOperation, ByteAnswer, Input } from '../../contract/handler.ts'
-import { changes, needsNothing, type Operation } from '../../contract/operation.ts'
+import { changes, needsNothing, type Operation, type SecondRepository, secondOf } from '../../contract/operation.ts'
 import type { Wire } from '../../contract/wire.ts'
 import { actorOf, type Caller, readsOnly } from '../../kernel/caller.ts'
 import { Failure } from '../../kernel/failure.ts'
@@ -13,9 +13,16 @@ import { decodeQuery } from './query.ts'
 import { maySecond } from './second-repository.ts'
 import { compileValidator, type Validator } from './validation.ts'
 
+/** What the first line of a request says beyond its operation. */
+export interface Asked {
+  readonly params: Params
+  readonly queryText: string
+}
+
 /** What is known of a request before its body is read. */
 export interface Arrival {
   readonly caller: Caller | null
+  readonly asked: Asked
   readonly requestId: string
   readonly clientAddress: string
   readonly baseUrl: string
@@ -46,6 +53,8 @@ export interface Checked {
   readonly lowerBody: LowerCase | null
   /** What an absent body stands for: an object without fields, where none is needed. */
   readonly absentBody: object | undefined
+  /** The other repository that the access rule asks about, where there may be one. */
+  readonly second: SecondRepository | null
 }
 
 /** Compiles the validators of an operation, once. */
@@ -58,6 +67,7 @@ export const compileOperation = (operation: Operation): Checked => ({
   lowerQuery: lowerCaseIds(operation.query),
   lowerBody: operation.body.kind === 'json' ? lowerCaseIds(operation.body.schema) : null,
   absentBody: needsNothing(operation) ? {} : undefined,
+  second: secondOf(operation.access),
 })
 
 /**
@@ -122,13 +132,15 @@ export const perform = async (
   given: Given,
 ): Promise<AnyAnswer> => {
   const { operation } = bound
+  const { params, queryText } = arrival.asked
   let caller = checked.body === null ? arrival.caller : await arrival.admitAgain()
-  checked.path(given.params)
-  const query = checkedQuery(operation, checked, given.queryText)
+  checked.path(params)
+  const query = checkedQuery(operation, checked, queryText)
   const headers = pickHeaders(checked.headerNames, request)
   checked.headers(headers)
   const json = checkedJson(checked, given.body)
-  const maySecondNow = () => maySecond(given.gate, caller, operation.access, { query, headers, body: json })
+  const maySecondNow = async (): Promise<boolean> =>
+    checked.second !== null && (await maySecond(given.gate, caller, checked.second, { query, headers, body: json }))
   let mayAlso = await maySecondNow()
   const body = isSent(operation.body)
     ? await sentBody(operation.body, checked.headerNames, request, response, {
@@ -141,7 +153,7 @@ export const perform = async (
       })
     : json
   const input: Record<keyof Input<Operation>, unknown> = {
-    path: given.params,
+    path: params,
     query,
     headers,
     body,
@@ -162,8 +174,6 @@ export const perform = async (
 /** What a request brings beside its head, and what receiving its body takes. */
 interface Given extends Omit<Receiving, 'sender' | 'whenWhole'> {
   readonly gate: Gate
-  readonly params: Params
-  readonly queryText: string
   /** A JSON body as it was read. */
   readonly body: unknown
 }

@@ -1,4 +1,4 @@
-import { type AccessRule, secondOf } from '../../contract/operation.ts'
+import type { SecondRepository } from '../../contract/operation.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { Gate } from './gate.ts'
@@ -12,18 +12,18 @@ interface Named {
 }
 
 /**
- * Whether the caller may on the second repository that the rule asks about: true where it names one and the caller
- * does. Throws the 403 or, for a repository that the caller may not see, the 404, unless the rule wants that told.
+ * Whether the caller may on the second repository that a rule asks about: true where the request names one and the
+ * caller does. Throws the 403 or, for a repository that the caller may not see, the 404, unless the rule wants that
+ * told.
  */
 export const maySecond = async (
   gate: Gate,
   caller: Caller | null,
-  rule: AccessRule,
+  second: SecondRepository,
   named: Named,
 ): Promise<boolean> => {
-  const second = secondOf(rule)
-  const text = second === null ? null : textAt(second.at, named)
-  if (second === null || text === null) return false
+  const text = textAt(second.at, named)
+  if (text === null) return false
   const [repository = ''] = text.split('/', 1)
   try {
     await gate.authorizeAlso(caller, second, repository)
