@@ -33,7 +33,7 @@ const who = (access: AccessRule): string => {
     case 'anyone':
       return `anyone (${access.reason})`
     case 'credential':
-      return 'any valid credential'
+      return access.itself === true ? 'any valid credential itself' : 'any valid credential'
     case 'session':
       return 'a signed-in session'
     case 'administrator':

@@ -98,7 +98,8 @@ type Condition = (typeof conditions)[number]
 /** Who may call. What is not said here is refused. */
 export type AccessRule =
   | { readonly kind: 'anyone'; readonly reason: string }
-  | { readonly kind: 'credential' }
+  /** `itself`: by the credential and not by a pass that stands for it. */
+  | { readonly kind: 'credential'; readonly itself?: true }
   | { readonly kind: 'session' }
   | { readonly kind: 'administrator' }
   /** The recovery key, or a key of the keys file that may do with service accounts what it may. */

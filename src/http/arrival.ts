@@ -52,21 +52,22 @@ export const admitArrival = async (
 ): Promise<void> => {
   const { params, queryText } = asked
   const exchange = exchangeOf(request)
-  const { credentialOf } = exchange.wire
+  const { wire } = exchange
   const { authorization } = request.headers
-  const sent = { authorization, queryText, credentialOf }
+  const sent = { authorization, queryText, wire }
   const facts = clientFacts(request.raw, deps.trustedProxies, deps.baseUrl)
   exchange.clientAddress = facts.clientAddress
   if (isForwardedByStranger(request.raw, deps.trustedProxies)) deps.forwardedByStranger(facts.clientAddress)
   // Health tells of the process, and has to while a disk does not answer.
   exchange.readsCatalog = !operation.whileDraining
-  const caller = await admit(deps.gate, operation, sent, params, (found) => {
+  const caller = await admit(deps.gate, operation, { ...sent, again: false }, params, (found) => {
     exchange.caller = found
     if (!operation.whileDraining) deps.budget.spend(spenderOf(found, facts.clientAddress))
   })
-  const admitAgain = () => admit(deps.gate, operation, sent, params, () => {})
+  const admitAgain = () => admit(deps.gate, operation, { ...sent, again: true }, params, () => {})
   const admission = deps.gate.admission(caller, {
-    credential: caller === null ? null : credentialOf(authorization),
+    credential: caller === null ? null : wire.credentialOf(authorization),
+    wire: wire.name,
     rule: operation.access,
     parameters: params,
   })

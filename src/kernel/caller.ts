@@ -2,10 +2,19 @@ import type { Access, RepositoryAction } from './actions.ts'
 import type { RepositoryIdentity } from './repository-identity.ts'
 
 /** Who is calling, once the credential was found good. */
-export type Caller = AccountCaller | ServiceKeyCaller | FileKeyCaller | LinkCaller
+export type Caller = CredentialCaller | LinkCaller
+
+/** Whoever has a credential of their own. */
+export type CredentialCaller = AccountCaller | ServiceKeyCaller | FileKeyCaller
+
+/** How somebody asks who has a credential of their own. */
+interface Holder {
+  /** By a pass that stands for the credential. */
+  readonly byPass?: true
+}
 
 /** A person, with a session or a personal token. */
-export interface AccountCaller {
+export interface AccountCaller extends Holder {
   readonly kind: 'account'
   readonly credential: 'session' | 'personal-token'
   /** Id of the account. */
@@ -25,7 +34,7 @@ export type TokenScope = 'read' | 'read-write'
 export type RepositoryPermissions = ReadonlyMap<RepositoryIdentity, ReadonlySet<RepositoryAction>>
 
 /** A key of a service account. */
-export interface ServiceKeyCaller {
+export interface ServiceKeyCaller extends Holder {
   readonly kind: 'service-key'
   readonly credential: 'service-key'
   /** Id of the service account, which owns what its keys start. */
@@ -40,7 +49,7 @@ export interface ServiceKeyCaller {
 }
 
 /** A key from the keys file. */
-export interface FileKeyCaller {
+export interface FileKeyCaller extends Holder {
   readonly kind: 'file-key'
   readonly credential: 'file-key'
   /** Id of the entry. */
@@ -82,6 +91,14 @@ export const actorOf = (caller: Caller): string => {
       return caller satisfies never
   }
 }
+
+/** The same, asking by a pass: of what belongs to no repository nothing is left. */
+export const byPass = (caller: CredentialCaller): CredentialCaller =>
+  caller.kind === 'file-key'
+    ? { ...caller, administrator: false, serviceAdministrator: false, byPass: true }
+    : { ...caller, administrator: false, byPass: true }
+
+export const asksByPass = (caller: Caller): boolean => caller.kind !== 'link' && caller.byPass === true
 
 /** True for a credential that may only read, whatever its holder may do otherwise. */
 export const readsOnly = (caller: Caller): boolean => caller.kind === 'account' && caller.scope === 'read'

@@ -1,5 +1,5 @@
 /** How credentials begin, so that scanners and people recognise them. */
-export const prefixes = { session: 'dps_', token: 'pat_', service: 'svc_', link: 'dtl_' } as const
+export const prefixes = { session: 'dps_', token: 'pat_', service: 'svc_', link: 'dtl_', pass: 'dpp_' } as const
 
 /** A character of a secret, also as it may be encoded in an address. */
 const character = String.raw`(?:[\w-]|%(?:2d|3\d|5f|[46][1-9a-f]|[57][0-9a]))`
@@ -13,7 +13,7 @@ const kinds = Object.values(prefixes).map((prefix) => prefix.slice(0, -1))
 const credential = new RegExp(`(${kinds.join('|')})(?:_|%5f)(?:[0-9a-f-]{36}(?:\\.|%2e))?${secret}`, 'gi')
 
 /**
- * A text in which of whatever has the form of a session, a personal token, a service key or a link only the kind is
- * left: `pat_…`. Keys of the keys file have no form of their own.
+ * A text in which of whatever has the form of a session, a personal token, a service key, a link or a pass only the
+ * kind is left: `pat_…`. Keys of the keys file have no form of their own.
  */
 export const withoutCredentials = (text: string): string => text.replaceAll(credential, '$1_…')

@@ -21,3 +21,6 @@ export const newId = (epochMs: number): string => {
   const variant = ((random.readUInt16BE(2) & 0x3fff) | 0x8000).toString(16)
   return `${time.slice(0, 8)}-${time.slice(8)}-${high}-${variant}-${random.toString('hex', 4)}`
 }
+
+/** The text form of 32 hexadecimal digits. */
+export const uuidIn = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

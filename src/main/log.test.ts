@@ -19,7 +19,13 @@ describe('the log', () => {
     const log = logTo({ write: (line) => void lines.push(line) }, 'info')
     const secret = 'aB3-_'.repeat(9).slice(2)
     const service = `svc_01a2b3c4-0000-7000-8000-000000000000.${secret}`
-    for (const sent of [`dps_${secret}`, `pat_${secret}`, service, `dtl_${secret.repeat(3)}`]) {
+    for (const sent of [
+      `dps_${secret}`,
+      `pat_${secret}`,
+      service,
+      `dtl_${secret.repeat(3)}`,
+      `dpp_${secret.repeat(3)}`,
+    ]) {
       log.warn({ path: `/a/${sent}/b`, err: new Error(`gone\n${sent}`) }, `of ${sent.slice(0, 20)}…`)
       const line = lines.at(-1) ?? ''
       assert.ok(!line.includes('aB3-_') && !line.includes('3-_aB'), line)

@@ -1,12 +1,12 @@
 /**
- * The public half of a key that signs download links. The private half is in the memory of one process and nowhere
- * else.
+ * The public half of a key that signs download links and passes. The private half is in the memory of one process and
+ * nowhere else.
  */
 export interface LinkKeysTable {
   id: string
   /** Ed25519, 32 bytes in base64url. */
   public_key: string
   created_at: string
-  /** Every link that it signed has ended by then. */
+  /** Everything that it signed has ended by then. */
   ends_at: string
 }

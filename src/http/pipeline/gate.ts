@@ -7,7 +7,7 @@ export type Params = Readonly<Record<string, string>>
 /** Who is it, and may they? The only two questions that the pipeline asks before it looks at the input. */
 export interface Gate {
   /** The caller of a credential. Throws the 401 that fits. */
-  authenticate(credential: string): Promise<Caller>
+  authenticate(credential: string, shown: Shown): Promise<Caller>
   /** The caller of a download link to what the parameters of the path name. Throws the 401 that fits. */
   authenticateLink(token: string, parameters: Params): Promise<Caller>
   /**
@@ -24,9 +24,18 @@ export interface Gate {
   admission(caller: Caller | null, question: Question): object
 }
 
+/** Where a credential is shown. */
+interface Shown {
+  /** The name of the wire. */
+  readonly wire: string
+  /** By a request that was let in before with the same. */
+  readonly again: boolean
+}
+
 interface Question {
   /** What stood in the header, if anything did. */
   readonly credential: string | null
+  readonly wire: string
   readonly rule: AccessRule
   readonly parameters: Params
 }

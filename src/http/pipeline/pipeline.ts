@@ -39,8 +39,10 @@ export interface Arrival {
 export interface Sent {
   readonly authorization: string | undefined
   readonly queryText: string
-  /** How the wire reads the header. */
-  readonly credentialOf: Wire['credentialOf']
+  /** Where it was sent. */
+  readonly wire: Wire
+  /** True where the request was let in before. */
+  readonly again: boolean
 }
 
 export interface Checked {
@@ -99,8 +101,9 @@ const callerOf = async (
   spend: (caller: null) => void,
 ): Promise<Caller | null> => {
   try {
-    const credential = sent.credentialOf(sent.authorization)
-    if (credential !== null) return await gate.authenticate(credential)
+    const { wire, again } = sent
+    const credential = wire.credentialOf(sent.authorization)
+    if (credential !== null) return await gate.authenticate(credential, { wire: wire.name, again })
     const token = operation.linkable ? linkCredential(sent.queryText) : null
     return token === null ? null : await gate.authenticateLink(token, params)
   } catch (error) {

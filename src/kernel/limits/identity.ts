@@ -30,8 +30,13 @@ export const linkTtlSecondsMax = 86_400 // spec
 export const linkTtlSecondsDefault = 3_600 // spec
 /** A process signs with one key this long; then it makes another, while the links of the old one live out. */
 export const linkKeySignsMs = 7 * day
-/** Signatures of links that a process remembers as good; some 300 bytes each. */
-export const linkSignaturesKeptMax = 4_096
+/** Signatures of links and passes that a process remembers as good; some 300 bytes each. */
+export const signaturesKeptMax = 4_096
+/**
+ * A pass. Clients ask for one when the last one ends, and stand at least a minute; shorter than `lastUsedEveryMs`, so
+ * that asking for it is when a personal token was last used.
+ */
+export const passSeconds = 300
 /** How long the holder of an expired link is told so, before its key is forgotten. */
 export const endedLinkKeysKeptMs = 7 * day
 export const accountsMax = 1_000 // spec

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { bound } from '../../contract/slice.ts'
-import { type FileKey, fileKeyFinder } from '../../features/identity/access/file-keys.ts'
+import { type FileKey, fileKeyFinder, namedFileKeyFinder } from '../../features/identity/access/file-keys.ts'
 import { createUploadLine } from '../../http/body/upload-line.ts'
 import { createBudget } from '../../http/pipeline/budget.ts'
 import { isLoopback } from '../../http/pipeline/hosts.ts'
@@ -47,7 +47,8 @@ export const startGateway = async (
   const { database, clock, settings, report, more = [] } = engines
   const readOnly = role === 'reader'
   let draining = false
-  const access = { database, clock, report, findFileKey: fileKeyFinder(keys), readOnly }
+  const fileKeys = { findFileKey: fileKeyFinder(keys), findNamedFileKey: namedFileKeyFinder(keys) }
+  const access = { database, clock, report, ...fileKeys, readOnly }
   const downloads = await openDownloads(engines, role)
   const watch = watchJournal({
     database,

@@ -12,7 +12,7 @@ import type { Gate } from '../../http/pipeline/gate.ts'
 export const openGate = (access: AccessDeps): Gate => {
   const { reader } = access.database
   return {
-    authenticate: (credential) => authenticate(access, credential),
+    authenticate: (credential, shown) => authenticate(access, credential, shown),
     authenticateLink: (token, parameters) => authenticateLink(access, token, parameters),
     authorize: (caller, rule, parameters) => authorize(reader, caller, rule, parameters),
     authorizeAlso: (caller, second, repository) => authorizeAlso(reader, caller, second, repository),

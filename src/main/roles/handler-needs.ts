@@ -4,7 +4,7 @@ import { createArchiveGate } from '../../features/catalog/packages/archive-gate.
 import { type AccessDeps, heldActions, heldRepositories } from '../../features/identity/access/access.ts'
 import type { FileKey } from '../../features/identity/access/file-keys.ts'
 import { registrationOpen } from '../../features/identity/accounts/accounts.ts'
-import { createLinkSigner } from '../../features/identity/links/links.ts'
+import { createSigner } from '../../features/identity/links/signer.ts'
 import { administeredActions } from '../../features/identity/service-accounts/delegations.ts'
 import { createPasswords } from '../../features/identity/sessions/passwords.ts'
 import { watchReadiness } from '../../features/operating/health/readiness.ts'
@@ -68,7 +68,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     repositoriesHolding: async (caller, needed, after, limit) =>
       (await heldRepositories(access, caller, after, limit, needed)).map(({ repository }) => repository),
     administrationActions: (caller) => administeredActions(database.reader, caller),
-    signer: createLinkSigner({ database, clock }),
+    signer: createSigner({ database, clock }),
     archiveGate: createArchiveGate(),
     watch,
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { AccessRule } from '../../../contract/operation.ts'
 import { actionsOf, type RepositoryAction } from '../../../kernel/actions.ts'
-import type { AccountCaller, Caller, FileKeyCaller } from '../../../kernel/caller.ts'
+import { type AccountCaller, byPass, type Caller, type FileKeyCaller } from '../../../kernel/caller.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { secretDigest } from '../sessions/secrets.ts'
 import { refusal } from './access.ts'
@@ -34,11 +34,14 @@ const callers = {
   'administrator key': fileKey('ops', true, false),
   'service key': fileKey('keys', false, true),
   'recovery key': fileKey('bootstrap-owner', true, true),
+  pass: byPass(account(true)),
+  'pass of the recovery key': byPass(fileKey('bootstrap-owner', true, true)),
 } satisfies Record<string, Caller | null>
 
 const rules = {
   anyone: { kind: 'anyone', reason: 'a test' },
   credential: { kind: 'credential' },
+  'credential itself': { kind: 'credential', itself: true },
   visible: { kind: 'visible', actions: ['repository.read'] },
   session: { kind: 'session' },
   administrator: { kind: 'administrator' },
@@ -46,11 +49,15 @@ const rules = {
   system: { kind: 'system', action: 'backup.read' },
 } satisfies Record<string, AccessRule>
 
+const holders = ['person', 'administrator', 'plain key', 'administrator key', 'service key', 'recovery key'] as const
+const passes = ['pass', 'pass of the recovery key'] as const
+
 /** Who gets what; null is a yes. A caller that is not named gets 403. */
 const table: Record<keyof typeof rules, readonly (keyof typeof callers)[]> = {
-  anyone: ['nobody', 'person', 'administrator', 'plain key', 'administrator key', 'service key', 'recovery key'],
-  credential: ['person', 'administrator', 'plain key', 'administrator key', 'service key', 'recovery key'],
-  visible: ['person', 'administrator', 'plain key', 'administrator key', 'service key', 'recovery key'],
+  anyone: ['nobody', ...holders, ...passes],
+  credential: [...holders, ...passes],
+  'credential itself': holders,
+  visible: [...holders, ...passes],
   session: ['person', 'administrator'],
   administrator: ['administrator', 'administrator key', 'recovery key'],
   'service-administrator': ['service key', 'recovery key'],

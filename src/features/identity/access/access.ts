@@ -8,7 +8,14 @@ import {
   lookingOnly,
   type RepositoryAction,
 } from '../../../kernel/actions.ts'
-import { type AccountCaller, actorOf, type Caller, readsOnly } from '../../../kernel/caller.ts'
+import {
+  type AccountCaller,
+  actorOf,
+  asksByPass,
+  type Caller,
+  type CredentialCaller,
+  readsOnly,
+} from '../../../kernel/caller.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { isRepositoryId, isUuid } from '../../../kernel/names.ts'
@@ -16,6 +23,8 @@ import { idIn, type RepositoryIdentity } from '../../../kernel/repository-identi
 import { repositoriesAmong, repositoryWith } from '../../catalog/repositories/repositories.ts'
 import { accountAccess, accountGrants } from '../groups/groups.ts'
 import { callerOfLink } from '../links/links.ts'
+import type { FindNamedFileKey } from '../passes/names.ts'
+import { callerOfPass, passPrefix, type Shown } from '../passes/passes.ts'
 import { administrationRefusal } from '../service-accounts/authority.ts'
 import { callerOfServiceKey } from '../service-accounts/calling-keys.ts'
 import { accountOfKey, servicePrefix } from '../service-accounts/service-keys.ts'
@@ -29,21 +38,30 @@ export interface AccessDeps {
   readonly database: Database
   readonly clock: Clock
   readonly findFileKey: FindFileKey
+  readonly findNamedFileKey: FindNamedFileKey
   readonly report: (message: string, error: unknown) => void
   /** A read gateway changes nothing, not even when a token was last used. */
   readonly readOnly: boolean
 }
 
 /** The caller of a credential, and that it was used. Throws the 401 that fits. */
-export const authenticate = (deps: AccessDeps, credential: string): Promise<Caller> =>
-  credential.startsWith(tokenPrefix) ? tokenCaller(deps, credential) : callerOf(deps.database.reader, deps, credential)
+export const authenticate = (deps: AccessDeps, credential: string, shown: Shown): Promise<Caller> =>
+  credential.startsWith(tokenPrefix)
+    ? tokenCaller(deps, credential)
+    : callerOf(deps.database.reader, deps, credential, shown)
+
+/** What finding a caller takes. */
+export type CallerDeps = Pick<AccessDeps, 'clock' | 'findFileKey' | 'findNamedFileKey'>
 
 /** The caller of a credential, as `q` knows it. Throws the 401 that fits. */
 export const callerOf = async (
   q: Queries,
-  { clock, findFileKey }: Pick<AccessDeps, 'clock' | 'findFileKey'>,
+  deps: CallerDeps,
   credential: string,
-): Promise<Caller> => {
+  shown: Shown,
+): Promise<CredentialCaller> => {
+  const { clock, findFileKey } = deps
+  if (credential.startsWith(passPrefix)) return callerOfPass(q, deps, credential, shown)
   if (credential.startsWith(sessionPrefix)) return callerOfSession(q, credential, clock.now())
   if (credential.startsWith(servicePrefix)) return callerOfServiceKey(q, credential, clock.now())
   if (credential.startsWith(tokenPrefix)) return (await callerOfToken(q, credential, clock.now())).caller
@@ -142,6 +160,12 @@ export const heldRepositories = async (
 
 const missing = (what: string): Failure => new Failure('permission_missing', `This needs ${what}.`)
 
+/**
+ * A pass is good at one wire, and makes no other. Should a door of another kind be opened there, it is not for passes.
+ */
+const isOpenToPasses = (rule: AccessRule): boolean =>
+  rule.kind === 'credential' ? rule.itself !== true : rule.kind === 'visible' || rule.kind === 'repository'
+
 const isServiceAdministrator = (caller: Caller): boolean => caller.kind === 'file-key' && caller.serviceAdministrator
 
 /**
@@ -162,6 +186,7 @@ export const refusal = (
     return new Failure('credential_missing', 'Send a credential in the header Authorization: Bearer <credential>.')
   // A link is let in at one door only; should another be opened to it by mistake, it stands there without rights.
   if (caller.kind === 'link' && rule.kind !== 'repository') return missing('another credential than a link')
+  if (asksByPass(caller) && !isOpenToPasses(rule)) return missing('the credential itself, not a token made from it')
   if (rule.kind === 'own-key') return caller.kind === 'service-key' ? null : missing('a service key')
   if (caller.kind === 'service-key' && caller.pending)
     return new Failure('credential_invalid', 'This key was not activated yet (POST /api/v1/auth/activate-key).')

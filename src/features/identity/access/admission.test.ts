@@ -37,6 +37,7 @@ const passwords = {
   hash: async (password: string) => `hash of ${password}`,
   matches: async (password: string, phc: string | null) => phc === `hash of ${password}`,
 }
+const finding = { clock, findFileKey: () => null, findNamedFileKey: () => null }
 const isAdministrator: AccessRule = { kind: 'administrator' }
 const mayIssue: AccessRule = { kind: 'administration', action: 'credential.manage', of: 'service-account' }
 
@@ -49,11 +50,11 @@ forEachEngine((engine) => {
     })
     const parts = () => ({ database, clock, passwords, allowRegistration: false, report: () => {} })
     const callerBehind = (credential: string): Promise<Caller> =>
-      callerOf(database.reader, { clock, findFileKey: () => null }, credential)
+      callerOf(database.reader, finding, credential, { wire: 'rest', again: false })
 
     const letIn = async (credential: string, rule: AccessRule, id = ''): Promise<Actor> => {
-      const question = { credential, rule, parameters: { id } }
-      const admission = new Admission({ clock, findFileKey: () => null }, await callerBehind(credential), question)
+      const question = { credential, wire: 'rest', rule, parameters: { id } }
+      const admission = new Admission(finding, await callerBehind(credential), question)
       return { actor: 'doer', clientAddress: 'test', stillMay: (tx) => admission.within(tx) }
     }
 

@@ -5,7 +5,7 @@ import type { Caller } from '../../../kernel/caller.ts'
 import { lockServiceAccountRow } from '../service-accounts/service-accounts.ts'
 import { lockKeyRow } from '../service-accounts/service-keys.ts'
 import { lockAccountRow } from '../sessions/sessions.ts'
-import { type AccessDeps, authorize, callerOf } from './access.ts'
+import { authorize, type CallerDeps, callerOf } from './access.ts'
 
 /**
  * What was asked when a request was let in. The pipeline makes it, so that it can be asked again inside a transaction.
@@ -13,17 +13,19 @@ import { type AccessDeps, authorize, callerOf } from './access.ts'
 export interface Question {
   /** What was sent in the header; null where anyone may call and for a link, which changes nothing. */
   readonly credential: string | null
+  /** The name of the wire that it was sent at. */
+  readonly wire: string
   readonly rule: AccessRule
   /** Those of the path. */
   readonly parameters: Readonly<Record<string, string>>
 }
 
 export class Admission extends LetIn {
-  readonly #deps: Pick<AccessDeps, 'clock' | 'findFileKey'>
+  readonly #deps: CallerDeps
   readonly #caller: Caller | null
   readonly #question: Question
 
-  constructor(deps: Pick<AccessDeps, 'clock' | 'findFileKey'>, caller: Caller | null, question: Question) {
+  constructor(deps: CallerDeps, caller: Caller | null, question: Question) {
     super()
     this.#deps = deps
     this.#caller = caller
@@ -36,14 +38,14 @@ export class Admission extends LetIn {
    * 404.
    */
   async within(tx: Transaction): Promise<Caller | null> {
-    const { credential, rule, parameters } = this.#question
+    const { credential, wire, rule, parameters } = this.#question
     if (this.#caller === null || credential === null) return null
     if (this.#caller.kind === 'account') await lockAccountRow(tx, this.#caller.id)
     if (this.#caller.kind === 'service-key') {
       await lockServiceAccountRow(tx, this.#caller.id)
       await lockKeyRow(tx, this.#caller.keyId)
     }
-    const caller = await callerOf(tx, this.#deps, credential)
+    const caller = await callerOf(tx, this.#deps, credential, { wire, again: true })
     await authorize(tx, caller, rule, parameters)
     return caller
   }

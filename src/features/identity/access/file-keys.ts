@@ -1,6 +1,8 @@
 import type { Access } from '../../../kernel/actions.ts'
 import type { FileKeyCaller } from '../../../kernel/caller.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
+import { type FindNamedFileKey, nameOfFileKey } from '../passes/names.ts'
+import type { NamedCredential } from '../sessions/secrets.ts'
 
 /** One entry of the keys file. */
 export interface FileKey {
@@ -37,4 +39,11 @@ export const fileKeyFinder = (keys: readonly FileKey[]): FindFileKey => {
   const byDigest = new Map<string, FileKeyCaller>()
   for (const key of keys) byDigest.set(key.sha256, callerOfFileKey(key))
   return (digest) => byDigest.get(digest) ?? null
+}
+
+/** The same keys, found by their names. */
+export const namedFileKeyFinder = (keys: readonly FileKey[]): FindNamedFileKey => {
+  const byName = new Map<string, NamedCredential>()
+  for (const key of keys) byName.set(nameOfFileKey(key.id), { sha256: key.sha256, caller: () => callerOfFileKey(key) })
+  return (name) => byName.get(name) ?? null
 }

@@ -12,7 +12,8 @@ import { shareOfActor } from '../../../kernel/download-class.ts'
 import { Failure, type FailureCode } from '../../../kernel/failure.ts'
 import { endedLinkKeysKeptMs, linkKeySignsMs, linkTtlSecondsMax } from '../../../kernel/limits/identity.ts'
 import { settleLinkKeys } from './jobs.ts'
-import { callerOfLink, createLinkSigner, type LinkSigner, type LinkTarget } from './links.ts'
+import { callerOfLink, type LinkTarget, signLink } from './links.ts'
+import { createSigner, type Signer } from './signer.ts'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
@@ -20,14 +21,14 @@ forEachEngine((engine) => {
   let database: Database
   const share = shareOfActor('account:maker')
   let clock: ManualClock
-  let signer: LinkSigner
+  let signer: Signer
   let target: LinkTarget
   beforeEach(async () => {
     const url = await engine.readyDatabaseUrl()
     database = engine.use(await openDatabase({ url, report: () => {} }))
     await migrate(database, migrations)
     clock = stillClock()
-    signer = createLinkSigner({ database, clock })
+    signer = createSigner({ database, clock })
     target = { repository: 'releases', artifactId: randomUUID() }
   })
 
@@ -39,7 +40,7 @@ forEachEngine((engine) => {
 
   describe('a download link', () => {
     it('opens what it was made for until its very end, and says then that it expired', async () => {
-      const token = await signer.sign(target, 60, share)
+      const token = await signLink(signer, target, 60, share)
       assert.match(token, /^dtl_[A-Za-z0-9_-]{140}$/)
       const caller = await open(token)
       assert.deepEqual(caller, {
@@ -57,13 +58,13 @@ forEachEngine((engine) => {
     })
 
     it('is another one each time, also of the same file at the same moment', async () => {
-      const [one, two] = [await signer.sign(target, 60, share), await signer.sign(target, 60, share)]
+      const [one, two] = [await signLink(signer, target, 60, share), await signLink(signer, target, 60, share)]
       assert.notEqual(one, two)
       assert.notEqual((await open(one)).id, (await open(two)).id)
     })
 
     it('opens nothing else: no other artifact, no other repository, however their names run together', async () => {
-      const token = await signer.sign({ repository: 'ab', artifactId: 'cd' }, 60, share)
+      const token = await signLink(signer, { repository: 'ab', artifactId: 'cd' }, 60, share)
       for (const [repository, artifactId] of [
         ['ab', 'ce'],
         ['ac', 'cd'],
@@ -76,7 +77,7 @@ forEachEngine((engine) => {
     })
 
     it('is refused with any of its characters changed to any other', async () => {
-      const token = await signer.sign(target, 60, share)
+      const token = await signLink(signer, target, 60, share)
       for (let at = 0; at < token.length; at++)
         for (const other of `${alphabet}+/=. `) {
           if (other === token[at]) continue
@@ -85,7 +86,7 @@ forEachEngine((engine) => {
     })
 
     it('is refused when pieces of it are cut, doubled, swapped or taken from another link', async () => {
-      const [token, other] = [await signer.sign(target, 60, share), await signer.sign(target, 86_400, share)]
+      const [token, other] = [await signLink(signer, target, 60, share), await signLink(signer, target, 86_400, share)]
       const index = fc.nat({ max: token.length })
       await fc.assert(
         fc.asyncProperty(index, index, fc.constantFrom('cut', 'double', 'swap', 'graft'), async (a, b, how) => {
@@ -104,7 +105,7 @@ forEachEngine((engine) => {
     })
 
     it('does not tell that it expired to whoever changed it', async () => {
-      const token = await signer.sign(target, 60, share)
+      const token = await signLink(signer, target, 60, share)
       clock.advance(60_000)
       await refused(token, 'token_expired')
       await refused(token, 'credential_invalid', { ...target, repository: 'other' })
@@ -118,25 +119,25 @@ forEachEngine((engine) => {
   describe('the keys of links', () => {
     it('are made when the first link is, once, however many ask at the same time', async () => {
       assert.equal((await keys()).length, 0)
-      const tokens = await Promise.all(Array.from({ length: 20 }, () => signer.sign(target, 60, share)))
+      const tokens = await Promise.all(Array.from({ length: 20 }, () => signLink(signer, target, 60, share)))
       assert.equal((await keys()).length, 1)
       for (const token of tokens) await open(token)
     })
 
     it('are each process’s own, and every process checks the links of all', async () => {
-      const others = [1, 2, 3].map(() => createLinkSigner({ database, clock }))
-      const tokens = await Promise.all([signer, ...others].map((each) => each.sign(target, 60, share)))
+      const others = [1, 2, 3].map(() => createSigner({ database, clock }))
+      const tokens = await Promise.all([signer, ...others].map((each) => signLink(each, target, 60, share)))
       assert.equal((await keys()).length, 4)
       for (const token of tokens) await open(token)
     })
 
     it('turn over by the clock without breaking a link that lives', async () => {
-      const early = await signer.sign(target, linkTtlSecondsMax, share)
+      const early = await signLink(signer, target, linkTtlSecondsMax, share)
       clock.advance(linkKeySignsMs - 1)
-      const late = await signer.sign(target, linkTtlSecondsMax, share)
+      const late = await signLink(signer, target, linkTtlSecondsMax, share)
       assert.equal((await keys()).length, 1)
       clock.advance(1)
-      const next = await Promise.all([1, 2, 3].map(() => signer.sign(target, linkTtlSecondsMax, share)))
+      const next = await Promise.all([1, 2, 3].map(() => signLink(signer, target, linkTtlSecondsMax, share)))
       assert.equal((await keys()).length, 2)
       await refused(early, 'token_expired')
       clock.advance(linkTtlSecondsMax * 1000 - 2)
@@ -148,8 +149,8 @@ forEachEngine((engine) => {
     })
 
     it('open nothing more after the end of their last link, whatever they signed', async () => {
-      await signer.sign(target, 60, share)
-      const forged = await signer.sign(target, 400 * 86_400, share)
+      await signLink(signer, target, 60, share)
+      const forged = await signLink(signer, target, 400 * 86_400, share)
       clock.advance(linkKeySignsMs + linkTtlSecondsMax * 1000 - 1)
       await open(forged)
       clock.advance(1)
@@ -157,7 +158,7 @@ forEachEngine((engine) => {
     })
 
     it('are forgotten some time after that, and no sooner', async () => {
-      const token = await signer.sign(target, 60, share)
+      const token = await signLink(signer, target, 60, share)
       clock.advance(linkKeySignsMs + linkTtlSecondsMax * 1000 + endedLinkKeysKeptMs)
       await settleLinkKeys({ database, clock })
       await refused(token, 'token_expired')
@@ -168,14 +169,14 @@ forEachEngine((engine) => {
     })
 
     it('are made anew when the database has lost them, or the clock went back', async () => {
-      const lost = await signer.sign(target, 60, share)
+      const lost = await signLink(signer, target, 60, share)
       await database.transaction(async (tx) => {
         await tx.deleteFrom('link_keys').execute()
       })
       await refused(lost, 'credential_invalid')
-      await open(await signer.sign(target, 60, share))
+      await open(await signLink(signer, target, 60, share))
       clock.advance(-90 * 86_400_000)
-      await open(await signer.sign(target, 60, share))
+      await open(await signLink(signer, target, 60, share))
     })
 
     it('are made at the next try when the database did not answer', async () => {
@@ -189,14 +190,14 @@ forEachEngine((engine) => {
         transaction: (work, options) =>
           fails ? Promise.reject(new Error('away')) : database.transaction(work, options),
       }
-      const careful = createLinkSigner({ database: flaky, clock })
-      await assert.rejects(careful.sign(target, 60, share), { message: 'away' })
+      const careful = createSigner({ database: flaky, clock })
+      await assert.rejects(signLink(careful, target, 60, share), { message: 'away' })
       fails = false
-      await open(await careful.sign(target, 60, share))
+      await open(await signLink(careful, target, 60, share))
     })
 
     it('have no private half in the database', async () => {
-      await signer.sign(target, 60, share)
+      await signLink(signer, target, 60, share)
       const [row] = await keys()
       assert.deepEqual(Object.keys(row ?? {}).sort(), ['created_at', 'ends_at', 'id', 'public_key'])
       assert.equal(Buffer.from(row?.public_key ?? '', 'base64url').byteLength, 32)

@@ -3,7 +3,7 @@ import type { Queries } from '../../../database/database.ts'
 import type { RepositoryPermissions, ServiceKeyCaller } from '../../../kernel/caller.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { secretDigest } from '../sessions/secrets.ts'
+import { type NamedCredential, secretDigest } from '../sessions/secrets.ts'
 import { effectivePermissions } from './bindings.ts'
 import { findKeyWithAccount } from './service-keys.queries.ts'
 
@@ -12,13 +12,18 @@ const form = /^svc_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 type Found = NonNullable<Awaited<ReturnType<typeof findKeyWithAccount>>>
 
 /** Why a key lets nobody in, in words for the operator; null where it does. */
-const whyNot = (found: Found | undefined, secret: string): string | null => {
-  if (found === undefined) return 'unknown service key'
-  const right = timingSafeEqual(Buffer.from(found.secret_sha256), Buffer.from(secretDigest(secret)))
-  if (!right) return 'wrong secret of a service key'
-  if (found.state === 'revoked') return 'revoked service key'
-  return found.enabled === 1 ? null : 'disabled service account'
+const whyNot = ({ state, enabled }: Found): string | null => {
+  if (state === 'revoked') return 'revoked service key'
+  return enabled === 1 ? null : 'disabled service account'
 }
+
+const isSecretOf = ({ secret_sha256 }: Found, secret: string): boolean =>
+  timingSafeEqual(Buffer.from(secret_sha256), Buffer.from(secretDigest(secret)))
+
+const noKey = (why: string, whose: Readonly<Record<string, string>>): Failure =>
+  new Failure('credential_invalid', 'This service key does not exist, was revoked, or its account is disabled.', {
+    forOperator: { why, ...whose },
+  })
 
 /** Whose key it is that was refused, as far as that is known. */
 const named = (id: string | undefined, found: Found | undefined): Record<string, string> => ({
@@ -30,13 +35,21 @@ const named = (id: string | undefined, found: Found | undefined): Record<string,
 export const callerOfServiceKey = async (q: Queries, secret: string, nowMs: number): Promise<ServiceKeyCaller> => {
   const id = form.exec(secret)?.[1]
   const found = id === undefined ? undefined : await findKeyWithAccount(q, id)
-  const why = whyNot(found, secret)
-  if (found === undefined || why !== null)
-    throw new Failure(
-      'credential_invalid',
-      'This service key does not exist, was revoked, or its account is disabled.',
-      { forOperator: { why: why ?? '', ...named(id, found) } },
-    )
+  if (found === undefined) throw noKey('unknown service key', named(id, found))
+  if (!isSecretOf(found, secret)) throw noKey('wrong secret of a service key', named(id, found))
+  return callerOf(found, nowMs)
+}
+
+/** Null for a key that does not exist. */
+export const keyNamed = async (q: Queries, id: string, nowMs: number): Promise<NamedCredential | null> => {
+  const found = await findKeyWithAccount(q, id)
+  return found === undefined ? null : { sha256: found.secret_sha256, caller: () => callerOf(found, nowMs) }
+}
+
+const callerOf = (found: Found, nowMs: number): ServiceKeyCaller => {
+  const whose = named(found.key_id, found)
+  const why = whyNot(found)
+  if (why !== null) throw noKey(why, whose)
   const pending = found.state === 'pending'
   const now = timestamp(nowMs)
   if (found.expires_at <= now || (pending && found.activation_expires_at <= now)) {
@@ -44,7 +57,7 @@ export const callerOfServiceKey = async (q: Queries, secret: string, nowMs: numb
       ? `service key not activated by ${found.activation_expires_at}`
       : `service key expired at ${found.expires_at}`
     throw new Failure('token_expired', pending ? 'The key was not activated in time.' : 'The key has expired.', {
-      forOperator: { why: ended, ...named(id, found) },
+      forOperator: { why: ended, ...whose },
     })
   }
   return {

@@ -51,8 +51,8 @@ forEachEngine((engine) => {
   let asked = 0
   /** Whoever sent this credential, as the gate let it in. */
   const actorBehind = (caller: Caller, credential: string, rule: AccessRule, id: string): Actor => {
-    const access = { clock, findFileKey: () => recovery }
-    const admission = new Admission(access, caller, { credential, rule, parameters: { id } })
+    const access = { clock, findFileKey: () => recovery, findNamedFileKey: () => null }
+    const admission = new Admission(access, caller, { credential, wire: 'rest', rule, parameters: { id } })
     return { actor: 'test', clientAddress: 'test', stillMay: (tx) => admission.within(tx) }
   }
   const actor: Actor = { actor: 'test', clientAddress: 'test', stillMay: async () => recovery }

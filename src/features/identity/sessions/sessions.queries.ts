@@ -6,25 +6,34 @@ export const insertSession = async (tx: Transaction, row: SessionsTable): Promis
   await tx.insertInto('sessions').values(row).execute()
 }
 
+const sessionsWithAccounts = (q: Queries) =>
+  q
+    .selectFrom('sessions')
+    .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
+    .select([
+      'sessions.id as session_id',
+      'sessions.secret_sha256',
+      'sessions.expires_at',
+      'accounts.id as account_id',
+      'accounts.name',
+      'accounts.administrator',
+      'accounts.enabled',
+    ])
+
 const sessionBySecret = prepareQuery(
-  (q, p: Parameters<{ digest: string }>) =>
-    q
-      .selectFrom('sessions')
-      .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
-      .select([
-        'sessions.id as session_id',
-        'sessions.expires_at',
-        'accounts.id as account_id',
-        'accounts.name',
-        'accounts.administrator',
-        'accounts.enabled',
-      ])
-      .where('sessions.secret_sha256', '=', p('digest')),
+  (q, p: Parameters<{ digest: string }>) => sessionsWithAccounts(q).where('sessions.secret_sha256', '=', p('digest')),
+  { planned: 'once' },
+)
+const sessionById = prepareQuery(
+  (q, p: Parameters<{ id: string }>) => sessionsWithAccounts(q).where('sessions.id', '=', p('id')),
   { planned: 'once' },
 )
 
 /** The session of a secret with its account, expired or not. */
 export const findSessionBySecret = async (q: Queries, digest: string) => (await sessionBySecret(q, { digest }))[0]
+
+/** The same, by the id of the session. */
+export const findSessionById = async (q: Queries, id: string) => (await sessionById(q, { id }))[0]
 
 /** Ends all but the newest sessions of an account. */
 export const deleteSessionsBeyond = async (tx: Transaction, accountId: string, keep: number): Promise<void> => {

@@ -5,13 +5,14 @@ import { prefixes } from '../../../kernel/credentials.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { sessionLifetimeMs, sessionsPerAccountMax } from '../../../kernel/limits/identity.ts'
-import { newSecret, secretDigest } from './secrets.ts'
+import { type NamedCredential, newSecret, secretDigest } from './secrets.ts'
 import {
   accountExists,
   deleteSession,
   deleteSessionsBeyond,
   deleteSessionsEndedBefore,
   deleteSessionsOf,
+  findSessionById,
   findSessionBySecret,
   insertSession,
   lockAccount,
@@ -82,6 +83,18 @@ export const wrongNameOrPassword = (forOperator: Readonly<Record<string, string>
 export const callerOfSession = async (q: Queries, token: string, nowMs: number): Promise<AccountCaller> => {
   const found = await findSessionBySecret(q, secretDigest(token))
   if (found === undefined) throw sessionEnded({ why: 'unknown session, or one that was ended' })
+  return callerOf(found, nowMs)
+}
+
+/** Null for a session that was ended. */
+export const sessionNamed = async (q: Queries, id: string, nowMs: number): Promise<NamedCredential | null> => {
+  const found = await findSessionById(q, id)
+  return found === undefined ? null : { sha256: found.secret_sha256, caller: () => callerOf(found, nowMs) }
+}
+
+type Found = NonNullable<Awaited<ReturnType<typeof findSessionBySecret>>>
+
+const callerOf = (found: Found, nowMs: number): AccountCaller => {
   if (found.enabled !== 1) throw sessionEnded({ why: 'disabled account', account: found.name })
   if (found.expires_at <= timestamp(nowMs))
     throw new Failure('session_expired', 'The session ended 12 hours after sign-in. Sign in again.', {

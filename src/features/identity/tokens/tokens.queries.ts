@@ -34,27 +34,37 @@ export const insertToken = async (tx: Transaction, row: PersonalTokensTable): Pr
   await tx.insertInto('personal_tokens').values(row).execute()
 }
 
+const tokensWithAccounts = (q: Queries) =>
+  q
+    .selectFrom('personal_tokens')
+    .innerJoin('accounts', 'accounts.id', 'personal_tokens.account_id')
+    .select([
+      'personal_tokens.id as token_id',
+      'personal_tokens.secret_sha256',
+      'personal_tokens.scope',
+      'personal_tokens.expires_at',
+      'personal_tokens.last_used_at',
+      'personal_tokens.revoked_at',
+      'accounts.id as account_id',
+      'accounts.name',
+      'accounts.enabled',
+    ])
+
 const tokenBySecret = prepareQuery(
   (q, p: Parameters<{ digest: string }>) =>
-    q
-      .selectFrom('personal_tokens')
-      .innerJoin('accounts', 'accounts.id', 'personal_tokens.account_id')
-      .select([
-        'personal_tokens.id as token_id',
-        'personal_tokens.scope',
-        'personal_tokens.expires_at',
-        'personal_tokens.last_used_at',
-        'personal_tokens.revoked_at',
-        'accounts.id as account_id',
-        'accounts.name',
-        'accounts.enabled',
-      ])
-      .where('personal_tokens.secret_sha256', '=', p('digest')),
+    tokensWithAccounts(q).where('personal_tokens.secret_sha256', '=', p('digest')),
+  { planned: 'once' },
+)
+const tokenById = prepareQuery(
+  (q, p: Parameters<{ id: string }>) => tokensWithAccounts(q).where('personal_tokens.id', '=', p('id')),
   { planned: 'once' },
 )
 
 /** The token of a secret with its account, whatever state both are in. */
 export const findTokenBySecret = async (q: Queries, digest: string) => (await tokenBySecret(q, { digest }))[0]
+
+/** The same, by the id of the token. */
+export const findTokenById = async (q: Queries, id: string) => (await tokenById(q, { id }))[0]
 
 export const findTokenRow = (tx: Transaction, accountId: string, id: string) =>
   tx

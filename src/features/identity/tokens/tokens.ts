@@ -15,11 +15,12 @@ import {
   personalTokensActiveMax,
 } from '../../../kernel/limits/identity.ts'
 import { day } from '../../../kernel/units.ts'
-import { newSecret, secretDigest } from '../sessions/secrets.ts'
+import { type NamedCredential, newSecret, secretDigest } from '../sessions/secrets.ts'
 import { lockAccountRow } from '../sessions/sessions.ts'
 import {
   countActive,
   deleteTokensEndedBefore,
+  findTokenById,
   findTokenBySecret,
   findTokenRow,
   insertToken,
@@ -142,6 +143,8 @@ const audit = (
 ): Promise<void> =>
   appendSecurityAudit(tx, actor, { action, subject: `account:${accountId} token:${id}`, occurredAt: now })
 
+type Found = NonNullable<Awaited<ReturnType<typeof findTokenBySecret>>>
+
 /**
  * The caller behind a token, read anew on each request. 401 `token_expired` to the holder of the exact secret,
  * `credential_invalid` when it was revoked, its account is disabled, or it is none.
@@ -152,22 +155,30 @@ export const callerOfToken = async (
   nowMs: number,
 ): Promise<{ caller: AccountCaller; lastUsedIsOld: boolean }> => {
   const found = await findTokenBySecret(q, secretDigest(token))
-  const refused = (code: 'credential_invalid' | 'token_expired', detail: string, why: string) =>
-    new Failure(code, detail, {
-      forOperator: {
-        why,
-        token: found?.token_id ?? `${token.slice(0, personalTokenPrefixCharacters)}…`,
-        ...(found === undefined ? {} : { account: found.name }),
-      },
-    })
-  if (found === undefined || found.revoked_at !== null || found.enabled !== 1) {
-    const why = found === undefined ? 'unknown token' : found.enabled === 1 ? 'revoked token' : 'disabled account'
-    throw refused('credential_invalid', 'This token does not exist or was revoked.', why)
-  }
-  if (found.expires_at <= timestamp(nowMs))
-    throw refused('token_expired', 'The token has expired; create a new one.', `token expired at ${found.expires_at}`)
+  if (found === undefined)
+    throw noToken({ why: 'unknown token', token: `${token.slice(0, personalTokenPrefixCharacters)}…` })
   const lastUsedIsOld = found.last_used_at === null || Date.parse(found.last_used_at) <= nowMs - lastUsedEveryMs
-  const caller: AccountCaller = {
+  return { caller: callerOf(found, nowMs), lastUsedIsOld }
+}
+
+/** Null for a token that is forgotten. */
+export const tokenNamed = async (q: Queries, id: string, nowMs: number): Promise<NamedCredential | null> => {
+  const found = await findTokenById(q, id)
+  return found === undefined ? null : { sha256: found.secret_sha256, caller: () => callerOf(found, nowMs) }
+}
+
+const noToken = (forOperator: Readonly<Record<string, string>>): Failure =>
+  new Failure('credential_invalid', 'This token does not exist or was revoked.', { forOperator })
+
+const callerOf = (found: Found, nowMs: number): AccountCaller => {
+  const named = { token: found.token_id, account: found.name }
+  if (found.revoked_at !== null || found.enabled !== 1)
+    throw noToken({ why: found.enabled === 1 ? 'revoked token' : 'disabled account', ...named })
+  if (found.expires_at <= timestamp(nowMs))
+    throw new Failure('token_expired', 'The token has expired; create a new one.', {
+      forOperator: { why: `token expired at ${found.expires_at}`, ...named },
+    })
+  return {
     kind: 'account',
     credential: 'personal-token',
     id: found.account_id,
@@ -176,7 +187,6 @@ export const callerOfToken = async (
     scope: found.scope,
     credentialId: found.token_id,
   }
-  return { caller, lastUsedIsOld }
 }
 
 /** Remembers, roughly, when a token was used last. Nobody waits for it. */
