@@ -58,7 +58,7 @@ export class SqliteDatabase implements Database {
     this.#mustHaveFiles = watchFiles(path)
     this.#report = report
     this.#lost = lost
-    this.#writer = new Writer(path)
+    this.#writer = new Writer(path, () => this.#sync.committed())
     this.#wal = openWal(path)
     const version = (): unknown => this.#writer.connection.value('pragma data_version')
     this.#sync = new GroupSync({ sync: () => this.#wal.sync(), version }, (error) => this.#poisoned(error))
@@ -97,14 +97,9 @@ export class SqliteDatabase implements Database {
     refuseInside('A transaction was begun')
     const { value, scope } = await withRetries(
       () =>
-        this.#writer.alone(async (session) => {
-          if (this.#sync.failure !== undefined) {
-            await session.rollback()
-            throw this.#sync.failure
-          }
-          const outcome = await runOnce(sqliteDialect, session, work)
-          if (this.#writer.connection.changed) this.#sync.committed()
-          return outcome
+        this.#writer.run(async (session) => {
+          if (this.#sync.failure !== undefined) throw this.#sync.failure
+          return await runOnce(sqliteDialect, session, work)
         }),
       isBusy,
     )
@@ -117,17 +112,17 @@ export class SqliteDatabase implements Database {
   async giveBack(bytes: number): Promise<number> {
     const { connection } = this.#writer
     const pageBytes = Number(connection.value('pragma page_size'))
-    return await this.#writer.alone(async (session) => {
+    return await this.#writer.alone(async () => {
       const free = (): number => Number(connection.value('pragma freelist_count'))
       try {
         const before = free()
         connection.exec(`pragma incremental_vacuum(${Math.ceil(bytes / pageBytes)})`)
         const given = before - free()
-        await session.commit()
+        connection.command('commit')
         if (given > 0) this.#sync.committed()
         return given * pageBytes
       } catch (error) {
-        await session.rollback()
+        if (connection.inTransaction) connection.command('rollback')
         throw error
       }
     })

@@ -4,16 +4,22 @@ import type { Session } from '../attempts.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { SqliteConnection } from './connection.ts'
 import { isBusy } from './errors.ts'
+import { SharedCommits } from './shared-commits.ts'
 import { WriterQueue } from './writer-queue.ts'
 
 /** The one connection that writes, and the queue before it. */
 export class Writer {
   readonly connection: SqliteConnection
   readonly #queue = new WriterQueue()
+  readonly #shared: SharedCommits
+  readonly #session: Session
   #closed = false
 
-  constructor(path: string) {
+  /** `committed` is told of each commit that changed something, before anybody can see it. */
+  constructor(path: string, committed: () => void) {
     this.connection = new SqliteConnection(path, false)
+    this.#session = sessionOn(this.connection)
+    this.#shared = new SharedCommits(this.connection, () => begin(this.connection), committed)
     try {
       prepareFile(this.connection)
     } catch (error) {
@@ -22,15 +28,31 @@ export class Writer {
     }
   }
 
-  /** Runs `work` in turn, in a transaction that it has to end through the session. */
-  async alone<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    if (this.#closed) throw new DatabaseUnavailable('The database is closed.')
+  /**
+   * Runs `work` in turn, in a transaction whose commit it shares with others that come before the event loop turns
+   * (`shared-commits.ts`). Resolves when that is done.
+   */
+  async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    this.#mustBeOpen()
+    await this.#queue.enter()
+    const opens = !this.#shared.isOpen
+    const { outcome } = await this.#shared
+      .join(() => work(this.#session))
+      .finally(() => {
+        if (opens) setImmediate(() => this.#finish())
+        this.#queue.leave()
+      })
+    return await outcome
+  }
+
+  /** Runs `work` in turn, in a transaction of its own that it has to end. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    this.#mustBeOpen()
     await this.#queue.enter()
     try {
-      const { connection } = this
-      if (!began(connection)) await beginPatiently(connection)
-      connection.changed = false
-      return await work(sessionOn(connection))
+      await this.#shared.finish()
+      await begin(this.connection)
+      return await work()
     } finally {
       this.#queue.leave()
     }
@@ -40,6 +62,7 @@ export class Writer {
   async inTheWay(work: () => Promise<void>): Promise<void> {
     await this.#queue.enterNext()
     try {
+      await this.#shared.finish()
       await work()
     } finally {
       this.#queue.leave()
@@ -50,6 +73,7 @@ export class Writer {
   async close(beforeClosing: () => Promise<void>): Promise<void> {
     this.#closed = true
     await this.#queue.enter()
+    await this.#shared.finish()
     await beforeClosing()
     this.connection.close()
   }
@@ -57,6 +81,16 @@ export class Writer {
   /** Nobody writes any more, and nothing is closed. */
   end(): void {
     this.#closed = true
+  }
+
+  /** Commits what is done, before those who wait. What fails is told to whoever asked for it. */
+  #finish(): void {
+    if (!this.#shared.isOpen) return
+    void this.inTheWay(async () => {})
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closed) throw new DatabaseUnavailable('The database is closed.')
   }
 }
 
@@ -75,16 +109,18 @@ const prepareFile = (connection: SqliteConnection): void => {
   connection.exec('pragma busy_timeout = 0')
 }
 
+/** Its end is not the session's business: the transaction is shared. */
 const sessionOn = (connection: SqliteConnection): Session => ({
   sequential: true,
   executeQuery: (query) => connection.executeQuery(query),
   streamQuery: (query) => connection.streamQuery(query),
-  commit: () => connection.command('commit'),
-  // SQLite may have rolled back by itself, after a full disk for example.
-  rollback: () => {
-    if (connection.inTransaction) connection.command('rollback')
-  },
+  commit: () => {},
+  rollback: () => {},
 })
+
+const begin = async (connection: SqliteConnection): Promise<void> => {
+  if (!began(connection)) await beginPatiently(connection)
+}
 
 const began = (connection: SqliteConnection): boolean => {
   try {

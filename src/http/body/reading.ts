@@ -6,6 +6,8 @@ import { transferIdleMs } from '../../kernel/limits/transfers.ts'
 export class Reading {
   readonly #request: IncomingMessage
   #failure: Failure | null = null
+  /** Whatever comes now is nobody's. */
+  #isOver = false
   /** Set while the reader waits for the client. */
   #wake: (() => void) | null = null
   #deadline: NodeJS.Timeout | undefined
@@ -33,6 +35,7 @@ export class Reading {
   /** The next piece; null where none is here yet. Throws what ended the reading, if anything did. */
   next(): Uint8Array | 'ended' | null {
     if (this.#failure !== null) throw this.#failure
+    if (this.#isOver) throw cutShort()
     const piece: unknown = this.#request.read()
     if (piece instanceof Uint8Array) return piece
     if (this.#request.readableEnded) return 'ended'
@@ -62,7 +65,8 @@ export class Reading {
   end(): void {
     clearTimeout(this.#deadline)
     clearTimeout(this.#idle)
-    this.stop(cutShort())
+    this.#isOver = true
+    this.#goOn()
   }
 
   /** The client is not listened to any more. */
