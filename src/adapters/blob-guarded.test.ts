@@ -68,6 +68,7 @@ const noting = (calls: string[]): BlobStore => {
           }
         })(),
       ),
+    file: (name) => note(`file ${name}`, null),
     size: (name) => note(`size ${name}`, 2),
     delete: (name) => note(`delete ${name}`, true),
     list: async function* () {
@@ -168,6 +169,7 @@ describe('guardBlobStore', () => {
     open: (store) => store.open(name, whole),
     size: (store) => store.size(name),
     address: (store) => store.address(name, { name: 'a', mediaType: 'text/plain', seconds: 60 }),
+    file: (store) => store.file(name),
     delete: (store) => store.delete(name),
     list: async (store) => store.list(),
     listStaged: async (store) => store.listStaged(),

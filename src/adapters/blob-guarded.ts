@@ -29,6 +29,10 @@ export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): Blob
       allow('address')
       return store.address(name, as)
     },
+    file: async (name) => {
+      allow('file')
+      return store.file(name)
+    },
     size: async (name) => {
       allow('size')
       return store.size(name)

@@ -55,6 +55,12 @@ export interface BlobStore {
    */
   address(name: BlobName, as: AddressedAs): Promise<string | null>
 
+  /**
+   * The path of the blob's file below the folder of the store, for somebody else who sends it; null where the store has
+   * no files. Throws {@link BlobMissing} where no such blob is stored.
+   */
+  file(name: BlobName): Promise<string | null>
+
   /** Bytes of the stored blob, or null. */
   size(name: BlobName): Promise<number | null>
 

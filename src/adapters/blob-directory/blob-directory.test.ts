@@ -7,7 +7,7 @@ import { assemblySuite } from '../../ports/assembly.suite.ts'
 import { blobStoreSuite } from '../../ports/blob-store.suite.ts'
 import { BlobMissing, BlobStoreFull, BlobStoreUnavailable, unplanned } from '../../ports/blob-store.ts'
 import { growingSuite } from '../../ports/growing.suite.ts'
-import { get, put, rest } from '../../ports/storing.suite.ts'
+import { get, nameOf, put, rest } from '../../ports/storing.suite.ts'
 import { openBlobDirectory } from './blob-directory.ts'
 import { mayMount, mount, nameInShard, openFilesUnder, scratch, smallDisk, until } from './scratch.suite.ts'
 
@@ -72,6 +72,22 @@ describe('a blob directory', () => {
     assert.equal(await store.delete(name), true)
     assert.ok((await rest(reader)).equals(bytes))
     await assert.rejects(store.open(name, { start: 0, end: 1 }), BlobMissing)
+  })
+
+  it('says where the file of a blob is, and not before it is there or once it is gone', async (t) => {
+    const place = scratch(t)
+    const store = await openBlobDirectory(place)
+    const bytes = randomBytes(100_000)
+    const name = nameOf(bytes)
+    await assert.rejects(store.file(name), BlobMissing)
+    await put(store, bytes)
+    const below = await store.file(name)
+    assert.equal(below, `${name.slice(0, 2)}/${name}`)
+    assert.deepEqual(fs.readFileSync(`${place.root}/${below}`), bytes)
+    await store.delete(name)
+    await assert.rejects(store.file(name), BlobMissing)
+    fs.rmSync(place.root, { recursive: true })
+    await assert.rejects(store.file(name), BlobStoreUnavailable)
   })
 
   it('closes every file, however a blob was read or staged', async (t) => {

@@ -41,6 +41,11 @@ const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
     await stat(layout.shard(name))
   }
 
+  const missing = async (name: BlobName, cause?: unknown): Promise<BlobMissing> => {
+    await guarded(() => mustHaveShard(name))
+    return new BlobMissing(`no blob ${name} is stored`, { cause })
+  }
+
   return {
     stage: (id, plan) => guarded(() => stageFile(publishing, id, plan)),
 
@@ -60,12 +65,16 @@ const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
         return await openRange(layout.blob(name), range, blobBytes)
       } catch (error) {
         if (errorCode(error) !== 'ENOENT') throw storeFailure(error)
-        await guarded(() => mustHaveShard(name))
-        throw new BlobMissing(`no blob ${name} is stored`, { cause: error })
+        throw await missing(name, error)
       }
     },
 
     address: async () => null,
+
+    file: async (name) => {
+      if ((await guarded(() => fileBytes(layout.blob(name)))) === null) throw await missing(name)
+      return layout.blobBelow(name)
+    },
 
     size: (name) =>
       guarded(async () => {

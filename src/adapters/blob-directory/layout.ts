@@ -35,6 +35,8 @@ export interface Layout {
   /** These throw a RangeError for what is no name or no id, whatever the types said. */
   shard(name: BlobName): string
   blob(name: BlobName): string
+  /** Below the root. */
+  blobBelow(name: BlobName): string
   readonly owner: string
   staged(id: string): string
   /** The first is the staged file itself. */
@@ -53,6 +55,8 @@ const pieces = (file: string): { readonly id: string; readonly rest: string | nu
 
 const shardOf = (name: BlobName): string => toBlobName(name).slice(0, 2)
 
+const blobBelow = (name: BlobName): string => `${shardOf(name)}/${name}`
+
 /** Both directories as absolute paths. */
 export const layoutOf = (root: string, staging: string): Layout => {
   const staged = (id: string): string => {
@@ -64,7 +68,8 @@ export const layoutOf = (root: string, staging: string): Layout => {
     staging,
     owner: `${root}/owner`,
     shard: (name) => `${root}/${shardOf(name)}`,
-    blob: (name) => `${root}/${shardOf(name)}/${name}`,
+    blob: (name) => `${root}/${blobBelow(name)}`,
+    blobBelow,
     staged,
     numbered: (id, number) => {
       if (number === 1) return staged(id)

@@ -57,6 +57,8 @@ const storeIn = (bucket: Bucket): BlobStore => {
 
     address: (name, as) => guarded(() => presigned(bucket, keys.blob(name), as)),
 
+    file: async () => null,
+
     size: (name) => guarded(() => objectBytes(bucket, keys.blob(name))),
 
     // The answer to a deletion does not say whether there was anything.
