@@ -31,6 +31,7 @@ export const downloadAsked = ({
   readonly request: RequestFacts
 }) => ({
   head: request.head,
+  proxySends: request.proxySends,
   range: headers.range,
   ifRange: headers['if-range'],
   ifMatch: headers['if-match'],

@@ -11,6 +11,8 @@ export interface RequestFacts {
   readonly baseUrl: string
   /** HEAD: the same headers, no body. */
   readonly head: boolean
+  /** It came through a trusted proxy that says that it sends files itself. */
+  readonly proxySends: boolean
   /** That the caller was let in, as the gate made it: by it a change of authority asks again inside its transaction. */
   readonly admission: object
   /**
@@ -65,8 +67,10 @@ export interface Input<O extends Operation> {
 export interface ByteAnswer {
   readonly status: 200 | 206 | 304 | 307 | 416
   readonly headers: Readonly<Record<string, string>>
-  /** Null for HEAD, 304, 307 and 416. Closed with the scope of the request. */
+  /** Null for HEAD, 304, 307, 416 and what a proxy sends. Closed with the scope of the request. */
   readonly bytes: AsyncIterableIterator<Uint8Array> | null
+  /** How many bytes the proxy in front sends instead, if it does. */
+  readonly leftToProxy?: number
 }
 
 /**

@@ -57,6 +57,7 @@ export const admitArrival = async (
   const sent = { authorization, queryText, wire }
   const facts = clientFacts(request.raw, deps.trustedProxies, deps.baseUrl)
   exchange.clientAddress = facts.clientAddress
+  exchange.proxyFailed = facts.proxyFailed
   if (isForwardedByStranger(request.raw, deps.trustedProxies)) deps.forwardedByStranger(facts.clientAddress)
   // Health tells of the process, and has to while a disk does not answer.
   exchange.readsCatalog = !operation.whileDraining

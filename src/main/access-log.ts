@@ -30,7 +30,7 @@ const isTelling = (failure: Failure | null): failure is Failure =>
 const isCut = ({ whole, received, sent }: RequestFacts): boolean => !whole && received + sent > 0
 
 const levelOf = (facts: RequestFacts): Level => {
-  if (isTelling(facts.failure) || isCut(facts)) return 'warn'
+  if (isTelling(facts.failure) || isCut(facts) || facts.proxyFailed) return 'warn'
   return facts.operation?.whileDraining === true ? 'debug' : 'info'
 }
 
@@ -49,7 +49,8 @@ const who = (caller: Caller | null): object => {
 }
 
 const lineOf = (facts: RequestFacts): object => {
-  const { requestId, method, path, operation, status, failure, received, sent, milliseconds, clientAddress } = facts
+  const { requestId, method, path, operation, status, failure, milliseconds, clientAddress } = facts
+  const { received, sent, leftToProxy } = facts
   return {
     requestId,
     method,
@@ -58,8 +59,10 @@ const lineOf = (facts: RequestFacts): object => {
     operation: operation?.id,
     code: failure?.code,
     ...(isTelling(failure) ? whyOf(failure) : {}),
+    ...(facts.proxyFailed ? { why: 'The proxy could not open the file that it was to send.' } : {}),
     received: received === 0 ? undefined : received,
     sent,
+    leftToProxy: leftToProxy === 0 ? undefined : leftToProxy,
     milliseconds: Math.round(milliseconds * 10) / 10,
     ...who(facts.caller),
     address: clientAddress ?? undefined,
@@ -84,10 +87,12 @@ export const createAccessLog = (
   }
   let signInFailures = 0
   let refusedCredentials = 0
+  let proxyFailed = 0
   return {
     requestOver(facts) {
       const { failure, caller } = facts
       if (failure !== null) refused(failure)
+      if (facts.proxyFailed) proxyFailed += 1
       if (failure?.code === 'invalid_credentials') signInFailures += 1
       else if (failure?.status === 401 && failure.code !== 'credential_missing') refusedCredentials += 1
       const level = levelOf(facts)
@@ -97,6 +102,12 @@ export const createAccessLog = (
       log[level](lineOf(facts), 'request')
     },
     measures: [
+      {
+        name: 'svc_downloads_proxy_failed_total',
+        help: 'Downloads that the proxy in front was left to send and could not.',
+        kind: 'counter',
+        read: () => proxyFailed,
+      },
       {
         name: 'svc_sign_in_failures_total',
         help: 'Sign-ins with a name or password that was wrong.',

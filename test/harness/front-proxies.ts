@@ -1,5 +1,5 @@
 import { globSync, readFileSync, statSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -94,15 +94,22 @@ const serving = async (
   }
 }
 
-/** Debian's nginx with a file of deploy/nginx. */
-export const startNginx = async (file: string, host: string, ports: FrontPorts): Promise<FrontProxy> => {
+/** Debian's nginx with a file of deploy/nginx. `files` is where svc has the bytes, for it to send them. */
+export const startNginx = async (
+  file: string,
+  host: string,
+  ports: FrontPorts,
+  files = '/var/lib/svc/blobs',
+): Promise<FrontProxy> => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-nginx-'))
   const [certificate, key] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
   const names = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`]
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
   await run('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', certificate, '-days', '1', ...names])
   await mkdir(join(folder, 'snippets'))
-  await writeFile(join(folder, 'snippets/svc-proxy.conf'), await readFile(join(deploy, 'nginx/proxy.conf'), 'utf8'))
+  await copyFile(join(deploy, 'nginx/proxy.conf'), join(folder, 'snippets/svc-proxy.conf'))
+  const sent = replaced(await readFile(join(deploy, 'nginx/files.conf'), 'utf8'), { '/var/lib/svc/blobs': files })
+  await writeFile(join(folder, 'snippets/svc-files.conf'), sent)
   const text = await readFile(join(deploy, 'nginx', file), 'utf8')
   const site = replaced(text, {
     '127.0.0.1:8080': `127.0.0.1:${ports.service}`,

@@ -2,10 +2,9 @@ import { create } from 'content-disposition'
 import { contentGuards } from '../../kernel/content-guards.ts'
 import type { Sha256 } from '../../kernel/digest.ts'
 import type { DownloadClass } from '../../kernel/download-class.ts'
-import { entityTagsWanted, parseEntityTags } from '../../kernel/entity-tags.ts'
-import { Failure, invalid } from '../../kernel/failure.ts'
+import { Failure } from '../../kernel/failure.ts'
 import { fileNameOf } from '../../kernel/file-name.ts'
-import { httpDateText, isLater, isNotLater } from '../../kernel/http-dates.ts'
+import { httpDateText } from '../../kernel/http-dates.ts'
 import { smallDownloadBytes, smallFileBytesMax, storeAddressSeconds } from '../../kernel/limits/downloads.ts'
 import { anyBytes } from '../../kernel/media-types.ts'
 import { OnePiece } from '../../kernel/one-piece.ts'
@@ -15,9 +14,11 @@ import type { BlobStore } from '../../ports/blob-store.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { Slot } from '../admission/download.ts'
 import { type OpeningDeps, openStored, storedName } from '../claims/stored-names.ts'
+import { isAsWanted, isKnown } from './conditions.ts'
+import { isForProxy, type ProxyDeps, placeForProxy, type ReadByProxies, toldToProxy } from './left-to-proxy.ts'
 import type { SmallFiles } from './small-files.ts'
 
-export interface ServeDeps extends OpeningDeps {
+export interface ServeDeps extends OpeningDeps, ProxyDeps {
   readonly store: BlobStore
   readonly smallFiles: SmallFiles
   readonly admission: Admission
@@ -38,14 +39,8 @@ export interface Served {
 }
 
 /** What the client asked, as far as it decides what is sent. */
-export interface ServeRequest {
+export interface ServeRequest extends ReadByProxies {
   readonly head: boolean
-  readonly range: string | undefined
-  readonly ifRange: string | undefined
-  readonly ifMatch: string | undefined
-  readonly ifNoneMatch: string | undefined
-  readonly ifModifiedSince: string | undefined
-  readonly ifUnmodifiedSince: string | undefined
   readonly downloadClass: DownloadClass
   /** Whose share of the downloads it takes, the client's name for the download, and its place in the queue. */
   readonly caller: string
@@ -62,34 +57,17 @@ export interface ServeRequest {
 export interface ServedAnswer {
   readonly status: 200 | 206 | 304 | 307
   readonly headers: Readonly<Record<string, string>>
-  /** Null when the answer has no body. Otherwise opened already; closed with the scope of the request. */
+  /** Null when the answer has no body of ours. Otherwise opened already; closed with the scope of the request. */
   readonly bytes: AsyncIterableIterator<Uint8Array> | null
-}
-
-/** If-Match compares strongly, If-None-Match weakly (RFC 9110, section 13.1). Throws 400 for one that is none. */
-const matches = (header: 'if-match' | 'if-none-match', value: string, etag: string): boolean => {
-  const tags = parseEntityTags(value)
-  if (tags === null) throw invalid(`/headers/${header}`, entityTagsWanted)
-  return tags === '*' || tags.some(({ weak, opaque }) => opaque === etag && (header === 'if-none-match' || !weak))
-}
-
-/** A date counts only where there is no tag (RFC 9110, section 13.2.2), and where it is known since when. */
-const isAsWanted = ({ ifMatch, ifUnmodifiedSince }: ServeRequest, etag: string, modifiedAt?: string): boolean => {
-  if (ifMatch !== undefined) return matches('if-match', ifMatch, etag)
-  return ifUnmodifiedSince === undefined || modifiedAt === undefined || !isLater(modifiedAt, ifUnmodifiedSince)
-}
-
-/** Whether the client has the file already. Dates as above. */
-const isKnown = ({ ifNoneMatch, ifModifiedSince }: ServeRequest, etag: string, modifiedAt?: string): boolean => {
-  if (ifNoneMatch !== undefined) return matches('if-none-match', ifNoneMatch, etag)
-  return ifModifiedSince !== undefined && modifiedAt !== undefined && isNotLater(modifiedAt, ifModifiedSince)
+  /** How many bytes the proxy sends instead, if it does. */
+  readonly leftToProxy?: number
 }
 
 /**
  * The one door out: every route that sends stored bytes ends here. Decides conditions (RFC 9110, section 13) and range
  * (section 14), makes the headers, waits for its turn, and opens the bytes, which are read only as fast as the client
- * takes them. `headers` of the route are added. Throws 400 for conditions that are none, 412 `precondition_failed`, 416
- * `range_not_satisfiable`, and what {@link Admission.enter} throws.
+ * takes them, or leaves them to the proxy. `headers` of the route are added. Throws 400 for conditions that are none,
+ * 412 `precondition_failed`, 416 `range_not_satisfiable`, and what {@link Admission.enter} throws.
  */
 export const serve = async (
   deps: ServeDeps,
@@ -136,8 +114,15 @@ export const serve = async (
     'content-length': String(length),
   }
   if (range !== 'whole') sent['content-range'] = `bytes ${range.start}-${range.end - 1}/${served.bytes}`
-  const bytes = request.head ? null : await send(deps, served, request, interval)
-  return { status: range === 'whole' ? 200 : 206, headers: sent, bytes }
+  const answer = { status: range === 'whole' ? 200 : 206, headers: sent, bytes: null } as const
+  if (request.head) return answer
+  const entered = slotFor(deps, served, request, interval)
+  const slot = entered instanceof Promise ? await entered : entered
+  const place = isForProxy(deps, request, range, length) ? await placeForProxy(deps, served) : null
+  if (place !== null) return { ...answer, headers: toldToProxy(sent, place), leftToProxy: length }
+  const pieces = await open(deps, served, interval)
+  request.scope.own(async () => void (await pieces.return?.()))
+  return { ...answer, bytes: new InSlot(pieces, slot) }
 }
 
 /** Where the store itself sends the body; null where it has no addresses. */
@@ -146,14 +131,14 @@ const addressOf = async (deps: ServeDeps, { digest, name, mediaType = anyBytes }
 
 /**
  * Nothing is opened before its turn: who waits costs no file and no memory. Whoever may not have the file any more when
- * their turn comes does not get it (I8).
+ * their turn comes does not get it (I8). What is not waited for is answered at once.
  */
-const send = async (
+const slotFor = (
   deps: ServeDeps,
   served: Served,
   { downloadClass, caller, id, ticket, scope, hangUp, admitAgain }: ServeRequest,
   range: ByteRange,
-): Promise<AsyncIterableIterator<Uint8Array>> => {
+): Promise<Slot> | Slot => {
   const bytes = range.end - range.start
   const last = range.end === served.bytes
   const entered = deps.admission.enter({
@@ -167,12 +152,11 @@ const send = async (
     scope,
     hangUp,
   })
-  const waited = entered instanceof Promise
-  const slot = waited ? await entered : entered
-  if (waited) await admitAgain()
-  const pieces = await open(deps, served, range)
-  scope.own(async () => void (await pieces.return?.()))
-  return new InSlot(pieces, slot)
+  if (!(entered instanceof Promise)) return entered
+  return entered.then(async (slot) => {
+    await admitAgain()
+    return slot
+  })
 }
 
 /** The bytes of a download: what is sent is counted. */

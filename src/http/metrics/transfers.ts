@@ -6,6 +6,8 @@ type Direction = 'in' | 'out'
 export interface TransferMeter {
   /** One file on its way: call `add` for its bytes and `end` once. */
   begin(direction: Direction): { add(bytes: number): void; end(): void }
+  /** One file that the proxy in front sends. */
+  leftToProxy(bytes: number): void
   /** What is on its way now, and what was since the start. */
   transfers(direction: Direction): { active: number; bytes: number }
 }
@@ -15,6 +17,16 @@ export const createTransferMeter = (registry: Registry): TransferMeter => {
     name: 'svc_transfer_bytes_total',
     help: 'Bytes of file contents received (in) and sent (out).',
     labelNames: ['direction'] as const,
+    registers: [registry],
+  })
+  const leftToProxy = new Counter({
+    name: 'svc_downloads_left_to_proxy_total',
+    help: 'Downloads that the proxy in front was left to send.',
+    registers: [registry],
+  })
+  const leftBytes = new Counter({
+    name: 'svc_left_to_proxy_bytes_total',
+    help: 'Bytes of file contents that the proxy in front was left to send.',
     registers: [registry],
   })
   const active = new Gauge({
@@ -46,6 +58,10 @@ export const createTransferMeter = (registry: Registry): TransferMeter => {
           gauge.dec()
         },
       }
+    },
+    leftToProxy(count) {
+      leftToProxy.inc()
+      leftBytes.inc(count)
     },
     transfers: (direction) => ({ ...tracked[direction].now }),
   }

@@ -11,6 +11,30 @@ const proxies = parseTrustedProxies(['10.0.0.0/8', '127.0.0.1', 'fd00::/8', '::1
 const addressOf = (peer: string, chain: string): string =>
   clientFacts(request(peer, { 'x-forwarded-for': chain }), proxies, null).clientAddress
 
+describe('a proxy that sends files', () => {
+  const says = { 'x-sendfile-type': 'X-Accel-Redirect' }
+  const sends = (peer: string, headers: Record<string, string>): boolean =>
+    clientFacts(request(peer, headers), proxies, null).proxySends
+
+  it('says so, and is trusted', () => {
+    assert.equal(sends('127.0.0.1', says), true)
+    assert.equal(sends('10.1.2.3', { ...says, 'x-forwarded-for': '203.0.113.9' }), true)
+    assert.equal(sends('192.0.2.1', says), false)
+    assert.equal(sends('192.0.2.1', { ...says, 'x-forwarded-for': '127.0.0.1' }), false)
+    assert.equal(sends('127.0.0.1', {}), false)
+    assert.equal(sends('127.0.0.1', { 'x-sendfile-type': 'X-Sendfile' }), false)
+    assert.equal(clientFacts(request('127.0.0.1', says), [], null).proxySends, false)
+  })
+
+  it('says that it could not, and is trusted', () => {
+    const failed = { 'x-sendfile-type': 'failed' }
+    assert.equal(sends('127.0.0.1', failed), false)
+    assert.equal(clientFacts(request('127.0.0.1', failed), proxies, null).proxyFailed, true)
+    assert.equal(clientFacts(request('127.0.0.1', says), proxies, null).proxyFailed, false)
+    assert.equal(clientFacts(request('192.0.2.1', failed), proxies, null).proxyFailed, false)
+  })
+})
+
 describe('clientFacts', () => {
   it('believes the connection, and headers only from trusted proxies', () => {
     assert.equal(

@@ -37,6 +37,10 @@ export interface ClientFacts {
   readonly baseUrl: string
   /** The origin of pages of ours; null where only the client says under which name it found us. */
   readonly ownOrigin: string | null
+  /** A proxy that is trusted says that it sends files itself, as nginx does that is told to by `X-Accel-Redirect`. */
+  readonly proxySends: boolean
+  /** It was to send this file itself and could not. */
+  readonly proxyFailed: boolean
 }
 
 /** True when the connection comes from a proxy whose word about the client is taken. */
@@ -78,6 +82,8 @@ export const clientFacts = (
     clientAddress: trusted ? forwardedAddress(header(request.headers['x-forwarded-for']), direct, proxies) : direct,
     baseUrl,
     ownOrigin: configuredBaseUrl !== null || trusted || isUnmistakable(host) ? originIn(baseUrl) : null,
+    proxySends: trusted && request.headers['x-sendfile-type'] === 'X-Accel-Redirect',
+    proxyFailed: trusted && request.headers['x-sendfile-type'] === 'failed',
   }
 }
 

@@ -41,6 +41,10 @@ export interface Exchange {
   /** Bytes of the body that were received as a file, and of the answer's body that were handed over. */
   received: number
   sent: number
+  /** Bytes that a proxy was left to send. */
+  leftToProxy: number
+  /** The proxy was left to send the file, could not, and asks again. */
+  proxyFailed: boolean
   /** The last byte of the answer was handed over on a connection that stays open for a while. */
   lingers: boolean
   /** Set once the caller was admitted. */
@@ -106,6 +110,8 @@ export const beginExchange = (
     failure: null,
     received: 0,
     sent: 0,
+    leftToProxy: 0,
+    proxyFailed: false,
     lingers: false,
     arrival: null,
     ...given,

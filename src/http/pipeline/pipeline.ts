@@ -26,6 +26,7 @@ export interface Arrival {
   readonly requestId: string
   readonly clientAddress: string
   readonly baseUrl: string
+  readonly proxySends: boolean
   /** Made by the gate. */
   readonly admission: object
   /**

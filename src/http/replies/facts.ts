@@ -18,6 +18,10 @@ export interface RequestFacts {
   readonly failure: Failure | null
   readonly received: number
   readonly sent: number
+  /** What the proxy in front was left to send. */
+  readonly leftToProxy: number
+  /** It could not, and asked again. */
+  readonly proxyFailed: boolean
   /** All of the answer was handed over. */
   readonly whole: boolean
   readonly milliseconds: number
@@ -30,7 +34,8 @@ export const factsOf = (request: IncomingMessage, response: ServerResponse, exch
   // Later it is the one that the route is looked up by.
   const { method = '', url = '' } = request
   return (): RequestFacts => {
-    const { requestId, startedAtMs, operation, failure, received, sent, caller, clientAddress, lingers } = exchange
+    const { requestId, startedAtMs, operation, failure, caller, clientAddress, lingers } = exchange
+    const { received, sent, leftToProxy, proxyFailed } = exchange
     return {
       requestId,
       method,
@@ -40,6 +45,8 @@ export const factsOf = (request: IncomingMessage, response: ServerResponse, exch
       failure,
       received,
       sent,
+      leftToProxy,
+      proxyFailed,
       whole: response.writableEnded || lingers,
       milliseconds: performance.now() - startedAtMs,
       caller,

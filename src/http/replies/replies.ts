@@ -125,7 +125,11 @@ class WayOut implements Replies {
     reply.hijack()
     const exchange = exchangeOf(request)
     const headers = { ...exchange.headers, ...this.#located(given.headers) }
-    const { bytes } = given
+    const { bytes, leftToProxy = 0 } = given
+    if (leftToProxy > 0) {
+      exchange.leftToProxy = leftToProxy
+      this.#deps.metrics.leftToProxy(leftToProxy)
+    }
     if (bytes === null) {
       reply.raw.writeHead(given.status, headers).end()
     } else {

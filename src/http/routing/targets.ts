@@ -27,8 +27,7 @@ export const createTargets = (wires: readonly Wire[], templates: readonly string
     fold(wire, target) {
       const asked = pathOf(target)
       const [path = ''] = asked.split('?', 1)
-      const spelled = wire.spelled?.(path) ?? path
-      const folded = folds.get(wire)?.(spelled) ?? spelled
+      const folded = folds.get(wire)?.(path) ?? path
       if (folded === path) return target
       return target.slice(0, target.length - asked.length) + folded + asked.slice(path.length)
     },

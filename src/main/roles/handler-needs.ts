@@ -44,6 +44,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     smallFiles: createSmallFiles(),
     admission: downloads.admission,
     redirects: settings.redirectDownloads,
+    proxyFiles: settings.sendByProxy,
     role,
     readiness: watchReadiness({
       dependencies: [

@@ -103,6 +103,12 @@ export const settingNames = [
     meaning: 'true sends clients to signed addresses of the object store for files above 64 KiB.',
   },
   {
+    name: 'SVC_SEND_BY_PROXY',
+    fallback: 'off',
+    meaning:
+      'Where nginx in front has the folder of the stored files, such as /svc-files/; it then sends those above 64 KiB.',
+  },
+  {
     name: 'SVC_PROCESSES',
     fallback: '1',
     meaning: 'Gateway processes that share the port, for machines with several cores; they divide the download slots.',

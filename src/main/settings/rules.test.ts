@@ -52,6 +52,29 @@ const cases: Record<
     good: [['false', (s) => s.redirectDownloads, false]],
     bad: ['yes', '1', 'true'],
   },
+  SVC_SEND_BY_PROXY: {
+    good: [['off', (s) => s.sendByProxy, null]],
+    bad: [
+      // Nobody is trusted.
+      '/svc-files/',
+      ...[
+        '/',
+        'svc-files/',
+        '//',
+        '/a//b',
+        '/a/../b',
+        '/./a',
+        '/a b/',
+        '/a?b',
+        '/a#b',
+        '/%61',
+        '/a\\b',
+        '@named',
+        '/é',
+      ],
+      ...['https://files.example.org/a', `/${'a'.repeat(65)}`, '/a'.repeat(9), '/api/', '/V2/files', '/health'],
+    ],
+  },
   SVC_PROCESSES: {
     good: [['4', (s) => s.processes, 4]],
     bad: ['0', '65', 'all'],
@@ -269,6 +292,29 @@ describe('readSettings', () => {
     })
     assert.equal(told.length, 3)
     assert.ok(!told.join('\n').includes('hush'), told.join('\n'))
+  })
+})
+
+describe('a proxy that sends files', () => {
+  const trusted = { SVC_TRUSTED_PROXIES: '127.0.0.1' }
+
+  it('has them at a location, with a slash at its end', () => {
+    for (const [text, location] of [
+      ['/svc-files/', '/svc-files/'],
+      ['/svc-files', '/svc-files/'],
+      ['/_a/b.c/1-2', '/_a/b.c/1-2/'],
+    ] as const)
+      assert.equal(readSettings({ ...trusted, SVC_SEND_BY_PROXY: text }).sendByProxy, location)
+  })
+
+  it('is trusted, and has a folder to send them from', () => {
+    const asked = { SVC_SEND_BY_PROXY: '/svc-files/', SVC_BLOB_STORE: 's3://bucket' }
+    assert.match(faultsOf({ ...trusted, ...asked }).join('\n'), /^SVC_SEND_BY_PROXY: .*folder.*SVC_BLOB_STORE=file:/)
+    assert.match(
+      faultsOf({ SVC_SEND_BY_PROXY: '/svc-files/' }).join('\n'),
+      /^SVC_SEND_BY_PROXY: .*not trusted.*SVC_TRUSTED_PROXIES$/,
+    )
+    assert.equal(faultsOf(asked).length, 2)
   })
 })
 

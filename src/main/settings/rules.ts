@@ -26,6 +26,7 @@ import { baseUrl } from './base-url.ts'
 import { type BlobStoreSetting, blobStoreSetting } from './blob-store.ts'
 import { size, time } from './measures.ts'
 import { clientNames, type SettingName, settingNames } from './names.ts'
+import { proxyLocation, sendByProxyFaults } from './proxy-location.ts'
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
@@ -53,6 +54,8 @@ export interface Settings {
   readonly sharedDownloadSlots: number | null
   readonly downloadWaitMs: number
   readonly redirectDownloads: boolean
+  /** Where the proxy in front has the folder of the stored files, with a slash at its end; null: we send them. */
+  readonly sendByProxy: string | null
   readonly processes: number
   readonly requestsPerSecond: number
   readonly trustedProxies: TrustedProxies
@@ -132,6 +135,9 @@ export const readSettings = (environment: Environment): Settings => {
       text === 'off' ? null : wholeNumber(1, downloadSlotsMax)(text),
     ),
     downloadWaitMs: read('SVC_DOWNLOAD_WAIT_SECONDS', downloadWaitSecondsDefault * second, time(second, 0, 600)),
+    sendByProxy: read<string | null>('SVC_SEND_BY_PROXY', null, (text) =>
+      text === 'off' ? null : proxyLocation(text),
+    ),
     processes: read('SVC_PROCESSES', 1, wholeNumber(1, gatewayProcessesMax)),
     redirectDownloads: read<boolean>('SVC_REDIRECT_DOWNLOADS', false, flag),
     requestsPerSecond: read('SVC_REQUESTS_PER_SECOND', requestsPerSecondDefault, wholeNumber(1, 1_000_000)),
@@ -141,6 +147,7 @@ export const readSettings = (environment: Environment): Settings => {
   }
   if (settings.redirectDownloads && settings.blobStore.kind !== 's3')
     faults.push('SVC_REDIRECT_DOWNLOADS: only an object store has addresses (SVC_BLOB_STORE=s3://…)')
+  if (settings.sendByProxy !== null) faults.push(...sendByProxyFaults(settings))
   if (faults.length > 0) throw new SettingsInvalid(faults)
   return Object.freeze(settings)
 }

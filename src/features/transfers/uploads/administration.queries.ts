@@ -9,7 +9,7 @@ export const openUploadsPage = (q: Queries, start: Start, limit: number) => {
   const { is, id } = idsBeyond(start)
   return q
     .selectFrom('uploads')
-    .leftJoin('claims', 'claims.id', 'uploads.id')
+    .innerJoin('claims', 'claims.id', 'uploads.id')
     .leftJoin('assemblies', 'assemblies.claim_id', 'uploads.id')
     .select([
       'uploads.id',
@@ -41,7 +41,7 @@ export const sessionsOfDisabled = (q: Queries, limit: number): Promise<{ id: str
     .select('uploads.id')
     .where('accounts.enabled', '=', 0)
     .where('uploads.status', '=', pending)
-    .where('uploads.kind', '!=', 'raw')
+    .where('uploads.kind', '=', 'session')
     .unionAll(
       q
         .selectFrom('service_accounts')
@@ -53,7 +53,7 @@ export const sessionsOfDisabled = (q: Queries, limit: number): Promise<{ id: str
         .select('uploads.id')
         .where('service_accounts.enabled', '=', 0)
         .where('uploads.status', '=', pending)
-        .where('uploads.kind', '!=', 'raw'),
+        .where('uploads.kind', '=', 'session'),
     )
     .limit(limit)
     .execute()
