@@ -76,36 +76,99 @@ export const smallPuts = async (
   round: string,
 ): Promise<number> => {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
-  const files = Array.from({ length: count }, (_, index) => {
-    const body = randomBytes(bytes)
-    return { name: `small-${round}-${index}`, body, sha256: createHash('sha256').update(body).digest('hex') }
-  })
-  let next = 0
-  const worker = async (): Promise<void> => {
-    for (let file = files[next++]; file !== undefined; file = files[next++]) {
-      const { url, headers } = await server.upload(file.name, file.sha256)
-      await send(agent, url, headers, file.body)
-    }
-  }
+  const files = Array.from({ length: count }, (_, index) => smallFile(bytes, round, index))
   const began = performance.now()
-  await Promise.all(Array.from({ length: connections }, worker))
+  await byWorkers(connections, count, async (index) => {
+    const file = files[index]
+    if (file === undefined) return
+    const { url, headers } = await server.upload(file.name, file.sha256)
+    await send(agent, 'PUT', url, headers, file.body)
+  })
   const seconds = (performance.now() - began) / 1000
   agent.destroy()
   return seconds
 }
 
-const send = (agent: Agent, url: string, headers: Headers, body: Uint8Array): Promise<void> =>
+/** Seconds until what {@link smallPuts} stored is fetched again, each file once. Only of this service. */
+export const smallGetsEach = async (
+  server: Bench,
+  bytes: number,
+  count: number,
+  connections: number,
+  round: string,
+): Promise<number> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const began = performance.now()
+  await byWorkers(connections, count, async (index) => {
+    const { url, headers } = server.download(smallName(round, index), '')
+    const got = await send(agent, 'GET', url, headers)
+    if (got !== bytes) throw new Error(`${url}: ${got} of ${bytes} bytes`)
+  })
+  const seconds = (performance.now() - began) / 1000
+  agent.destroy()
+  return seconds
+}
+
+/** Milliseconds that each of small PUTs takes: at least so many, and more for as long as `goesOn` says. */
+export const timedPuts = async (
+  server: Bench,
+  bytes: number,
+  least: number,
+  connections: number,
+  round: string,
+  goesOn: () => boolean,
+): Promise<number[]> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const took: number[] = []
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < least || goesOn()) {
+      const { name, body, sha256 } = smallFile(bytes, round, next++)
+      const { url, headers } = await server.upload(name, sha256)
+      const began = performance.now()
+      await send(agent, 'PUT', url, headers, body)
+      took.push(performance.now() - began)
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, worker))
+  agent.destroy()
+  return took
+}
+
+const smallName = (round: string, index: number): string => `small-${round}-${index}`
+
+const smallFile = (bytes: number, round: string, index: number) => {
+  const body = randomBytes(bytes)
+  return { name: smallName(round, index), body, sha256: createHash('sha256').update(body).digest('hex') }
+}
+
+const byWorkers = async (workers: number, count: number, work: (index: number) => Promise<void>): Promise<void> => {
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < count; index = next++) await work(index)
+  }
+  await Promise.all(Array.from({ length: workers }, worker))
+}
+
+/** Resolves with how many bytes the answer has. */
+const send = (
+  agent: Agent,
+  method: 'GET' | 'PUT',
+  url: string,
+  headers: Headers,
+  body: Uint8Array = Buffer.alloc(0),
+): Promise<number> =>
   new Promise((resolve, reject) => {
-    const outgoing = request(url, {
-      agent,
-      method: 'PUT',
-      headers: { ...headers, 'content-length': String(body.byteLength) },
-    })
+    const length = method === 'PUT' ? { 'content-length': String(body.byteLength) } : {}
+    const outgoing = request(url, { agent, method, headers: { ...headers, ...length } })
     outgoing.on('error', reject)
     outgoing.on('response', (incoming) => {
-      incoming.resume()
+      let got = 0
+      incoming.on('data', (piece: Uint8Array) => {
+        got += piece.byteLength
+      })
       incoming.on('end', () => {
-        if ((incoming.statusCode ?? 500) < 300) resolve()
+        if ((incoming.statusCode ?? 500) < 300) resolve(got)
         else reject(new Error(`${url}: ${incoming.statusCode}`))
       })
     })

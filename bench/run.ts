@@ -9,6 +9,7 @@ import { measureScale } from './scale.ts'
 import { scenarios } from './scenarios.ts'
 import { peerNames, startServers } from './servers.ts'
 import { brief, type Sizes, thorough } from './setting.ts'
+import { measureSmallFiles } from './small-files.ts'
 import { meanings, type Row, table } from './table.ts'
 
 /*
@@ -19,7 +20,7 @@ import { meanings, type Row, table } from './table.ts'
  * beside neighbours who mean no good (bench/hostile.ts); `--profile <folder>` writes down what keeps its event loop
  * busy then. `--scale <files>` and `--packages <packages>` ask another question, by themselves: whether it stays as
  * quick with so many files stored (bench/scale.ts), and whether packages are resolved and listed as quickly among so
- * many (bench/packages.ts).
+ * many (bench/packages.ts). `--small <files>` measures small files in the database and beside it (bench/small-files.ts).
  */
 
 /** Linux's names of the file systems that one is likely to meet (statfs(2)). */
@@ -36,6 +37,7 @@ const options = {
   only: { type: 'string' },
   scale: { type: 'string' },
   packages: { type: 'string' },
+  small: { type: 'string' },
   before: { type: 'string' },
   engine: { type: 'string' },
   profile: { type: 'string' },
@@ -56,6 +58,7 @@ const measuredAlone = (): Alone | null => {
   for (const [name, measure] of [
     ['scale', measureScale],
     ['packages', measurePackages],
+    ['small', (files: number, on: readonly string[]) => measureSmallFiles(files, on, values.before)],
   ] as const) {
     const wanted = values[name]
     if (wanted === undefined) continue
