@@ -110,6 +110,11 @@ export type AccessRule =
   | {
       readonly kind: 'repository'
       readonly actions: readonly RepositoryAction[]
+      /**
+       * Beside them, one of these at least: which of them it takes depends on the input, and the handler asks for that
+       * one.
+       */
+      readonly oneOf?: readonly RepositoryAction[]
       readonly also?: SecondRepository
     }
   /** A list that shows only what its actions allow to see: empty for who holds nothing. */
@@ -172,8 +177,12 @@ export type BodyOf<B extends BodyKind> = B extends { kind: 'json'; schema: infer
 
 /** Actions that the caller must hold, here or on a second repository, for the operations list. */
 export const listedActions = ({ access }: Operation): Action[] => [
-  ...new Set([...requiredActions(access), ...(secondOf(access)?.actions ?? [])]),
+  ...new Set([...requiredActions(access), ...alternatives(access), ...(secondOf(access)?.actions ?? [])]),
 ]
+
+/** Actions of which the caller must hold one, by what the request turns out to ask. */
+const alternatives = (access: AccessRule): readonly RepositoryAction[] =>
+  access.kind === 'repository' ? (access.oneOf ?? []) : []
 
 /** The second repository that a rule asks about. */
 export const secondOf = (access: AccessRule): SecondRepository | null =>

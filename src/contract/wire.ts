@@ -29,6 +29,11 @@ export interface Wire {
    * use ({@link bearerCredential}, {@link bearerOrBasicCredential}).
    */
   readonly credentialOf: (header: string | undefined) => string | null
+  /**
+   * A path as the templates of the operations spell it, where clients write some of them in another way. Asked before
+   * anything is made of the path.
+   */
+  readonly spelled?: (path: string) => string
   /** With the challenge of a 401 (RFC 9110, section 11.6.1). */
   readonly render: (failure: Failure, request: FailedRequest) => Rendered
 }

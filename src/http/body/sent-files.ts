@@ -66,7 +66,7 @@ const refuseOtherTypes = ({ mediaTypes }: Sent, request: IncomingMessage): void 
 }
 
 const refuseParts = (headerNames: readonly string[], { headers }: IncomingMessage): void => {
-  if (headers['content-range'] !== undefined)
+  if (headers['content-range'] !== undefined && !headerNames.includes('content-range'))
     throw invalid(
       '/headers/content-range',
       'a part of a file cannot be sent here: send the whole, or open an upload in parts',

@@ -1,6 +1,6 @@
 import secureJson from 'secure-json-parse'
 import { Failure } from '../../kernel/failure.ts'
-import { repeatedName } from './repeated-names.ts'
+import { repeatedName } from '../../kernel/repeated-names.ts'
 
 /** Turns whatever was thrown into a failure that may be shown. What has no name becomes `internal`, with its cause. */
 export const toFailure = (error: unknown, translate: (error: unknown) => Failure | null): Failure => {

@@ -27,7 +27,8 @@ export const createTargets = (wires: readonly Wire[], templates: readonly string
     fold(wire, target) {
       const asked = pathOf(target)
       const [path = ''] = asked.split('?', 1)
-      const folded = folds.get(wire)?.(path) ?? path
+      const spelled = wire.spelled?.(path) ?? path
+      const folded = folds.get(wire)?.(spelled) ?? spelled
       if (folded === path) return target
       return target.slice(0, target.length - asked.length) + folded + asked.slice(path.length)
     },

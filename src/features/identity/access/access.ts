@@ -201,7 +201,7 @@ export const refusal = (
     case 'service-administrator':
       return isServiceAdministrator(caller) ? null : missing('the recovery key')
     case 'repository':
-      return repositoryRefusal(rule.actions, held, where)
+      return repositoryRefusal(rule.actions, held, where) ?? noneOf(rule.oneOf, held, where)
     case 'own-job':
       return held.size === 0 ? notFound('job') : repositoryRefusal([rule.action], held, where)
     case 'administration':
@@ -226,6 +226,21 @@ const repositoryRefusal = (
   const forKeys = lacking.filter((action) => !actionsOf('write').has(action))
   const hint = forKeys.length === 0 ? '' : ` (only service keys hold ${forKeys.join(', ')})`
   return missing(`${lacking.join(', ')} on ${where}${hint}`)
+}
+
+const noneOf = (
+  actions: readonly RepositoryAction[] | undefined,
+  held: ReadonlySet<RepositoryAction>,
+  where: string,
+): Failure | null =>
+  actions === undefined || actions.some((action) => held.has(action))
+    ? null
+    : missing(`${actions.join(' or ')} on ${where}`)
+
+/** What whoever lacks an action hears that their input turned out to ask. */
+export const refuseUnlessHeld = (held: ReadonlySet<RepositoryAction>, action: RepositoryAction): void => {
+  const refused = repositoryRefusal([action], held, 'this repository')
+  if (refused !== null) throw refused
 }
 
 /** Lets the caller pass or throws the refusal, by what `q` knows. `parameters` are those of the path. */
