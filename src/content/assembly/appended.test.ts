@@ -116,7 +116,7 @@ forEachEngine((engine) => {
       },
       stored: () => storedBytes(living, claimId),
       publish: (digest: Sha256, by = living, lease = always) =>
-        publishAppended(by, { claimId, digest }, lease, async () => 'published'),
+        publishAppended(by, { claimId, said: { algorithm: 'sha256', hex: digest } }, lease, async () => 'published'),
       staged: async () => (await Array.fromAsync(store.listStaged())).length,
       read: async (bytes: Uint8Array): Promise<Sha256> => {
         const hash = createHash('sha256')

@@ -1,3 +1,4 @@
+import { createHash, hash } from 'node:crypto'
 import type { Transaction } from '../../database/database.ts'
 import type { AssembliesTable } from '../../database/tables/assemblies.ts'
 import type { Sha256 } from '../../kernel/digest.ts'
@@ -10,10 +11,17 @@ import { type Content, type Room, roomOf } from '../claims/room.ts'
 import { ingest } from '../ingest/ingest.ts'
 import { isThereAlready } from './assembled.ts'
 import { deleteAssembly, findAssembly, markAppendedVerified } from './assembly.queries.ts'
-import { type AssemblyDeps, type Lease, partsLost } from './assembly.ts'
+import { type AssemblyDeps, type Lease, partsLost, saidIfLost } from './assembly.ts'
 import { segmentsOf } from './segments.ts'
 
 type Commit<T> = (tx: Transaction, content: Content, now: string) => Promise<T>
+
+/** What all of it is said to be. */
+export interface SaidDigest {
+  readonly algorithm: 'sha256' | 'sha512'
+  /** Lowercase hexadecimal digits. */
+  readonly hex: string
+}
 
 /**
  * Verifies that all that was appended has the digest that is said now, and publishes it with the caller's rows. 422
@@ -25,19 +33,20 @@ type Commit<T> = (tx: Transaction, content: Content, now: string) => Promise<T>
  */
 export const publishAppended = async <T>(
   deps: AssemblyDeps,
-  { claimId, digest }: { readonly claimId: string; readonly digest: Sha256 },
+  { claimId, said }: { readonly claimId: string; readonly said: SaidDigest },
   lease: Lease,
   commit: Commit<T>,
 ): Promise<T> => {
   const room = await roomOf(deps, claimId)
-  if (room.name !== null && digestOfName(room.name) !== digest) throw otherDigest(digestOfName(room.name), digest)
+  if (room.name !== null && said.algorithm === 'sha256' && digestOfName(room.name) !== said.hex)
+    throw otherDigest(digestOfName(room.name), said)
   const row = await findAssembly(deps.database.reader, claimId)
-  if (row === undefined || row.stored_bytes === 0) return publishNothing(deps, room, digest, row, commit)
+  if (row === undefined || row.stored_bytes === 0) return publishNothing(deps, room, said, row, commit)
   const growing = deps.store.growing(row.place)
   const found = await digestOf(deps, row, growing, lease)
   // What was never seen to be what was declared may be anything. What was, and was not announced, got no name.
   if (found instanceof AssemblyLost && (row.verified === 0 || room.name === null)) throw partsLost(found)
-  if (!(found instanceof AssemblyLost) && found !== digest) throw otherDigest(found, digest)
+  const digest = await verifiedDigest(deps, row, growing, { found, announced: room.name }, said, lease)
   deps.reach('publish.staged')
   lease.assertHeld()
   const bytes = row.stored_bytes
@@ -70,8 +79,52 @@ const endAppending = async ({ database }: AssemblyDeps, claimId: string, bytes: 
   if (!marked) throw new Failure('busy', 'Another request has appended to this upload.', { retryAfterSeconds: 5 })
 }
 
-const otherDigest = (found: Sha256, said: Sha256): Failure =>
-  new Failure('checksum_mismatch', `What was sent has the SHA-256 ${found}; ${said} was declared.`)
+const otherDigest = (found: string, { algorithm, hex }: SaidDigest): Failure =>
+  new Failure(
+    'checksum_mismatch',
+    `What was sent has the digest ${algorithm}:${found}; ${algorithm}:${hex} was declared.`,
+  )
+
+interface Found {
+  readonly found: Sha256 | AssemblyLost
+  readonly announced: BlobName | null
+}
+
+/** The SHA-256 of what was said, once that is proven to be so. Of what was lost only what was announced is known. */
+const verifiedDigest = async (
+  deps: AssemblyDeps,
+  row: AssembliesTable,
+  growing: GrowingBlob,
+  { found, announced }: Found,
+  said: SaidDigest,
+  lease: Lease,
+): Promise<Sha256> => {
+  if (found instanceof AssemblyLost) {
+    if (announced === null || said.algorithm !== 'sha256') throw partsLost(found)
+    return digestOfName(announced)
+  }
+  const is =
+    said.algorithm === 'sha256' ? found : await otherSum(deps, row, growing, said.algorithm, lease).catch(saidIfLost)
+  if (is !== said.hex) throw otherDigest(is, said)
+  return found
+}
+
+/** The digest of all that is stored by an algorithm that no running hash knows: it is read. */
+const otherSum = async (
+  { database }: AssemblyDeps,
+  { claim_id, stored_bytes }: AssembliesTable,
+  growing: GrowingBlob,
+  algorithm: string,
+  lease: Lease,
+): Promise<string> => {
+  const sum = createHash(algorithm)
+  for await (const segment of segmentsOf(database.reader, claim_id, stored_bytes))
+    for await (const piece of await growing.readSegment(segment)) {
+      lease.assertHeld()
+      sum.update(piece)
+    }
+  return sum.digest('hex')
+}
 
 /** Null when it is done. Only of what was verified. */
 const giveName = async (
@@ -124,13 +177,15 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 const publishNothing = <T>(
   deps: AssemblyDeps,
   room: Room,
-  digest: Sha256,
+  said: SaidDigest,
   row: AssembliesTable | undefined,
   commit: Commit<T>,
-): Promise<T> =>
-  ingest(
+): Promise<T> => {
+  const sum = hash(said.algorithm, '')
+  if (sum !== said.hex) throw otherDigest(sum, said)
+  return ingest(
     deps,
-    { room, stagingId: newId(deps.clock.now()), pieces: nothing(), expected: { bytes: 0, digest }, maxBytes: 0 },
+    { room, stagingId: newId(deps.clock.now()), pieces: nothing(), expected: { bytes: 0, digest: null }, maxBytes: 0 },
     {
       commit: async (tx, content, now) => {
         if (row !== undefined) await deleteAssembly(tx, room.id)
@@ -138,3 +193,4 @@ const publishNothing = <T>(
       },
     },
   )
+}

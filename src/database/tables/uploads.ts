@@ -1,8 +1,11 @@
-/** Bytes on their way in. A session is seen by its creator; a raw transfer lives as long as its request. */
+/**
+ * Bytes on their way in. A session is seen by its creator; a raw transfer lives as long as its request. What is
+ * appended to by a protocol of others has its claim from the first byte on, and no row any more once it is published.
+ */
 export interface UploadsTable {
   id: string
   repository: string
-  kind: 'session' | 'raw'
+  kind: 'session' | 'raw' | 'appended'
   /** Actor that started it; only the same actor sees it. */
   owner: string
   idempotency_key: string | null

@@ -9,7 +9,7 @@ export const openUploadsPage = (q: Queries, start: Start, limit: number) => {
   const { is, id } = idsBeyond(start)
   return q
     .selectFrom('uploads')
-    .innerJoin('claims', 'claims.id', 'uploads.id')
+    .leftJoin('claims', 'claims.id', 'uploads.id')
     .leftJoin('assemblies', 'assemblies.claim_id', 'uploads.id')
     .select([
       'uploads.id',
@@ -41,7 +41,7 @@ export const sessionsOfDisabled = (q: Queries, limit: number): Promise<{ id: str
     .select('uploads.id')
     .where('accounts.enabled', '=', 0)
     .where('uploads.status', '=', pending)
-    .where('uploads.kind', '=', 'session')
+    .where('uploads.kind', '!=', 'raw')
     .unionAll(
       q
         .selectFrom('service_accounts')
@@ -53,7 +53,7 @@ export const sessionsOfDisabled = (q: Queries, limit: number): Promise<{ id: str
         .select('uploads.id')
         .where('service_accounts.enabled', '=', 0)
         .where('uploads.status', '=', pending)
-        .where('uploads.kind', '=', 'session'),
+        .where('uploads.kind', '!=', 'raw'),
     )
     .limit(limit)
     .execute()

@@ -1,5 +1,6 @@
 import { release } from '../../../content/claims/claims.ts'
 import type { Database } from '../../../database/database.ts'
+import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
@@ -12,7 +13,7 @@ import { cancel } from './uploads.ts'
 export interface OpenUploadRecord {
   readonly id: string
   readonly repository: string
-  readonly kind: 'session' | 'raw'
+  readonly kind: UploadsTable['kind']
   readonly owner: string
   readonly reservedBytes: string
   readonly storedBytes: string
@@ -31,7 +32,7 @@ const recordOf = (row: OpenUploadRow, now: string): OpenUploadRecord => ({
   repository: row.repository,
   kind: row.kind,
   owner: row.owner,
-  reservedBytes: String(row.size),
+  reservedBytes: String(row.size ?? 0),
   storedBytes: String(row.stored_bytes ?? 0),
   sending: row.turn_until !== null && row.turn_until > now,
   createdAt: row.created_at,
@@ -64,7 +65,7 @@ export const cancelAnyUpload = ({ database, clock }: Deps, actor: Actor, id: str
       throw new Failure('upload_state', 'The upload is published and cannot be cancelled. Delete the file instead.')
     if (row.status === 'cancelled') return
     const now = timestamp(clock.now())
-    if (row.kind === 'session') await cancel(tx, row, now)
+    if (row.kind !== 'raw') await cancel(tx, row, now)
     else {
       await release(tx, id, now)
       await deleteUpload(tx, id)

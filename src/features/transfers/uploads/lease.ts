@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../../../database/database.ts'
+import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
@@ -39,14 +40,30 @@ const lost = (): Failure => new Failure('busy', 'Another request has taken this 
  * back here. 404 for others' uploads, 409 `upload_state` unless the session is pending, 503 `busy` while another has
  * the lease.
  */
-export const withLease = async <T>(
+export const withLease = <T>(
   deps: LeaseDeps,
   scope: UploadScope,
   id: string,
   work: (session: Session, lease: UploadLease) => Promise<T>,
+): Promise<T> => underLease(deps, id, (tx) => lockPending(tx, scope, id), work)
+
+const lockPending = async (tx: Transaction, scope: UploadScope, id: string): Promise<Session> => {
+  const session = await lockOwn(tx, scope, id)
+  if (session.status !== 'pending') throw ended(session)
+  return session
+}
+
+type Leased = Pick<UploadsTable, 'expires_at' | 'turn_holder' | 'turn_until'>
+
+/** The same of any upload. `lock` locks its row, and throws unless the upload is the caller's, and pending. */
+export const underLease = async <Row extends Leased, T>(
+  deps: LeaseDeps,
+  id: string,
+  lock: (tx: Transaction) => Promise<Row>,
+  work: (session: Row, lease: UploadLease) => Promise<T>,
 ): Promise<T> => {
   const holder = newId(deps.clock.now())
-  const session = await takeLease(deps, scope, id, holder)
+  const session = await takeLease(deps, id, holder, lock)
   try {
     return await whileRenewing(deps, id, holder, (assertHeld) =>
       work(session, {
@@ -66,13 +83,17 @@ export const withLease = async <T>(
   }
 }
 
-const takeLease = (deps: LeaseDeps, scope: UploadScope, id: string, holder: string): Promise<Session> =>
+const takeLease = <Row extends Leased>(
+  deps: LeaseDeps,
+  id: string,
+  holder: string,
+  lock: (tx: Transaction) => Promise<Row>,
+): Promise<Row> =>
   deps.database.transaction(
     async (tx) => {
-      const session = await lockOwn(tx, scope, id)
+      const session = await lock(tx)
       const nowMs = deps.clock.now()
       const now = timestamp(nowMs)
-      if (session.status !== 'pending') throw ended(session)
       if (session.expires_at <= now)
         throw new Failure('upload_state', 'The upload session has expired; start a new one.')
       const left = session.turn_holder !== null && deps.leftLeases.has(session.turn_holder)

@@ -210,7 +210,7 @@ export const listOpenUploads = defineOperation({
           fields({
             id: Uuid,
             repository: RepositoryId,
-            kind: oneOf(['session', 'raw'] as const),
+            kind: oneOf(['session', 'raw', 'appended'] as const),
             owner: Type.String(),
             reservedBytes: ByteCount,
             storedBytes: ByteCount,

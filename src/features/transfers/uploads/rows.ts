@@ -34,6 +34,21 @@ export const sessionRow = (scope: UploadScope, key: string, wanted: NewDescripto
   turn_until: null,
 })
 
+/** What is appended to; nobody knows yet what it will be, nor sends to it. */
+export const appendedRow = (scope: UploadScope, name: string, lifetimeMs: number, nowMs: number): UploadsTable => ({
+  ...begun(scope, nowMs),
+  expires_at: timestamp(nowMs + lifetimeMs),
+  kind: 'appended',
+  idempotency_key: null,
+  name,
+  size: null,
+  sha256: null,
+  labels: '[]',
+  metadata: '{}',
+  turn_holder: null,
+  turn_until: null,
+})
+
 /** What is known of a transfer when it begins. */
 export interface NewTransfer {
   readonly name: string

@@ -19,6 +19,26 @@ export const findUpload = (
     .where('kind', '=', 'session')
     .executeTakeFirst()
 
+export const findAppended = async (q: Queries, id: string): Promise<UploadsTable | undefined> =>
+  (await byId(q, { id }))[0]
+
+const byId = prepareQuery((q, p: Parameters<{ id: string }>) =>
+  q.selectFrom('uploads').selectAll().where('id', '=', p('id')),
+)
+
+/** How many uploads that are appended to are open of an owner, counted up to a bound. */
+export const openAppendedOf = async (q: Queries, owner: string, bound: number): Promise<number> =>
+  (
+    await q
+      .selectFrom('uploads')
+      .select('id')
+      .where('owner', '=', owner)
+      .where('status', '=', sql.lit('pending' as const))
+      .where('kind', '=', 'appended')
+      .limit(bound)
+      .execute()
+  ).length
+
 const lockById = prepareQuery((q, p: Parameters<{ id: string }>) =>
   q.selectFrom('uploads').selectAll().where('id', '=', p('id')).forUpdate(),
 )
@@ -64,7 +84,7 @@ export const insertUpload = prepareQuery((q, p: Parameters<UploadsTable>) =>
 export const updateUpload = async (
   tx: Transaction,
   id: string,
-  to: Partial<Pick<UploadsTable, 'status' | 'ended_at' | 'turn_holder' | 'turn_until'>>,
+  to: Partial<Pick<UploadsTable, 'status' | 'expires_at' | 'ended_at' | 'turn_holder' | 'turn_until'>>,
 ): Promise<void> => {
   await tx.updateTable('uploads').set(to).where('id', '=', id).execute()
 }
@@ -138,7 +158,7 @@ export const expiredSessions = (q: Queries, now: string, limit: number) =>
     .selectFrom('uploads')
     .select('id')
     .where('status', '=', sql.lit('pending' as const))
-    .where('kind', '=', 'session')
+    .where('kind', '!=', 'raw')
     .where('expires_at', '<=', now)
     .where((eb) => eb.or([eb('turn_until', 'is', null), eb('turn_until', '<=', now)]))
     .limit(limit)
