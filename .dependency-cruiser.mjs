@@ -30,7 +30,7 @@ const sharedFiles = '^src/adapters/files/'
 
 const slices = {
   adapters: ['ports', 'kernel', sharedFiles],
-  protocols: slice,
+  protocols: [...slice, 'ports'],
 }
 
 /** What features do, each on those left of it. */
@@ -101,6 +101,13 @@ export default {
       from: { path: `^src/features/${name}/`, pathNot: tests },
       to: { path: `^src/features/(?:${neighbourhoods.slice(index + 1).join('|')})/` },
     })),
+    {
+      name: 'protocols-beside-operating',
+      severity: 'error',
+      comment: 'Protocols stand on all neighbourhoods of features but operating.',
+      from: { path: '^src/protocols/', pathNot: tests },
+      to: { path: '^src/features/operating/' },
+    },
     {
       name: 'declarations-are-pure',
       severity: 'error',

@@ -117,6 +117,7 @@ const forbidden: [from: string, to: string, rule: string][] = [
   ['src/protocols/oci/manifests.ts', '../npm/packument.ts', 'floor-protocols'],
   ['src/protocols/oci/manifests.ts', '../../http/pipeline.ts', 'floor-protocols'],
   ['src/protocols/oci/manifests.ts', '../../features/transfers/uploads/uploads.queries.ts', 'floor-protocols'],
+  ['src/protocols/oci/manifests.ts', '../../features/operating/health/health.ts', 'protocols-beside-operating'],
   ['src/kernel/digest.test.ts', '../content/ingest.ts', 'floor-kernel-tests'],
   ['src/features/catalog/artifacts/artifacts.test.ts', '../references/references.queries.ts', 'floor-features-tests'],
   ['src/adapters/blob-s3/store.test.ts', '../blob-directory/store.ts', 'floor-adapters-tests'],

@@ -1,5 +1,6 @@
 import type { Operation } from '../../src/contract/operation.ts'
 import { patterns } from '../../src/kernel/names.ts'
+import { patterns as ociPatterns } from '../../src/protocols/oci/vocabulary.ts'
 
 /** The file of all examples is the five bytes `hello`. */
 const sha256 = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'
@@ -37,6 +38,8 @@ const byName: Readonly<Record<string, string>> = {
   protectedLabels: 'release',
   q: 'hello',
   requestId: 'mwq0k3zt-17',
+  reference: 'latest',
+  repositories: `${exampleRepository}/hello`,
   repository: exampleRepository,
   secret: 'shown once',
   size: '5',
@@ -45,6 +48,7 @@ const byName: Readonly<Record<string, string>> = {
   summary: 'What it does',
   target: 'builds',
   token: 'shown once',
+  tags: 'latest',
   version: '1.0.0',
 }
 
@@ -60,6 +64,7 @@ const byPattern: Readonly<Record<string, string>> = {
   [patterns.utcMilliseconds]: time,
   [patterns.dateTime]: '2027-11-21T14:42:53.431Z',
   [patterns.downloadId]: 'nightly-mirror-0001',
+  [ociPatterns.digest]: `sha256:${sha256}`,
 }
 
 /** Bodies in which fields depend on one another. */
@@ -90,14 +95,25 @@ const bodies: Readonly<Record<string, object>> = {
   updateUser: { enabled: false },
 }
 
+/** Bytes of a media type, where they are not just any. */
+const files: Readonly<Record<string, readonly [mediaType: string, text: string]>> = {
+  putManifest: [
+    'application/vnd.oci.image.index.v1+json',
+    '{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]}',
+  ],
+}
+
 /** What a path names, where it is not what the others do. */
 const paths: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  deleteBlob: { digest: 'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a' },
+  deleteManifest: { reference: 'unwanted' },
   deleteRepository: { repository: 'images' },
   removeRaw: { assetPath: 'app/1.0.0/leaked.tar.gz' },
 }
 
 /** Of a query, what has to be there besides in some cases. */
 const queries: Readonly<Record<string, readonly string[]>> = {
+  beginBlob: ['digest'],
   explainAccess: ['repository'],
 }
 
@@ -186,8 +202,8 @@ export const exampleRequest = (operation: Operation): ExampleRequest => {
     return { method, path: address, headers: { ...sent, 'content-type': 'application/json' }, body: json }
   }
   if (body.kind === 'none') return { method, path: address, headers: sent, body: null }
-  const type = body.mediaTypes?.[0] ?? 'text/plain'
-  return { method, path: address, headers: { ...sent, 'content-type': type }, body: 'hello' }
+  const [type, file] = files[id] ?? [body.mediaTypes?.[0] ?? 'text/plain', 'hello']
+  return { method, path: address, headers: { ...sent, 'content-type': type }, body: file }
 }
 
 /** What comes back when it went well, by its status. */

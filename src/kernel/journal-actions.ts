@@ -9,10 +9,15 @@ export type JournalAction =
   | 'asset.replace'
   | 'asset.restore'
   | 'attachment.replace'
+  | 'blob.delete'
   | 'bytes.reclaim'
+  | 'image.delete'
+  | 'image.push'
   | 'package.register'
   | 'reference.add'
   | 'reference.remove'
+  | 'tag.remove'
+  | 'tag.set'
   | PromotionAction
 
 /** What the promotion journal tells. The partial indexes of the table name the same ones, in the same order. */

@@ -28,6 +28,7 @@ import { health } from '../features/operating/health/slice.ts'
 import { raw } from '../features/transfers/raw/slice.ts'
 import { uploads } from '../features/transfers/uploads/slice.ts'
 import type { JobKind } from '../jobs/enqueue.ts'
+import { oci } from '../protocols/oci/slice.ts'
 
 /** Every slice of the product. Those that speak of one resource of the interface stand together. */
 export const resources = [
@@ -56,6 +57,7 @@ export const resources = [
   [packages],
   [whereabouts],
   [feeds],
+  [oci],
 ] as const
 
 type Listed = (typeof resources)[number][number]

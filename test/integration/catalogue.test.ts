@@ -67,8 +67,11 @@ describe('the catalogue and the specification', () => {
     const any = [...ofKind('credential'), ...ofKind('visible')]
     assert.deepEqual(idsOf(any), [...forAnyCredential].sort())
     assert.deepEqual(idsOf(ofKind('session')), [...forEverySession].sort())
-    const readable = ofKind('repository').filter(({ access }) =>
-      requiredActions(access).every((action) => readActions.has(action)),
+    const readable = ofKind('repository').filter(
+      ({ access }) =>
+        access.kind === 'repository' &&
+        access.oneOf === undefined &&
+        requiredActions(access).every((action) => readActions.has(action)),
     )
     assert.deepEqual(idsOf(readable), [...forEveryReader].sort())
   })

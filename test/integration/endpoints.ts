@@ -4,6 +4,7 @@
 
 const repository = '/api/v1/repositories/{repository}'
 const artifact = `${repository}/artifacts/{id}`
+const image = '/v2/{repository}/{name}'
 
 export const specifiedEndpoints: readonly string[] = [
   // Health and discovery
@@ -164,7 +165,22 @@ export const endpointsOfOurs: readonly string[] = [
   `GET ${artifact}/explain`,
   `GET ${repository}/cleanup`,
   `PUT ${repository}/cleanup`,
+  // The OCI Distribution Specification.
+  'GET /v2/',
+  'GET /v2/_catalog',
+  `GET ${image}/blobs/{digest}`,
+  `DELETE ${image}/blobs/{digest}`,
+  `POST ${image}/blobs/uploads/`,
+  `GET ${image}/blobs/uploads/{id}`,
+  `PATCH ${image}/blobs/uploads/{id}`,
+  `PUT ${image}/blobs/uploads/{id}`,
+  `DELETE ${image}/blobs/uploads/{id}`,
+  `GET ${image}/manifests/{reference}`,
+  `PUT ${image}/manifests/{reference}`,
+  `DELETE ${image}/manifests/{reference}`,
+  `GET ${image}/tags/list`,
+  `GET ${image}/referrers/{digest}`,
 ]
 
 /** A row with the names of its parameters left out. */
-export const anonymous = (row: string): string => row.replaceAll(/\{[a-zA-Z]+(\*?)\}/g, '{$1}')
+export const anonymous = (row: string): string => row.replaceAll(/\{[a-zA-Z]+\+?(\*?)\}/g, '{$1}')

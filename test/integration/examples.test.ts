@@ -6,9 +6,11 @@ import { exampleAnswer, exampleId, exampleRepository, exampleRequest } from '../
 import type { Operation } from '../../src/contract/operation.ts'
 import { repositoryActions } from '../../src/kernel/actions.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
+import { putManifest } from '../../src/protocols/oci/operations.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
 import { onSqlite } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { digestOf } from '../harness/inspection.ts'
 import { publishPackage } from '../harness/packages.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, openUpload, publish } from '../harness/publishing.ts'
@@ -66,6 +68,15 @@ onSqlite((engine) => {
     const published = await publishPackage(service, key, exampleRepository, { name: 'hello', version: '1.0.0' })
     const register = `/api/v1/repositories/${exampleRepository}/artifacts/${published}/package`
     assert.equal((await service.ask({ method: 'POST', path: register, credential: key })).status, 200)
+    for (const body of ['hello', '{}']) {
+      const path = `/v2/${exampleRepository}/hello/blobs/uploads/?digest=sha256:${digestOf(body)}`
+      await expectAnswer(service, { method: 'POST', path, credential: key, body }, 201)
+    }
+    const index = exampleRequest(putManifest)
+    for (const tag of ['latest', 'unwanted']) {
+      const path = `/v2/${exampleRepository}/hello/manifests/${tag}`
+      await expectAnswer(service, { ...index, path, credential: key, body: String(index.body) }, 201)
+    }
   })
   after(() => service.stop())
 
@@ -80,13 +91,18 @@ onSqlite((engine) => {
     return json.id
   }
 
+  const blobUpload = async (): Promise<string> => {
+    const request = { method: 'POST', path: `/v2/${exampleRepository}/hello/blobs/uploads/`, credential: key }
+    return String((await expectAnswer(service, request, 202)).headers['docker-upload-uuid'])
+  }
+
   /** Something that is there, by the segment before its id. */
   const made: Readonly<Record<string, (operation: Operation) => Promise<string>>> = {
     artifacts: async ({ id }) =>
       id === 'registerPackage'
         ? await publishPackage(service, key, exampleRepository, { name: freshName('package'), version: '1.0.0' })
         : await publish(service, key, exampleRepository, newFile(freshName('file'), freshName('bytes'))),
-    uploads: ({ id }) => uploadWithBytes(id.startsWith('complete')),
+    uploads: ({ id, path }) => (path.startsWith('/v2') ? blobUpload() : uploadWithBytes(id.startsWith('complete'))),
     users: async () => (await newPerson()).id,
     members: async () => (await newPerson()).id,
     'access-groups': async () => {

@@ -26,7 +26,15 @@ export async function* checkRelations(q: Queries): AsyncGenerator<Finding> {
       )
   for (const id of await publishedAndDeleted(q, findingsMax))
     yield damage(`artifact ${id} is published and deleted at once`)
-  for (const table of ['artifacts', 'claims', 'group_grants', 'storage_policies', 'uploads'] as const)
+  for (const table of [
+    'artifacts',
+    'claims',
+    'group_grants',
+    'oci_blobs',
+    'oci_images',
+    'storage_policies',
+    'uploads',
+  ] as const)
     for (const id of await inDeletedRepositories(q, table, findingsMax))
       yield damage(`repository ${id} is deleted, and there are ${table} in it`)
 }

@@ -34,6 +34,7 @@ export const jsonColumns: readonly JsonColumn[] = [
   json('delegations', 'operator_key_id', 'actions', 'array', true),
   json('delegations', 'operator_key_id', 'ceiling', 'array'),
   json('freed_packages', 'artifact_id', 'manifest', 'object'),
+  json('oci_manifests', 'id', 'annotations', 'object', true),
   json('packages', 'artifact_id', 'manifest', 'object'),
   json('service_accounts', 'id', 'bindings', 'array'),
   json('service_keys', 'id', 'bindings', 'array'),

@@ -28,6 +28,7 @@ import { whatLeadsToAFile } from './0026-what-leads-to-a-file.ts'
 import { mediaTypes } from './0027-media-types.ts'
 import { whatPeopleLookFor } from './0028-what-people-look-for.ts'
 import { inlineBytes } from './0029-inline-bytes.ts'
+import { images } from './0030-images.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
   mediaTypes,
   whatPeopleLookFor,
   inlineBytes,
+  images,
 ]

@@ -17,6 +17,14 @@ import type { ClaimsTable } from './claims.ts'
 import type { CountersTable } from './counters.ts'
 import type { DownloadGatewaysTable, DownloadQueueTable } from './download-queue.ts'
 import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './groups.ts'
+import type {
+  OciBlobsTable,
+  OciImagesTable,
+  OciManifestsTable,
+  OciReferencesTable,
+  OciTagMovesTable,
+  OciTagsTable,
+} from './images.ts'
 import type { InstallationTable, ReclaimHoldsTable } from './installation.ts'
 import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
@@ -69,6 +77,12 @@ export interface Tables {
   journal: JournalTable
   journal_cursors: JournalCursorsTable
   link_keys: LinkKeysTable
+  oci_blobs: OciBlobsTable
+  oci_images: OciImagesTable
+  oci_manifests: OciManifestsTable
+  oci_references: OciReferencesTable
+  oci_tag_moves: OciTagMovesTable
+  oci_tags: OciTagsTable
   package_stages: PackageStagesTable
   packages: PackagesTable
   personal_tokens: PersonalTokensTable

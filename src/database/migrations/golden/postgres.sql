@@ -421,6 +421,122 @@ alter table link_keys add constraint link_keys_pkey PRIMARY KEY (id);
 
 CREATE INDEX link_keys_by_end ON link_keys USING btree (ends_at);
 
+create table oci_blobs (
+  id text collate "C" not null,
+  repository text collate "C" not null,
+  sha256 text collate "C" not null,
+  sha512 text collate "C",
+  size bigint not null,
+  created_at text collate "C" not null,
+  unused_since text collate "C"
+);
+
+alter table oci_blobs add constraint oci_blobs_pkey PRIMARY KEY (id);
+
+alter table oci_blobs add constraint oci_blobs_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE UNIQUE INDEX oci_blobs_by_sha256 ON oci_blobs USING btree (sha256, repository);
+
+CREATE UNIQUE INDEX oci_blobs_by_sha512 ON oci_blobs USING btree (sha512, repository) WHERE (sha512 IS NOT NULL);
+
+CREATE INDEX oci_blobs_unused ON oci_blobs USING btree (unused_since) WHERE (unused_since IS NOT NULL);
+
+create table oci_images (
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  created_at text collate "C" not null
+);
+
+alter table oci_images add constraint oci_images_key PRIMARY KEY (repository, name);
+
+alter table oci_images add constraint oci_images_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+create table oci_manifests (
+  id text collate "C" not null,
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  digest text collate "C" not null,
+  digest512 text collate "C",
+  blob_id text collate "C" not null,
+  media_type text collate "C" not null,
+  artifact_type text collate "C",
+  subject text collate "C",
+  annotations text collate "C",
+  pushed_at text collate "C" not null,
+  actor text collate "C" not null,
+  unused_since text collate "C"
+);
+
+alter table oci_manifests add constraint oci_manifests_blob_id_fkey FOREIGN KEY (blob_id) REFERENCES oci_blobs(id);
+
+alter table oci_manifests add constraint oci_manifests_image FOREIGN KEY (repository, name) REFERENCES oci_images(repository, name);
+
+alter table oci_manifests add constraint oci_manifests_pkey PRIMARY KEY (id);
+
+CREATE INDEX oci_manifests_by_blob ON oci_manifests USING btree (blob_id);
+
+CREATE UNIQUE INDEX oci_manifests_by_digest ON oci_manifests USING btree (repository, name, digest);
+
+CREATE UNIQUE INDEX oci_manifests_by_digest512 ON oci_manifests USING btree (repository, name, digest512) WHERE (digest512 IS NOT NULL);
+
+CREATE INDEX oci_manifests_by_subject ON oci_manifests USING btree (repository, name, subject, digest) WHERE (subject IS NOT NULL);
+
+CREATE INDEX oci_manifests_by_subject_and_type ON oci_manifests USING btree (repository, name, subject, artifact_type, digest) WHERE (subject IS NOT NULL);
+
+CREATE INDEX oci_manifests_unused ON oci_manifests USING btree (repository, unused_since) WHERE (unused_since IS NOT NULL);
+
+create table oci_references (
+  manifest_id text collate "C" not null,
+  "position" bigint not null,
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  role text collate "C" not null,
+  digest text collate "C" not null,
+  blob_id text collate "C"
+);
+
+alter table oci_references add constraint oci_references_blob_id_fkey FOREIGN KEY (blob_id) REFERENCES oci_blobs(id);
+
+alter table oci_references add constraint oci_references_key PRIMARY KEY (manifest_id, "position");
+
+alter table oci_references add constraint oci_references_manifest_id_fkey FOREIGN KEY (manifest_id) REFERENCES oci_manifests(id);
+
+CREATE INDEX oci_references_by_blob ON oci_references USING btree (blob_id) WHERE (blob_id IS NOT NULL);
+
+CREATE INDEX oci_references_by_manifest ON oci_references USING btree (repository, name, digest) WHERE (role = 'manifest'::text);
+
+create table oci_tag_moves (
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  tag text collate "C" not null,
+  revision bigint not null,
+  manifest_id text collate "C" not null,
+  removed bigint not null,
+  moved_at text collate "C" not null,
+  actor text collate "C" not null
+);
+
+alter table oci_tag_moves add constraint oci_tag_moves_key PRIMARY KEY (repository, name, tag, revision);
+
+alter table oci_tag_moves add constraint oci_tag_moves_manifest_id_fkey FOREIGN KEY (manifest_id) REFERENCES oci_manifests(id);
+
+CREATE INDEX oci_tag_moves_of_manifest ON oci_tag_moves USING btree (manifest_id);
+
+create table oci_tags (
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  tag text collate "C" not null,
+  manifest_id text collate "C" not null,
+  moved_at text collate "C" not null,
+  actor text collate "C" not null
+);
+
+alter table oci_tags add constraint oci_tags_key PRIMARY KEY (repository, name, tag);
+
+alter table oci_tags add constraint oci_tags_manifest_id_fkey FOREIGN KEY (manifest_id) REFERENCES oci_manifests(id);
+
+CREATE INDEX oci_tags_of_manifest ON oci_tags USING btree (manifest_id, tag);
+
 create table package_stages (
   artifact_id text collate "C" not null,
   stage text collate "C" not null,

@@ -391,6 +391,147 @@ CREATE INDEX "link_keys_by_end" on "link_keys" (
   "ends_at"
 );
 
+CREATE TABLE "oci_blobs" (
+  "id" text primary key,
+  "repository" text not null references "repositories" ("id"),
+  "sha256" text not null,
+  "sha512" text,
+  "size" integer not null,
+  "created_at" text not null,
+  "unused_since" text
+) strict;
+
+CREATE UNIQUE INDEX "oci_blobs_by_sha256" on "oci_blobs" (
+  "sha256",
+  "repository"
+);
+
+CREATE UNIQUE INDEX oci_blobs_by_sha512 on oci_blobs (
+  sha512,
+  repository
+) where sha512 is not null;
+
+CREATE INDEX oci_blobs_unused on oci_blobs (
+  unused_since
+) where unused_since is not null;
+
+CREATE TABLE "oci_images" (
+  "repository" text not null references "repositories" ("id"),
+  "name" text not null,
+  "created_at" text not null,
+  constraint "oci_images_key" primary key ("repository", "name")
+) strict;
+
+CREATE TABLE "oci_manifests" (
+  "id" text primary key,
+  "repository" text not null,
+  "name" text not null,
+  "digest" text not null,
+  "digest512" text,
+  "blob_id" text not null references "oci_blobs" ("id"),
+  "media_type" text not null,
+  "artifact_type" text,
+  "subject" text,
+  "annotations" text,
+  "pushed_at" text not null,
+  "actor" text not null,
+  "unused_since" text,
+  constraint "oci_manifests_image" foreign key ("repository", "name") references "oci_images" ("repository", "name")
+) strict;
+
+CREATE INDEX "oci_manifests_by_blob" on "oci_manifests" (
+  "blob_id"
+);
+
+CREATE UNIQUE INDEX "oci_manifests_by_digest" on "oci_manifests" (
+  "repository",
+  "name",
+  "digest"
+);
+
+CREATE UNIQUE INDEX oci_manifests_by_digest512 on oci_manifests (
+  repository,
+  name,
+  digest512
+)
+  where digest512 is not null;
+
+CREATE INDEX oci_manifests_by_subject on oci_manifests (
+  repository,
+  name,
+  subject,
+  digest
+)
+  where subject is not null;
+
+CREATE INDEX oci_manifests_by_subject_and_type on oci_manifests
+  (
+  repository,
+  name,
+  subject,
+  artifact_type,
+  digest
+) where subject is not null;
+
+CREATE INDEX oci_manifests_unused on oci_manifests (
+  repository,
+  unused_since
+)
+  where unused_since is not null;
+
+CREATE TABLE "oci_references" (
+  "manifest_id" text not null references "oci_manifests" ("id"),
+  "position" integer not null,
+  "repository" text not null,
+  "name" text not null,
+  "role" text not null,
+  "digest" text not null,
+  "blob_id" text references "oci_blobs" ("id"),
+  constraint "oci_references_key" primary key ("manifest_id", "position")
+) strict;
+
+CREATE INDEX oci_references_by_blob on oci_references (
+  blob_id
+) where blob_id is not null;
+
+CREATE INDEX oci_references_by_manifest on oci_references (
+  repository,
+  name,
+  digest
+)
+  where role = 'manifest';
+
+CREATE TABLE "oci_tag_moves" (
+  "repository" text not null,
+  "name" text not null,
+  "tag" text not null,
+  "revision" integer not null,
+  "manifest_id" text not null references "oci_manifests" ("id"),
+  "removed" integer not null,
+  "moved_at" text not null,
+  "actor" text not null,
+  constraint "oci_tag_moves_key" primary key ("repository", "name", "tag", "revision")
+) strict;
+
+CREATE INDEX "oci_tag_moves_of_manifest" on "oci_tag_moves" (
+  "manifest_id"
+);
+
+CREATE TABLE "oci_tags" (
+  "repository" text not null,
+  "name" text not null,
+  "tag" text not null,
+  "manifest_id" text not null references "oci_manifests" ("id"),
+  "moved_at" text not null,
+  "actor" text not null,
+  constraint "oci_tags_key" primary key ("repository", "name", "tag")
+) strict;
+
+CREATE INDEX "oci_tags_of_manifest" on "oci_tags" (
+  "manifest_id",
+  "tag"
+);
+
 CREATE TABLE "package_stages" (
   "artifact_id" text not null references "packages" ("artifact_id"),
   "stage" text not null,

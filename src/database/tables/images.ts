@@ -1,0 +1,81 @@
+/** Names below which images lie in a repository: those that have a manifest. */
+export interface OciImagesTable {
+  repository: string
+  /** What stands behind the repository in the name that clients use. */
+  name: string
+  created_at: string
+}
+
+/** Bytes that images consist of, manifests included: held once in a repository, whatever names they lie below. */
+export interface OciBlobsTable {
+  /** That of the claim. */
+  id: string
+  repository: string
+  sha256: string
+  /** Known where somebody called the bytes by it. */
+  sha512: string | null
+  size: number
+  created_at: string
+  /** Since when no manifest names it and it is none; null while one does. */
+  unused_since: string | null
+}
+
+/** A manifest below a name; its bytes are a blob. */
+export interface OciManifestsTable {
+  id: string
+  repository: string
+  name: string
+  /** `sha256:…` */
+  digest: string
+  /** `sha512:…`, where somebody called it by that. */
+  digest512: string | null
+  blob_id: string
+  media_type: string
+  /** What it is an artifact of, as lists of referrers show it. */
+  artifact_type: string | null
+  /** The digest of what it refers to, which need not be there. */
+  subject: string | null
+  /** JSON object of strings; only of what has a subject. */
+  annotations: string | null
+  pushed_at: string
+  actor: string
+  /**
+   * Since when nothing keeps it: no tag, no index that lists it, no subject that is there. Null while something does.
+   */
+  unused_since: string | null
+}
+
+/** What a manifest names, each once. */
+export interface OciReferencesTable {
+  manifest_id: string
+  position: number
+  /** Those of the manifest. */
+  repository: string
+  name: string
+  role: 'config' | 'layer' | 'manifest'
+  digest: string
+  /** Null for manifests, which stand on their own, and for layers that lie elsewhere. */
+  blob_id: string | null
+}
+
+export interface OciTagsTable {
+  repository: string
+  name: string
+  tag: string
+  manifest_id: string
+  moved_at: string
+  actor: string
+}
+
+/** Every move of a tag, for as long as the manifest is kept that it was moved to, or was removed from. */
+export interface OciTagMovesTable {
+  repository: string
+  name: string
+  tag: string
+  revision: number
+  manifest_id: string
+  /** 1 where the tag was taken away from the manifest. */
+  removed: 0 | 1
+  moved_at: string
+  actor: string
+}

@@ -1,0 +1,39 @@
+import { day, hour, MiB } from '../units.ts'
+
+/** Bounds of container images. */
+
+/** Name of an image with its repository, as clients take it. */
+export const imageNameMaxCharacters = 255
+/** A manifest; clients that pull take hardly more. */
+export const manifestBytesMax = 4 * MiB
+/** What one manifest may name: images have up to some hundred layers, and indexes fewer platforms. */
+export const manifestReferencesMax = 2_000
+/** Tags that one push may set beside the manifest. */
+export const tagsPerPushMax = 100
+/** Characters of a media type, beyond all that are registered. */
+export const ociMediaTypeMaxCharacters = 255
+
+/** Tags, and names of images, in one answer: 1.3 MB at most of the longest. */
+export const tagsPageMax = 10_000
+export const tagsPageDefault = 1_000
+/** Referrers in one answer, and bytes of their manifests, whose annotations are in it. */
+export const referrersPageMax = 100
+export const referrersPageBytes = 4 * MiB
+/** Kinds of referrers that one request may ask for. */
+export const artifactTypesMax = 16
+/** Repositories with a blob that are looked at for one that it may be mounted from. */
+export const mountSourcesMax = 64
+/** Repositories whose images are listed together. */
+export const catalogRepositoriesPage = 100
+
+/** A blob that no manifest names is held so long after its last byte: a push names it within minutes. */
+export const unnamedBlobMs = hour
+/** An upload of a blob that nothing was sent to, and one that was: clients that go on do so at once. */
+export const emptyBlobUploadMs = hour
+export const blobUploadMs = day
+/**
+ * Uploads of blobs that one caller may have open: a machine that builds begins dozens, and clients leave some behind.
+ */
+export const blobUploadsPerCallerMax = 1_000
+/** Moves of a tag that are remembered. */
+export const tagMovesMax = 100

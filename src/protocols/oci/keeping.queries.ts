@@ -1,0 +1,117 @@
+import { type ExpressionBuilder, sql } from 'kysely'
+import type { Queries, Transaction } from '../../database/database.ts'
+import type { Tables } from '../../database/tables/index.ts'
+
+type Here = { readonly repository: string; readonly name: string }
+
+/** Whether a tag is at the manifest, an index lists it, or what it refers to is there. */
+const isKept = (eb: ExpressionBuilder<Tables & { m: Tables['oci_manifests'] }, 'm'>) => {
+  const one = sql.lit(1).as('one')
+  const listed = (digest: 'm.digest' | 'm.digest512') =>
+    eb.exists(
+      eb
+        .selectFrom('oci_references as r')
+        .select(one)
+        .whereRef('r.repository', '=', 'm.repository')
+        .whereRef('r.name', '=', 'm.name')
+        .whereRef('r.digest', '=', digest)
+        .where('r.role', '=', sql.lit('manifest' as const)),
+    )
+  const subjectBy = (digest: 's.digest' | 's.digest512') =>
+    eb.exists(
+      eb
+        .selectFrom('oci_manifests as s')
+        .select(one)
+        .whereRef('s.repository', '=', 'm.repository')
+        .whereRef('s.name', '=', 'm.name')
+        .whereRef(digest, '=', 'm.subject'),
+    )
+  return eb.or([
+    eb.exists(eb.selectFrom('oci_tags as t').select(one).whereRef('t.manifest_id', '=', 'm.id')),
+    listed('m.digest'),
+    listed('m.digest512'),
+    subjectBy('s.digest'),
+    subjectBy('s.digest512'),
+  ])
+}
+
+/** Manifests that nothing keeps have been unused since `since`, unless they were for longer; others are in use. */
+export const settleKept = async (tx: Transaction, ids: readonly string[], since: string): Promise<void> => {
+  for (const id of ids) {
+    const found = await tx
+      .selectFrom('oci_manifests as m')
+      .select((eb) => ['m.unused_since', eb.case().when(isKept(eb)).then(1).else(0).end().as('kept')])
+      .where('m.id', '=', id)
+      .executeTakeFirst()
+    if (found === undefined) continue
+    const unused_since = found.kept === 1 ? null : (found.unused_since ?? since)
+    if (unused_since !== found.unused_since)
+      await tx.updateTable('oci_manifests').set({ unused_since }).where('id', '=', id).execute()
+  }
+}
+
+/** Manifests that a manifest keeps while it is there: those that it lists, and those that refer to it. */
+export const keptBy = async (
+  tx: Transaction,
+  { repository, name }: Here,
+  { id, digest, digest512 }: { readonly id: string; readonly digest: string; readonly digest512: string | null },
+): Promise<string[]> => {
+  const here = tx
+    .selectFrom('oci_manifests as m')
+    .select('m.id')
+    .where('m.repository', '=', repository)
+    .where('m.name', '=', name)
+  const digests = digest512 === null ? [digest] : [digest, digest512]
+  const referrers = await here.where('m.subject', 'in', digests).execute()
+  const listed = tx
+    .selectFrom('oci_references')
+    .select('digest')
+    .where('manifest_id', '=', id)
+    .where('role', '=', 'manifest')
+  const children = await here.where('m.digest', 'in', listed).execute()
+  const children512 = await here.where('m.digest512', 'in', listed).execute()
+  return [...new Set([...referrers, ...children, ...children512].map((row) => row.id))].sort()
+}
+
+/** Manifests of a repository that nothing has kept since a moment, or for longer. */
+export const unkeptSince = (q: Queries, repository: string, until: string, limit: number) =>
+  q
+    .selectFrom('oci_manifests')
+    .select(['id', 'repository', 'name', 'digest', 'digest512', 'blob_id', 'unused_since'])
+    .where('repository', '=', repository)
+    .where('unused_since', '<=', until)
+    .orderBy('unused_since')
+    .limit(limit)
+    .execute()
+
+/** One of them, if nothing keeps it still. */
+export const unkept = (tx: Transaction, id: string) =>
+  tx
+    .selectFrom('oci_manifests')
+    .select(['id', 'repository', 'name', 'digest', 'digest512', 'blob_id', 'unused_since'])
+    .where('id', '=', id)
+    .where('unused_since', 'is not', null)
+    .executeTakeFirst()
+
+/**
+ * Repositories after an id, each with its grace period, and since when the first of its manifests is kept by nothing.
+ */
+export const oldestUnkept = (q: Queries, after: string, limit: number) =>
+  q
+    .selectFrom('repositories')
+    .select((eb) => [
+      'repositories.id',
+      'repositories.grace_hours',
+      eb
+        .selectFrom('oci_manifests')
+        .select('unused_since')
+        .whereRef('oci_manifests.repository', '=', 'repositories.id')
+        .where('unused_since', 'is not', null)
+        .orderBy('unused_since')
+        .limit(1)
+        .as('oldest'),
+    ])
+    .where('repositories.id', '>', after)
+    .orderBy('repositories.id')
+    .limit(limit)
+    .execute()

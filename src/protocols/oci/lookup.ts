@@ -1,0 +1,55 @@
+import type { Queries } from '../../database/database.ts'
+import type { OciBlobsTable } from '../../database/tables/images.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { findBlob } from './blobs.queries.ts'
+import { type FoundManifest, findManifest, findTagged } from './manifests.queries.ts'
+import { blobUnknown, digestInvalid, manifestUnknown, tagInvalid } from './refusals.ts'
+import type { ImageName } from './tags.ts'
+import { type Digest, isDigest, isTag, toDigest } from './vocabulary.ts'
+
+/** The blob of a repository. 404 without one. */
+export const blobAt = async (q: Queries, repository: string, digest: Digest): Promise<OciBlobsTable> => {
+  const found = await findBlob(q, repository, digest)
+  if (found === undefined) throw blobUnknown(digest.text)
+  return found
+}
+
+/** What a reference is: a digest where it has a colon, a tag otherwise. 400 for a digest that is none. */
+export const refersTo = (reference: string): { readonly digest: Digest | null } => {
+  if (!reference.includes(':')) return { digest: null }
+  if (!isDigest(reference))
+    throw digestInvalid(`${JSON.stringify(reference.slice(0, 200))} is no digest: it is sha256: or sha512: and digits.`)
+  return { digest: toDigest(reference) }
+}
+
+/** A tag that is to be set. 400 for what can be none. */
+export const tagWanted = (text: string): string => {
+  const tag = text.trim()
+  if (!isTag(tag))
+    throw tagInvalid(
+      `${JSON.stringify(tag.slice(0, 200))} is no tag: up to 128 letters, digits, _ . and -, the first none of the last two.`,
+    )
+  return tag
+}
+
+/** The manifest that a reference leads to, and the digest to call it by. 404 without one. */
+export const manifestAt = async (
+  q: Queries,
+  image: ImageName,
+  reference: string,
+): Promise<{ readonly manifest: FoundManifest; readonly called: string }> => {
+  const { digest } = refersTo(reference)
+  const tagged = async () => (isTag(reference) ? findTagged(q, image, reference) : undefined)
+  const manifest = digest === null ? await tagged() : await findManifest(q, image, digest)
+  if (manifest === undefined) throw manifestUnknown(reference.slice(0, 200))
+  return { manifest, called: digest?.text ?? manifest.digest }
+}
+
+/** A range that ends before it begins, which HTTP passes over, is one that cannot be sent here: 416. */
+export const refuseReversed = (range: string | undefined, bytes: number): void => {
+  const [, first, last] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(range ?? '') ?? []
+  if (first === undefined || last === undefined || Number(last) >= Number(first)) return
+  throw new Failure('range_not_satisfiable', `The range ${range} ends before it begins.`, {
+    headers: { 'content-range': `bytes */${bytes}`, 'accept-ranges': 'bytes' },
+  })
+}

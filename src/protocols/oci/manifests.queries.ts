@@ -1,0 +1,128 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
+import type { OciManifestsTable, OciReferencesTable } from '../../database/tables/images.ts'
+import type { Digest } from './vocabulary.ts'
+
+type Here = { repository: string; name: string }
+
+const byDigest = (column: 'digest' | 'digest512') =>
+  prepareQuery((q, p: Parameters<Here & { digest: string }>) =>
+    q
+      .selectFrom('oci_manifests')
+      .innerJoin('oci_blobs', 'oci_blobs.id', 'oci_manifests.blob_id')
+      .select([
+        'oci_manifests.id',
+        'oci_manifests.digest',
+        'oci_manifests.digest512',
+        'oci_manifests.media_type',
+        'oci_manifests.blob_id',
+        'oci_manifests.subject',
+        'oci_blobs.sha256',
+        'oci_blobs.size',
+      ])
+      .where('oci_manifests.repository', '=', p('repository'))
+      .where('oci_manifests.name', '=', p('name'))
+      .where(`oci_manifests.${column}`, '=', p('digest')),
+  )
+
+const rows = { sha256: byDigest('digest'), sha512: byDigest('digest512') }
+
+export type FoundManifest = Awaited<ReturnType<(typeof rows)['sha256']>>[number]
+
+/** The manifest that has the digest. */
+export const findManifest = async (
+  q: Queries,
+  here: Here,
+  { algorithm, text }: Digest,
+): Promise<FoundManifest | undefined> => (await rows[algorithm](q, { ...here, digest: text }))[0]
+
+const byTag = prepareQuery((q, p: Parameters<Here & { tag: string }>) =>
+  q
+    .selectFrom('oci_tags')
+    .innerJoin('oci_manifests', 'oci_manifests.id', 'oci_tags.manifest_id')
+    .innerJoin('oci_blobs', 'oci_blobs.id', 'oci_manifests.blob_id')
+    .select([
+      'oci_manifests.id',
+      'oci_manifests.digest',
+      'oci_manifests.digest512',
+      'oci_manifests.media_type',
+      'oci_manifests.blob_id',
+      'oci_manifests.subject',
+      'oci_blobs.sha256',
+      'oci_blobs.size',
+    ])
+    .where('oci_tags.repository', '=', p('repository'))
+    .where('oci_tags.name', '=', p('name'))
+    .where('oci_tags.tag', '=', p('tag')),
+)
+
+/** The manifest that a tag is at. */
+export const findTagged = async (q: Queries, here: Here, tag: string): Promise<FoundManifest | undefined> =>
+  (await byTag(q, { ...here, tag }))[0]
+
+/** Digests of manifests below a name that have one of some digests of one algorithm. */
+export const manifestsAmong = (
+  q: Queries,
+  { repository, name }: Here,
+  column: 'digest' | 'digest512',
+  digests: readonly string[],
+) =>
+  q
+    .selectFrom('oci_manifests')
+    .select(['id', 'digest', 'digest512'])
+    .where('repository', '=', repository)
+    .where('name', '=', name)
+    .where(column, 'in', digests)
+    .execute()
+
+/** Unless there is one of that name. */
+export const insertImage = async (tx: Transaction, { repository, name }: Here, now: string): Promise<void> => {
+  await tx
+    .insertInto('oci_images')
+    .values({ repository, name, created_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+export const insertManifest = async (tx: Transaction, row: OciManifestsTable): Promise<void> => {
+  await tx.insertInto('oci_manifests').values(row).execute()
+}
+
+export const insertReferences = async (tx: Transaction, rows: readonly OciReferencesTable[]): Promise<void> => {
+  await tx.insertInto('oci_references').values(rows).execute()
+}
+
+export const setDigest512 = async (tx: Transaction, id: string, digest512: string): Promise<void> => {
+  await tx.updateTable('oci_manifests').set({ digest512 }).where('id', '=', id).execute()
+}
+
+/** Deletes a manifest with what it names and its tags' history; its tags are gone already. Answers its blobs. */
+export const deleteManifestRows = async (
+  tx: Transaction,
+  { id, blob_id }: { readonly id: string; readonly blob_id: string },
+): Promise<string[]> => {
+  const named = await tx.deleteFrom('oci_references').where('manifest_id', '=', id).returning('blob_id').execute()
+  await tx.deleteFrom('oci_tag_moves').where('manifest_id', '=', id).execute()
+  await tx.deleteFrom('oci_manifests').where('id', '=', id).execute()
+  return [...new Set([blob_id, ...named.flatMap((row) => row.blob_id ?? [])])]
+}
+
+/** The name goes with its last manifest. */
+export const deleteImageWithoutManifests = async (tx: Transaction, { repository, name }: Here): Promise<void> => {
+  await tx
+    .deleteFrom('oci_images')
+    .where('repository', '=', repository)
+    .where('name', '=', name)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('oci_manifests')
+            .select('oci_manifests.id')
+            .where('oci_manifests.repository', '=', repository)
+            .where('oci_manifests.name', '=', name),
+        ),
+      ),
+    )
+    .execute()
+}

@@ -1,0 +1,92 @@
+import type { Queries, Transaction } from '../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../database/prepared.ts'
+import type { OciTagMovesTable, OciTagsTable } from '../../database/tables/images.ts'
+
+type Here = { readonly repository: string; readonly name: string }
+
+const page = prepareQuery((q, p: Parameters<Here & { last: string; limit: number }>) =>
+  q
+    .selectFrom('oci_tags')
+    .select('tag')
+    .where('repository', '=', p('repository'))
+    .where('name', '=', p('name'))
+    .where('tag', '>', p('last'))
+    .orderBy('tag')
+    .limit(p('limit')),
+)
+
+/** Tags behind one, in the order of their bytes. */
+export const tagPage = async (q: Queries, here: Here, last: string, limit: number): Promise<string[]> =>
+  (await page(q, { ...here, last, limit })).map(({ tag }) => tag)
+
+export const findTag = (tx: Transaction, { repository, name }: Here, tag: string): Promise<OciTagsTable | undefined> =>
+  tx
+    .selectFrom('oci_tags')
+    .selectAll()
+    .where('repository', '=', repository)
+    .where('name', '=', name)
+    .where('tag', '=', tag)
+    .executeTakeFirst()
+
+/** The tag is there now, wherever it was. */
+export const putTag = async (tx: Transaction, row: OciTagsTable): Promise<void> => {
+  const { manifest_id, moved_at, actor } = row
+  await tx
+    .insertInto('oci_tags')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['repository', 'name', 'tag']).doUpdateSet({ manifest_id, moved_at, actor }),
+    )
+    .execute()
+}
+
+export const deleteTag = async (tx: Transaction, { repository, name }: Here, tag: string): Promise<void> => {
+  await tx
+    .deleteFrom('oci_tags')
+    .where('repository', '=', repository)
+    .where('name', '=', name)
+    .where('tag', '=', tag)
+    .execute()
+}
+
+/** Some tags of a manifest, in order. */
+export const tagsOf = async (tx: Transaction, manifestId: string, limit: number): Promise<string[]> =>
+  (
+    await tx
+      .selectFrom('oci_tags')
+      .select('tag')
+      .where('manifest_id', '=', manifestId)
+      .orderBy('tag')
+      .limit(limit)
+      .execute()
+  ).map(({ tag }) => tag)
+
+/** Writes down a move as the next one of its tag, and forgets those that are too many. */
+export const appendMove = async (
+  tx: Transaction,
+  move: Omit<OciTagMovesTable, 'revision'>,
+  kept: number,
+): Promise<void> => {
+  const { repository, name, tag } = move
+  const newest = await tx
+    .selectFrom('oci_tag_moves')
+    .select('revision')
+    .where('repository', '=', repository)
+    .where('name', '=', name)
+    .where('tag', '=', tag)
+    .orderBy('revision', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const revision = (newest?.revision ?? 0) + 1
+  await tx
+    .insertInto('oci_tag_moves')
+    .values({ ...move, revision })
+    .execute()
+  await tx
+    .deleteFrom('oci_tag_moves')
+    .where('repository', '=', repository)
+    .where('name', '=', name)
+    .where('tag', '=', tag)
+    .where('revision', '<=', revision - kept)
+    .execute()
+}

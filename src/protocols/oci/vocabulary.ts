@@ -1,0 +1,43 @@
+/** The words of the wire (OCI Distribution Specification), as patterns for the `u` flag. */
+export const patterns = {
+  /** What stands behind the repository: components joined by slashes. */
+  name: '^[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*)*$',
+  tag: '^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$',
+  digest: '^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$',
+  /** Where a chunk goes; some clients write it as HTTP does. */
+  chunk: '^(?:bytes[ =])?[0-9]{1,15}-[0-9]{1,15}(?:/(?:[0-9]{1,15}|\\*))?$',
+} as const
+
+const tag = new RegExp(patterns.tag, 'u')
+const digest = new RegExp(patterns.digest, 'u')
+
+export const isTag = (text: string): boolean => tag.test(text)
+export const isDigest = (text: string): boolean => digest.test(text)
+
+export type Algorithm = 'sha256' | 'sha512'
+
+/** A digest as clients write it, taken apart. */
+export interface Digest {
+  readonly algorithm: Algorithm
+  readonly hex: string
+  /** As it is written: `sha256:…` or `sha512:…`. */
+  readonly text: string
+}
+
+/** Throws a RangeError for what is no digest; ask {@link isDigest} before. */
+export const toDigest = (text: string): Digest => {
+  if (!isDigest(text)) throw new RangeError(`not a digest: ${JSON.stringify(text.slice(0, 200))}`)
+  const [algorithm, hex = ''] = text.split(':')
+  return { algorithm: algorithm === 'sha512' ? 'sha512' : 'sha256', hex, text }
+}
+
+export const sha256Digest = (hex: string): Digest => ({ algorithm: 'sha256', hex, text: `sha256:${hex}` })
+
+/** Media types that decide how a manifest is read. */
+export const imageIndexType = 'application/vnd.oci.image.index.v1+json'
+const imageManifestType = 'application/vnd.oci.image.manifest.v1+json'
+export const imageTypes: readonly string[] = [imageManifestType, 'application/vnd.docker.distribution.manifest.v2+json']
+export const indexTypes: readonly string[] = [
+  imageIndexType,
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+]
