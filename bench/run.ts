@@ -20,7 +20,8 @@ import { meanings, type Row, table } from './table.ts'
  * beside neighbours who mean no good (bench/hostile.ts); `--profile <folder>` writes down what keeps its event loop
  * busy then. `--scale <files>` and `--packages <packages>` ask another question, by themselves: whether it stays as
  * quick with so many files stored (bench/scale.ts), and whether packages are resolved and listed as quickly among so
- * many (bench/packages.ts). `--small <files>` measures small files in the database and beside it (bench/small-files.ts).
+ * many (bench/packages.ts). `--small <files>` measures small files in the database and beside it
+ * (bench/small-files.ts).
  */
 
 /** Linux's names of the file systems that one is likely to meet (statfs(2)). */
