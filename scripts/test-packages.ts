@@ -20,6 +20,8 @@ const packages: Readonly<Record<string, string>> = {
   caddy: 'caddy',
   promtool: 'prometheus',
   buildah: 'buildah',
+  podman: 'podman',
+  skopeo: 'skopeo',
   'systemd-analyze': 'systemd',
 }
 

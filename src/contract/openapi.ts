@@ -66,10 +66,10 @@ const parameters = (schema: TObject, section: 'path' | 'query' | 'header'): Json
 
 /**
  * Headers that no parameter of the query is named like: generators of clients tell the two apart by their names alone,
- * and not by their case. A header that is left out may still be sent.
+ * and not by their case. A header that is left out may still be sent. That of credentials is what `security` is about.
  */
 const headerParameters = ({ headers, query }: Operation): Json[] => {
-  const taken = new Set(Object.keys(query.properties).map((name) => name.toLowerCase()))
+  const taken = new Set(['authorization', ...Object.keys(query.properties).map((name) => name.toLowerCase())])
   return parameters(headers, 'header').filter(
     (each) => !(isRecord(each) && taken.has(String(each['name']).toLowerCase())),
   )

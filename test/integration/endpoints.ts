@@ -167,6 +167,7 @@ export const endpointsOfOurs: readonly string[] = [
   `PUT ${repository}/cleanup`,
   // The OCI Distribution Specification.
   'GET /v2/',
+  'GET /v2/token',
   'GET /v2/_catalog',
   `GET ${image}/blobs/{digest}`,
   `DELETE ${image}/blobs/{digest}`,

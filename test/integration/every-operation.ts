@@ -31,6 +31,7 @@ export const forAnyCredential = [
   'listOwnUploads',
   'listOwnJobs',
   'getRegistryVersion',
+  'getRegistryToken',
   'listImages',
 ]
 

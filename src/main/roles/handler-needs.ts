@@ -41,6 +41,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     ...settings,
     ...accounts,
     fileKeys: keys,
+    findNamedFileKey: access.findNamedFileKey,
     smallFiles: createSmallFiles(),
     admission: downloads.admission,
     redirects: settings.redirectDownloads,

@@ -25,9 +25,10 @@ import {
   uploadLocation,
 } from './sessions.ts'
 import { listTags } from './tags.ts'
+import { type TokenDeps, tokenFor } from './token.ts'
 import { imageIndexType, toDigest } from './vocabulary.ts'
 
-type OciDeps = UploadDeps & ServeDeps & Asking
+type OciDeps = UploadDeps & ServeDeps & TokenDeps & Asking
 
 /** What a caller may do elsewhere. */
 interface Asking {
@@ -77,6 +78,12 @@ export const ociHandlers = (deps: OciDeps): BoundOperation[] => {
       json: {},
       headers: { 'docker-distribution-api-version': 'registry/2.0' },
     })),
+    handle(operations.getRegistryToken, async ({ headers, caller, request }) => {
+      const json = await tokenFor(deps, caller, headers.authorization)
+      // Whoever lost the credential while it was signed does not get it.
+      await request.admitAgain()
+      return { status: 200, json }
+    }),
     handle(operations.listImages, async ({ query, caller }) => {
       const { names, next } = await listImages(
         reader,

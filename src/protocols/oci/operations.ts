@@ -1,8 +1,8 @@
 import Type, { type TProperties } from 'typebox'
 import { BodyDigestHeaders } from '../../contract/body-digests.ts'
-import { answersNothing, bytesBody, defineOperation } from '../../contract/define.ts'
+import { answers, answersNothing, bytesBody, defineOperation } from '../../contract/define.ts'
 import { DownloadHeaders, downloadResponses, downloadResponsesOf } from '../../contract/download.ts'
-import { fields, text } from '../../contract/schemas.ts'
+import { fields, Timestamp, text } from '../../contract/schemas.ts'
 import {
   artifactTypesMax,
   imageNameMaxCharacters,
@@ -48,6 +48,33 @@ export const getRegistryVersion = defineOperation({
   retry: 'read',
   query: nothingAsked,
   responses: { 200: { description: 'It is one', schema: Type.Object({}) } },
+})
+
+export const getRegistryToken = defineOperation({
+  id: 'getRegistryToken',
+  method: 'GET',
+  path: '/v2/token',
+  summary: 'Get what is shown for some minutes instead of a credential',
+  surface: 'identity',
+  visibility: 'authenticated',
+  access: { kind: 'credential', itself: true },
+  retry: 'read',
+  headers: fields({ authorization: Type.Optional(Type.String()) }),
+  query: asked({
+    service: Type.Optional(Type.String()),
+    scope: Type.Optional(Type.Array(Type.String(), { description: 'what the client is about to do; not looked at' })),
+  }),
+  responses: {
+    200: answers(
+      'A token, good at `/v2` alone and as long as the credential is',
+      fields({
+        token: Type.String(),
+        access_token: Type.String({ description: 'the same' }),
+        expires_in: Type.Integer({ description: 'seconds' }),
+        issued_at: Timestamp,
+      }),
+    ),
+  },
 })
 
 export const listImages = defineOperation({

@@ -1,6 +1,7 @@
 import { bearerOrBasicCredential } from '../../contract/credential.ts'
 import type { Rendered, Wire } from '../../contract/wire.ts'
 import type { Failure, FailureCode } from '../../kernel/failure.ts'
+import { challengeOf, wireName } from './challenge.ts'
 import { Refusal, type RegistryCode, type RegistryError } from './refusals.ts'
 
 const codes: Partial<Record<FailureCode, RegistryCode>> = {
@@ -48,7 +49,7 @@ const errorsOf = (failure: Failure): readonly RegistryError[] =>
     ? failure.errors
     : [{ code: codeOf(failure), message: failure.message, detail: { reason: failure.code } }]
 
-const render = (failure: Failure, requestId: string): Rendered => {
+const render = (failure: Failure, requestId: string, baseUrl: string): Rendered => {
   const { retryAfterSeconds } = failure
   const status = statusOf(failure)
   const errors = errorsOf(failure).map((error) => ({ ...error, detail: { ...error.detail, requestId } }))
@@ -60,7 +61,7 @@ const render = (failure: Failure, requestId: string): Rendered => {
       'cache-control': 'no-store',
       'docker-distribution-api-version': 'registry/2.0',
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-      ...(status === 401 ? { 'www-authenticate': 'Basic realm="svc", charset="UTF-8"' } : {}),
+      ...(status === 401 ? { 'www-authenticate': challengeOf(failure, baseUrl) } : {}),
     },
     text: JSON.stringify({ errors }),
   }
@@ -71,9 +72,9 @@ const spelled = (path: string): string => (path === '/v2' || path.endsWith('/blo
 
 /** Container clients: credentials by Basic as well, and failures as a list of errors. */
 export const ociWire: Wire = {
-  name: 'oci',
+  name: wireName,
   prefix: '/v2',
   credentialOf: bearerOrBasicCredential,
   spelled,
-  render: (failure, { requestId }) => render(failure, requestId),
+  render: (failure, { requestId, baseUrl }) => render(failure, requestId, baseUrl),
 }
