@@ -29,6 +29,7 @@ import { mediaTypes } from './0027-media-types.ts'
 import { whatPeopleLookFor } from './0028-what-people-look-for.ts'
 import { inlineBytes } from './0029-inline-bytes.ts'
 import { images } from './0030-images.ts'
+import { tagsBySha512 } from './0031-tags-by-sha512.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   whatPeopleLookFor,
   inlineBytes,
   images,
+  tagsBySha512,
 ]

@@ -63,6 +63,8 @@ export interface OciTagsTable {
   name: string
   tag: string
   manifest_id: string
+  /** By which of its digests the manifest is called where the tag is asked for. */
+  algorithm: 'sha256' | 'sha512'
   moved_at: string
   actor: string
 }

@@ -39,10 +39,15 @@ export const manifestAt = async (
   reference: string,
 ): Promise<{ readonly manifest: FoundManifest; readonly called: string }> => {
   const { digest } = refersTo(reference)
-  const tagged = async () => (isTag(reference) ? findTagged(q, image, reference) : undefined)
-  const manifest = digest === null ? await tagged() : await findManifest(q, image, digest)
+  if (digest === null) {
+    const tagged = isTag(reference) ? await findTagged(q, image, reference) : undefined
+    if (tagged === undefined) throw manifestUnknown(reference.slice(0, 200))
+    const by512 = tagged.algorithm === 'sha512' ? tagged.digest512 : null
+    return { manifest: tagged, called: by512 ?? tagged.digest }
+  }
+  const manifest = await findManifest(q, image, digest)
   if (manifest === undefined) throw manifestUnknown(reference.slice(0, 200))
-  return { manifest, called: digest?.text ?? manifest.digest }
+  return { manifest, called: digest.text }
 }
 
 /** A range that ends before it begins, which HTTP passes over, is one that cannot be sent here: 416. */

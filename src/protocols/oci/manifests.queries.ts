@@ -50,15 +50,15 @@ const byTag = prepareQuery((q, p: Parameters<Here & { tag: string }>) =>
       'oci_manifests.subject',
       'oci_blobs.sha256',
       'oci_blobs.size',
+      'oci_tags.algorithm',
     ])
     .where('oci_tags.repository', '=', p('repository'))
     .where('oci_tags.name', '=', p('name'))
     .where('oci_tags.tag', '=', p('tag')),
 )
 
-/** The manifest that a tag is at. */
-export const findTagged = async (q: Queries, here: Here, tag: string): Promise<FoundManifest | undefined> =>
-  (await byTag(q, { ...here, tag }))[0]
+/** The manifest that a tag is at, and by which of its digests the tag calls it. */
+export const findTagged = async (q: Queries, here: Here, tag: string) => (await byTag(q, { ...here, tag }))[0]
 
 /** Digests of manifests below a name that have one of some digests of one algorithm. */
 export const manifestsAmong = (

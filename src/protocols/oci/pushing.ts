@@ -60,7 +60,10 @@ export const pushManifest = async (
   const body = { digest, declaredBytes: bytes.byteLength, pieces: new OnePiece(bytes) }
   await receiveBlob(deps, scope, body, async (tx, blobId, now) => {
     const id = await putManifest(deps, tx, scope, { manifest, sha256, digest, blobId, now })
-    for (const tag of new Set(tags)) await setTag(tx, scope, tag, id, { actor: scope.owner, now })
+    for (const tag of new Set(tags)) {
+      const tagged = { manifestId: id, algorithm: digest.algorithm }
+      await setTag(tx, scope, tag, tagged, { actor: scope.owner, now })
+    }
   })
   return { digest, subject: manifest.subject }
 }

@@ -30,13 +30,29 @@ export const findTag = (tx: Transaction, { repository, name }: Here, tag: string
 
 /** The tag is there now, wherever it was. */
 export const putTag = async (tx: Transaction, row: OciTagsTable): Promise<void> => {
-  const { manifest_id, moved_at, actor } = row
+  const { manifest_id, algorithm, moved_at, actor } = row
   await tx
     .insertInto('oci_tags')
     .values(row)
     .onConflict((conflict) =>
-      conflict.columns(['repository', 'name', 'tag']).doUpdateSet({ manifest_id, moved_at, actor }),
+      conflict.columns(['repository', 'name', 'tag']).doUpdateSet({ manifest_id, algorithm, moved_at, actor }),
     )
+    .execute()
+}
+
+/** The tag stays where it is, and answers with another digest. */
+export const callTag = async (
+  tx: Transaction,
+  { repository, name }: Here,
+  tag: string,
+  algorithm: OciTagsTable['algorithm'],
+): Promise<void> => {
+  await tx
+    .updateTable('oci_tags')
+    .set({ algorithm })
+    .where('repository', '=', repository)
+    .where('name', '=', name)
+    .where('tag', '=', tag)
     .execute()
 }
 

@@ -2,7 +2,8 @@ import type { Queries, Transaction } from '../../database/database.ts'
 import { appendJournal } from '../../journal/repository/journal.ts'
 import { tagMovesMax, tagsPageDefault, tagsPageMax } from '../../kernel/limits/oci.ts'
 import { settleKept } from './keeping.queries.ts'
-import { appendMove, deleteTag, findTag, putTag, tagPage } from './tags.queries.ts'
+import { appendMove, callTag, deleteTag, findTag, putTag, tagPage } from './tags.queries.ts'
+import type { Algorithm } from './vocabulary.ts'
 
 /** An image by its whole name. */
 export interface ImageName {
@@ -18,22 +19,31 @@ interface Move {
 /** How a line of the journal calls a tag. */
 const calledTag = (name: string, tag: string): string => `${name}:${tag}`
 
+/** A manifest, and by which of its digests a tag is to call it. */
+export interface Tagged {
+  readonly manifestId: string
+  readonly algorithm: Algorithm
+}
+
 /**
- * Moves a tag to a manifest of its name; where it is there already, nothing changes and nothing is told. What it was at
- * is kept for the grace period. The caller's transaction has the lock of the repository.
+ * Moves a tag to a manifest of its name; where it is there already, nothing is told. What it was at is kept for the
+ * grace period. The caller's transaction has the lock of the repository.
  */
 export const setTag = async (
   tx: Transaction,
   image: ImageName,
   tag: string,
-  manifestId: string,
+  { manifestId, algorithm }: Tagged,
   { actor, now }: Move,
 ): Promise<void> => {
   const before = await findTag(tx, image, tag)
-  if (before?.manifest_id === manifestId) return
+  if (before?.manifest_id === manifestId) {
+    if (before.algorithm !== algorithm) await callTag(tx, image, tag, algorithm)
+    return
+  }
   const { repository, name } = image
   const move = { repository, name, tag, manifest_id: manifestId, moved_at: now, actor }
-  await putTag(tx, move)
+  await putTag(tx, { ...move, algorithm })
   await appendMove(tx, { ...move, removed: 0 }, tagMovesMax)
   await settleKept(tx, before === undefined ? [manifestId] : [manifestId, before.manifest_id], now)
   await appendJournal(tx, {

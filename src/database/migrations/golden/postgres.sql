@@ -528,7 +528,8 @@ create table oci_tags (
   tag text collate "C" not null,
   manifest_id text collate "C" not null,
   moved_at text collate "C" not null,
-  actor text collate "C" not null
+  actor text collate "C" not null,
+  algorithm text collate "C" not null default 'sha256'::text
 );
 
 alter table oci_tags add constraint oci_tags_key PRIMARY KEY (repository, name, tag);

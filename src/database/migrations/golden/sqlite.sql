@@ -524,6 +524,7 @@ CREATE TABLE "oci_tags" (
   "manifest_id" text not null references "oci_manifests" ("id"),
   "moved_at" text not null,
   "actor" text not null,
+  "algorithm" text default 'sha256' not null,
   constraint "oci_tags_key" primary key ("repository", "name", "tag")
 ) strict;
 
