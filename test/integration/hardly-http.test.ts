@@ -17,7 +17,7 @@ forEachEngine((engine) => {
   let owner: Person
 
   before(async () => {
-    service = await startService(engine)
+    service = await startService(engine, { settings: { SVC_MAX_OBJECT_BYTES: '100000000' } })
     owner = await createOwner(service)
   })
   after(() => service.stop())
