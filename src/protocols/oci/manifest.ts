@@ -48,7 +48,7 @@ export const readManifest = (bytes: Uint8Array, contentType: string): Manifest =
   return {
     mediaType: type,
     artifactType,
-    subject: fields['subject'] === undefined ? null : descriptor(fields['subject'], 'subject').digest,
+    subject: isAbsent(fields['subject']) ? null : descriptor(fields['subject'], 'subject').digest,
     annotations: textsOf(fields['annotations']),
     names: each(
       config === null
@@ -106,8 +106,11 @@ const descriptor = (value: unknown, where: string): Descriptor => {
   return { mediaType: type, digest: toDigest(digest), size, hasUrls: Array.isArray(urls) && urls.length > 0 }
 }
 
+/** Some clients write `null` for what is not there, as their language does: also for a list without entries. */
+const isAbsent = (value: unknown): boolean => value === undefined || value === null
+
 const listed = (fields: Readonly<Record<string, unknown>>, list: string, role: Named['role']): Named[] => {
-  const all = fields[list]
+  const all = fields[list] === null ? [] : fields[list]
   if (!Array.isArray(all)) throw manifestInvalid(`The ${list} of a manifest are a list.`)
   if (all.length > manifestReferencesMax)
     throw manifestInvalid(`A manifest names at most ${manifestReferencesMax} ${list}; this one has ${all.length}.`)
@@ -130,7 +133,7 @@ const each = (names: readonly Named[]): Named[] => [
 ]
 
 const textsOf = (value: unknown): Record<string, string> => {
-  if (value === undefined || value === null) return {}
+  if (isAbsent(value)) return {}
   const texts: Record<string, string> = {}
   for (const [name, text] of Object.entries(objectOf(value, 'annotations'))) {
     if (typeof text !== 'string') throw manifestInvalid(`The annotation ${JSON.stringify(name)} is no text.`)
