@@ -20,6 +20,7 @@ const packages: Readonly<Record<string, string>> = {
   caddy: 'caddy',
   promtool: 'prometheus',
   buildah: 'buildah',
+  ctr: 'containerd',
   podman: 'podman',
   skopeo: 'skopeo',
   'systemd-analyze': 'systemd',
