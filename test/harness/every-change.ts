@@ -1,6 +1,7 @@
 import type { Catalog } from './catalog.ts'
 import type { Ask } from './client.ts'
 import { expectAnswer } from './expect.ts'
+import { changesOfImages } from './image-changes.ts'
 import { digestOf } from './inspection.ts'
 import { publishPackage } from './packages.ts'
 import { fileOfParts, openSession, partOf, sendParts } from './parts.ts'
@@ -45,7 +46,14 @@ export const everyChange = async (catalog: Catalog): Promise<Readonly<Record<str
     return (await expectAnswer(service, asked, 201)).json.artifact.id
   }
   const place = { catalog, keeper, file, at }
-  return { ...(await changesOfPeople(place)), ...(await changesOfKeys(place)), ...(await changesOfFiles(place)) }
+  const images = await changesOfImages({ service, credential: writer.token, repository: 'changing' })
+  return {
+    ...(await changesOfPeople(place)),
+    ...(await changesOfKeys(place)),
+    ...(await changesOfFiles(place)),
+    ...images,
+    deleteBlob: { method: 'DELETE', path: String(images['deleteBlob']?.path), credential: keeper },
+  }
 }
 
 const changesOfPeople = async ({ catalog }: Place): Promise<Record<string, Ask>> => {

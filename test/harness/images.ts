@@ -40,34 +40,8 @@ export const manifestOf = (fields: object, type = imageType): Pushed => {
 export const configType = 'application/vnd.oci.image.config.v1+json'
 export const layerType = 'application/vnd.oci.image.layer.v1.tar+gzip'
 
-/** A service with a repository `releases` that its owner may write to, and a second one. */
-export const imageSite = (engine: TestEngine, options: ServiceOptions = {}) => {
-  let service: TestService
-  let owner: Person
-  let reader: Person
-  let key: string
-  before(async () => {
-    service = await startService(engine, options)
-    owner = await createOwner(service)
-    await createRepository(service, 'second')
-    await grant(service, owner, 'second', 'write')
-    reader = await createPerson(service, 'reader')
-    await grant(service, reader, 'releases', 'read')
-    const deletes = binding('releases', 'content.read', 'artifact.read', 'artifact.list', 'artifact.delete')
-    const robot = await createServiceAccount(service, [deletes])
-    key = (await activeKey(service, robot.id, { bindings: [deletes] })).secret
-  })
-  after(() => service.stop())
-
-  const ask = (given: Ask): Promise<Told> => service.ask({ credential: owner.token, ...given })
-  const expect = async (given: Ask, status: number, code?: string): Promise<Told> => {
-    const told = await ask(given)
-    const what = `${given.method ?? ''} ${given.path}: ${told.status} ${told.text.slice(0, 500)}`
-    assert.equal(told.status, status, what)
-    if (code !== undefined) assert.equal(told.json.errors[0].code, code, what)
-    return told
-  }
-
+/** Pushes by what asks and insists on a status. */
+export const pusher = (expect: (given: Ask, status: number) => Promise<Told>) => {
   /** Sends a blob as most clients do: an upload, and everything with its last request. */
   const pushBlob = async (image: string, bytes: string | Uint8Array, digest = sha256(bytes)): Promise<Descriptor> => {
     const begun = await expect({ method: 'POST', path: `/v2/${image}/blobs/uploads/` }, 202)
@@ -105,6 +79,37 @@ export const imageSite = (engine: TestEngine, options: ServiceOptions = {}) => {
     return manifest
   }
 
+  return { pushBlob, pushManifest, newImage, pushImage }
+}
+
+/** A service with a repository `releases` that its owner may write to, and a second one. */
+export const imageSite = (engine: TestEngine, options: ServiceOptions = {}) => {
+  let service: TestService
+  let owner: Person
+  let reader: Person
+  let key: string
+  before(async () => {
+    service = await startService(engine, options)
+    owner = await createOwner(service)
+    await createRepository(service, 'second')
+    await grant(service, owner, 'second', 'write')
+    reader = await createPerson(service, 'reader')
+    await grant(service, reader, 'releases', 'read')
+    const deletes = binding('releases', 'content.read', 'artifact.read', 'artifact.list', 'artifact.delete')
+    const robot = await createServiceAccount(service, [deletes])
+    key = (await activeKey(service, robot.id, { bindings: [deletes] })).secret
+  })
+  after(() => service.stop())
+
+  const ask = (given: Ask): Promise<Told> => service.ask({ credential: owner.token, ...given })
+  const expect = async (given: Ask, status: number, code?: string): Promise<Told> => {
+    const told = await ask(given)
+    const what = `${given.method ?? ''} ${given.path}: ${told.status} ${told.text.slice(0, 500)}`
+    assert.equal(told.status, status, what)
+    if (code !== undefined) assert.equal(told.json.errors[0].code, code, what)
+    return told
+  }
+
   return {
     get service() {
       return service
@@ -121,9 +126,6 @@ export const imageSite = (engine: TestEngine, options: ServiceOptions = {}) => {
     },
     ask,
     expect,
-    pushBlob,
-    pushManifest,
-    newImage,
-    pushImage,
+    ...pusher(expect),
   }
 }

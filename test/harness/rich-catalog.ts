@@ -8,6 +8,7 @@ import { addPackage } from './packages.ts'
 import { fileOfParts, openSession, sendParts } from './parts.ts'
 import { createRepository, grant } from './people.ts'
 import { newFile, openUpload, sendContent } from './publishing.ts'
+import { pushRichImages } from './rich-images.ts'
 import { startService } from './service.ts'
 import { activeKey, binding, createServiceAccount, issueKey } from './service-keys.ts'
 import { until } from './until.ts'
@@ -102,6 +103,7 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
   const cancelled = await openSession(service, writer.token, 'one', newFile('cancelled', 'never mind'))
   await expect({ method: 'DELETE', path: cancelled }, 200)
 
+  const images = await pushRichImages(catalog)
   const token = (await expect({ path: '/api/v1/auth/tokens', json: { name: 'script', scope: 'read' } }, 201)).json.token
   const link = (await catalog.expect({ path: `/artifacts/${described}/links`, json: {} }, 201)).json.token
   const bindings = [binding('one', 'artifact.read', 'storage.read', 'diagnostics.read')]
@@ -206,6 +208,7 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
     getPackageContent: [here(`${packages}/content?${newest}`)],
     listPackages: [here(packages), here(`${packages}?name=TOOL&sort=version`)],
     resolvePackage: [here(`${packages}/resolve?${newest}`)],
+    ...images,
   }
   return { catalog, questions, deleted, pending }
 }

@@ -230,6 +230,56 @@ export const tamperings = (engine: 'sqlite' | 'postgres'): readonly Tampering[] 
     ["update deleted_artifacts set released_at = '2020-01-01T00:00:00.000Z'"],
     /is not what its claim says/,
   ],
+  [
+    'a blob of images whose claim is another',
+    ['update oci_blobs set size = size + 1'],
+    /the blob .+ of images has no live claim on its bytes/,
+  ],
+  [
+    'bytes that are held for no blob',
+    ["update claims set holder = 'oci-blob' where id in (select max(id) from artifacts)"],
+    /neither a blob of images nor an upload/,
+  ],
+  [
+    'a blob that is in use and would go',
+    ["update oci_blobs set unused_since = '2026' where unused_since is null"],
+    /the blob .+ of images is kept although/,
+  ],
+  [
+    'a blob that nothing names and that stays',
+    ['update oci_blobs set unused_since = null where unused_since is not null'],
+    /the blob .+ of images is kept although/,
+  ],
+  [
+    'a tagged manifest that would go',
+    ["update oci_manifests set unused_since = '2026' where unused_since is null"],
+    /the manifest .+ is kept although/,
+  ],
+  [
+    'a manifest that nothing keeps and that stays',
+    ['update oci_manifests set unused_since = null where unused_since is not null'],
+    /the manifest .+ is kept although/,
+  ],
+  [
+    'a manifest under another digest',
+    ["update oci_manifests set digest = 'sha256:0' where id in (select max(id) from oci_manifests)"],
+    /is found by another digest than its bytes have/,
+  ],
+  [
+    'a manifest that leads to another layer',
+    ["update oci_references set digest = 'sha256:0' where role = 'layer' and blob_id is not null"],
+    /leads to other bytes than it names/,
+  ],
+  [
+    'a tag that was moved behind its history',
+    ["update oci_tags set manifest_id = (select min(id) from oci_manifests) where tag = 'v1'"],
+    /the tag one\/team\/app:v1 is not where it was moved to last/,
+  ],
+  [
+    'an image without a manifest',
+    ["insert into oci_images values ('one', 'empty', '2026')"],
+    /the image one\/empty has no manifest/,
+  ],
   ['a deleted file that is not there, though its upload is', ['delete from deleted_artifacts'], /has no holder/],
   ...(engine === 'sqlite'
     ? ([

@@ -122,7 +122,7 @@ forEachEngine((engine) => {
     )
     const paths = new Map<string, Set<string>>()
     for (const { path, method } of catalogue()) {
-      const some = path.replaceAll(/\{[a-zA-Z]+\*?\}/g, 'x')
+      const some = path.replaceAll(/\{[a-zA-Z]+[*+]?\}/g, 'x')
       paths.set(some, (paths.get(some) ?? new Set()).add(method))
     }
     for (const [index, [path, methods]] of [...paths].entries()) {

@@ -6,6 +6,7 @@ import { actionsOf } from '../../src/kernel/actions.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import type { Ask, Told } from '../harness/client.ts'
 import type { TestEngine } from '../harness/engines.ts'
+import { reasonOf } from '../harness/expect.ts'
 import { digestOf } from '../harness/inspection.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
@@ -87,7 +88,7 @@ export const samples: Readonly<Record<string, string>> = {
   stage: 'tested',
   index: '0',
   name: 'some/image',
-  digest: `sha256:${'0'.repeat(64)}`,
+  digest: `sha256:${digestOf('layer')}`,
   reference: 'latest',
 }
 
@@ -129,9 +130,6 @@ export const essence = ({ status, headers, text }: Told): unknown => {
   const withoutId = Number(bytes) - (text === '' ? 0 : String(id).length)
   return { status, headers: { ...kept, withoutId }, text: text.replace(String(id), '<request id>') }
 }
-
-/** The reason code of a failure, which protocols of others tell in a list of errors. */
-const reasonOf = ({ json }: Told): string => json.errors?.[0].detail.reason ?? json.code
 
 export const pointersOf = (told: Told): string[] =>
   (told.json.details ?? []).map(({ pointer }: { pointer: string }) => pointer)
@@ -199,12 +197,28 @@ export const everyOperation = (engine: TestEngine) => {
     serviceKey = key.json.secret
     const activated = await service.ask({ method: 'POST', path: '/api/v1/auth/activate-key', credential: serviceKey })
     assert.equal(activated.status, 204, activated.text)
+    const image = '/v2/releases/some/image'
+    const begun = await service.ask({ method: 'POST', path: `${image}/blobs/uploads/`, credential })
+    assert.equal(begun.status, 202, begun.text)
+    for (const request of [
+      { method: 'POST', path: `${image}/blobs/uploads/?digest=${samples['digest']}`, body: 'layer' },
+      {
+        method: 'PUT',
+        path: `${image}/manifests/${samples['reference']}`,
+        headers: { 'content-type': 'application/vnd.oci.image.index.v1+json' },
+        body: '{"schemaVersion":2,"manifests":[]}',
+      },
+    ]) {
+      const told = await service.ask({ ...request, credential })
+      assert.equal(told.status, 201, told.text)
+    }
     for (const { id, path } of operations) {
       const kinds: [RegExp, string][] = [
         [/^.api.v1.service-accounts/, account.json.id],
         [/^.api.v1.api-keys/, key.json.id],
         [/^.api.v1.users/, reader.id],
         [/^.api.v1.access-groups/, groupId],
+        [/^.v2/, String(begun.headers['docker-upload-uuid'])],
         [/uploads/, upload.json.id],
         [/^.api.v1.jobs/, job.json.id],
       ]

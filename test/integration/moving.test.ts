@@ -22,6 +22,7 @@ const ofTheProcess: Readonly<Record<string, string>> = {
   getHealthStatus: 'how long the process runs',
   getLiveness: 'the process',
   getMetrics: 'what the process did',
+  getBlobUpload: 'an upload that is under way',
   getOverview: 'how the process is',
   getReadiness: 'the engines',
 }

@@ -8,6 +8,7 @@ import { needsNothing, reads } from '../../src/contract/operation.ts'
 import { actionsOf, type RepositoryAction } from '../../src/kernel/actions.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { reasonOf } from '../harness/expect.ts'
 import { looksAt, worstInputs } from '../harness/worst-input.ts'
 import {
   bare,
@@ -45,7 +46,7 @@ forEachEngine((engine) => {
       const credential = allowed(operation)
       const head = await site.service.ask({ method: 'HEAD', path, credential })
       const got = await site.service.ask({ path, credential })
-      assert.equal(got.status, 200, `${operation.id}: ${got.text}`)
+      assert.equal(got.status, operation.id === 'getBlobUpload' ? 204 : 200, `${operation.id}: ${got.text}`)
       const comparable = (told: Told): unknown => {
         // How a body is framed is told only where there is one.
         const { date: _, 'x-request-id': __, 'transfer-encoding': ___, ...kept } = told.headers
@@ -70,7 +71,7 @@ forEachEngine((engine) => {
         const told = await site.service.ask({ method, path: pathOf(one), credential: site.owner.token })
         assert.equal(told.status, 405, `${method} ${path}: ${told.text}`)
         assert.deepEqual(new Set(told.headers.allow?.split(', ')), allow, `${method} ${path}`)
-        if (method !== 'HEAD') assert.equal(told.json.code, 'method_not_allowed')
+        if (method !== 'HEAD') assert.equal(reasonOf(told), 'method_not_allowed')
       }
     }
   })
@@ -170,7 +171,8 @@ forEachEngine((engine) => {
   })
 
   it('answers 400 to unknown and repeated query parameters, naming them', async () => {
-    for (const operation of operations) {
+    // Protocols of others pass over what they do not know.
+    for (const operation of operations.filter(({ path }) => !path.startsWith('/v2'))) {
       const request = bare(operation, allowed(operation))
       for (const [query, pointer] of [
         ['surprise=1', '/query/surprise'],
@@ -216,7 +218,7 @@ forEachEngine((engine) => {
         for (const name of Object.keys(operation.query.properties))
           await answered({ ...request, path: `${request.path}?${name}=${text}` }, `${name}=${text}`)
         for (const name of Object.keys(operation.pathParameters.properties)) {
-          const path = operation.path.replaceAll(/\{([a-zA-Z]+)\*?\}/g, (_, each: string) =>
+          const path = operation.path.replaceAll(/\{([a-zA-Z]+)[*+]?\}/g, (_, each: string) =>
             each === name ? text : each === 'repository' ? 'releases' : (samples[each] ?? randomUUID()),
           )
           await answered({ ...request, path }, `${name} is ${text}`)
@@ -242,7 +244,11 @@ forEachEngine((engine) => {
     // Service accounts and jobs are looked for before the input is looked at: what is no id is none that the caller may
     // see.
     const withId = operations.filter(
-      (operation) => operation.pathParameters.properties['id'] !== undefined && !hiddenByIt(operation),
+      (operation) =>
+        operation.pathParameters.properties['id'] !== undefined &&
+        !hiddenByIt(operation) &&
+        // There any text is an upload that nobody knows.
+        !operation.path.startsWith('/v2'),
     )
     assert.ok(withId.length > 0)
     for (const operation of withId)
@@ -266,7 +272,8 @@ forEachEngine((engine) => {
         operation.body.kind === 'stream'
           ? { 'content-type': 'application/octet-stream', 'x-content-sha256': '0'.repeat(64) }
           : {}
-      const path = pathOf(operation, 'releases', {})
+      const path =
+        pathOf(operation, 'releases', {}) + (operation.id === 'completeBlob' ? `?digest=${samples['digest']}` : '')
       const told = await site.service.ask({ ...bare(operation, allowed(operation)), path, headers })
       refused(told, 404, 'not_found', operation.id)
     }

@@ -207,7 +207,7 @@ forEachEngine((engine) => {
     assert.ok(changing.length > 20)
     for (const { id, method, path: template } of changing) {
       // Neither a repository nor an id that exists, no body, no header: the token is what is wrong with it.
-      const request = { method, path: template.replaceAll(/\{[a-zA-Z]+\*?\}/g, 'nothing'), credential: token }
+      const request = { method, path: template.replaceAll(/\{[a-zA-Z]+[*+]?\}/g, 'nothing'), credential: token }
       if (id === 'logout') await expectAnswer(service, request, 204)
       else await expectAnswer(service, request, 403, 'read_only_token')
     }

@@ -2,7 +2,7 @@ import Type, { type TProperties } from 'typebox'
 import { BodyDigestHeaders } from '../../contract/body-digests.ts'
 import { answers, answersNothing, bytesBody, defineOperation } from '../../contract/define.ts'
 import { DownloadHeaders, downloadResponses, downloadResponsesOf } from '../../contract/download.ts'
-import { fields, Timestamp, text } from '../../contract/schemas.ts'
+import { fields, Timestamp, text, Uuid } from '../../contract/schemas.ts'
 import {
   artifactTypesMax,
   imageNameMaxCharacters,
@@ -152,7 +152,8 @@ export const beginBlob = defineOperation({
 const upload = {
   ...common,
   path: `${image}/blobs/uploads/{id}`,
-  pathParameters: fields({ ...inImage, id: Type.String() }),
+  // What is no id is an upload that nobody knows: 404, as clients expect it.
+  pathParameters: fields({ ...inImage, id: Type.Union([Uuid, Type.String()]) }),
   query: nothingAsked,
 } as const
 

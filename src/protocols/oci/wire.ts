@@ -45,14 +45,16 @@ const codeOf = ({ code, status, details }: Failure): RegistryCode => {
 const statusOf = ({ status }: Failure): number => (status === 422 ? 400 : status)
 
 const errorsOf = (failure: Failure): readonly RegistryError[] =>
-  failure instanceof Refusal
-    ? failure.errors
-    : [{ code: codeOf(failure), message: failure.message, detail: { reason: failure.code } }]
+  failure instanceof Refusal ? failure.errors : [{ code: codeOf(failure), message: failure.message }]
 
 const render = (failure: Failure, requestId: string, baseUrl: string): Rendered => {
   const { retryAfterSeconds } = failure
   const status = statusOf(failure)
-  const errors = errorsOf(failure).map((error) => ({ ...error, detail: { ...error.detail, requestId } }))
+  const errors = errorsOf(failure).map(({ code, message, detail }) => ({
+    code,
+    message,
+    detail: { ...detail, reason: failure.code, requestId },
+  }))
   return {
     status,
     headers: {

@@ -1,0 +1,42 @@
+import type { Ask } from './client.ts'
+import { expectAnswer } from './expect.ts'
+import { indexType, manifestOf, pusher, sha256 } from './images.ts'
+import type { Answering } from './service.ts'
+
+interface Place {
+  readonly service: Answering
+  readonly credential: string
+  readonly repository: string
+}
+
+/** A request for each operation that changes images, by its id: each succeeds, whatever the others did before. */
+export const changesOfImages = async ({ service, credential, repository }: Place): Promise<Record<string, Ask>> => {
+  const expect = (given: Ask, status: number) => expectAnswer(service, { credential, ...given }, status)
+  const { pushBlob, pushManifest } = pusher(expect)
+  const image = `${repository}/some/image`
+  const uploads = `/v2/${image}/blobs/uploads/`
+  const begun = async () => String((await expect({ method: 'POST', path: uploads }, 202)).headers.location)
+  const unwanted = await pushBlob(image, 'an unwanted blob')
+  const index = manifestOf({ manifests: [] }, indexType)
+  await pushManifest(image, index, 'unwanted')
+  return {
+    beginBlob: { method: 'POST', path: uploads, credential },
+    appendToBlob: { method: 'PATCH', path: await begun(), credential, body: 'appended' },
+    completeBlob: {
+      method: 'PUT',
+      path: `${await begun()}?digest=${sha256('completed')}`,
+      credential,
+      body: 'completed',
+    },
+    cancelBlob: { method: 'DELETE', path: await begun(), credential },
+    deleteBlob: { method: 'DELETE', path: `/v2/${image}/blobs/${unwanted.digest}` },
+    putManifest: {
+      method: 'PUT',
+      path: `/v2/${image}/manifests/put`,
+      credential,
+      headers: { 'content-type': index.type },
+      body: index.text,
+    },
+    deleteManifest: { method: 'DELETE', path: `/v2/${image}/manifests/unwanted`, credential },
+  }
+}

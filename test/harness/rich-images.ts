@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import type { Catalog } from './catalog.ts'
+import type { Ask } from './client.ts'
+import { expectAnswer } from './expect.ts'
+import { described, imageType, indexType, manifestOf, pusher, sha512 } from './images.ts'
+
+/**
+ * Something of everything about images, in the repository of a catalog: an index of two of them, a signature, tags that
+ * were moved and taken away, a manifest without a tag, a layer that lies elsewhere, and a blob that nothing names.
+ * Answers questions about it, by the ids of operations.
+ */
+export const pushRichImages = async ({ service, writer, repository }: Catalog): Promise<Record<string, Ask[]>> => {
+  const credential = writer.token
+  const expect = (given: Ask, status: number) => expectAnswer(service, { credential, ...given }, status)
+  const { pushBlob, pushManifest, newImage, pushImage } = pusher(expect)
+  const image = `${repository}/team/app`
+  const first = await pushImage(image, 'moved')
+  const layer = randomBytes(600_000)
+  const elsewhere = { ...described('x', 'application/vnd.oci.image.layer.nondistributable.v1.tar'), urls: ['http://x'] }
+  const config = JSON.stringify({ architecture: 'arm64', os: 'linux' })
+  const layers = [await pushBlob(image, layer, sha512(layer)), elsewhere]
+  const second = manifestOf({ config: await pushBlob(image, config), layers })
+  await pushManifest(image, second, 'moved')
+  const children = [first, second].map(({ text }) => described(text, imageType))
+  const index = manifestOf({ manifests: children }, indexType)
+  await pushManifest(image, index, `${index.digest}?tag=v1&tag=gone`)
+  await expect({ method: 'DELETE', path: `/v2/${image}/manifests/gone` }, 202)
+  const signature = await newImage(image, {
+    artifactType: 'application/vnd.example.signature',
+    subject: described(index.text, indexType),
+    annotations: { 'org.example.key': 'ü' },
+  })
+  await pushManifest(image, signature, signature.digest)
+  const untagged = await newImage(image)
+  await pushManifest(image, untagged, untagged.digest)
+  await pushBlob(image, 'named by nothing')
+  await pushImage(`${repository}/other`, 'latest')
+  const asked = (path: string): Ask => ({ path, credential })
+  return {
+    getRegistryVersion: [asked('/v2/')],
+    listImages: [asked('/v2/_catalog'), asked('/v2/_catalog?n=1')],
+    listTags: [asked(`/v2/${image}/tags/list`), asked(`/v2/${image}/tags/list?n=1&last=moved`)],
+    getManifest: ['v1', 'moved', untagged.digest].map((reference) => asked(`/v2/${image}/manifests/${reference}`)),
+    getBlob: layers.slice(0, 1).map(({ digest }) => asked(`/v2/${image}/blobs/${digest}`)),
+    listReferrers: [asked(`/v2/${image}/referrers/${index.digest}`)],
+  }
+}
