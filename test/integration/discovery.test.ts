@@ -115,7 +115,8 @@ forEachEngine((engine) => {
       for (const name of Object.keys(operation.query.properties)) assert.ok(named.includes(`query ${name}`))
       // A client that is made from the document has one argument for both, were their names the same but for case.
       const twice = Object.keys(operation.query.properties).map((name) => name.toLowerCase())
-      for (const name of Object.keys(operation.headers.properties))
+      // How a credential is sent stands in a place of its own.
+      for (const name of Object.keys(operation.headers.properties).filter((each) => each !== 'authorization'))
         assert.equal(named.includes(`header ${name}`), !twice.includes(name.toLowerCase()), name)
     }
     const all = Object.values(paths as Record<string, object>).flatMap((item) => Object.keys(item))

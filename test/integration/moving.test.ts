@@ -25,6 +25,7 @@ const ofTheProcess: Readonly<Record<string, string>> = {
   getBlobUpload: 'an upload that is under way',
   getOverview: 'how the process is',
   getReadiness: 'the engines',
+  getRegistryToken: 'a credential that was just sent',
 }
 
 /**

@@ -19,6 +19,8 @@ export const tagsPageDefault = 1_000
 /** Referrers in one answer, and bytes of their manifests, whose annotations are in it. */
 export const referrersPageMax = 100
 export const referrersPageBytes = 4 * MiB
+/** Images that one token is asked for: a push that mounts from several names each of them. */
+export const tokenScopesMax = 64
 /** Kinds of referrers that one request may ask for. */
 export const artifactTypesMax = 16
 /** Repositories with a blob that are looked at for one that it may be mounted from. */

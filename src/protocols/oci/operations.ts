@@ -9,6 +9,7 @@ import {
   manifestBytesMax,
   ociMediaTypeMaxCharacters,
   tagsPerPushMax,
+  tokenScopesMax,
 } from '../../kernel/limits/oci.ts'
 import { patterns } from './vocabulary.ts'
 
@@ -62,7 +63,12 @@ export const getRegistryToken = defineOperation({
   headers: fields({ authorization: Type.Optional(Type.String()) }),
   query: asked({
     service: Type.Optional(Type.String()),
-    scope: Type.Optional(Type.Array(Type.String(), { description: 'what the client is about to do; not looked at' })),
+    scope: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: tokenScopesMax,
+        description: 'what the client is about to do; not looked at',
+      }),
+    ),
   }),
   responses: {
     200: answers(
