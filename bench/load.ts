@@ -75,18 +75,13 @@ export const smallPuts = async (
   connections: number,
   round: string,
 ): Promise<number> => {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const files = Array.from({ length: count }, (_, index) => smallFile(bytes, round, index))
-  const began = performance.now()
-  await byWorkers(connections, count, async (index) => {
+  return await byWorkers(connections, count, async (agent, index) => {
     const file = files[index]
     if (file === undefined) return
     const { url, headers } = await server.upload(file.name, file.sha256)
     await send(agent, 'PUT', url, headers, file.body)
   })
-  const seconds = (performance.now() - began) / 1000
-  agent.destroy()
-  return seconds
 }
 
 /** Seconds until what {@link smallPuts} stored is fetched again, each file once. Only of this service. */
@@ -96,18 +91,12 @@ export const smallGetsEach = async (
   count: number,
   connections: number,
   round: string,
-): Promise<number> => {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
-  const began = performance.now()
-  await byWorkers(connections, count, async (index) => {
+): Promise<number> =>
+  byWorkers(connections, count, async (agent, index) => {
     const { url, headers } = server.download(smallName(round, index), '')
     const got = await send(agent, 'GET', url, headers)
     if (got !== bytes) throw new Error(`${url}: ${got} of ${bytes} bytes`)
   })
-  const seconds = (performance.now() - began) / 1000
-  agent.destroy()
-  return seconds
-}
 
 /** Milliseconds that each of small PUTs takes: at least so many, and more for as long as `goesOn` says. */
 export const timedPuts = async (
@@ -142,12 +131,22 @@ const smallFile = (bytes: number, round: string, index: number) => {
   return { name: smallName(round, index), body, sha256: createHash('sha256').update(body).digest('hex') }
 }
 
-const byWorkers = async (workers: number, count: number, work: (index: number) => Promise<void>): Promise<void> => {
+/** Does so many things on so many connections, and says how many seconds that took. */
+const byWorkers = async (
+  connections: number,
+  count: number,
+  work: (agent: Agent, index: number) => Promise<void>,
+): Promise<number> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
   let next = 0
   const worker = async (): Promise<void> => {
-    for (let index = next++; index < count; index = next++) await work(index)
+    for (let index = next++; index < count; index = next++) await work(agent, index)
   }
-  await Promise.all(Array.from({ length: workers }, worker))
+  const began = performance.now()
+  await Promise.all(Array.from({ length: connections }, worker))
+  const seconds = (performance.now() - began) / 1000
+  agent.destroy()
+  return seconds
 }
 
 /** Resolves with how many bytes the answer has. */
