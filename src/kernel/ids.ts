@@ -1,29 +1,14 @@
-import { randomFillSync } from 'node:crypto'
+import { freshBytes } from './random.ts'
 
 let lastMs = 0
 let counter = 0
-
-const bytesEach = 10
-/** Random bytes for the next ids: asking for many at once costs as much as asking for a few. */
-const pool = Buffer.alloc(bytesEach * 256)
-let used = pool.length
-
-/** Handed out once each. */
-const freshBytes = (): Buffer => {
-  if (used === pool.length) {
-    randomFillSync(pool)
-    used = 0
-  }
-  used += bytesEach
-  return pool.subarray(used - bytesEach, used)
-}
 
 /**
  * A UUIDv7 (RFC 9562, section 5.7) in its text form. Ids of one process grow strictly: within a millisecond the 12 bits
  * after the time count up (method 1 of section 6.2), so that "ordered by id" is the order of creation.
  */
 export const newId = (epochMs: number): string => {
-  const random = freshBytes()
+  const random = freshBytes(10)
   if (epochMs > lastMs) {
     lastMs = epochMs
     counter = (random.readUInt16BE(0) & 0x7ff) >>> 0

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { type Sha256, toSha256 } from '../kernel/digest.ts'
+import { freshBytes } from '../kernel/random.ts'
 
 declare const blobNameBrand: unique symbol
 
@@ -22,7 +22,7 @@ export const toBlobName = (text: string): BlobName => {
 }
 
 /** One that was never used, and that nobody will make again: 128 random bits. No clock is asked. */
-export const newGeneration = (): string => randomBytes(16).toString('hex')
+export const newGeneration = (): string => freshBytes(16).toString('hex')
 
 export const blobName = (digest: Sha256, generation: string): BlobName =>
   toBlobName(generation === '' ? digest : `${digest}-${generation}`)
