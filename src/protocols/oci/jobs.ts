@@ -30,12 +30,15 @@ const upkeep = 'system:upkeep'
 export const settleImages = async (deps: ImageUpkeepDeps): Promise<void> => {
   const { database, clock } = deps
   const run = upkeepRun(deps.report)
-  await run.each('deleting manifests that nothing keeps', {
-    find: (limit) => manifestsPastGrace(deps, limit),
-    what: ({ id }) => `deleting the manifest ${id}`,
-    key: ({ id }) => id,
-    work: (found) => giveUpManifest(deps, found),
-  })
+  const giveUpUnkept = (): Promise<number> =>
+    run.each('deleting manifests that nothing keeps', {
+      find: (limit) => manifestsPastGrace(deps, limit),
+      what: ({ id }) => `deleting the manifest ${id}`,
+      key: ({ id }) => id,
+      work: (found) => giveUpManifest(deps, found),
+    })
+  // What only those kept is kept by nothing now.
+  while ((await giveUpUnkept()) > 0);
   const until = timestamp(clock.now() - unnamedBlobMs)
   await run.each('giving up blobs that no manifest names', {
     find: (limit) => unusedSince(database.reader, until, limit),

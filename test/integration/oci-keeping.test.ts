@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { reclaim } from '../../src/content/reclaim/reclaim.ts'
+import { hour, minute } from '../../src/kernel/units.ts'
+import { settleImages } from '../../src/protocols/oci/jobs.ts'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import {
+  described,
+  imageSite,
+  imageType,
+  indexType,
+  manifestOf,
+  type Pushed,
+  pusher,
+  sha256,
+  sha512,
+} from '../harness/images.ts'
+import { type Inspection, openInspection } from '../harness/inspection.ts'
+import { signIn } from '../harness/people.ts'
+import { inDatabase } from '../harness/rows.ts'
+
+after(closeConnections)
+
+const image = 'releases/kept'
+const graceHours = 24
+
+forEachEngine((engine) => {
+  const site = imageSite(engine, { roles: { gateway: 'api', worker: false } })
+  let inspection: Inspection
+  let token = ''
+  before(async () => {
+    inspection = await openInspection(site.service)
+    token = site.owner.token
+  })
+  after(() => inspection.close())
+
+  const expect: typeof site.expect = (given, status, code) => site.expect({ credential: token, ...given }, status, code)
+  const { pushBlob, pushManifest, newImage, pushImage } = pusher(expect)
+  const pass = async (ms: number): Promise<void> => {
+    site.service.clock.advance(ms)
+    token = await signIn(site.service, site.owner.name)
+  }
+  const settle = () =>
+    settleImages({ ...inspection, cleanupGraceMs: graceHours * hour, report: assert.ifError }).then(() =>
+      reclaim(inspection),
+    )
+  const isThere = async (path: string, there = true): Promise<void> => {
+    await expect({ method: 'HEAD', path: `/v2/${image}/${path}` }, there ? 200 : 404)
+  }
+  const removal = (path: string, credential = site.key) => ({
+    method: 'DELETE',
+    path: `/v2/${image}/${path}`,
+    credential,
+  })
+  const layerOf = ({ text }: Pushed): string => JSON.parse(text).layers[0].digest
+  const published = async (repository = 'releases'): Promise<number> => {
+    const [row] = await inDatabase(site.service, (q) =>
+      q.selectFrom('repositories').select('published_bytes').where('id', '=', repository).execute(),
+    )
+    return row?.published_bytes ?? 0
+  }
+
+  describe('deleting', () => {
+    it('a tag leaves its manifest and the tags beside it', async () => {
+      const manifest = await pushImage(image, 'one')
+      await pushManifest(image, manifest, 'two')
+      await expect(removal('manifests/one', token), 202)
+      await isThere('manifests/one', false)
+      await isThere('manifests/two')
+      await isThere(`manifests/${manifest.digest}`)
+      await expect(removal('manifests/one', token), 404, 'MANIFEST_UNKNOWN')
+    })
+
+    it('a manifest takes its tags and itself from the list of referrers, at once', async () => {
+      const subject = await pushImage(image, 'subject')
+      const referrer = await newImage(image, { subject: described(subject.text, imageType) })
+      await pushManifest(image, referrer, 'referrer')
+      await expect(removal(`manifests/${referrer.digest}`), 202)
+      await isThere('manifests/referrer', false)
+      await isThere(`manifests/${referrer.digest}`, false)
+      const list = await expect({ path: `/v2/${image}/referrers/${subject.digest}` }, 200)
+      assert.deepEqual(list.json.manifests, [])
+      const tags = (await expect({ path: `/v2/${image}/tags/list` }, 200)).json.tags
+      assert.ok(!tags.includes('referrer'))
+      await expect(removal(`manifests/${referrer.digest}`), 404, 'MANIFEST_UNKNOWN')
+    })
+
+    it('a blob goes where no manifest names it, and is 405 where one does', async () => {
+      const manifest = await pushImage(image, 'uses')
+      await expect(removal(`blobs/${layerOf(manifest)}`), 405, 'UNSUPPORTED')
+      await expect(removal(`blobs/${manifest.digest}`), 405, 'UNSUPPORTED')
+      const { digest } = await pushBlob(image, 'used by nothing')
+      await expect(removal(`blobs/${digest}`), 202)
+      await isThere(`blobs/${digest}`, false)
+      await expect(removal(`blobs/${digest}`), 404, 'BLOB_UNKNOWN')
+    })
+
+    it('what takes another right than the caller has is 403, and says which', async () => {
+      const manifest = await pushImage(image, 'mine')
+      const path = `/v2/${image}/manifests`
+      for (const [reference, credential, right] of [
+        [manifest.digest, token, 'artifact.delete'],
+        ['mine', site.key, 'asset.write'],
+        ['mine', site.reader.token, 'asset.write'],
+      ] as const) {
+        const asked = { method: 'DELETE', path: `${path}/${reference}`, credential }
+        const told = await expect(
+          { ...asked, credential: credential === site.owner.token ? token : credential },
+          403,
+          'DENIED',
+        )
+        assert.match(told.text, new RegExp(right))
+      }
+      await isThere('manifests/mine')
+    })
+
+    it('is told by the journal, as pushes and tags are', async () => {
+      const manifest = await pushImage('releases/told', 'v1')
+      await pushImage('releases/told', 'v1')
+      const base = '/v2/releases/told'
+      await expect({ method: 'DELETE', path: `${base}/manifests/v1` }, 202)
+      await expect({ method: 'DELETE', path: `${base}/manifests/${manifest.digest}`, credential: site.key }, 202)
+      const lines = await inDatabase(site.service, (q) =>
+        q
+          .selectFrom('journal')
+          .select(['action', 'detail', 'actor'])
+          .where('detail', 'like', 'told%')
+          .orderBy('sequence')
+          .execute(),
+      )
+      assert.deepEqual(
+        lines.map(({ action }) => action),
+        ['image.push', 'tag.set', 'image.push', 'tag.set', 'tag.remove', 'image.delete'],
+      )
+      assert.deepEqual([lines[0]?.detail, lines[1]?.detail], [`told@${manifest.digest}`, 'told:v1'])
+      assert.match(String(lines.at(-1)?.actor), /^service-account:/)
+      const moves = await inDatabase(site.service, (q) =>
+        q
+          .selectFrom('oci_tag_moves')
+          .select(['revision', 'removed'])
+          .where('name', '=', 'told')
+          .orderBy('revision')
+          .execute(),
+      )
+      // The first of them went with its manifest.
+      assert.deepEqual(moves, [
+        { revision: 2, removed: 0 },
+        { revision: 3, removed: 1 },
+      ])
+    })
+  })
+
+  describe('mounting', () => {
+    const mount = (digest: string, query: string, status: number, to = 'second/mounted') =>
+      expect({ method: 'POST', path: `/v2/${to}/blobs/uploads/?mount=${digest}${query}` }, status)
+
+    it('makes a blob of one repository one of another, by either digest, and counts it there', async () => {
+      const bytes = randomBytes(100_000)
+      for (const digest of [sha256(bytes), sha512(bytes)]) {
+        await pushBlob(image, bytes, digest)
+        const before = await published('second')
+        const told = await mount(digest, `&from=${image}&origin=registry.example`, 201)
+        assert.equal(told.headers.location, `/v2/second/mounted/blobs/${digest}`)
+        assert.equal(told.headers['docker-content-digest'], digest)
+        assert.ok((await expect({ path: `/v2/second/mounted/blobs/${digest}` }, 200)).bytes.equals(bytes))
+        assert.equal((await published('second')) - before, digest.startsWith('sha256') ? 100_000 : 0)
+      }
+    })
+
+    it('finds a blob that the caller may read, also where nobody says where', async () => {
+      const { digest } = await pushBlob(image, randomBytes(1000))
+      await mount(digest, '', 201)
+      await mount(sha256('nobody has it'), '', 202)
+    })
+
+    it('is an upload where it cannot be, whatever the reason', async () => {
+      const there = await pushBlob(image, randomBytes(1000))
+      const bytes = 'not to be mounted'
+      await mount(sha256(bytes), `&from=${image}`, 202)
+      await mount(there.digest, '&from=nowhere/x', 202)
+      const hidden = randomBytes(500)
+      await site.expect(
+        {
+          method: 'POST',
+          path: `/v2/second/x/blobs/uploads/?digest=${sha256(hidden)}`,
+          credential: token,
+          body: hidden,
+        },
+        201,
+      )
+      const told = await site.service.ask({
+        method: 'POST',
+        path: `/v2/releases/x/blobs/uploads/?mount=${sha256(hidden)}&from=second/x`,
+        credential: site.reader.token,
+      })
+      assert.equal(told.status, 403)
+      const begun = await mount(sha256(bytes), `&from=${image}`, 202)
+      await expect({ method: 'PUT', path: `${begun.headers.location}?digest=${sha256(bytes)}`, body: bytes }, 201)
+    })
+  })
+
+  describe('time', () => {
+    it('takes a blob that no manifest names after an hour, and its bytes', async () => {
+      const bytes = randomBytes(50_000)
+      const { digest } = await pushBlob(image, bytes)
+      const kept = await pushImage(image, 'stays')
+      await pass(59 * minute)
+      await settle()
+      await isThere(`blobs/${digest}`)
+      // Somebody counts on it again.
+      await pushBlob(image, bytes)
+      await pass(2 * minute)
+      await settle()
+      await isThere(`blobs/${digest}`)
+      const before = await published()
+      await pass(hour)
+      await settle()
+      await isThere(`blobs/${digest}`, false)
+      assert.ok(before - (await published()) >= 50_000)
+      await isThere(`blobs/${layerOf(kept)}`)
+      const [row] = await inDatabase(site.service, (q) =>
+        q.selectFrom('blobs').select('sha256').where('sha256', '=', digest.slice(7)).execute(),
+      )
+      assert.equal(row, undefined)
+    })
+
+    it('takes a manifest that nothing keeps after the grace period, with what only it kept', async () => {
+      const lone = await newImage(image)
+      await pushManifest(image, lone, lone.digest)
+      const moved = await pushImage(image, 'moving')
+      const shared = manifestOf({
+        ...JSON.parse((await pushImage(image, 'moving')).text),
+        annotations: { again: 'yes' },
+      })
+      await pushManifest(image, shared, 'shared')
+      await pass(23 * hour)
+      await settle()
+      for (const { digest } of [lone, moved]) await isThere(`manifests/${digest}`)
+      await pass(2 * hour)
+      await settle()
+      for (const { digest } of [lone, moved]) await isThere(`manifests/${digest}`, false)
+      await isThere('manifests/moving')
+      await pass(61 * minute)
+      await settle()
+      for (const gone of [lone, moved]) await isThere(`blobs/${layerOf(gone)}`, false)
+      await isThere(`blobs/${layerOf(shared)}`)
+    })
+
+    it('keeps what an index lists and what refers to something, for as long as that is kept', async () => {
+      const children = [await newImage(image), await newImage(image)]
+      for (const child of children) await pushManifest(image, child, child.digest)
+      const index = manifestOf({ manifests: children.map(({ text }) => described(text, imageType)) }, indexType)
+      await pushManifest(image, index, 'index')
+      const signature = await newImage(image, { subject: described(index.text, indexType) })
+      await pushManifest(image, signature, signature.digest)
+      const all = [index, ...children, signature]
+      await pass(100 * hour)
+      await settle()
+      for (const { digest } of all) await isThere(`manifests/${digest}`)
+      await expect(removal('manifests/index', token), 202)
+      await pass(23 * hour)
+      await settle()
+      for (const { digest } of all) await isThere(`manifests/${digest}`)
+      await pass(2 * hour)
+      await settle()
+      for (const { digest } of all) await isThere(`manifests/${digest}`, false)
+    })
+
+    it('takes the grace period of the repository', async () => {
+      const lone = await newImage(image)
+      await pushManifest(image, lone, lone.digest)
+      await inDatabase(site.service, (q) =>
+        q.updateTable('repositories').set({ grace_hours: 2 }).where('id', '=', 'releases').execute(),
+      )
+      await pass(3 * hour)
+      await settle()
+      await isThere(`manifests/${lone.digest}`, false)
+    })
+
+    it('leaves everything in order', async () => {
+      await inspection.inOrder()
+    })
+  })
+})
