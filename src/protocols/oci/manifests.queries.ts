@@ -109,20 +109,14 @@ export const deleteManifestRows = async (
 
 /** The name goes with its last manifest. */
 export const deleteImageWithoutManifests = async (tx: Transaction, { repository, name }: Here): Promise<void> => {
-  await tx
-    .deleteFrom('oci_images')
+  const left = await tx
+    .selectFrom('oci_manifests')
+    .select('id')
     .where('repository', '=', repository)
     .where('name', '=', name)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('oci_manifests')
-            .select('oci_manifests.id')
-            .where('oci_manifests.repository', '=', repository)
-            .where('oci_manifests.name', '=', name),
-        ),
-      ),
-    )
-    .execute()
+    .orderBy('digest')
+    .limit(1)
+    .executeTakeFirst()
+  if (left !== undefined) return
+  await tx.deleteFrom('oci_images').where('repository', '=', repository).where('name', '=', name).execute()
 }

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { newId } from '../../src/kernel/ids.ts'
+import { hour } from '../../src/kernel/units.ts'
+import { settleImages } from '../../src/protocols/oci/jobs.ts'
+import { type Ask, closeConnections } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { described, imageSite, imageType, indexType, manifestOf, type Pushed, sha256 } from '../harness/images.ts'
+import { openInspection } from '../harness/inspection.ts'
+import { analyze, planFaults, queriesOf } from '../harness/query-plans.ts'
+import { inDatabase } from '../harness/rows.ts'
+
+after(closeConnections)
+
+/** Rows of each table of images; what is asked for is a small part of them. */
+const rowCount = 6_000
+const smallRows = 1_000
+const image = 'releases/app'
+
+/** Who calls, and where they are known; what begins a snapshot in SQLite. */
+const ofTheCaller = /\b(?:group_members|group_grants|sqlite_schema)\b/
+/** Of repositories there are as many as people made. */
+const readWhole = /^(?:SCAN|Seq Scan) repositories /
+
+forEachEngine((engine) => {
+  const site = imageSite(engine, { roles: { gateway: 'api', worker: false } })
+  const { expect, pushBlob, pushImage, newImage, pushManifest } = site
+  let manifest: Pushed
+  let referrer: Pushed
+  before(async () => {
+    manifest = await pushImage(image, 'v1')
+    referrer = await newImage(image, { subject: described(manifest.text, imageType) })
+    await pushManifest(image, referrer, referrer.digest)
+    await inDatabase(site.service, async (q) => {
+      const one = await q
+        .selectFrom('oci_manifests')
+        .selectAll()
+        .where('digest', '=', manifest.digest)
+        .executeTakeFirstOrThrow()
+      const claim = await q.selectFrom('claims').selectAll().where('id', '=', one.blob_id).executeTakeFirstOrThrow()
+      const blob = await q.selectFrom('oci_blobs').selectAll().where('id', '=', one.blob_id).executeTakeFirstOrThrow()
+      const repository = await q
+        .selectFrom('repositories')
+        .selectAll()
+        .where('id', '=', 'releases')
+        .executeTakeFirstOrThrow()
+      const now = new Date().toISOString()
+      for (let start = 0; start < rowCount; start += 500) {
+        const numbers = Array.from({ length: 500 }, (_, index) => start + index)
+        const ids = numbers.map((number) => newId(Date.now() + number))
+        const digest = (number: number): string => sha256(`${number}`)
+        const of = numbers.map((number, at) => ({ number, id: ids[at] ?? '' }))
+        const name = (number: number): string => (number % 3 === 0 ? 'app' : `other/${number % 50}`)
+        await q
+          .insertInto('repositories')
+          .values(numbers.map((number) => ({ ...repository, id: `r${number}` })))
+          .execute()
+        await q
+          .insertInto('claims')
+          .values(of.map(({ number, id }) => ({ ...claim, id, sha256: digest(number).slice(7) })))
+          .execute()
+        const unused_since = (number: number) => (number % 4 === 0 ? now : null)
+        await q
+          .insertInto('oci_blobs')
+          .values(
+            of.map(({ number, id }) => ({
+              ...blob,
+              id,
+              sha256: digest(number).slice(7),
+              unused_since: unused_since(number),
+            })),
+          )
+          .execute()
+        await q
+          .insertInto('oci_images')
+          .values(numbers.map((number) => ({ repository: 'releases', name: `many/${number}`, created_at: now })))
+          .execute()
+        for (const other of new Set(numbers.map(name)))
+          await q
+            .insertInto('oci_images')
+            .values({ repository: 'releases', name: other, created_at: now })
+            .onConflict((conflict) => conflict.doNothing())
+            .execute()
+        await q
+          .insertInto('oci_manifests')
+          .values(
+            of.map(({ number, id }) => ({
+              ...{ ...one, id, digest: digest(number), blob_id: id, name: name(number) },
+              ...{ subject: number % 2 === 0 ? manifest.digest : null, artifact_type: `type/${number % 5}` },
+              unused_since: unused_since(number),
+            })),
+          )
+          .execute()
+        const here = (number: number) => ({ repository: 'releases', name: name(number) })
+        await q
+          .insertInto('oci_references')
+          .values(
+            of.map(({ number, id }) => ({
+              ...{ manifest_id: id, position: 0, ...here(number), role: 'layer' as const },
+              ...{ digest: digest(number), blob_id: id },
+            })),
+          )
+          .execute()
+        const tagged = of.map(({ number, id }) => ({
+          ...{ ...here(number), tag: `t${number}`, manifest_id: id, moved_at: now, actor: 'account:someone' },
+        }))
+        await q
+          .insertInto('oci_tags')
+          .values(tagged.map((row) => ({ ...row, algorithm: 'sha256' as const })))
+          .execute()
+        await q
+          .insertInto('oci_tag_moves')
+          .values(tagged.map((row) => ({ ...row, revision: 1, removed: 0 as const })))
+          .execute()
+      }
+    })
+    await analyze(site.service.databaseUrl)
+  })
+
+  const faultsOf = async (what: string, work: () => Promise<unknown>): Promise<string[]> => {
+    const queries = await queriesOf(work)
+    assert.ok(queries.length > 1, `${what}: its queries were not seen`)
+    const ours = queries.filter(({ sql }) => !ofTheCaller.test(sql))
+    const found = await planFaults(site.service.databaseUrl, ours, smallRows)
+    return found.filter((fault) => !readWhole.test(fault)).map((fault) => `${what}: ${fault}`)
+  }
+
+  it('what is read of images goes by an index, in its order', async () => {
+    const base = `/v2/${image}`
+    const types = 'artifactType=type/0&artifactType=type/2'
+    const asked: Record<string, string> = {
+      'the first tags': `${base}/tags/list?n=20`,
+      'tags in the middle': `${base}/tags/list?n=20&last=t3000`,
+      'a manifest by tag': `${base}/manifests/v1`,
+      'a manifest by digest': `${base}/manifests/${manifest.digest}`,
+      'a blob': `${base}/blobs/${JSON.parse(manifest.text).layers[0].digest}`,
+      referrers: `${base}/referrers/${manifest.digest}`,
+      'the next referrers': `${base}/referrers/${manifest.digest}?last=${sha256('5')}`,
+      'referrers of a type': `${base}/referrers/${manifest.digest}?artifactType=type/0`,
+      'referrers of two types': `${base}/referrers/${manifest.digest}?${types}`,
+      'the catalog': '/v2/_catalog?n=20',
+      'the catalog from the middle on': '/v2/_catalog?n=20&last=releases/many/3000',
+    }
+    const faults: string[] = []
+    for (const [what, path] of Object.entries(asked))
+      faults.push(...(await faultsOf(what, () => expect({ path }, 200))))
+    assert.deepEqual(faults, [])
+  })
+
+  it('so do changes of images', async () => {
+    const config = JSON.parse(manifest.text).config
+    const pushed = manifestOf({ config, layers: [], subject: described(manifest.text, imageType) })
+    const index = manifestOf({ manifests: [described(manifest.text, imageType)] }, indexType)
+    const { digest } = await pushBlob('second/x', 'to be mounted')
+    const unnamed = await pushBlob(image, 'to be deleted')
+    const remove = (path: string, credential = site.key): Ask => ({
+      method: 'DELETE',
+      path: `/v2/${image}/${path}`,
+      credential,
+    })
+    const done: Record<string, () => Promise<unknown>> = {
+      'a blob that comes': () => pushBlob(image, 'comes'),
+      'a blob that comes again': () => pushBlob(image, 'comes'),
+      'a mounted blob': () =>
+        expect({ method: 'POST', path: `/v2/${image}/blobs/uploads/?mount=${digest}&from=second/x` }, 201),
+      'a blob that is mounted from anywhere': () =>
+        expect({ method: 'POST', path: `/v2/second/y/blobs/uploads/?mount=${config.digest}` }, 201),
+      'a pushed manifest': () => pushManifest(image, pushed, pushed.digest),
+      'a pushed index': () => pushManifest(image, index, 'index'),
+      'a moved tag': () => pushManifest(image, referrer, 'index'),
+      'a removed tag': () => expect(remove('manifests/index', site.owner.token), 202),
+      'a deleted index': () => expect(remove(`manifests/${index.digest}`), 202),
+      'a deleted blob': () => expect(remove(`blobs/${unnamed.digest}`), 202),
+    }
+    const faults: string[] = []
+    for (const [what, work] of Object.entries(done)) faults.push(...(await faultsOf(what, work)))
+    assert.deepEqual(faults, [])
+  })
+
+  it('so does the upkeep of images, also beside what is not due yet', async () => {
+    const inspection = await openInspection(site.service)
+    const deps = { ...inspection, cleanupGraceMs: hour, report: assert.ifError }
+    assert.deepEqual(await faultsOf('upkeep', () => settleImages(deps)), [])
+    await inspection.close()
+  })
+})
