@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, it } from 'node:test'
-import { reads } from '../../src/contract/operation.ts'
+import { type Operation, reads } from '../../src/contract/operation.ts'
 import { administrationActions } from '../../src/kernel/actions.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import { expectAnswer } from '../harness/expect.ts'
+import { expectAnswer, reasonOf } from '../harness/expect.ts'
 import { addFileKeys } from '../harness/file-keys.ts'
 import { createOwner, createPerson, grant, type Person, password } from '../harness/people.ts'
 import { probeOf } from '../harness/probe.ts'
@@ -20,7 +20,7 @@ after(closeConnections)
 const groups = {
   anyone: 'getLiveness getHealthStatus login register getAuthOptions getFrontPage getIcon',
   credential:
-    'getReadiness getMetrics getCapabilities getOpenApi listOperations getPermissions getMe logout listRepositories listServiceAccounts searchEverywhere listOwnUploads listOwnJobs',
+    'getReadiness getMetrics getCapabilities getOpenApi listOperations getPermissions getMe logout listRepositories listServiceAccounts searchEverywhere listOwnUploads listOwnJobs getRegistryVersion getRegistryToken listImages',
   session: 'changePassword createToken listTokens revokeToken',
   administrator:
     'createUser listUsers updateUser listUserTokens revokeUserToken addAccessGroupMember createAccessGroup deleteAccessGroup getAccessGroup listAccessGroups removeAccessGroupGrant removeAccessGroupMember setAccessGroupGrant listSecurityAudit explainAccess listWhoMay listAllRepositories createRepository deleteRepository listOpenUploads cancelAnyUpload getOverview',
@@ -30,11 +30,11 @@ const groups = {
   'own key': 'activateServiceKey',
   'own job': 'getJob',
   'read access':
-    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions promoteArtifact listPackages resolvePackage getPackageContent listAssetHistory getAssetRevision listAudit listCatalogChanges getAnnotations searchArtifacts explainArtifact listArtifactPaths listRemovedPaths',
+    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions promoteArtifact listPackages resolvePackage getPackageContent listAssetHistory getAssetRevision listAudit listCatalogChanges getAnnotations searchArtifacts explainArtifact listArtifactPaths listRemovedPaths getBlob getManifest listTags listReferrers',
   'write access':
-    'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference putAttachments addStage removeStage registerPackage restoreAsset putAnnotations removeAsset removeRaw listDeletedArtifacts restoreDeletedArtifact',
+    'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference putAttachments addStage removeStage registerPackage restoreAsset putAnnotations removeAsset removeRaw listDeletedArtifacts restoreDeletedArtifact beginBlob appendToBlob completeBlob getBlobUpload cancelBlob putManifest deleteManifest',
   'service keys alone':
-    'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup getStoragePolicy putStoragePolicy previewStorageRun runStoragePolicy listStorageEvents previewRetention applyRetention forgetAssetRevisions',
+    'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup getStoragePolicy putStoragePolicy previewStorageRun runStoragePolicy listStorageEvents previewRetention applyRetention forgetAssetRevisions deleteBlob',
 } as const
 type Group = keyof typeof groups
 
@@ -74,14 +74,20 @@ const table: Record<string, readonly number[]> = {
   'file key with write alone': [200, 200, 403, 403, 403, 404, 403, 404, 403, 403, 403],
   'download link': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401, 401],
   'health key': [200, 200, 403, 403, 403, 404, 403, 404, 404, 404, 404],
+  pass: [200, 401, 401, 401, 401, 401, 401, 401, 401, 401, 401],
+  'pass of a revoked token': [200, 401, 401, 401, 401, 401, 401, 401, 401, 401, 401],
 }
+
+/** Who is told at the registry what another is: it takes Basic, and passes. */
+const atRegistry: Readonly<Record<string, string>> = { 'another scheme': 'recovery key', pass: 'session' }
+const isOfRegistry = (path: string): boolean => /^.v2(?:$|.)/.test(path)
 
 /**
  * Whoever writes and does not read sends files, sees to how that goes, and ends paths; a repository that it cannot read
  * has no card.
  */
 const forWriteAlone =
-  'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync removeAsset removeRaw'.split(
+  'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync removeAsset removeRaw beginBlob appendToBlob completeBlob getBlobUpload cancelBlob putManifest deleteManifest'.split(
     ' ',
   )
 
@@ -100,11 +106,13 @@ const groupOf = (id: string): Group => {
   return found[0] ?? 'anyone'
 }
 
+/** What only who writes may look at: what a read token could only bring back, or go on with. */
+const partOfWriting = ['listDeletedArtifacts', 'getBlobUpload']
+
 const expected = (kind: string, group: Group, changes: boolean, id: string): number => {
   // The one rule that no column can say: a read token changes nothing, whatever else it may do, and may log out.
   if (kind === 'read token' && changes && id !== 'logout' && group !== 'anyone') return 403
-  // Nor does it look at what it could only bring back.
-  if (kind === 'read token' && id === 'listDeletedArtifacts') return 403
+  if (kind === 'read token' && partOfWriting.includes(id)) return 403
   if (kind === 'file key with write alone' && forWriteAlone.includes(id)) return 200
   if (kind === 'file key with write alone' && id === 'getRepository') return 404
   return table[kind]?.[Object.keys(groups).indexOf(group)] ?? 0
@@ -190,7 +198,16 @@ forEachEngine((engine) => {
     const links = `/api/v1/repositories/releases/artifacts/${file}/links`
     const link = (await expectAnswer(service, { path: links, credential: writer.token, json: {} }, 201)).json.token
 
+    const passFor = async (credential: string): Promise<string> =>
+      (await expectAnswer(service, { path: '/v2/token', credential }, 200)).json.token
+    const lost = await newToken({})
+    const passOfLost = await passFor(lost.token)
+    const revoke = { method: 'DELETE', path: `/api/v1/auth/tokens/${lost.id}`, credential: writer.token }
+    await expectAnswer(service, revoke, 204)
+
     const credentials: Record<string, string> = {
+      pass: await passFor(reader.token),
+      'pass of a revoked token': passOfLost,
       'expired session': early.token,
       'session of a disabled account': banned.token,
       'token of a disabled account': bannedToken.token,
@@ -223,7 +240,7 @@ forEachEngine((engine) => {
       'file key with write alone': keys['write'] ?? '',
       'health key': service.healthKey,
     }
-    headersOf = { 'no credential': {}, 'another scheme': { authorization: `Basic ${btoa(`owner:${owner.token}`)}` } }
+    headersOf = { 'no credential': {}, 'another scheme': { authorization: `Basic ${btoa(`owner:${service.recoveryKey}`)}` } }
     for (const [kind, credential] of Object.entries(credentials))
       headersOf[kind] = { authorization: `Bearer ${credential}` }
     // Far enough away that a slow machine makes all of them before.
@@ -235,7 +252,7 @@ forEachEngine((engine) => {
     const id = operation.path.startsWith('/api/v1/api-keys/') ? targetKey : target
     return probeOf({ method: operation.method as 'GET', path: operation.path }, { repository: 'releases', id })
   }
-  const checkAnswer = (what: string, kind: string, told: Told, status: number): void => {
+  const checkAnswer = (what: string, kind: string, told: Told, status: number, there: boolean): void => {
     assert.equal(told.headers['set-cookie'], undefined, `${what}: no cookies`)
     const got = told.status === 400 ? 200 : told.status
     assert.equal(got, status, `${what}: ${told.text}`)
@@ -244,8 +261,15 @@ forEachEngine((engine) => {
       return
     }
     const reason = reasons[kind] ?? 'credential_invalid'
-    assert.match(String(told.headers['www-authenticate']), new RegExp(`^Bearer .*error="${reason}"`), what)
-    if (told.text !== '') assert.equal(told.json.code, reason, what)
+    const challenge = there ? /^Bearer realm="/ : new RegExp(`^Bearer .*error="${reason}"`)
+    assert.match(String(told.headers['www-authenticate']), challenge, what)
+    if (told.text !== '') assert.equal(reasonOf(told), reason, what)
+  }
+  const expectedOf = (kind: string, operation: Operation): number => {
+    const { id, path } = operation
+    if (kind === 'pass' && id === 'getRegistryToken') return 403
+    const as = isOfRegistry(path) ? (atRegistry[kind] ?? kind) : kind
+    return expected(as, groupOf(id), !reads(operation), id)
   }
 
   it('knows who may call each operation', () => {
@@ -266,14 +290,15 @@ forEachEngine((engine) => {
     it(`answers ${kind} as the table says, on every operation`, async () => {
       for (const operation of catalogue()) {
         const request = { ...requestOf(operation), headers: headersOf[kind] ?? {} }
-        const status = expected(kind, groupOf(operation.id), !reads(operation), operation.id)
+        const status = expectedOf(kind, operation)
         const told = await service.ask(request)
-        checkAnswer(`${operation.id} with ${kind}`, kind, told, status)
+        const there = isOfRegistry(operation.path)
+        checkAnswer(`${operation.id} with ${kind}`, kind, told, status, there)
         if (kind === 'read token' && status === 403 && !reads(operation))
-          assert.equal(told.json.code, 'read_only_token')
+          assert.equal(reasonOf(told), 'read_only_token')
         if (!reads(operation)) continue
         const head = await service.ask({ ...request, method: 'HEAD' })
-        checkAnswer(`HEAD ${operation.id} with ${kind}`, kind, head, status)
+        checkAnswer(`HEAD ${operation.id} with ${kind}`, kind, head, status, there)
       }
     })
 

@@ -7,7 +7,7 @@ import { catalogue } from '../../src/main/catalogue.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import { expectAnswer } from '../harness/expect.ts'
+import { expectAnswer, reasonOf } from '../harness/expect.ts'
 import { createOwner, createPerson, createRepository, grant, type Person, signIn } from '../harness/people.ts'
 import { probeOf } from '../harness/probe.ts'
 import { newFile, publish } from '../harness/publishing.ts'
@@ -48,7 +48,8 @@ forEachEngine((engine) => {
   })
   const refused = async (request: Ask, code: string, where: Pick<TestService, 'ask'> = service): Promise<void> => {
     const told = await expectAnswer(where, request, 401, code)
-    assert.match(String(told.headers['www-authenticate']), new RegExp(`^Bearer error="${code}"`))
+    const challenge = request.path.startsWith('/v2') ? /^Bearer realm="/ : new RegExp(`^Bearer error="${code}"`)
+    assert.match(String(told.headers['www-authenticate']), challenge)
   }
   const beside = async (options: ServiceOptions, work: (other: TestService) => Promise<void>): Promise<void> => {
     const other = await startService(engine, { ...options, on: service })
@@ -183,7 +184,7 @@ forEachEngine((engine) => {
         const path = `${probe.path}?token=${token}`
         const anyone = operation.access.kind === 'anyone'
         const told = await expectAnswer(service, { ...probe, path }, anyone ? 400 : 401)
-        assert.equal(told.json.code, anyone ? 'invalid_request' : 'credential_missing', operation.id)
+        assert.equal(reasonOf(told), anyone ? 'invalid_request' : 'credential_missing', operation.id)
         const bearer = { ...probe, credential: token }
         if (!anyone) await refused(bearer, 'credential_invalid')
         // What is looked for before the input is, is not there.
