@@ -132,7 +132,7 @@ forEachEngine((engine) => {
       { id: 'both', repositories: [{ repository: 'releases', permissions: ['read', 'write'] }] },
       { id: 'write', repositories: [{ repository: 'releases', permissions: ['write'] }] },
     ])
-    const owner = await createOwner(service)
+    await createOwner(service)
     const looking = [
       'repository.read',
       'artifact.read',
@@ -240,7 +240,10 @@ forEachEngine((engine) => {
       'file key with write alone': keys['write'] ?? '',
       'health key': service.healthKey,
     }
-    headersOf = { 'no credential': {}, 'another scheme': { authorization: `Basic ${btoa(`owner:${service.recoveryKey}`)}` } }
+    headersOf = {
+      'no credential': {},
+      'another scheme': { authorization: `Basic ${btoa(`owner:${service.recoveryKey}`)}` },
+    }
     for (const [kind, credential] of Object.entries(credentials))
       headersOf[kind] = { authorization: `Bearer ${credential}` }
     // Far enough away that a slow machine makes all of them before.
