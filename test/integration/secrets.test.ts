@@ -71,7 +71,7 @@ forEachEngine((engine) => {
     assert.ok(secret.length >= 12, what)
     secrets.set(what, secret)
     // What is left without the part that everybody knows.
-    const own = secret.replace(/^(?:dps_|pat_|dtl_|svc_[0-9a-f-]{36}\.)/, '')
+    const own = secret.replace(/^(?:dps_|pat_|dtl_|dpp_|svc_[0-9a-f-]{36}\.)/, '')
     if (own !== secret) secrets.set(`${what}, its random part`, own)
     return secret
   }
@@ -94,6 +94,13 @@ forEachEngine((engine) => {
     await quiet({ path: `${me}?token=${secret}` }, 401)
     await quiet({ path: me, headers: { authorization: `Basic ${btoa(`user:${secret}`)}` } }, 401)
     await quiet({ path: me, headers: { authorization: `Bearer ${secret} and more` } }, 401)
+    for (const path of [
+      '/v2/',
+      '/v2/_catalog',
+      `/v2/token?account=${secret}&scope=`,
+      `/v2/${secret}/${secret}/tags/list`,
+    ])
+      await quiet({ path, headers: { authorization: `Basic ${btoa(`${secret}:${secret}x`)}` } })
     await quiet({ path: me, credential: `${secret}x` }, 401)
     await quiet({ path: me, credential: secret, headers: { cookie: `session=${secret}` } })
     await quiet({ path: '/api/v1/users', credential: secret, json: { name: 'x', password: secret } })
@@ -167,6 +174,11 @@ forEachEngine((engine) => {
     await quiet({ path: `${artifact}x/content?token=${link}` }, 401)
     await quiet({ path: `${content}?token=${link}`, headers: { origin: 'https://evil.example.org' } }, 403)
     await abuse(link)
+
+    const pass = keep('a pass', (await telling({ path: '/v2/token', credential: owner.token }, 200)).json.token)
+    for (const path of ['/v2/', '/v2/releases/tool/tags/list']) await quiet({ path, credential: pass }, 200)
+    await quiet({ path: '/v2/token', credential: pass }, 403)
+    await abuse(pass)
 
     const change = { path: '/api/v1/auth/password', credential: ann.token }
     const wrong = keep('a wrong password', 'no password of anybody at all')
