@@ -6,7 +6,7 @@ import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { imageSite } from '../harness/images.ts'
-import { createPerson, grant, signIn } from '../harness/people.ts'
+import { createPerson, createRepository, grant, signIn } from '../harness/people.ts'
 import { everyRow } from '../harness/rows.ts'
 import { type ServiceOptions, startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount, issueKey, revocation } from '../harness/service-keys.ts'
@@ -81,6 +81,7 @@ forEachEngine((engine) => {
         for (const path of ['/v2/', '/v2/token', pull.path]) {
           const told = await refused({ path, credential: null, headers: basic(secret, site.owner.name) })
           assert.match(challengeOf(told), /^Bearer realm="[^"]+\/v2\/token",service="[^"]+",error="invalid_token"$/)
+          assert.match(told.json.errors[0].message, /a personal token or a service key as the password\.$/)
         }
     })
 
@@ -175,6 +176,20 @@ forEachEngine((engine) => {
         assert.match(challengeOf(await refused({ ...pull, credential: pass })), /,error="invalid_token"$/)
         await refused(tokenOf(credential))
       }
+    })
+
+    it('does not open the repository that comes after the one it was good for', async () => {
+      await createRepository(site.service, 'again')
+      const bindings = [binding('again', 'artifact.list')]
+      const account = await createServiceAccount(site.service, bindings)
+      const pass = await passFor((await activeKey(site.service, account.id, { bindings })).secret)
+      const list = { path: '/v2/again/tool/tags/list', credential: pass }
+      await expect(list, 200)
+      const path = '/api/v1/repositories/again'
+      await expect({ method: 'DELETE', path, credential: site.service.recoveryKey }, 204)
+      await expect(list, 404, 'NAME_UNKNOWN')
+      await createRepository(site.service, 'again')
+      await expect(list, 404, 'NAME_UNKNOWN')
     })
 
     it('is made for no key that was not activated', async () => {

@@ -1,7 +1,7 @@
 import { bearerOrBasicCredential } from '../../contract/credential.ts'
 import type { Rendered, Wire } from '../../contract/wire.ts'
 import type { Failure, FailureCode } from '../../kernel/failure.ts'
-import { challengeOf, wireName } from './challenge.ts'
+import { challengeOf, toldOf, wireName } from './challenge.ts'
 import { Refusal, type RegistryCode, type RegistryError } from './refusals.ts'
 
 const codes: Partial<Record<FailureCode, RegistryCode>> = {
@@ -45,7 +45,7 @@ const codeOf = ({ code, status, details }: Failure): RegistryCode => {
 const statusOf = ({ status }: Failure): number => (status === 422 ? 400 : status)
 
 const errorsOf = (failure: Failure): readonly RegistryError[] =>
-  failure instanceof Refusal ? failure.errors : [{ code: codeOf(failure), message: failure.message }]
+  failure instanceof Refusal ? failure.errors : [{ code: codeOf(failure), message: toldOf(failure) }]
 
 const render = (failure: Failure, requestId: string, baseUrl: string): Rendered => {
   const { retryAfterSeconds } = failure
