@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { failureCodes } from '../../src/contract/openapi.ts'
 import { type Operation, reads } from '../../src/contract/operation.ts'
-import { wireAt } from '../../src/contract/wire.ts'
+import { type Wire, wireAt } from '../../src/contract/wire.ts'
 import { rest } from '../../src/http/pipeline/rest.ts'
 import { isFailureCode } from '../../src/kernel/failure.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
@@ -26,7 +26,8 @@ function patternOf(template: string): RegExp {
 
 const operationOf = (asked: Ask, more: readonly ProductSlice[]): Operation | undefined => {
   const method = methodOf(asked)
-  const plain = asked.path.split('?', 1)[0] ?? ''
+  const [sent = ''] = asked.path.split('?', 1)
+  const plain = wireOf(asked, more).spelled?.(sent) ?? sent
   const beside = patterned(more.flatMap(({ operations }) => operations))
   return [...ofTheProduct, ...beside].find(
     ({ operation, pattern }) =>
@@ -42,13 +43,15 @@ const validator = (schema: object): ValidateFunction => {
   return made
 }
 
-/** How a protocol of others tells of a failure is for its own tests to say. */
-const isSpokenHere = ({ path }: Ask, more: readonly ProductSlice[]): boolean =>
+const wireOf = ({ path }: Ask, more: readonly ProductSlice[]): Wire =>
   wireAt(
     [...slices, ...more].flatMap(({ wire }) => wire ?? []),
     path,
     rest,
-  ) === rest
+  )
+
+/** How a protocol of others tells of a failure is for its own tests to say. */
+const isSpokenHere = (asked: Ask, more: readonly ProductSlice[]): boolean => wireOf(asked, more) === rest
 
 export const keepsItsContract = (asked: Ask, told: Told, more: readonly ProductSlice[] = []): void => {
   const what = `${methodOf(asked)} ${asked.path} -> ${told.status}`

@@ -69,8 +69,8 @@ const render = (failure: Failure, requestId: string, baseUrl: string): Rendered 
   }
 }
 
-/** `GET /v2` is asked for `/v2/`, and some clients leave the slash behind `uploads` out. */
-const spelled = (path: string): string => (path === '/v2' || path.endsWith('/blobs/uploads') ? `${path}/` : path)
+/** Clients ask for `/v2/` and for `…/blobs/uploads/`, and some leave the slash at the end out. */
+const spelled = (path: string): string => (/^\/v2\/$|\/blobs\/uploads\/$/.test(path) ? path.slice(0, -1) : path)
 
 /** Container clients: credentials by Basic as well, and failures as a list of errors. */
 export const ociWire: Wire = {
