@@ -207,9 +207,6 @@ const pathItem = (operation: Operation): Json => ({
   'x-svc-reader': reads(operation),
 })
 
-/** Those of other wires that have one are served without it as well (`Wire.spelled`). */
-const withoutLastSlash = (path: string): string => path.replace(/(?<=.)\/$/, '')
-
 /**
  * The OpenAPI 3.0.3 document of these operations; the same for every caller. `server` is the address that paths go
  * below.
@@ -217,7 +214,7 @@ const withoutLastSlash = (path: string): string => path.replace(/(?<=.)\/$/, '')
 export const openApiDocument = (operations: readonly Operation[], version: string, server = '/'): Json => {
   const paths: { [path: string]: { [method: string]: Json } } = {}
   for (const operation of operations) {
-    const path = withoutLastSlash(shownPath(operation))
+    const path = shownPath(operation)
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: pathItem(operation) }
   }
   return {
