@@ -314,7 +314,7 @@ forEachEngine((engine) => {
       assert.ok(guarded.length > 10)
       for (const operation of guarded)
         for (const access of ['read', 'write'] as const) {
-          const path = operation.path.replaceAll(/\{([a-zA-Z]+)\*?\}/g, (_, name: string) =>
+          const path = operation.path.replaceAll(/\{([a-zA-Z]+)[*+]?\}/g, (_, name: string) =>
             name === 'repository' ? 'three' : nobody,
           )
           const told = await service.ask({

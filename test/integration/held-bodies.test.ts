@@ -194,7 +194,7 @@ forEachEngine((engine) => {
         named['id'] = opened.json.id
       } else if (path.startsWith('/api/v1/users/')) named['id'] = person.id
       else if (path.startsWith('/api/v1/access-groups/')) named['id'] = group
-      return path.replaceAll(/\{([a-zA-Z]+)\*?\}/g, (_, name: string) => named[name] ?? target.keyId)
+      return path.replaceAll(/\{([a-zA-Z]+)[*+]?\}/g, (_, name: string) => named[name] ?? target.keyId)
     }
     const bodyOf = (operation: Operation): Buffer => {
       if (operation.body.kind !== 'json') return content
