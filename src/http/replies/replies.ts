@@ -136,10 +136,16 @@ class WayOut implements Replies {
       const transfer = this.#deps.metrics.begin('out')
       exchange.scope.own(() => transfer.end())
       exchange.scope.own(async () => void (await bytes.return?.()))
-      await sendBytes(reply.raw, exchange.scope, given.status, headers, bytes, (sent) => {
-        exchange.sent += sent
-        transfer.add(sent)
-      })
+      try {
+        await sendBytes(reply.raw, exchange.scope, given.status, headers, bytes, (sent) => {
+          exchange.sent += sent
+          transfer.add(sent)
+        })
+      } catch (error) {
+        // Whoever lets go of an answer hears of nothing that is thrown behind it. With the client went what was read.
+        if (!exchange.scope.over) this.problem(request, reply, error)
+        return
+      }
       const { writableLength } = reply.raw
       if (writableLength > 0) this.#awaitTaking(reply.raw, exchange, writableLength)
     }
