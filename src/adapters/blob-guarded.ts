@@ -29,9 +29,9 @@ export const guardBlobStore = (store: BlobStore, forbidden: () => boolean): Blob
       allow('address')
       return store.address(name, as)
     },
-    file: async (name) => {
+    file: async (name, blobBytes) => {
       allow('file')
-      return store.file(name)
+      return store.file(name, blobBytes)
     },
     size: async (name) => {
       allow('size')

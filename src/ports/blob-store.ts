@@ -57,9 +57,10 @@ export interface BlobStore {
 
   /**
    * The path of the blob's file below the folder of the store, for somebody else who sends it; null where the store has
-   * no files. Throws {@link BlobMissing} where no such blob is stored.
+   * no files. Throws {@link BlobMissing} where no such blob is stored, and another error where the file is not as long
+   * as the blob: whoever sends it would not notice.
    */
-  file(name: BlobName): Promise<string | null>
+  file(name: BlobName, blobBytes: number): Promise<string | null>
 
   /** Bytes of the stored blob, or null. */
   size(name: BlobName): Promise<number | null>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash, randomBytes } from 'node:crypto'
 import { globSync, statSync } from 'node:fs'
-import { readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
@@ -250,6 +250,8 @@ for (const { config, host, path: basePath } of fronts)
       const below = storedAs(file).slice(join(service.dataDir, 'blobs').length)
       for (const path of [`/svc-files${below}`, `/svc-files/..%2fblobs${below}`, '/svc-files/', '/svc-files/owner'])
         assert.equal((await get(new URL(base).origin + path, ...asKey())).status, 404, path)
+      await get(`${base}${raw}/..%2f..%2f..%2f..%2f..%2f..%2f..%2fsvc-files${below}`)
+      assert.equal(await metric('svc_downloads_proxy_failed_total'), 0, 'nobody can say for nginx that it failed')
       const sent = await whoSent(async () => {
         assert.equal((await get(`${base}${raw}/big`)).status, 401)
         const account = { name: 'bob', password: 'correct horse battery staple' }
@@ -262,6 +264,39 @@ for (const { config, host, path: basePath } of fronts)
         assert.equal((await get(`${base}${raw}/big`, '-H', `Authorization: Bearer ${token}`)).status, 404)
       })
       assert.deepEqual(sent, { nginx: 0, svc: 0 })
+    })
+
+    test('of images come with their digests, and manifests whole whatever range is asked for', async () => {
+      const image = '/v2/releases/app'
+      const sha256 = (bytes: Uint8Array): string => `sha256:${hash('sha256', bytes)}`
+      const type = 'application/vnd.oci.image.manifest.v1+json'
+      const push = async (path: string, method: string, body: Uint8Array, contentType: string): Promise<void> => {
+        const headers = { 'content-type': contentType }
+        const told = await ask(service.address, { method, path: image + path, credential: key, headers, body })
+        assert.equal(told.status, 201, told.text)
+      }
+      await push(`/blobs/uploads/?digest=${sha256(file)}`, 'POST', file, 'application/octet-stream')
+      const config = { mediaType: 'application/vnd.oci.empty.v1+json', digest: sha256(file), size: file.length }
+      const annotations = { long: 'x'.repeat(200_000) }
+      const manifest = Buffer.from(
+        JSON.stringify({ schemaVersion: 2, mediaType: type, config, layers: [], annotations }),
+      )
+      await push('/manifests/latest', 'PUT', manifest, type)
+      const blob = `${image}/blobs/${sha256(file)}`
+      const sent = await whoSent(async () => {
+        for (const [path, bytes] of [
+          [blob, file],
+          [`${image}/manifests/latest`, manifest],
+        ] as const) {
+          const got = await through(path)
+          assert.ok(got.body.equals(bytes))
+          assert.equal(headerOf(got, 'docker-content-digest'), sha256(bytes))
+          assert.deepEqual(ofFile(got), ofFile(await through(path, '-I')))
+        }
+      })
+      assert.deepEqual(sent, { nginx: file.length + manifest.length, svc: 0 })
+      const part = await through(`${image}/manifests/latest`, '-r', '0-99999')
+      assert.deepEqual([part.status, part.body.length], [200, manifest.length])
     })
 
     test('wait for their turn as others do, and are under way without a slot', async () => {
@@ -322,6 +357,18 @@ for (const { config, host, path: basePath } of fronts)
       assert.equal(JSON.parse(got.body.toString()).code, 'internal')
       await rename(`${stored}.moved`, stored)
       assert.ok((await through(`${raw}/other`)).body.equals(changed))
+    })
+
+    test('are an error where the disk has not all of them, and not what it has', async () => {
+      const short = randomBytes(900_000)
+      await put('short', short)
+      await truncate(storedAs(short), 500_000)
+      for (const args of [[], ['-r', '0-99999'], ['-r', '400000-600000'], ['-r', '-100000'], ['-r', '600000-800000']]) {
+        const got = await through(`${raw}/short`, ...args)
+        assert.equal(got.status, 500, args.join(' '))
+        assert.equal(JSON.parse(got.body.toString()).code, 'internal')
+      }
+      assert.match(service.program.stderr(), /has 500000 bytes instead of 900000/)
     })
 
     test('is refused where it cannot be', async () => {

@@ -71,8 +71,10 @@ const storeIn = (layout: Layout, probe: () => Promise<void>): BlobStore => {
 
     address: async () => null,
 
-    file: async (name) => {
-      if ((await guarded(() => fileBytes(layout.blob(name)))) === null) throw await missing(name)
+    file: async (name, blobBytes) => {
+      const bytes = await guarded(() => fileBytes(layout.blob(name)))
+      if (bytes === null) throw await missing(name)
+      if (bytes !== blobBytes) throw new Error(`${layout.blob(name)} has ${bytes} bytes instead of ${blobBytes}`)
       return layout.blobBelow(name)
     },
 

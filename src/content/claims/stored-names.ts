@@ -52,7 +52,7 @@ export const fileOfStored = (
   deps: Pick<OpeningDeps, 'database'> & { readonly store: Pick<BlobStore, 'file'> },
   file: File,
 ): Promise<string | null> =>
-  wherever(deps, file, async ({ name, bytes }) => (bytes === null ? await deps.store.file(name) : null))
+  wherever(deps, file, async ({ name, bytes }) => (bytes === null ? await deps.store.file(name, file.bytes) : null))
 
 /** Looks again where the bytes are no more, once for each name that they had. */
 const wherever = async <T>(

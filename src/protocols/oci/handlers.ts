@@ -142,8 +142,10 @@ export const ociHandlers = (deps: OciDeps): BoundOperation[] => {
       const { manifest, called } = await manifestAt(reader, path, path.reference)
       const { sha256, size, media_type } = manifest
       const file = { digest: toSha256(sha256), bytes: size, name: sha256, mediaType: media_type }
-      const asked = { ...asWritten(downloadAsked({ headers, caller, request })), range: undefined }
-      return serve(deps, file, asked, { 'docker-content-digest': called })
+      const asked = asWritten(downloadAsked({ headers, caller, request }))
+      // All of it, whatever range is asked for, which a proxy would follow.
+      const whole = { ...asked, range: undefined, proxySends: asked.proxySends && asked.range === undefined }
+      return serve(deps, file, whole, { 'docker-content-digest': called })
     }),
     handle(operations.putManifest, async ({ path, query, body, caller }) => {
       const scope = scopeOf(path, caller)
