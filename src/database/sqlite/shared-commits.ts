@@ -9,7 +9,7 @@ interface Member {
 }
 
 /**
- * Work that shares transactions: what comes while the event loop does not turn is committed together. A commit writes
+ * Work that shares transactions: what waits when the event loop turns is done and committed together. A commit writes
  * every page that was touched, and most of what is published touches the same ones, so that many together cost a
  * fraction (measured with 32 clients that each put 4 KiB: half of the processor's time).
  *

@@ -48,6 +48,11 @@ export class WriterQueue {
     return promise
   }
 
+  /** Whether somebody's turn follows before the event loop turns. */
+  get goesOn(): boolean {
+    return this.#first !== undefined && !this.#sliceIsOver()
+  }
+
   leave(): void {
     if (this.#first === undefined) {
       this.#taken = false

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextRound, setTimeout as pause } from 'node:timers/promises'
 import { databaseConnectMs, sqliteLockPauseMs } from '../../kernel/limits/engines.ts'
 import type { Session } from '../attempts.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
@@ -30,19 +30,21 @@ export class Writer {
 
   /**
    * Runs `work` in turn, in a transaction whose commit it shares with others that come before the event loop turns
-   * (`shared-commits.ts`). Resolves when that is done.
+   * (`shared-commits.ts`). Nothing begins before it has turned, and nothing is open when it turns again: other
+   * processes want the file as well. Resolves when it is committed.
    */
   async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
     this.#mustBeOpen()
     await this.#queue.enter()
-    const opens = !this.#shared.isOpen
-    const { outcome } = await this.#shared
-      .join(() => work(this.#session))
-      .finally(() => {
-        if (opens) setImmediate(() => this.#finish())
-        this.#queue.leave()
-      })
-    return await outcome
+    let shared: { readonly outcome: Promise<T> }
+    try {
+      if (!this.#shared.isOpen) await nextRound()
+      shared = await this.#shared.join(() => work(this.#session))
+      if (!this.#queue.goesOn) await this.#shared.finish()
+    } finally {
+      this.#queue.leave()
+    }
+    return await shared.outcome
   }
 
   /** Runs `work` in turn, in a transaction of its own that it has to end. */
@@ -81,12 +83,6 @@ export class Writer {
   /** Nobody writes any more, and nothing is closed. */
   end(): void {
     this.#closed = true
-  }
-
-  /** Commits what is done, before those who wait. What fails is told to whoever asked for it. */
-  #finish(): void {
-    if (!this.#shared.isOpen) return
-    void this.inTheWay(async () => {})
   }
 
   #mustBeOpen(): void {
