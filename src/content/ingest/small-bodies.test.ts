@@ -48,7 +48,15 @@ describe('small bodies', () => {
       for await (const piece of pieces) return Buffer.from(piece).toString()
       return ''
     })
-    assert.deepEqual([first, asked], ['x', 4])
+    assert.deepEqual([first, asked], ['xxx', 4])
+  })
+
+  it('take no more memory than is counted, however small the pieces are that they come in', async () => {
+    const pieces = Array.from({ length: most }, () => 'x')
+    await small.gather(null, body(...pieces), async ({ whole }) => {
+      assert.equal(whole?.byteLength, most)
+      assert.equal(whole?.buffer.byteLength, most)
+    })
   })
 
   it('that are declared larger, and all of them where nothing is kept in the database, are left alone', async () => {

@@ -39,19 +39,16 @@ export const createSmallBodies = (inlineBytes: number): SmallBodies => {
 
 const read = async (pieces: AsyncIterable<Uint8Array>, most: number): Promise<Gathered> => {
   const iterator = pieces[Symbol.asyncIterator]()
-  const read: Uint8Array[] = []
+  // A piece takes more memory than it has bytes: what is counted holds them all.
+  const whole = Buffer.allocUnsafeSlow(most)
   for (let bytes = 0; ; ) {
     const { done, value } = await iterator.next()
-    if (done === true) return { whole: joined(read, bytes), pieces: null }
-    read.push(value)
+    if (done === true) return { whole: whole.subarray(0, bytes), pieces: null }
+    if (bytes + value.byteLength > most)
+      return { whole: null, pieces: goingOn([whole.subarray(0, bytes), value], iterator) }
+    whole.set(value, bytes)
     bytes += value.byteLength
-    if (bytes > most) return { whole: null, pieces: goingOn(read, iterator) }
   }
-}
-
-const joined = (pieces: readonly Uint8Array[], bytes: number): Uint8Array => {
-  const [first] = pieces
-  return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces, bytes)
 }
 
 /** What was read already, and then the rest. */
