@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely'
+import { withOldest } from '../../content/reclaim/grace.queries.ts'
 import type { Queries, Transaction } from '../../database/database.ts'
 import type { Tables } from '../../database/tables/index.ts'
 
@@ -93,25 +94,16 @@ export const unkept = (tx: Transaction, id: string) =>
     .where('unused_since', 'is not', null)
     .executeTakeFirst()
 
-/**
- * Repositories after an id, each with its grace period, and since when the first of its manifests is kept by nothing.
- */
+/** The oldest: since when the first manifest that nothing keeps is kept by nothing. */
 export const oldestUnkept = (q: Queries, after: string, limit: number) =>
-  q
-    .selectFrom('repositories')
-    .select((eb) => [
-      'repositories.id',
-      'repositories.grace_hours',
-      eb
-        .selectFrom('oci_manifests')
-        .select('unused_since')
-        .whereRef('oci_manifests.repository', '=', 'repositories.id')
-        .where('unused_since', 'is not', null)
-        .orderBy('unused_since')
-        .limit(1)
-        .as('oldest'),
-    ])
-    .where('repositories.id', '>', after)
-    .orderBy('repositories.id')
-    .limit(limit)
-    .execute()
+  withOldest(q, after, limit, (eb) =>
+    eb
+      .selectFrom('oci_manifests')
+      .select('unused_since')
+      .whereRef('oci_manifests.repository', '=', 'repositories.id')
+      .where('unused_since', 'is not', null)
+      .orderBy('unused_since')
+      .limit(1)
+      .$asScalar()
+      .as('oldest'),
+  )

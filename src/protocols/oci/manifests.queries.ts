@@ -5,21 +5,24 @@ import type { Digest } from './vocabulary.ts'
 
 type Here = { repository: string; name: string }
 
+/** What is asked of a manifest and its bytes. */
+const columns = [
+  'oci_manifests.id',
+  'oci_manifests.digest',
+  'oci_manifests.digest512',
+  'oci_manifests.media_type',
+  'oci_manifests.blob_id',
+  'oci_manifests.subject',
+  'oci_blobs.sha256',
+  'oci_blobs.size',
+] as const
+
 const byDigest = (column: 'digest' | 'digest512') =>
   prepareQuery((q, p: Parameters<Here & { digest: string }>) =>
     q
       .selectFrom('oci_manifests')
       .innerJoin('oci_blobs', 'oci_blobs.id', 'oci_manifests.blob_id')
-      .select([
-        'oci_manifests.id',
-        'oci_manifests.digest',
-        'oci_manifests.digest512',
-        'oci_manifests.media_type',
-        'oci_manifests.blob_id',
-        'oci_manifests.subject',
-        'oci_blobs.sha256',
-        'oci_blobs.size',
-      ])
+      .select(columns)
       .where('oci_manifests.repository', '=', p('repository'))
       .where('oci_manifests.name', '=', p('name'))
       .where(`oci_manifests.${column}`, '=', p('digest')),
@@ -41,17 +44,7 @@ const byTag = prepareQuery((q, p: Parameters<Here & { tag: string }>) =>
     .selectFrom('oci_tags')
     .innerJoin('oci_manifests', 'oci_manifests.id', 'oci_tags.manifest_id')
     .innerJoin('oci_blobs', 'oci_blobs.id', 'oci_manifests.blob_id')
-    .select([
-      'oci_manifests.id',
-      'oci_manifests.digest',
-      'oci_manifests.digest512',
-      'oci_manifests.media_type',
-      'oci_manifests.blob_id',
-      'oci_manifests.subject',
-      'oci_blobs.sha256',
-      'oci_blobs.size',
-      'oci_tags.algorithm',
-    ])
+    .select([...columns, 'oci_tags.algorithm'])
     .where('oci_tags.repository', '=', p('repository'))
     .where('oci_tags.name', '=', p('name'))
     .where('oci_tags.tag', '=', p('tag')),
