@@ -20,8 +20,8 @@ export default {
       comment:
         'Rooms of a floor import each other in a circle: they are one room, or something stands in the wrong one.',
       scope: 'folder',
-      from: { path: '^src/(?:content|http|journal)/[^/]+$' },
-      to: { path: '^src/(?:content|http|journal)/[^/]+$', circular: true },
+      from: { path: '^src/(?!features/)[^/]+/[^/]+$' },
+      to: { path: '^src/(?!features/)[^/]+/[^/]+$', circular: true },
     },
   ],
   options: { ...table.options, exclude: { path: '^(?:test|dist|data)/|\\.(test|suite)\\.ts$' } },

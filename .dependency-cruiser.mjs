@@ -9,8 +9,8 @@
 
 const tests = '\\.(test|suite)\\.ts$'
 
-/** What a slice keeps to itself: declarations, handlers, SQL and jobs. What is left is its rules, `<noun>.ts`. */
-const rulesOfFeatures = '^src/features/[^/]+/[^/]+/(?!(?:operations|handlers|jobs)\\.ts$)[^/.]+\\.ts$'
+/** What a slice keeps to itself: declarations, handlers, SQL, jobs, checks and its value. What is left is its rules, `<noun>.ts`. */
+const rulesOfFeatures = '^src/features/[^/]+/[^/]+/(?!(?:operations|handlers|jobs|checks|slice)\\.ts$)[^/.]+\\.ts$'
 const enqueue = '^src/jobs/(?:enqueue|job)\\.ts$'
 const slice = ['kernel', 'contract', 'database', 'journal', 'content', enqueue, rulesOfFeatures]
 
@@ -115,6 +115,14 @@ export default {
         'Declarations (operations.ts, vocabulary.ts) import contract, kernel and vocabulary alone, so that anybody may import them.',
       from: { path: '^src/(?:features|protocols)/.*/(?:operations|vocabulary)\\.ts$' },
       to: { path: '^src/', pathNot: '^src/(?:kernel|contract)/|/vocabulary\\.ts$' },
+    },
+    {
+      name: 'declarations-need-no-packages',
+      severity: 'error',
+      comment:
+        'Declarations (operations.ts, vocabulary.ts) are data: of packages they import typebox, which describes it.',
+      from: { path: '^src/(?:features|protocols)/.*/(?:operations|vocabulary)\\.ts$' },
+      to: { dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: '/typebox/' },
     },
     {
       name: 'handlers-ask-rules',

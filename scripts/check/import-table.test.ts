@@ -104,6 +104,10 @@ const forbidden: [from: string, to: string, rule: string][] = [
   ['src/features/catalog/artifacts/artifacts.ts', '../references/handlers.ts', 'floor-features'],
   ['src/features/catalog/artifacts/artifacts.ts', '../references/jobs.ts', 'floor-features'],
   ['src/features/catalog/artifacts/artifacts.ts', '../references/references.queries.ts', 'floor-features'],
+  ['src/features/catalog/artifacts/artifacts.ts', '../references/slice.ts', 'floor-features'],
+  ['src/features/catalog/artifacts/artifacts.ts', '../references/checks.ts', 'floor-features'],
+  ['src/features/catalog/artifacts/operations.ts', 'node:crypto', 'declarations-need-no-packages'],
+  ['src/protocols/oci/vocabulary.ts', 'node:path', 'declarations-need-no-packages'],
   ['src/features/catalog/artifacts/handlers.ts', './artifacts.queries.ts', 'handlers-ask-rules'],
   ['test/fixtures/parcels/handlers.ts', '../../../src/http/server.ts', 'floor-added-slices'],
   ['src/features/catalog/artifacts/artifacts.ts', '../../identity/access/access.ts', 'neighbourhood-catalog'],
@@ -176,6 +180,7 @@ const allowed: [from: string, to: string][] = [
   ['src/features/operating/moving/restore.ts', '../../catalog/search/entries.ts'],
   ['src/features/lifecycle/deletion/operations.ts', '../../catalog/artifacts/vocabulary.ts'],
   ['src/features/catalog/artifacts/operations.ts', '../../../contract/operation.ts'],
+  ['src/features/catalog/artifacts/operations.ts', 'typebox'],
   ['src/features/catalog/artifacts/artifacts.test.ts', '../../../../test/harness/service.ts'],
   ['src/features/catalog/artifacts/artifacts.test.ts', '../../../main/roles/api.ts'],
   ['src/protocols/oci/manifests.ts', '../../content/ingest.ts'],
@@ -239,6 +244,11 @@ describe('the import table forbids', () => {
     }
     assert.deepEqual(await broken(circle), [])
     assert.deepEqual(await broken(circle, ofFolders), ['no-circles-of-rooms'])
+    const elsewhere = {
+      'src/database/moving/tables.ts': importing('../integrity/checks.ts'),
+      'src/database/integrity/relations.ts': importing('../moving/moving.ts'),
+    }
+    assert.deepEqual(await broken(elsewhere, ofFolders), ['no-circles-of-rooms'])
   })
 
   test('wire tests that reach src through the harness', async () => {

@@ -6,6 +6,8 @@ describe('words', () => {
   test('that mean nothing, or several things, are found in names', () => {
     const named = [
       'const turn = 1',
+      'turn2',
+      'utf8Growths',
       'takeTurns()',
       'x.doer',
       'class Growth {}',

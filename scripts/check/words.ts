@@ -8,7 +8,7 @@ export const forbiddenWords: readonly { readonly word: RegExp; readonly instead:
     instead: 'lease (of an upload), slot (of a download), gate (of a bound), round (of the event loop)',
   },
   { word: /^doers?$/, instead: 'actor' },
-  { word: /^growth$/, instead: 'watch (of a journal)' },
+  { word: /^growths?$/, instead: 'watch (of a journal)' },
   { word: /^circles?$/, instead: 'scope (of what a policy keeps)' },
   { word: /^keepers$/, instead: 'blockers' },
   { word: /^backstage$/, instead: 'inspection' },
@@ -28,7 +28,7 @@ const bundle = /\b(?:interface|type|class) ([A-Z]?\w*Parts)\b/
 
 const notNames = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g
 
-const wordsOf = (name: string): string[] => name.split(/(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase())
+const wordsOf = (name: string): string[] => name.split(/\d+|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase())
 
 const withoutTexts = (text: string): string => text.replaceAll(notNames, (found) => found.replaceAll(/[^\n]/g, ' '))
 
