@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { JournalTable } from '../../src/database/tables/journal.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
+import { walks } from '../harness/depth.ts'
 import { forEachEngine, type TestEngine } from '../harness/engines.ts'
 import { createPerson, grant } from '../harness/people.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -322,7 +323,7 @@ forEachEngine((engine) => {
           await world.catalog.close()
         }
       }),
-      { numRuns: 3, seed: 20_262, endOnFailure: true },
+      walks(2, 20_262),
     )
   })
 })

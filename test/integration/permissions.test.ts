@@ -10,6 +10,7 @@ import {
 } from '../../src/kernel/actions.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { closeConnections } from '../harness/client.ts'
+import { walks } from '../harness/depth.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { addFileKeys } from '../harness/file-keys.ts'
@@ -293,7 +294,7 @@ forEachEngine((engine) => {
         for (const path of cleanUp.splice(0))
           await expectAnswer(service, { method: 'DELETE', path, credential: service.recoveryKey }, 204)
       }),
-      { numRuns: 12, seed: 4711, endOnFailure: true },
+      walks(5, 4711),
     )
   })
 

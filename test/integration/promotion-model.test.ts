@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { JournalTable } from '../../src/database/tables/journal.ts'
 import { hour } from '../../src/kernel/units.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
+import { walks } from '../harness/depth.ts'
 import { forEachEngine, type TestEngine } from '../harness/engines.ts'
 import { digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
 import { createOwner, createPerson, createRepository, grant, signIn } from '../harness/people.ts'
@@ -311,7 +312,7 @@ forEachEngine((engine) => {
           await world.close()
         }
       }),
-      { numRuns: 3, seed: 20_263, endOnFailure: true },
+      walks(2, 20_263),
     )
   })
 })

@@ -3,6 +3,7 @@ import { after, before, it } from 'node:test'
 import fc from 'fast-check'
 import { day, hour, minute } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
+import { walks } from '../harness/depth.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { startService, stillClock, type TestService } from '../harness/service.ts'
@@ -183,7 +184,7 @@ forEachEngine((engine) => {
           assert.deepEqual([state, Date.parse(expiresAt)], [key.state, key.expiresMs])
         }
       }),
-      { numRuns: 7, seed: 20, endOnFailure: true },
+      walks(4, 20),
     )
   })
 })

@@ -3,6 +3,7 @@ import { after, before, it } from 'node:test'
 import fc from 'fast-check'
 import { day, hour } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
+import { walks } from '../harness/depth.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { createPerson, password, signIn } from '../harness/people.ts'
@@ -145,7 +146,7 @@ forEachEngine((engine) => {
         }
         for (const each of secrets) await check(first, each)
       }),
-      { numRuns: 7, seed: 7, endOnFailure: true },
+      walks(4, 7),
     )
   })
 })

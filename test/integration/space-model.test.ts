@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { uploadLifetimeMs } from '../../src/kernel/limits/transfers.ts'
 import { hour } from '../../src/kernel/units.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
+import { walks } from '../harness/depth.ts'
 import { forEachEngine, type TestEngine } from '../harness/engines.ts'
 import { digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
 import { sendPart } from '../harness/parts.ts'
@@ -226,7 +227,7 @@ forEachEngine((engine) => {
           await world.close()
         }
       }),
-      { numRuns: 4, seed: 20_261, endOnFailure: true },
+      walks(2, 20_261),
     )
   })
 })

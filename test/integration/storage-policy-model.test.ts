@@ -3,6 +3,7 @@ import { after, it } from 'node:test'
 import fc from 'fast-check'
 import { hour } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
+import { walks } from '../harness/depth.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { PolicyBench, type PolicyPlace } from '../harness/policies.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -237,7 +238,7 @@ forEachEngine((engine) => {
             await bench.inspection.inOrder()
           },
         ),
-        { numRuns: engine.name === 'sqlite' ? 25 : 10, seed: 4_711, endOnFailure: true },
+        walks(engine.name === 'sqlite' ? 10 : 4, 4_711),
       )
     } finally {
       await bench.close()
