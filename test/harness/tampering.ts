@@ -276,8 +276,18 @@ export const tamperings = (engine: 'sqlite' | 'postgres'): readonly Tampering[] 
     /the tag one\/team\/app:v1 is not where it was moved to last/,
   ],
   [
+    'an image with more tags than it has',
+    ["update oci_images set tags = tags + 1 where name = 'team/app'"],
+    /the image one\/team\/app is not said to have the tags and manifests/,
+  ],
+  [
+    'an image that something came to later',
+    ["update oci_images set pushed_at = '2020-01-01T00:00:00.000Z' where name = 'team/app'"],
+    /the image one\/team\/app is not said to have the tags and manifests/,
+  ],
+  [
     'an image without a manifest',
-    ["insert into oci_images values ('one', 'empty', '2026')"],
+    ["insert into oci_images values ('one', 'empty', '2026', 0, 0, '2026')"],
     /the image one\/empty has no manifest/,
   ],
   ['a deleted file that is not there, though its upload is', ['delete from deleted_artifacts'], /has no holder/],

@@ -45,6 +45,7 @@ forEachEngine((engine) => {
         .where('id', '=', 'releases')
         .executeTakeFirstOrThrow()
       const now = new Date().toISOString()
+      const counted = { tags: 0, manifests: 0, pushed_at: now }
       for (let start = 0; start < rowCount; start += 500) {
         const numbers = Array.from({ length: 500 }, (_, index) => start + index)
         const ids = numbers.map((number) => newId(Date.now() + number))
@@ -73,12 +74,14 @@ forEachEngine((engine) => {
           .execute()
         await q
           .insertInto('oci_images')
-          .values(numbers.map((number) => ({ repository: 'releases', name: `many/${number}`, created_at: now })))
+          .values(
+            numbers.map((number) => ({ repository: 'releases', name: `many/${number}`, created_at: now, ...counted })),
+          )
           .execute()
         for (const other of new Set(numbers.map(name)))
           await q
             .insertInto('oci_images')
-            .values({ repository: 'releases', name: other, created_at: now })
+            .values({ repository: 'releases', name: other, created_at: now, ...counted })
             .onConflict((conflict) => conflict.doNothing())
             .execute()
         await q

@@ -35,6 +35,7 @@ export const jsonColumns: readonly JsonColumn[] = [
   json('delegations', 'operator_key_id', 'ceiling', 'array'),
   json('freed_packages', 'artifact_id', 'manifest', 'object'),
   json('oci_manifests', 'id', 'annotations', 'object', true),
+  json('oci_manifests', 'id', 'platforms', 'array', true),
   json('packages', 'artifact_id', 'manifest', 'object'),
   json('service_accounts', 'id', 'bindings', 'array'),
   json('service_keys', 'id', 'bindings', 'array'),

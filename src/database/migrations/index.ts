@@ -30,6 +30,7 @@ import { whatPeopleLookFor } from './0028-what-people-look-for.ts'
 import { inlineBytes } from './0029-inline-bytes.ts'
 import { images } from './0030-images.ts'
 import { tagsBySha512 } from './0031-tags-by-sha512.ts'
+import { listedImages } from './0032-listed-images.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   inlineBytes,
   images,
   tagsBySha512,
+  listedImages,
 ]

@@ -4,6 +4,11 @@ export interface OciImagesTable {
   /** What stands behind the repository in the name that clients use. */
   name: string
   created_at: string
+  /** How many there are. */
+  tags: number
+  manifests: number
+  /** When a manifest came last. */
+  pushed_at: string
 }
 
 /** Bytes that images consist of, manifests included: held once in a repository, whatever names they lie below. */
@@ -37,6 +42,10 @@ export interface OciManifestsTable {
   subject: string | null
   /** JSON object of strings; only of what has a subject. */
   annotations: string | null
+  /** Of config and layers, each once; of an index, of all that it lists. */
+  content_bytes: number
+  /** JSON array of what it is for, such as `linux/amd64`; null where nothing is known. */
+  platforms: string | null
   pushed_at: string
   actor: string
   /**

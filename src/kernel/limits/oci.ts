@@ -13,6 +13,12 @@ export const tagsPerPushMax = 100
 /** Characters of a media type, beyond all that are registered. */
 export const ociMediaTypeMaxCharacters = 255
 
+/** Manifests and configs beyond this are not looked into: a config has some kilobytes, a hostile MiB takes 40 ms. */
+export const openedBytesMax = MiB
+/** Platforms that are told of one manifest, and characters of a part of their names: the longest known has eleven. */
+export const platformsMax = 64
+export const platformPartMaxCharacters = 64
+
 /** Tags, and names of images, in one answer: 1.3 MB at most of the longest. */
 export const tagsPageMax = 10_000
 export const tagsPageDefault = 1_000

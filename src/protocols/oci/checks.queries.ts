@@ -85,6 +85,18 @@ export const tagsBesideMoves = async (q: Queries, limit: number): Promise<string
   return rows.map(({ tag }) => tag)
 }
 
+/** Names that are said to have other tags or manifests than there are, or nothing new since one came. */
+export const imagesMiscounted = async (q: Queries, limit: number): Promise<string[]> => {
+  const here = sql`repository = i.repository and name = i.name`
+  const { rows } = await sql<{ image: string }>`
+    select i.repository || '/' || i.name as image from oci_images i
+    where i.tags <> (select count(*) from oci_tags where ${here})
+      or i.manifests <> (select count(*) from oci_manifests where ${here})
+      or i.pushed_at < (select max(pushed_at) from oci_manifests where ${here})
+    limit ${limit}`.execute(q)
+  return rows.map(({ image }) => image)
+}
+
 /** Names without a manifest. */
 export const emptyImages = async (q: Queries, limit: number): Promise<string[]> => {
   const { rows } = await sql<{ image: string }>`

@@ -8,6 +8,7 @@ import {
   blobsWithoutClaim,
   claimsWithoutBlobRow,
   emptyImages,
+  imagesMiscounted,
   manifestsMisjudged,
   manifestsOfOtherBytes,
   referencesToOtherBytes,
@@ -28,6 +29,7 @@ const looks: readonly Look[] = [
   [manifestsOfOtherBytes, (id) => `the manifest ${id} is found by another digest than its bytes have`],
   [referencesToOtherBytes, (id) => `the manifest ${id} leads to other bytes than it names`],
   [tagsBesideMoves, (tag) => `the tag ${tag} is not where it was moved to last`],
+  [imagesMiscounted, (image) => `the image ${image} is not said to have the tags and manifests that it has`],
   [emptyImages, (image) => `the image ${image} has no manifest`],
 ]
 

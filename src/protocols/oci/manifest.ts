@@ -1,6 +1,8 @@
 import { manifestReferencesMax, ociMediaTypeMaxCharacters } from '../../kernel/limits/oci.ts'
 import { repeatedName } from '../../kernel/repeated-names.ts'
+import { platformOf, platformsAmong } from './platforms.ts'
 import { manifestInvalid } from './refusals.ts'
+import { fieldsOf } from './stored-json.ts'
 import { type Digest, imageTypes, indexTypes, isDigest, toDigest } from './vocabulary.ts'
 
 /** What a manifest names. */
@@ -12,12 +14,23 @@ export interface Named {
   readonly mayBeElsewhere: boolean
 }
 
+/** What a manifest says of its config. */
+export interface Config {
+  readonly mediaType: string
+  readonly digest: Digest
+  readonly size: number
+}
+
 /** What there is to know of a manifest beside its bytes. */
 export interface Manifest {
   readonly mediaType: string
   readonly artifactType: string | null
   readonly subject: Digest | null
   readonly annotations: Readonly<Record<string, string>>
+  /** Of an image; an index has none. */
+  readonly config: Config | null
+  /** What an index says that it is for. An image says so in its config. */
+  readonly platforms: readonly string[]
   /** Each once. */
   readonly names: readonly Named[]
 }
@@ -50,6 +63,8 @@ export const readManifest = (bytes: Uint8Array, contentType: string): Manifest =
     artifactType,
     subject: isAbsent(fields['subject']) ? null : descriptor(fields['subject'], 'subject').digest,
     annotations: textsOf(fields['annotations']),
+    config,
+    platforms: isIndex ? platformsIn(fields['manifests']) : [],
     names: each(
       config === null
         ? listed(fields, 'manifests', 'manifest')
@@ -115,6 +130,11 @@ const listed = (fields: Readonly<Record<string, unknown>>, list: string, role: N
   if (all.length > manifestReferencesMax)
     throw manifestInvalid(`A manifest names at most ${manifestReferencesMax} ${list}; this one has ${all.length}.`)
   return all.map((value: unknown, at) => nameOf(descriptor(value, `${list}[${at}]`), role))
+}
+
+const platformsIn = (list: unknown): string[] => {
+  const all: unknown[] = Array.isArray(list) ? list : []
+  return platformsAmong(all.map((value) => platformOf(fieldsOf(value)['platform'])))
 }
 
 /** Media types of layers that licences keep from being passed on. */

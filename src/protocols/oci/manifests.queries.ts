@@ -53,7 +53,7 @@ const byTag = prepareQuery((q, p: Parameters<Here & { tag: string }>) =>
 /** The manifest that a tag is at, and by which of its digests the tag calls it. */
 export const findTagged = async (q: Queries, here: Here, tag: string) => (await byTag(q, { ...here, tag }))[0]
 
-/** Digests of manifests below a name that have one of some digests of one algorithm. */
+/** Manifests below a name that have one of some digests of one algorithm. */
 export const manifestsAmong = (
   q: Queries,
   { repository, name }: Here,
@@ -62,7 +62,7 @@ export const manifestsAmong = (
 ) =>
   q
     .selectFrom('oci_manifests')
-    .select(['id', 'digest', 'digest512'])
+    .select(['id', 'digest', 'digest512', 'content_bytes'])
     .where('repository', '=', repository)
     .where('name', '=', name)
     .where(column, 'in', digests)
@@ -72,13 +72,20 @@ export const manifestsAmong = (
 export const insertImage = async (tx: Transaction, { repository, name }: Here, now: string): Promise<void> => {
   await tx
     .insertInto('oci_images')
-    .values({ repository, name, created_at: now })
+    .values({ repository, name, created_at: now, tags: 0, manifests: 0, pushed_at: now })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
+/** Below a name that is there; it is counted, and tells when something came last. */
 export const insertManifest = async (tx: Transaction, row: OciManifestsTable): Promise<void> => {
   await tx.insertInto('oci_manifests').values(row).execute()
+  await tx
+    .updateTable('oci_images')
+    .set((eb) => ({ manifests: eb('manifests', '+', 1), pushed_at: row.pushed_at }))
+    .where('repository', '=', row.repository)
+    .where('name', '=', row.name)
+    .execute()
 }
 
 export const insertReferences = async (tx: Transaction, rows: readonly OciReferencesTable[]): Promise<void> => {
@@ -92,11 +99,17 @@ export const setDigest512 = async (tx: Transaction, id: string, digest512: strin
 /** Deletes a manifest with what it names and its tags' history; its tags are gone already. Answers its blobs. */
 export const deleteManifestRows = async (
   tx: Transaction,
-  { id, blob_id }: { readonly id: string; readonly blob_id: string },
+  { id, repository, name, blob_id }: Here & { readonly id: string; readonly blob_id: string },
 ): Promise<string[]> => {
   const named = await tx.deleteFrom('oci_references').where('manifest_id', '=', id).returning('blob_id').execute()
   await tx.deleteFrom('oci_tag_moves').where('manifest_id', '=', id).execute()
   await tx.deleteFrom('oci_manifests').where('id', '=', id).execute()
+  await tx
+    .updateTable('oci_images')
+    .set((eb) => ({ manifests: eb('manifests', '-', 1) }))
+    .where('repository', '=', repository)
+    .where('name', '=', name)
+    .execute()
   return [...new Set([blob_id, ...named.flatMap((row) => row.blob_id ?? [])])]
 }
 

@@ -6,6 +6,7 @@ import { newId } from '../../kernel/ids.ts'
 import { OnePiece } from '../../kernel/one-piece.ts'
 import { blobsAmong, markUsed } from './blobs.queries.ts'
 import { type ImageScope, receiveBlob } from './blobs.ts'
+import { platformsOf } from './configs.ts'
 import { keptBy, settleKept } from './keeping.queries.ts'
 import { type Manifest, type Named, readManifest } from './manifest.ts'
 import {
@@ -57,9 +58,10 @@ export const pushManifest = async (
     throw digestInvalid(`The manifest has the digest ${digest.algorithm}:${found}; ${digest.text} was declared.`, {
       digest: digest.text,
     })
+  const platforms = await platformsOf(deps, scope.repository, manifest)
   const body = { digest, declaredBytes: bytes.byteLength, pieces: new OnePiece(bytes) }
   await receiveBlob(deps, scope, body, async (tx, blobId, now) => {
-    const id = await putManifest(deps, tx, scope, { manifest, sha256, digest, blobId, now })
+    const id = await putManifest(deps, tx, scope, { manifest, platforms, sha256, digest, blobId, now })
     for (const tag of new Set(tags)) {
       const tagged = { manifestId: id, algorithm: digest.algorithm }
       await setTag(tx, scope, tag, tagged, { actor: scope.owner, now })
@@ -70,6 +72,7 @@ export const pushManifest = async (
 
 interface Stored {
   readonly manifest: Manifest
+  readonly platforms: readonly string[]
   readonly sha256: Digest
   readonly digest: Digest
   readonly blobId: string
@@ -81,7 +84,7 @@ const putManifest = async (
   { clock }: Pick<TransferDeps, 'clock'>,
   tx: Transaction,
   { repository, name, owner }: ImageScope & { readonly name: string },
-  { manifest, sha256, digest, blobId, now }: Stored,
+  { manifest, platforms, sha256, digest, blobId, now }: Stored,
 ): Promise<string> => {
   const here = { repository, name }
   const digest512 = digest.algorithm === 'sha512' ? digest.text : null
@@ -90,7 +93,7 @@ const putManifest = async (
     if (digest512 !== null && there.digest512 === null) await setDigest512(tx, there.id, digest512)
     return there.id
   }
-  const blobs = await resolve(tx, here, manifest.names)
+  const { blobs, contentBytes } = await resolve(tx, here, manifest.names)
   const id = newId(clock.now())
   await insertImage(tx, here, now)
   const { mediaType, artifactType, subject, annotations } = manifest
@@ -99,6 +102,8 @@ const putManifest = async (
     artifact_type: artifactType,
     subject: subject?.text ?? null,
     annotations: subject === null ? null : JSON.stringify(annotations),
+    content_bytes: contentBytes,
+    platforms: platforms.length === 0 ? null : JSON.stringify(platforms),
     ...{ pushed_at: now, actor: owner, unused_since: now },
   })
   const references = manifest.names.map(({ role, digest: named }, position) => ({
@@ -120,16 +125,24 @@ const putManifest = async (
   return id
 }
 
+/** What a manifest leads to. */
+interface Resolved {
+  /** Ids of its blobs, by the digests that it names them by. */
+  readonly blobs: ReadonlyMap<string, string>
+  /** Of all that it names, each once; of what an index lists, what that leads to. */
+  readonly contentBytes: number
+}
+
 /**
- * The blobs that a manifest names, by their digests. 400 with each that is not here, or has another size than is said.
+ * What a manifest names, found here. 400 with each that is not here, or has another size than is said.
  */
 const resolve = async (
   tx: Transaction,
   here: { readonly repository: string; readonly name: string },
   names: readonly Named[],
-): Promise<Map<string, string>> => {
+): Promise<Resolved> => {
   const blobs = new Map<string, { id: string; size: number }>()
-  const manifests = new Set<string>()
+  const manifests = new Map<string, number>()
   for (const algorithm of ['sha256', 'sha512'] as const) {
     const those = names.filter(({ digest }) => digest.algorithm === algorithm)
     const sought = those.filter(({ role }) => role !== 'manifest').map(({ digest }) => digest.hex)
@@ -140,7 +153,7 @@ const resolve = async (
     const children = those.filter(({ role }) => role === 'manifest').map(({ digest }) => digest.text)
     for (let at = 0; at < children.length; at += rowsAtOnce)
       for (const row of await manifestsAmong(tx, here, column, children.slice(at, at + rowsAtOnce)))
-        manifests.add(row[column] ?? '')
+        manifests.set(row[column] ?? '', row.content_bytes)
   }
   const isMissing = ({ role, digest, mayBeElsewhere }: Named): boolean =>
     role === 'manifest' ? !manifests.has(digest.text) : !mayBeElsewhere && !blobs.has(digest.text)
@@ -165,5 +178,12 @@ const resolve = async (
         },
       ])
   }
-  return new Map([...blobs].map(([digest, { id }]) => [digest, id]))
+  const bytes = new Map(names.map(({ digest, size }) => [digest.text, manifests.get(digest.text) ?? size]))
+  return {
+    blobs: new Map([...blobs].map(([digest, { id }]) => [digest, id])),
+    contentBytes: Math.min(
+      [...bytes.values()].reduce((sum, each) => sum + each, 0),
+      Number.MAX_SAFE_INTEGER,
+    ),
+  }
 }

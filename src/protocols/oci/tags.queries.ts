@@ -28,9 +28,20 @@ export const findTag = (tx: Transaction, { repository, name }: Here, tag: string
     .where('tag', '=', tag)
     .executeTakeFirst()
 
-/** The tag is there now, wherever it was. */
-export const putTag = async (tx: Transaction, row: OciTagsTable): Promise<void> => {
+/** How many tags an image has changes. */
+const countTags = async (tx: Transaction, { repository, name }: Here, by: 1 | -1): Promise<void> => {
+  await tx
+    .updateTable('oci_images')
+    .set((eb) => ({ tags: eb('tags', '+', by) }))
+    .where('repository', '=', repository)
+    .where('name', '=', name)
+    .execute()
+}
+
+/** The tag is there now, wherever it was, or new. */
+export const putTag = async (tx: Transaction, row: OciTagsTable, isNew: boolean): Promise<void> => {
   const { manifest_id, algorithm, moved_at, actor } = row
+  if (isNew) await countTags(tx, row, 1)
   await tx
     .insertInto('oci_tags')
     .values(row)
@@ -56,7 +67,9 @@ export const callTag = async (
     .execute()
 }
 
+/** Of an image that has it. */
 export const deleteTag = async (tx: Transaction, { repository, name }: Here, tag: string): Promise<void> => {
+  await countTags(tx, { repository, name }, -1)
   await tx
     .deleteFrom('oci_tags')
     .where('repository', '=', repository)

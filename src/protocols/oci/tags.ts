@@ -43,7 +43,7 @@ export const setTag = async (
   }
   const { repository, name } = image
   const move = { repository, name, tag, manifest_id: manifestId, moved_at: now, actor }
-  await putTag(tx, { ...move, algorithm })
+  await putTag(tx, { ...move, algorithm }, before === undefined)
   await appendMove(tx, { ...move, removed: 0 }, tagMovesMax)
   await settleKept(tx, before === undefined ? [manifestId] : [manifestId, before.manifest_id], now)
   await appendJournal(tx, {

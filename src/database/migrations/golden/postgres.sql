@@ -444,7 +444,10 @@ CREATE INDEX oci_blobs_unused ON oci_blobs USING btree (unused_since) WHERE (unu
 create table oci_images (
   repository text collate "C" not null,
   name text collate "C" not null,
-  created_at text collate "C" not null
+  created_at text collate "C" not null,
+  tags bigint not null default 0,
+  manifests bigint not null default 0,
+  pushed_at text collate "C" not null default ''::text
 );
 
 alter table oci_images add constraint oci_images_key PRIMARY KEY (repository, name);
@@ -464,7 +467,9 @@ create table oci_manifests (
   annotations text collate "C",
   pushed_at text collate "C" not null,
   actor text collate "C" not null,
-  unused_since text collate "C"
+  unused_since text collate "C",
+  content_bytes bigint not null default 0,
+  platforms text collate "C"
 );
 
 alter table oci_manifests add constraint oci_manifests_blob_id_fkey FOREIGN KEY (blob_id) REFERENCES oci_blobs(id);
@@ -522,6 +527,8 @@ alter table oci_tag_moves add constraint oci_tag_moves_manifest_id_fkey FOREIGN 
 
 CREATE INDEX oci_tag_moves_of_manifest ON oci_tag_moves USING btree (manifest_id);
 
+CREATE INDEX oci_tag_moves_removed ON oci_tag_moves USING btree (repository, name, moved_at, tag) WHERE (removed = 1);
+
 create table oci_tags (
   repository text collate "C" not null,
   name text collate "C" not null,
@@ -535,6 +542,8 @@ create table oci_tags (
 alter table oci_tags add constraint oci_tags_key PRIMARY KEY (repository, name, tag);
 
 alter table oci_tags add constraint oci_tags_manifest_id_fkey FOREIGN KEY (manifest_id) REFERENCES oci_manifests(id);
+
+CREATE INDEX oci_tags_by_time ON oci_tags USING btree (repository, name, moved_at, tag);
 
 CREATE INDEX oci_tags_of_manifest ON oci_tags USING btree (manifest_id, tag);
 

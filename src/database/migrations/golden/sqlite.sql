@@ -419,6 +419,9 @@ CREATE TABLE "oci_images" (
   "repository" text not null references "repositories" ("id"),
   "name" text not null,
   "created_at" text not null,
+  "tags" integer default 0 not null,
+  "manifests" integer default 0 not null,
+  "pushed_at" text default '' not null,
   constraint "oci_images_key" primary key ("repository", "name")
 ) strict;
 
@@ -436,6 +439,8 @@ CREATE TABLE "oci_manifests" (
   "pushed_at" text not null,
   "actor" text not null,
   "unused_since" text,
+  "content_bytes" integer default 0 not null,
+  "platforms" text,
   constraint "oci_manifests_image" foreign key ("repository", "name") references "oci_images" ("repository", "name")
 ) strict;
 
@@ -517,6 +522,14 @@ CREATE INDEX "oci_tag_moves_of_manifest" on "oci_tag_moves" (
   "manifest_id"
 );
 
+CREATE INDEX oci_tag_moves_removed on oci_tag_moves (
+  repository,
+  name,
+  moved_at,
+  tag
+)
+  where removed = 1;
+
 CREATE TABLE "oci_tags" (
   "repository" text not null,
   "name" text not null,
@@ -527,6 +540,13 @@ CREATE TABLE "oci_tags" (
   "algorithm" text default 'sha256' not null,
   constraint "oci_tags_key" primary key ("repository", "name", "tag")
 ) strict;
+
+CREATE INDEX "oci_tags_by_time" on "oci_tags" (
+  "repository",
+  "name",
+  "moved_at",
+  "tag"
+);
 
 CREATE INDEX "oci_tags_of_manifest" on "oci_tags" (
   "manifest_id",
