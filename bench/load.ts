@@ -4,6 +4,7 @@ import { createWriteStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { run } from './processes.ts'
 import { type Bench, person } from './servers.ts'
 
@@ -84,19 +85,32 @@ export const smallPuts = async (
   })
 }
 
-/** Seconds until what {@link smallPuts} stored is fetched again, each file once. Only of this service. */
-export const smallGetsEach = async (
+const eachOnceScript = fileURLToPath(new URL('each-once.lua', import.meta.url))
+
+/** Files that differ in their contents, `<round>-0` to `<round>-<count - 1>`. */
+interface SmallFiles {
+  readonly round: string
+  readonly bytes: number
+  readonly count: number
+}
+
+/**
+ * Seconds until small files of this service are stored or fetched, each once, over 32 connections; fetched in another
+ * order than stored in. `wrk` asks, for the reason above, with a script.
+ */
+export const eachOnce = async (
   server: Bench,
-  bytes: number,
-  count: number,
-  connections: number,
-  round: string,
-): Promise<number> =>
-  byWorkers(connections, count, async (agent, index) => {
-    const { url, headers } = server.download(smallName(round, index), '')
-    const got = await send(agent, 'GET', url, headers)
-    if (got !== bytes) throw new Error(`${url}: ${got} of ${bytes} bytes`)
-  })
+  method: 'GET' | 'PUT',
+  { round, bytes, count }: SmallFiles,
+): Promise<number> => {
+  const { url, headers } = server.download(`${round}-`, '')
+  const { origin, pathname } = new URL(url)
+  const script = ['-s', eachOnceScript, origin, '--', method, pathname, String(bytes), String(count), round]
+  const out = await run('wrk', ['-t1', '-c32', '-d600s', ...headerFlags(headers), ...script])
+  const seconds = Number(/each once in ([\d.]+) seconds/.exec(out)?.[1])
+  if (!(seconds > 0)) throw new Error(`${server.name}: ${out}`)
+  return seconds
+}
 
 /** Milliseconds that each of small PUTs takes: at least so many, and more for as long as `goesOn` says. */
 export const timedPuts = async (

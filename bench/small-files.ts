@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import { GiB, KiB } from '../src/kernel/units.ts'
 import { createBucket, startObjectStore } from '../test/harness/object-store.ts'
 import { startPostgres } from '../test/harness/postgres.ts'
-import { makeFile, smallGetsEach, smallPuts, timedPuts, uploadSeconds } from './load.ts'
+import { eachOnce, makeFile, timedPuts, uploadSeconds } from './load.ts'
 import { cpuSeconds, makeFolder, run } from './processes.ts'
 import { type Bench, startSvc } from './servers.ts'
 import { aligned, median, quantile, shown } from './table.ts'
 
 type Settings = Readonly<Record<string, string>>
 
-const connections = 32
 const sizes = [4 * KiB, 16 * KiB, 64 * KiB]
 const rounds = 3
 const uploadsBeside = 2
@@ -39,7 +38,7 @@ export const measureSmallFiles = async (
         { name: 'beside it', server: await startSvc([], { ...(await settings()), SVC_INLINE_BYTES: '0' }) },
       ]
       if (before !== undefined) ways.push({ name: 'before', server: await startSvc([], await settings(), before) })
-      console.log(`\n${engine}, ${count} files of each size, ${connections} connections, medians of ${rounds} rounds`)
+      console.log(`\n${engine}, ${count} files of each size, 32 connections, medians of ${rounds} rounds`)
       const lines: string[][] = []
       for (const bytes of sizes) lines.push(...(await storedAndFetched(ways, bytes, count)))
       lines.push(...(await besideUploads(ways, count)))
@@ -65,20 +64,23 @@ const onEngine = async (engine: string, work: (settings: () => Promise<Settings>
 }
 
 const storedAndFetched = async (ways: readonly Way[], bytes: number, count: number): Promise<string[][]> => {
-  const figures = { put: new Map<Way, number[]>(), get: new Map<Way, number[]>(), cpu: new Map<Way, number[]>() }
+  const none = () => new Map<Way, number[]>()
+  const figures = { put: none(), putCpu: none(), get: none(), getCpu: none() }
   const add = (kind: keyof typeof figures, way: Way, figure: number): void => {
     figures[kind].set(way, [...(figures[kind].get(way) ?? []), figure])
   }
   let wasEmptied = false
   for (let round = 0; round < rounds; round++)
     for (const way of [...ways.slice(round % ways.length), ...ways.slice(0, round % ways.length)]) {
-      const name = `${bytes}-${round}`
+      const files = { round: `${bytes}-${round}`, bytes, count }
       const pid = way.server.process.pid ?? Number.NaN
       const cpuBefore = cpuSeconds(pid)
-      add('put', way, count / (await smallPuts(way.server, bytes, count, connections, name)))
-      add('cpu', way, ((cpuSeconds(pid) - cpuBefore) / count) * 1e6)
+      add('put', way, count / (await eachOnce(way.server, 'PUT', files)))
+      const cpuBetween = cpuSeconds(pid)
+      add('putCpu', way, ((cpuBetween - cpuBefore) / count) * 1e6)
       wasEmptied = await emptyMemory()
-      add('get', way, count / (await smallGetsEach(way.server, bytes, count, connections, name)))
+      add('get', way, count / (await eachOnce(way.server, 'GET', files)))
+      add('getCpu', way, ((cpuSeconds(pid) - cpuBetween) / count) * 1e6)
     }
   const line = (what: string, kind: keyof typeof figures): string[] => [
     what,
@@ -87,8 +89,9 @@ const storedAndFetched = async (ways: readonly Way[], bytes: number, count: numb
   const kib = `${bytes / KiB} KiB`
   return [
     line(`${kib} PUT, 1/s`, 'put'),
-    line(`${kib} PUT, µs CPU of the server`, 'cpu'),
+    line('  µs CPU of the server', 'putCpu'),
     line(`${kib} GET, each once${wasEmptied ? ', disk memory empty' : ''}, 1/s`, 'get'),
+    line('  µs CPU of the server', 'getCpu'),
   ]
 }
 
