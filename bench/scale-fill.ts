@@ -102,7 +102,7 @@ const rowsOf = ({ digest, bytes }: Shared, from: number, to: number, head: numbe
       const sequence = head + rows.journal.length + 1
       rows.journal.push({
         ...{ repository, sequence, action, artifact_id: id, detail, actor, occurred_at: at },
-        ...{ mode: null, peer_repository: null, peer_artifact_id: null, comment: null },
+        ...{ mode: null, peer_repository: null, peer_artifact_id: null, peer_image: null, comment: null },
       })
     }
     told('artifact.publish', null)

@@ -21,7 +21,16 @@ export type JournalAction =
   | PromotionAction
 
 /** What the promotion journal tells. The partial indexes of the table name the same ones, in the same order. */
-export const promotionActions = ['stage.added', 'stage.removed', 'artifact.promoted', 'artifact.received'] as const
+export const promotionActions = [
+  'stage.added',
+  'stage.removed',
+  'artifact.promoted',
+  'artifact.received',
+  'image.staged',
+  'image.unstaged',
+  'image.promoted',
+  'image.received',
+] as const
 export type PromotionAction = (typeof promotionActions)[number]
 
 /** Actions whose detail is neither a path nor a stage: feeds do not show it. */

@@ -70,6 +70,11 @@ export const isStoredTime = (text: string): boolean => utcMilliseconds.test(text
 /** True for text that may name a repository. */
 export const isRepositoryId = (text: string): boolean => repositoryId.test(text)
 
+const stage = new RegExp(patterns.stage, 'u')
+
+/** True for text that may name a stage. */
+export const isStage = (text: string): boolean => stage.test(text)
+
 const printable = new RegExp(patterns.text, 'u')
 
 /** Characters as a person counts them: code points, not UTF-16 units. */

@@ -29,6 +29,7 @@ import { raw } from '../features/transfers/raw/slice.ts'
 import { uploads } from '../features/transfers/uploads/slice.ts'
 import type { JobKind } from '../jobs/enqueue.ts'
 import { oci } from '../protocols/oci/slice.ts'
+import { imageStages } from '../protocols/oci/stages/slice.ts'
 
 /** Every slice of the product. Those that speak of one resource of the interface stand together. */
 export const resources = [
@@ -57,6 +58,7 @@ export const resources = [
   [packages],
   [whereabouts],
   [feeds],
+  [imageStages],
   [oci],
 ] as const
 

@@ -19,6 +19,10 @@ export const changesOfImages = async ({ service, credential, repository }: Place
   const unwanted = await pushBlob(image, 'an unwanted blob')
   const index = manifestOf({ manifests: [] }, indexType)
   await pushManifest(image, index, 'unwanted')
+  const images = `/api/v1/repositories/${repository}/images`
+  await pushManifest(image, manifestOf({ manifests: [], annotations: { staged: 'yes' } }, indexType), 'staged')
+  const staged = { image: 'some/image', reference: 'staged' }
+  await expect({ method: 'PUT', path: `${images}/stages/tested`, json: staged }, 200)
   return {
     beginBlob: { method: 'POST', path: uploads, credential },
     appendToBlob: { method: 'PATCH', path: await begun(), credential, body: 'appended' },
@@ -36,6 +40,17 @@ export const changesOfImages = async ({ service, credential, repository }: Place
       credential,
       headers: { 'content-type': index.type },
       body: index.text,
+    },
+    addImageStage: {
+      method: 'PUT',
+      path: `${images}/stages/approved`,
+      credential,
+      json: { image: 'some/image', reference: 'staged' },
+    },
+    removeImageStage: {
+      method: 'DELETE',
+      path: `${images}/stages/tested?image=some/image&reference=staged`,
+      credential,
     },
     deleteManifest: { method: 'DELETE', path: `/v2/${image}/manifests/unwanted`, credential },
   }

@@ -35,6 +35,13 @@ export const pushRichImages = async ({ service, writer, repository }: Catalog): 
   await pushManifest(image, untagged, untagged.digest)
   await pushBlob(image, 'named by nothing')
   await pushImage(`${repository}/other`, 'latest')
+  const images = `/api/v1/repositories/${repository}/images`
+  for (const [stage, reference] of [
+    ['tested', 'v1'],
+    ['approved', 'v1'],
+    ['tested', 'moved'],
+  ])
+    await expect({ method: 'PUT', path: `${images}/stages/${stage}`, json: { image: 'team/app', reference } }, 200)
   const asked = (path: string): Ask => ({ path, credential })
   return {
     getRegistryVersion: [asked('/v2/')],
@@ -43,5 +50,8 @@ export const pushRichImages = async ({ service, writer, repository }: Catalog): 
     getManifest: ['v1', 'moved', untagged.digest].map((reference) => asked(`/v2/${image}/manifests/${reference}`)),
     getBlob: layers.slice(0, 1).map(({ digest }) => asked(`/v2/${image}/blobs/${digest}`)),
     listReferrers: [asked(`/v2/${image}/referrers/${index.digest}`)],
+    listImageStages: ['', '?stage=tested', '?image=team/app&reference=v1'].map((query) =>
+      asked(`${images}/stages${query}`),
+    ),
   }
 }

@@ -4,6 +4,7 @@
 
 const repository = '/api/v1/repositories/{repository}'
 const artifact = `${repository}/artifacts/{id}`
+const images = `${repository}/images`
 const image = '/v2/{repository}/{name}'
 
 export const specifiedEndpoints: readonly string[] = [
@@ -169,6 +170,10 @@ export const endpointsOfOurs: readonly string[] = [
   'GET /v2',
   'GET /v2/token',
   'GET /v2/_catalog',
+  // Images.
+  `GET ${images}/stages`,
+  `PUT ${images}/stages/{stage}`,
+  `DELETE ${images}/stages/{stage}`,
   `GET ${image}/blobs/{digest}`,
   `DELETE ${image}/blobs/{digest}`,
   `POST ${image}/blobs/uploads`,

@@ -76,6 +76,7 @@ export const forEveryReader = [
   'getManifest',
   'listTags',
   'listReferrers',
+  'listImageStages',
 ]
 
 export const operations = catalogue()

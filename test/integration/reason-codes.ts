@@ -40,6 +40,7 @@ export const statusOfCode: Readonly<Record<string, number>> = {
   upload_deadline: 408,
   repository_not_empty: 409,
   source_not_deletable: 409,
+  image_kept: 409,
   policy_disabled: 409,
   policy_exceeded: 409,
   cursor_lost: 409,

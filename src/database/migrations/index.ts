@@ -31,6 +31,7 @@ import { inlineBytes } from './0029-inline-bytes.ts'
 import { images } from './0030-images.ts'
 import { tagsBySha512 } from './0031-tags-by-sha512.ts'
 import { listedImages } from './0032-listed-images.ts'
+import { promotedImages } from './0033-promoted-images.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   images,
   tagsBySha512,
   listedImages,
+  promotedImages,
 ]

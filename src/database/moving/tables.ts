@@ -84,6 +84,8 @@ export const tableDecisions = {
   oci_references: by('manifest_id', 'position'),
   oci_tags: by('repository', 'name', 'tag'),
   oci_tag_moves: by('repository', 'name', 'tag', 'revision'),
+  oci_stages: by('manifest_id', 'stage'),
+  oci_promotions: by('copy_id', 'source_repository', 'source_name'),
   reclaim_candidates: by('sha256'),
   reclaim_notes: by('sha256', 'repository', 'artifact_id'),
   removals: by('name'),

@@ -49,7 +49,8 @@ export interface OciManifestsTable {
   pushed_at: string
   actor: string
   /**
-   * Since when nothing keeps it: no tag, no index that lists it, no subject that is there. Null while something does.
+   * Since when nothing keeps it: no tag, no stage, no index that lists it, no subject that is there. Null while
+   * something does.
    */
   unused_since: string | null
 }
@@ -89,4 +90,33 @@ export interface OciTagMovesTable {
   removed: 0 | 1
   moved_at: string
   actor: string
+}
+
+/** A stage that a manifest has. */
+export interface OciStagesTable {
+  manifest_id: string
+  stage: string
+  /** Those of the manifest; its digest is the SHA-256. */
+  repository: string
+  name: string
+  digest: string
+  promoted_at: string
+  actor: string
+  comment: string | null
+}
+
+/**
+ * From where a manifest was promoted. What is the copy of what, their digest says; this tells that somebody was told,
+ * and finds what was moved by a tag that is gone since. A row goes with the copy, or with the repository of the source.
+ */
+export interface OciPromotionsTable {
+  copy_id: string
+  source_repository: string
+  source_name: string
+  /** The tag by which it was moved last; null where it was copied, or moved by its digest. */
+  moved_tag: string | null
+  /** `move` from the time that the source was moved to it. */
+  mode: 'copy' | 'move'
+  /** When it was last promoted from there. */
+  promoted_at: string
 }

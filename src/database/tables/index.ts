@@ -21,7 +21,9 @@ import type {
   OciBlobsTable,
   OciImagesTable,
   OciManifestsTable,
+  OciPromotionsTable,
   OciReferencesTable,
+  OciStagesTable,
   OciTagMovesTable,
   OciTagsTable,
 } from './images.ts'
@@ -80,7 +82,9 @@ export interface Tables {
   oci_blobs: OciBlobsTable
   oci_images: OciImagesTable
   oci_manifests: OciManifestsTable
+  oci_promotions: OciPromotionsTable
   oci_references: OciReferencesTable
+  oci_stages: OciStagesTable
   oci_tag_moves: OciTagMovesTable
   oci_tags: OciTagsTable
   package_stages: PackageStagesTable

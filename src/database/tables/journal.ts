@@ -9,15 +9,17 @@ export interface JournalTable {
   sequence: number
   action: JournalAction
   artifact_id: string
-  /** A file path or a stage, for actions that have one. */
+  /** A file path, a stage or an image, for actions that have one. */
   detail: string | null
   actor: string
   occurred_at: string
-  /** How a file was promoted. */
+  /** How a file or an image was promoted. */
   mode: 'copy' | 'move' | null
   /** The other end of a promotion: where it went to, or came from. */
   peer_repository: string | null
   peer_artifact_id: string | null
+  /** Its name, where it is an image. */
+  peer_image: string | null
   /** What the actor said about a stage or promotion. */
   comment: string | null
 }

@@ -11,18 +11,20 @@ export interface JournalEntry {
   readonly repository: string
   readonly action: JournalAction
   readonly artifactId: string
-  /** A file path or a stage, where the action has one. */
+  /** A file path, a stage or an image, where the action has one. */
   readonly detail: string | null
   readonly actor: string
   readonly occurredAt: string
   /** For what the promotion journal tells. */
-  readonly promotion?: PromotionFacts
+  readonly promotion?: Partial<PromotionFacts>
 }
 
 export interface PromotionFacts {
   readonly mode: 'copy' | 'move' | null
   readonly peerRepository: string | null
   readonly peerArtifactId: string | null
+  /** What the other end is called, where it is an image. */
+  readonly peerImage: string | null
   readonly comment: string | null
 }
 
@@ -53,6 +55,7 @@ export const insertJournalRow = prepareQuery(
       mode: p('mode'),
       peer_repository: p('peerRepository'),
       peer_artifact_id: p('peerArtifactId'),
+      peer_image: p('peerImage'),
       comment: p('comment'),
     }),
 )

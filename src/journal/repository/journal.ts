@@ -2,7 +2,13 @@ import type { Transaction } from '../../database/database.ts'
 import { announce } from '../../database/scope.ts'
 import { insertJournalRow, type JournalEntry, nextSequence, type PromotionFacts } from './journal.queries.ts'
 
-const noPromotion: PromotionFacts = { mode: null, peerRepository: null, peerArtifactId: null, comment: null }
+const noPromotion: PromotionFacts = {
+  mode: null,
+  peerRepository: null,
+  peerArtifactId: null,
+  peerImage: null,
+  comment: null,
+}
 
 /**
  * Appends to the journal in the caller's transaction (I4). The sequence is taken under the lock of the repository's
@@ -10,8 +16,8 @@ const noPromotion: PromotionFacts = { mode: null, peerRepository: null, peerArti
  */
 export const appendJournal = async (tx: Transaction, entry: JournalEntry): Promise<void> => {
   const sequence = await nextSequence(tx, entry.repository)
-  const { promotion = noPromotion, ...rest } = entry
-  await insertJournalRow(tx, { ...rest, ...promotion, sequence })
+  const { promotion, ...rest } = entry
+  await insertJournalRow(tx, { ...rest, ...noPromotion, ...promotion, sequence })
   announce(tx, topicOf(entry.repository))
 }
 

@@ -5,18 +5,24 @@ import { cursorAt } from '../../kernel/order.ts'
 import type { Page } from '../../kernel/page.ts'
 import type { Stretch } from '../../kernel/sequence.ts'
 import { type Telling, tellable } from '../telling.ts'
+import { imageOfLine } from './image-lines.ts'
 import { listPromotionRows } from './promotions.queries.ts'
 
 /** The promotion journal: those lines of the one journal that tell of stages and promotions. */
 export interface PromotionEvent {
   readonly sequence: string
   readonly repository: string
+  /** The file, or the manifest of an image. */
   readonly artifactId: string
+  /** What the image is called, and the digest of the manifest; null for files. */
+  readonly image: string | null
+  readonly digest: string | null
   readonly action: PromotionEventAction
   readonly stage: string | null
   readonly mode: 'copy' | 'move' | null
   readonly peerRepository: string | null
   readonly peerArtifactId: string | null
+  readonly peerImage: string | null
   readonly actor: string
   readonly comment: string | null
   readonly occurredAt: string
@@ -27,6 +33,10 @@ const eventActionOf: Readonly<Record<PromotionAction, PromotionEvent['action']>>
   'stage.removed': 'stage.removed',
   'artifact.promoted': 'promoted',
   'artifact.received': 'received',
+  'image.staged': 'stage.added',
+  'image.unstaged': 'stage.removed',
+  'image.promoted': 'promoted',
+  'image.received': 'received',
 }
 
 const isPromotion = (action: JournalAction): action is PromotionAction => action in eventActionOf
@@ -46,16 +56,20 @@ export const promotionPage = async (
 
 const toEvent = (row: JournalTable): PromotionEvent[] => {
   if (!isPromotion(row.action)) return []
+  const image = row.action.startsWith('image.') ? imageOfLine(row.detail ?? '') : null
   return [
     {
       sequence: String(row.sequence),
       repository: row.repository,
       artifactId: row.artifact_id,
+      image: image?.name ?? null,
+      digest: image?.digest ?? null,
       action: eventActionOf[row.action],
-      stage: row.detail,
+      stage: image === null ? row.detail : image.stage,
       mode: row.mode,
       peerRepository: row.peer_repository,
       peerArtifactId: row.peer_artifact_id,
+      peerImage: row.peer_image,
       actor: row.actor,
       comment: row.comment,
       occurredAt: row.occurred_at,
@@ -63,7 +77,7 @@ const toEvent = (row: JournalTable): PromotionEvent[] => {
   ]
 }
 
-/** Where the other end of a promotion is, as far as somebody may know: the repository, and the file in it. */
+/** Where the other end of a promotion is, as far as somebody may know: the repository, and the file or image in it. */
 export interface PeerSight {
   readonly repository: boolean
   readonly artifact: boolean
@@ -83,6 +97,7 @@ export const seenBy = async (
       ...event,
       peerRepository: sight?.repository === true ? event.peerRepository : null,
       peerArtifactId: sight?.artifact === true ? event.peerArtifactId : null,
+      peerImage: sight?.artifact === true ? event.peerImage : null,
     }
   })
 }

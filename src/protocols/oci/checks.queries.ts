@@ -47,6 +47,7 @@ export const manifestsMisjudged = async (q: Queries, limit: number): Promise<str
   const { rows } = await sql<{ id: string }>`
     select m.id from oci_manifests m where (m.unused_since is null) <> (
       exists (select 1 from oci_tags t where t.manifest_id = m.id)
+      or exists (select 1 from oci_stages g where g.manifest_id = m.id)
       or exists (select 1 from oci_references r where r.repository = m.repository and r.name = m.name
         and r.role = 'manifest' and (r.digest = m.digest or r.digest = m.digest512))
       or exists (select 1 from oci_manifests s where s.repository = m.repository and s.name = m.name

@@ -1,12 +1,14 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import { lockRepository } from '../../database/locks.ts'
+import { imageLine } from '../../journal/repository/image-lines.ts'
 import { appendJournal } from '../../journal/repository/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { markIfUnused } from './blobs.queries.ts'
 import type { ImageScope } from './blobs.ts'
 import { keptBy, settleKept } from './keeping.queries.ts'
 import { deleteImageWithoutManifests, deleteManifestRows, findManifest } from './manifests.queries.ts'
-import { manifestUnknown } from './refusals.ts'
+import { imageKept, manifestUnknown } from './refusals.ts'
+import { stagedAmong } from './staged.queries.ts'
 import { tagsOf } from './tags.queries.ts'
 import { removeTag } from './tags.ts'
 import { type Digest, isTag } from './vocabulary.ts'
@@ -46,7 +48,7 @@ export const deleteTag = async ({ database, clock }: Deps, scope: Scope, tag: st
 
 /**
  * Deletes a manifest with its tags. What it listed and what refers to it stays for the grace period, unless something
- * else keeps it; blobs that it alone named are held as new ones are. 404 without one.
+ * else keeps it; blobs that it alone named are held as new ones are. 404 without one, 409 for one that has a stage.
  */
 export const deleteManifest = ({ database, clock }: Deps, scope: Scope, digest: Digest): Promise<void> =>
   database.transaction(async (tx) => {
@@ -54,6 +56,8 @@ export const deleteManifest = ({ database, clock }: Deps, scope: Scope, digest: 
     await lockRepository(tx, repository)
     const found = await findManifest(tx, scope, digest)
     if (found === undefined) throw manifestUnknown(digest.text)
+    if ((await stagedAmong(tx, [found.id])).has(found.id))
+      throw imageKept(`${digest.text} has a stage; take it from it first.`, { digest: digest.text })
     const now = timestamp(clock.now())
     await deleteRows(tx, { ...found, repository, name }, { actor: owner, now, since: now })
   })
@@ -79,7 +83,7 @@ export const deleteRows = async (
     repository,
     action: 'image.delete',
     artifactId: id,
-    detail: `${name}@${digest512 ?? digest}`,
+    detail: imageLine(name, digest512 ?? digest),
     actor,
     occurredAt: now,
   })

@@ -5,7 +5,7 @@ import type { Tables } from '../../database/tables/index.ts'
 
 type Here = { readonly repository: string; readonly name: string }
 
-/** Whether a tag is at the manifest, an index lists it, or what it refers to is there. */
+/** Whether a tag is at the manifest, it has a stage, an index lists it, or what it refers to is there. */
 const isKept = (eb: ExpressionBuilder<Tables & { m: Tables['oci_manifests'] }, 'm'>) => {
   const one = sql.lit(1).as('one')
   const listed = (digest: 'm.digest' | 'm.digest512') =>
@@ -29,6 +29,7 @@ const isKept = (eb: ExpressionBuilder<Tables & { m: Tables['oci_manifests'] }, '
     )
   return eb.or([
     eb.exists(eb.selectFrom('oci_tags as t').select(one).whereRef('t.manifest_id', '=', 'm.id')),
+    eb.exists(eb.selectFrom('oci_stages as g').select(one).whereRef('g.manifest_id', '=', 'm.id')),
     listed('m.digest'),
     listed('m.digest512'),
     subjectBy('s.digest'),

@@ -96,13 +96,17 @@ export const setDigest512 = async (tx: Transaction, id: string, digest512: strin
   await tx.updateTable('oci_manifests').set({ digest512 }).where('id', '=', id).execute()
 }
 
-/** Deletes a manifest with what it names and its tags' history; its tags are gone already. Answers its blobs. */
+/**
+ * Deletes a manifest with what it names, its tags' history and where it was promoted from; its tags are gone already,
+ * and it has no stage. Answers its blobs.
+ */
 export const deleteManifestRows = async (
   tx: Transaction,
   { id, repository, name, blob_id }: Here & { readonly id: string; readonly blob_id: string },
 ): Promise<string[]> => {
   const named = await tx.deleteFrom('oci_references').where('manifest_id', '=', id).returning('blob_id').execute()
   await tx.deleteFrom('oci_tag_moves').where('manifest_id', '=', id).execute()
+  await tx.deleteFrom('oci_promotions').where('copy_id', '=', id).execute()
   await tx.deleteFrom('oci_manifests').where('id', '=', id).execute()
   await tx
     .updateTable('oci_images')

@@ -11,17 +11,11 @@ import {
   tagsPerPushMax,
   tokenScopesMax,
 } from '../../kernel/limits/oci.ts'
-import { patterns } from './vocabulary.ts'
-
-const Digest = Type.String({ pattern: patterns.digest, description: 'sha256: or sha512: and its hexadecimal digits' })
+import { DigestText, ImageName, patterns } from './vocabulary.ts'
 
 const inImage = {
   repository: Type.String(),
-  name: Type.String({
-    pattern: patterns.name,
-    maxLength: imageNameMaxCharacters - 65,
-    description: 'components of lowercase letters and digits, joined by slashes',
-  }),
+  name: ImageName,
 }
 
 /** What a page goes on behind: it need not be there. */
@@ -104,7 +98,7 @@ export const listImages = defineOperation({
 const blob = {
   ...common,
   path: `${image}/blobs/{digest}`,
-  pathParameters: fields({ ...inImage, digest: Digest }),
+  pathParameters: fields({ ...inImage, digest: DigestText }),
   query: nothingAsked,
 } as const
 
@@ -142,9 +136,9 @@ export const beginBlob = defineOperation({
   retry: 'never-automatic',
   headers: fields(BodyDigestHeaders),
   query: asked({
-    digest: Type.Optional(Digest),
+    digest: Type.Optional(DigestText),
     'digest-algorithm': Type.Optional(Type.String({ pattern: '^(?:sha256|sha512)$', description: 'sha256 or sha512' })),
-    mount: Type.Optional(Digest),
+    mount: Type.Optional(DigestText),
     from: Type.Optional(Type.String()),
   }),
   body: { kind: 'stream', mediaTypes: null },
@@ -191,7 +185,7 @@ export const completeBlob = defineOperation({
   access: pushes,
   retry: 'reconcile-upload',
   headers: ChunkHeaders,
-  query: asked({ digest: Digest }),
+  query: asked({ digest: DigestText }),
   body: { kind: 'stream', mediaTypes: null },
   responses: { 201: answersNothing('The blob is stored; `Location` leads to it') },
   failures: ['size_mismatch', 'range_not_satisfiable', 'upload_state', 'storage_quota', 'insufficient_space', 'busy'],
@@ -285,12 +279,12 @@ export const listReferrers = defineOperation({
   method: 'GET',
   path: `${image}/referrers/{digest}`,
   summary: 'List manifests that refer to one, such as signatures of an image',
-  pathParameters: fields({ ...inImage, digest: Digest }),
+  pathParameters: fields({ ...inImage, digest: DigestText }),
   access: readsManifests,
   retry: 'read',
   query: asked({
     artifactType: Type.Optional(Type.Array(text(0, ociMediaTypeMaxCharacters), { maxItems: artifactTypesMax })),
-    last: Type.Optional(Digest),
+    last: Type.Optional(DigestText),
   }),
   responses: {
     200: {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Transaction } from '../../database/database.ts'
 import type { TransferDeps } from '../../features/transfers/uploads/uploads.ts'
+import { imageLine } from '../../journal/repository/image-lines.ts'
 import { appendJournal } from '../../journal/repository/journal.ts'
 import { newId } from '../../kernel/ids.ts'
 import { OnePiece } from '../../kernel/one-piece.ts'
@@ -118,7 +119,7 @@ const putManifest = async (
     repository,
     action: 'image.push',
     artifactId: id,
-    detail: `${name}@${digest.text}`,
+    detail: imageLine(name, digest.text),
     actor: owner,
     occurredAt: now,
   })

@@ -1,16 +1,39 @@
+import Type from 'typebox'
+import { imageNameMaxCharacters } from '../../kernel/limits/oci.ts'
+
+const tagPattern = '[A-Za-z0-9_][A-Za-z0-9._-]{0,127}'
+const digestPattern = 'sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}'
+
 /** The words of the wire (OCI Distribution Specification), as patterns for the `u` flag. */
 export const patterns = {
   /** What stands behind the repository: components joined by slashes. */
   name: '^[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*)*$',
-  tag: '^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$',
-  digest: '^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$',
+  tag: `^${tagPattern}$`,
+  digest: `^(?:${digestPattern})$`,
+  reference: `^(?:${tagPattern}|${digestPattern})$`,
   /** Where a chunk goes; some clients write it as HTTP does. */
   chunk: '^(?:bytes[ =])?[0-9]{1,15}-[0-9]{1,15}(?:/(?:[0-9]{1,15}|\\*))?$',
 } as const
 
+/** Of an image behind its repository, which has 64 characters at most. */
+export const ImageName = Type.String({
+  pattern: patterns.name,
+  maxLength: imageNameMaxCharacters - 65,
+  description: 'components of lowercase letters and digits, joined by slashes',
+})
+export const DigestText = Type.String({
+  pattern: patterns.digest,
+  description: 'sha256: or sha512: and its hexadecimal digits',
+})
+
+/** What leads to a manifest. */
+export const Reference = Type.String({ pattern: patterns.reference, description: 'a tag, or a digest' })
+
+const name = new RegExp(patterns.name, 'u')
 const tag = new RegExp(patterns.tag, 'u')
 const digest = new RegExp(patterns.digest, 'u')
 
+export const isImageName = (text: string): boolean => name.test(text)
 export const isTag = (text: string): boolean => tag.test(text)
 export const isDigest = (text: string): boolean => digest.test(text)
 

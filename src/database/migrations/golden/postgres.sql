@@ -388,16 +388,17 @@ create table journal (
   mode text collate "C",
   peer_repository text collate "C",
   peer_artifact_id text collate "C",
-  comment text collate "C"
+  comment text collate "C",
+  peer_image text collate "C"
 );
 
 alter table journal add constraint journal_key PRIMARY KEY (repository, sequence);
 
 alter table journal add constraint journal_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
-CREATE INDEX journal_promotions ON journal USING btree (repository, sequence) WHERE (action = ANY (ARRAY['stage.added'::text, 'stage.removed'::text, 'artifact.promoted'::text, 'artifact.received'::text]));
+CREATE INDEX journal_promotions ON journal USING btree (repository, sequence) WHERE (action = ANY (ARRAY['stage.added'::text, 'stage.removed'::text, 'artifact.promoted'::text, 'artifact.received'::text, 'image.staged'::text, 'image.unstaged'::text, 'image.promoted'::text, 'image.received'::text]));
 
-CREATE INDEX journal_promotions_by_artifact ON journal USING btree (repository, artifact_id, sequence) WHERE (action = ANY (ARRAY['stage.added'::text, 'stage.removed'::text, 'artifact.promoted'::text, 'artifact.received'::text]));
+CREATE INDEX journal_promotions_by_artifact ON journal USING btree (repository, artifact_id, sequence) WHERE (action = ANY (ARRAY['stage.added'::text, 'stage.removed'::text, 'artifact.promoted'::text, 'artifact.received'::text, 'image.staged'::text, 'image.unstaged'::text, 'image.promoted'::text, 'image.received'::text]));
 
 create table journal_cursors (
   repository text collate "C" not null,
@@ -490,6 +491,23 @@ CREATE INDEX oci_manifests_by_subject_and_type ON oci_manifests USING btree (rep
 
 CREATE INDEX oci_manifests_unused ON oci_manifests USING btree (repository, unused_since) WHERE (unused_since IS NOT NULL);
 
+create table oci_promotions (
+  copy_id text collate "C" not null,
+  source_repository text collate "C" not null,
+  source_name text collate "C" not null,
+  moved_tag text collate "C",
+  mode text collate "C" not null,
+  promoted_at text collate "C" not null
+);
+
+alter table oci_promotions add constraint oci_promotions_copy_id_fkey FOREIGN KEY (copy_id) REFERENCES oci_manifests(id);
+
+alter table oci_promotions add constraint oci_promotions_key PRIMARY KEY (copy_id, source_repository, source_name);
+
+alter table oci_promotions add constraint oci_promotions_source_repository_fkey FOREIGN KEY (source_repository) REFERENCES repositories(id);
+
+CREATE INDEX oci_promotions_by_source ON oci_promotions USING btree (source_repository, source_name, moved_tag, promoted_at);
+
 create table oci_references (
   manifest_id text collate "C" not null,
   "position" bigint not null,
@@ -509,6 +527,25 @@ alter table oci_references add constraint oci_references_manifest_id_fkey FOREIG
 CREATE INDEX oci_references_by_blob ON oci_references USING btree (blob_id) WHERE (blob_id IS NOT NULL);
 
 CREATE INDEX oci_references_by_manifest ON oci_references USING btree (repository, name, digest) WHERE (role = 'manifest'::text);
+
+create table oci_stages (
+  manifest_id text collate "C" not null,
+  stage text collate "C" not null,
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  digest text collate "C" not null,
+  promoted_at text collate "C" not null,
+  actor text collate "C" not null,
+  comment text collate "C"
+);
+
+alter table oci_stages add constraint oci_stages_key PRIMARY KEY (manifest_id, stage);
+
+alter table oci_stages add constraint oci_stages_manifest_id_fkey FOREIGN KEY (manifest_id) REFERENCES oci_manifests(id);
+
+CREATE INDEX oci_stages_by_image ON oci_stages USING btree (repository, name, digest, stage);
+
+CREATE INDEX oci_stages_by_stage ON oci_stages USING btree (repository, stage, name, digest);
 
 create table oci_tag_moves (
   repository text collate "C" not null,

@@ -348,6 +348,7 @@ CREATE TABLE "journal" (
   "peer_repository" text,
   "peer_artifact_id" text,
   "comment" text,
+  "peer_image" text,
   constraint "journal_key" primary key ("repository", "sequence")
 ) strict;
 
@@ -358,7 +359,12 @@ CREATE INDEX "journal_promotions" on "journal" (
   'stage.added',
   'stage.removed',
   'artifact.promoted',
-  'artifact.received'
+  'artifact.received',
+  
+  'image.staged',
+  'image.unstaged',
+  'image.promoted',
+  'image.received'
 );
 
 CREATE INDEX "journal_promotions_by_artifact" on "journal" (
@@ -369,7 +375,12 @@ CREATE INDEX "journal_promotions_by_artifact" on "journal" (
   'stage.added',
   'stage.removed',
   'artifact.promoted',
-  'artifact.received'
+  'artifact.received',
+  
+  'image.staged',
+  'image.unstaged',
+  'image.promoted',
+  'image.received'
 );
 
 CREATE TABLE "journal_cursors" (
@@ -484,6 +495,23 @@ CREATE INDEX oci_manifests_unused on oci_manifests (
 )
   where unused_since is not null;
 
+CREATE TABLE "oci_promotions" (
+  "copy_id" text not null references "oci_manifests" ("id"),
+  "source_repository" text not null references "repositories" ("id"),
+  "source_name" text not null,
+  "moved_tag" text,
+  "mode" text not null,
+  "promoted_at" text not null,
+  constraint "oci_promotions_key" primary key ("copy_id", "source_repository", "source_name")
+) strict;
+
+CREATE INDEX "oci_promotions_by_source" on "oci_promotions" (
+  "source_repository",
+  "source_name",
+  "moved_tag",
+  "promoted_at"
+);
+
 CREATE TABLE "oci_references" (
   "manifest_id" text not null references "oci_manifests" ("id"),
   "position" integer not null,
@@ -505,6 +533,32 @@ CREATE INDEX oci_references_by_manifest on oci_references (
   digest
 )
   where role = 'manifest';
+
+CREATE TABLE "oci_stages" (
+  "manifest_id" text not null references "oci_manifests" ("id"),
+  "stage" text not null,
+  "repository" text not null,
+  "name" text not null,
+  "digest" text not null,
+  "promoted_at" text not null,
+  "actor" text not null,
+  "comment" text,
+  constraint "oci_stages_key" primary key ("manifest_id", "stage")
+) strict;
+
+CREATE INDEX "oci_stages_by_image" on "oci_stages" (
+  "repository",
+  "name",
+  "digest",
+  "stage"
+);
+
+CREATE INDEX "oci_stages_by_stage" on "oci_stages" (
+  "repository",
+  "stage",
+  "name",
+  "digest"
+);
 
 CREATE TABLE "oci_tag_moves" (
   "repository" text not null,

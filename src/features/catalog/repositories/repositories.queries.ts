@@ -115,6 +115,11 @@ export const forgetDeletedIn = async (tx: Transaction, id: string): Promise<void
   await tx.deleteFrom('deleted_artifacts').where('repository', '=', id).execute()
 }
 
+/** A repository that comes back has images of the same names, and promoted none of them. */
+export const forgetPromotionsOfImagesFrom = async (tx: Transaction, id: string): Promise<void> => {
+  await tx.deleteFrom('oci_promotions').where('source_repository', '=', id).execute()
+}
+
 /** Whose files are gone, their history is as well; a repository that comes back numbers paths from the first. */
 export const forgetRemovedPathsOf = async (tx: Transaction, id: string): Promise<void> => {
   await tx.deleteFrom('removed_paths').where('repository', '=', id).execute()

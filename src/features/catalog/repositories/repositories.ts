@@ -11,6 +11,7 @@ import {
   deletePolicyOf,
   deleteUploadsOf,
   forgetDeletedIn,
+  forgetPromotionsOfImagesFrom,
   forgetRemovedPathsOf,
   holdsSomething,
   incarnationsAmong,
@@ -96,6 +97,7 @@ export const deleteRepository = ({ database, clock }: RepositoryDeps, id: string
     await forgetDeletedIn(tx, id)
     await deleteUploadsOf(tx, id)
     await forgetRemovedPathsOf(tx, id)
+    await forgetPromotionsOfImagesFrom(tx, id)
     await deletePolicyOf(tx, id)
     await moveCounter(tx, 'grants', -(await deleteGrantsOn(tx, id)))
     await markDeleted(tx, id, occurredAt)

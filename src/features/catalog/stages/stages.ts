@@ -116,8 +116,7 @@ export const giveStages = async (
   for (const { stage, promotedAt, actor: promoter, comment } of lacking) {
     const row = { artifact_id: id, stage, repository, promoted_at: promotedAt, actor: promoter, comment }
     await insertStage(tx, row)
-    const promotion = { mode: null, peerRepository: null, peerArtifactId: null, comment }
-    const told = { repository, action: 'stage.added', artifactId: id, detail: stage, promotion } as const
+    const told = { repository, action: 'stage.added', artifactId: id, detail: stage, promotion: { comment } } as const
     await appendJournal(tx, { ...told, actor, occurredAt: now })
     present.push(toEntry(row))
   }

@@ -1,57 +1,19 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
-import {
-  ActorName,
-  fields,
-  inRepository,
-  nullable,
-  OrderOfTime,
-  oneOf,
-  pageLimit,
-  RepositoryId,
-  Sequence,
-  SequenceCursor,
-  StageName,
-  Timestamp,
-  text,
-  Uuid,
-} from '../../../contract/schemas.ts'
-import { promotionEvents } from '../../../kernel/journal-words.ts'
-import { pageMax, stageCommentMaxCharacters, stagesPerArtifactMax } from '../../../kernel/limits/catalog.ts'
+import { fields, inRepository, RepositoryId, Uuid } from '../../../contract/schemas.ts'
+import { asked, Comment, Mode, promotionPages, Stages } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}'
-const read = { method: 'GET', surface: 'catalog', visibility: 'repository', retry: 'read' } as const
-
-const Mode = oneOf(['copy', 'move'] as const)
-const Stages = Type.Array(StageName, { maxItems: stagesPerArtifactMax, uniqueItems: true })
-
-const PromotionEvent = fields({
-  sequence: Sequence,
-  repository: RepositoryId,
-  artifactId: Uuid,
-  action: oneOf(promotionEvents),
-  stage: nullable(Type.String()),
-  mode: nullable(Mode),
-  peerRepository: nullable(RepositoryId),
-  peerArtifactId: nullable(Uuid),
-  actor: Type.String(),
-  actorName: ActorName,
-  comment: nullable(Type.String()),
-  occurredAt: Timestamp,
-})
-
 const page = {
-  query: fields({ after: Type.Optional(SequenceCursor), limit: pageLimit, order: OrderOfTime }),
-  responses: {
-    200: answers(
-      'A page; `next` is the `after` of the next page',
-      fields({ items: Type.Array(PromotionEvent, { maxItems: pageMax }), next: nullable(SequenceCursor) }),
-    ),
-  },
-}
+  method: 'GET',
+  surface: 'catalog',
+  visibility: 'repository',
+  retry: 'read',
+  query: fields(asked),
+  responses: promotionPages,
+} as const
 
 export const listArtifactPromotions = defineOperation({
-  ...read,
   ...page,
   id: 'listArtifactPromotions',
   path: `${base}/artifacts/{id}/promotions`,
@@ -61,7 +23,6 @@ export const listArtifactPromotions = defineOperation({
 })
 
 export const listPromotions = defineOperation({
-  ...read,
   ...page,
   id: 'listPromotions',
   path: `${base}/promotions`,
@@ -101,7 +62,7 @@ export const promoteArtifact = defineOperation({
       target: RepositoryId,
       mode: Type.Optional(Mode),
       stages: Type.Optional(Stages),
-      comment: Type.Optional(nullable(text(0, stageCommentMaxCharacters))),
+      comment: Type.Optional(Comment),
     }),
   ),
   responses: {

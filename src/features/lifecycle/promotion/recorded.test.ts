@@ -36,7 +36,7 @@ forEachEngine((engine) => {
       [repository, artifact_id]: readonly [string, string],
       [peer_repository, peer_artifact_id]: readonly [string, string],
       mode: 'copy' | 'move',
-    ): JournalTable => ({
+    ): Omit<JournalTable, 'peer_image'> => ({
       ...{ repository, artifact_id, action, mode, peer_repository, peer_artifact_id },
       ...{ sequence: ++sequence, detail: null, actor: 'account:x', comment: null, occurred_at: at(sequence) },
     })
