@@ -30,6 +30,7 @@ export const failures = {
   stage_limit: [409, 'It has as many stages as it may'],
   image_kept: [409, 'The image is kept'],
   version_exists: [409, 'Another file has this package version'],
+  tag_immutable: [409, 'The tag is immutable'],
   cursor_lost: [409, 'The cursor has lost its place'],
   policy_disabled: [409, 'The policy is disabled'],
   policy_exceeded: [409, 'That is more than the policy allows'],

@@ -198,6 +198,10 @@ const changesOfFiles = async ({ catalog, keeper, file, at }: Place): Promise<Rec
     },
     putStoragePolicy: { ...put('/storage/policy', { expectedRevision: 0, policy }), credential: keeper },
     runStoragePolicy: { ...post('/storage/run', { expectedRevision: 1 }), credential: keeper },
+    putImmutableTags: {
+      ...put('/images/immutable-tags', { expectedRevision: 0, patterns: ['never-*'] }),
+      credential: keeper,
+    },
     setCleanup: { ...put('/cleanup', { expectedRevision: 0, graceHours: 1 }), credential: keeper },
     createUpload: {
       ...post('/uploads', newFile('opened', 'opened').descriptor),

@@ -6,10 +6,15 @@ import { described, imageType, indexType, manifestOf, pusher, sha512 } from './i
 
 /**
  * Something of everything about images, in the repository of a catalog: an index of two of them, a signature, tags that
- * were moved and taken away, a manifest without a tag, a layer that lies elsewhere, and a blob that nothing names.
- * Answers questions about it, by the ids of operations.
+ * were moved and taken away, some that are immutable, a manifest without a tag, a layer that lies elsewhere, and a blob
+ * that nothing names. Answers questions about it, by the ids of operations.
  */
-export const pushRichImages = async ({ service, writer, repository }: Catalog): Promise<Record<string, Ask[]>> => {
+export const pushRichImages = async ({
+  service,
+  writer,
+  repository,
+  keeper,
+}: Catalog): Promise<Record<string, Ask[]>> => {
   const credential = writer.token
   const expect = (given: Ask, status: number) => expectAnswer(service, { credential, ...given }, status)
   const { pushBlob, pushManifest, newImage, pushImage } = pusher(expect)
@@ -42,6 +47,9 @@ export const pushRichImages = async ({ service, writer, repository }: Catalog): 
     ['tested', 'moved'],
   ])
     await expect({ method: 'PUT', path: `${images}/stages/${stage}`, json: { image: 'team/app', reference } }, 200)
+  const immutable = `/api/v1/repositories/${repository}/images/immutable-tags`
+  const patterns = { expectedRevision: 0, patterns: ['release-*', 'final'] }
+  await expect({ method: 'PUT', path: immutable, credential: keeper, json: patterns }, 200)
   const asked = (path: string): Ask => ({ path, credential })
   return {
     getRegistryVersion: [asked('/v2/')],
@@ -49,6 +57,7 @@ export const pushRichImages = async ({ service, writer, repository }: Catalog): 
     listTags: [asked(`/v2/${image}/tags/list`), asked(`/v2/${image}/tags/list?n=1&last=moved`)],
     getManifest: ['v1', 'moved', untagged.digest].map((reference) => asked(`/v2/${image}/manifests/${reference}`)),
     getBlob: layers.slice(0, 1).map(({ digest }) => asked(`/v2/${image}/blobs/${digest}`)),
+    getImmutableTags: [asked(immutable)],
     listReferrers: [asked(`/v2/${image}/referrers/${index.digest}`)],
     listImageStages: ['', '?stage=tested', '?image=team/app&reference=v1'].map((query) =>
       asked(`${images}/stages${query}`),

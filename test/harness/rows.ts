@@ -70,6 +70,7 @@ const tables = {
   link_keys: true,
   oci_blobs: true,
   oci_images: true,
+  oci_immutable_tags: true,
   oci_manifests: true,
   oci_promotions: true,
   oci_references: true,

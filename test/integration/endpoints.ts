@@ -166,6 +166,8 @@ export const endpointsOfOurs: readonly string[] = [
   `GET ${artifact}/explain`,
   `GET ${repository}/cleanup`,
   `PUT ${repository}/cleanup`,
+  `GET ${repository}/images/immutable-tags`,
+  `PUT ${repository}/images/immutable-tags`,
   // The OCI Distribution Specification.
   'GET /v2',
   'GET /v2/token',

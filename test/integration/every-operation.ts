@@ -77,6 +77,7 @@ export const forEveryReader = [
   'listTags',
   'listReferrers',
   'listImageStages',
+  'getImmutableTags',
 ]
 
 export const operations = catalogue()

@@ -43,6 +43,7 @@ export const statusOfCode: Readonly<Record<string, number>> = {
   image_kept: 409,
   policy_disabled: 409,
   policy_exceeded: 409,
+  tag_immutable: 409,
   cursor_lost: 409,
   key_state: 409,
   mirror_read_only: 409,

@@ -32,6 +32,7 @@ export async function* checkRelations(q: Queries): AsyncGenerator<Finding> {
     'group_grants',
     'oci_blobs',
     'oci_images',
+    'oci_immutable_tags',
     'storage_policies',
     'uploads',
   ] as const)

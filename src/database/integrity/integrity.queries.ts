@@ -79,7 +79,15 @@ export const publishedAndDeleted = async (q: Queries, limit: number): Promise<st
 /** Files and uploads in repositories that were deleted. */
 export const inDeletedRepositories = async (
   q: Queries,
-  table: 'artifacts' | 'claims' | 'group_grants' | 'oci_blobs' | 'oci_images' | 'storage_policies' | 'uploads',
+  table:
+    | 'artifacts'
+    | 'claims'
+    | 'group_grants'
+    | 'oci_blobs'
+    | 'oci_images'
+    | 'oci_immutable_tags'
+    | 'storage_policies'
+    | 'uploads',
   limit: number,
 ): Promise<string[]> =>
   (

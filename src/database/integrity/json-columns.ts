@@ -34,6 +34,7 @@ export const jsonColumns: readonly JsonColumn[] = [
   json('delegations', 'operator_key_id', 'actions', 'array', true),
   json('delegations', 'operator_key_id', 'ceiling', 'array'),
   json('freed_packages', 'artifact_id', 'manifest', 'object'),
+  json('oci_immutable_tags', 'repository', 'patterns', 'array', true),
   json('oci_manifests', 'id', 'annotations', 'object', true),
   json('oci_manifests', 'id', 'platforms', 'array', true),
   json('packages', 'artifact_id', 'manifest', 'object'),

@@ -70,6 +70,7 @@ export const relations: readonly Relation[] = [
   from('oci_blobs', 'sha256', 'blobs(sha256)'),
   from('oci_blobs', 'id,repository,sha256', 'claims(id,repository,sha256)'),
   from('oci_images', 'repository', repository),
+  from('oci_immutable_tags', 'repository', repository),
   from('oci_manifests', 'repository,name', 'oci_images(repository,name)'),
   from('oci_manifests', 'blob_id', 'oci_blobs(id)'),
   from('oci_manifests', 'blob_id,repository', 'oci_blobs(id,repository)'),

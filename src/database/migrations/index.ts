@@ -32,6 +32,7 @@ import { images } from './0030-images.ts'
 import { tagsBySha512 } from './0031-tags-by-sha512.ts'
 import { listedImages } from './0032-listed-images.ts'
 import { promotedImages } from './0033-promoted-images.ts'
+import { immutableTags } from './0034-immutable-tags.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   tagsBySha512,
   listedImages,
   promotedImages,
+  immutableTags,
 ]

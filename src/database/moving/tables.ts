@@ -86,6 +86,7 @@ export const tableDecisions = {
   oci_tag_moves: by('repository', 'name', 'tag', 'revision'),
   oci_stages: by('manifest_id', 'stage'),
   oci_promotions: by('copy_id', 'source_repository', 'source_name'),
+  oci_immutable_tags: by('repository'),
   reclaim_candidates: by('sha256'),
   reclaim_notes: by('sha256', 'repository', 'artifact_id'),
   removals: by('name'),

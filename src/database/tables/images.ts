@@ -120,3 +120,14 @@ export interface OciPromotionsTable {
   /** When it was last promoted from there. */
   promoted_at: string
 }
+
+/** Tags that stay where they are, once they are there. */
+export interface OciImmutableTagsTable {
+  repository: string
+  /** Counts how often the list was saved. */
+  revision: number
+  /** JSON array of patterns of tags. */
+  patterns: string
+  saved_at: string
+  actor: string
+}

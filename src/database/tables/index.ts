@@ -20,6 +20,7 @@ import type { AccessGroupsTable, GroupGrantsTable, GroupMembersTable } from './g
 import type {
   OciBlobsTable,
   OciImagesTable,
+  OciImmutableTagsTable,
   OciManifestsTable,
   OciPromotionsTable,
   OciReferencesTable,
@@ -81,6 +82,7 @@ export interface Tables {
   link_keys: LinkKeysTable
   oci_blobs: OciBlobsTable
   oci_images: OciImagesTable
+  oci_immutable_tags: OciImmutableTagsTable
   oci_manifests: OciManifestsTable
   oci_promotions: OciPromotionsTable
   oci_references: OciReferencesTable

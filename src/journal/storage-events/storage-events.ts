@@ -23,6 +23,7 @@ type StorageEventCode =
   | 'run.failed'
   | 'schedule.stopped'
   | 'quota.changed'
+  | 'immutable-tags.saved'
   | 'reclaim.finished'
   | 'scrub.damage'
 

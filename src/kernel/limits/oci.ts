@@ -43,5 +43,8 @@ export const blobUploadMs = day
  * Uploads of blobs that one caller may have open: a machine that builds begins dozens, and clients leave some behind.
  */
 export const blobUploadsPerCallerMax = 1_000
+/** Patterns of tags that stay where they are in a repository, and the characters of one: a tag has as many. */
+export const immutableTagsMax = 32
+export const tagPatternMaxCharacters = 128
 /** Moves of a tag that are remembered. */
 export const tagMovesMax = 100

@@ -241,7 +241,7 @@ export const putManifest = defineOperation({
   headers: fields(BodyDigestHeaders),
   body: bytesBody(null, manifestBytesMax),
   responses: { 201: answersNothing('It is stored; `Location` leads to it by its digest') },
-  failures: ['storage_quota', 'insufficient_space', 'busy'],
+  failures: ['tag_immutable', 'storage_quota', 'insufficient_space', 'busy'],
 })
 
 export const deleteManifest = defineOperation({
@@ -253,6 +253,7 @@ export const deleteManifest = defineOperation({
   retry: 'idempotent',
   query: nothingAsked,
   responses: { 202: answersNothing('It is gone') },
+  failures: ['tag_immutable'],
 })
 
 export const listTags = defineOperation({

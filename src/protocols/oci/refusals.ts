@@ -55,4 +55,9 @@ export const sizeInvalid = one('invalid_request', 'SIZE_INVALID')
 export const tagInvalid = one('invalid_request', 'TAG_INVALID')
 export const manifestInvalid = one('invalid_request', 'MANIFEST_INVALID')
 export const imageKept = one('image_kept', 'DENIED')
+export const tagImmutable = (tag: string, pattern: string): Refusal =>
+  one('tag_immutable', 'DENIED')(
+    `The tag ${tag} stays where it is: this repository has ${JSON.stringify(pattern)} among its immutable tags.`,
+    { tag, pattern },
+  )
 export const blobInUse = one('method_not_allowed', 'UNSUPPORTED')

@@ -2,6 +2,7 @@ import type { Queries, Transaction } from '../../database/database.ts'
 import { appendJournal } from '../../journal/repository/journal.ts'
 import { tagMovesMax, tagsPageDefault, tagsPageMax } from '../../kernel/limits/oci.ts'
 import { settleKept } from './keeping.queries.ts'
+import { refuseImmutable } from './retention/immutable-tags.ts'
 import { appendMove, callTag, deleteTag, findTag, putTag, tagPage } from './tags.queries.ts'
 import type { Algorithm } from './vocabulary.ts'
 
@@ -27,7 +28,8 @@ export interface Tagged {
 
 /**
  * Moves a tag to a manifest of its name; where it is there already, nothing is told. What it was at is kept for the
- * grace period. The caller's transaction has the lock of the repository.
+ * grace period. The caller's transaction has the lock of the repository. 409 `tag_immutable` for one that stays where
+ * it is.
  */
 export const setTag = async (
   tx: Transaction,
@@ -42,6 +44,7 @@ export const setTag = async (
     return
   }
   const { repository, name } = image
+  if (before !== undefined) await refuseImmutable(tx, repository, tag)
   const move = { repository, name, tag, manifest_id: manifestId, moved_at: now, actor }
   await putTag(tx, { ...move, algorithm }, before === undefined)
   await appendMove(tx, { ...move, removed: 0 }, tagMovesMax)
@@ -56,7 +59,7 @@ export const setTag = async (
   })
 }
 
-/** Takes a tag away; false where there is none. The lock as above. */
+/** Takes a tag away; false where there is none. Lock and refusal as above. */
 export const removeTag = async (
   tx: Transaction,
   image: ImageName,
@@ -66,6 +69,7 @@ export const removeTag = async (
   const before = await findTag(tx, image, tag)
   if (before === undefined) return false
   const { repository, name } = image
+  await refuseImmutable(tx, repository, tag)
   const { manifest_id } = before
   await deleteTag(tx, image, tag)
   await appendMove(tx, { repository, name, tag, manifest_id, removed: 1, moved_at: now, actor }, tagMovesMax)

@@ -11,6 +11,8 @@ export const patterns = {
   tag: `^${tagPattern}$`,
   digest: `^(?:${digestPattern})$`,
   reference: `^(?:${tagPattern}|${digestPattern})$`,
+  /** Of tags: `*` stands for any characters, or none. */
+  tagPattern: '^[A-Za-z0-9_*][A-Za-z0-9._*-]{0,127}$',
   /** Where a chunk goes; some clients write it as HTTP does. */
   chunk: '^(?:bytes[ =])?[0-9]{1,15}-[0-9]{1,15}(?:/(?:[0-9]{1,15}|\\*))?$',
 } as const

@@ -455,6 +455,18 @@ alter table oci_images add constraint oci_images_key PRIMARY KEY (repository, na
 
 alter table oci_images add constraint oci_images_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
+create table oci_immutable_tags (
+  repository text collate "C" not null,
+  revision bigint not null,
+  patterns text collate "C" not null,
+  saved_at text collate "C" not null,
+  actor text collate "C" not null
+);
+
+alter table oci_immutable_tags add constraint oci_immutable_tags_pkey PRIMARY KEY (repository);
+
+alter table oci_immutable_tags add constraint oci_immutable_tags_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
 create table oci_manifests (
   id text collate "C" not null,
   repository text collate "C" not null,

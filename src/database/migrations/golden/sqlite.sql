@@ -436,6 +436,14 @@ CREATE TABLE "oci_images" (
   constraint "oci_images_key" primary key ("repository", "name")
 ) strict;
 
+CREATE TABLE "oci_immutable_tags" (
+  "repository" text primary key references "repositories" ("id"),
+  "revision" integer not null,
+  "patterns" text not null,
+  "saved_at" text not null,
+  "actor" text not null
+) strict;
+
 CREATE TABLE "oci_manifests" (
   "id" text primary key,
   "repository" text not null,

@@ -125,9 +125,10 @@ export const forgetRemovedPathsOf = async (tx: Transaction, id: string): Promise
   await tx.deleteFrom('removed_paths').where('repository', '=', id).execute()
 }
 
-/** A repository that comes back under the same id begins without a policy. */
+/** A repository that comes back under the same id begins without a policy, and without immutable tags. */
 export const deletePolicyOf = async (tx: Transaction, id: string): Promise<void> => {
   await tx.deleteFrom('storage_policies').where('repository', '=', id).execute()
+  await tx.deleteFrom('oci_immutable_tags').where('repository', '=', id).execute()
 }
 
 export const deleteGrantsOn = async (tx: Transaction, id: string): Promise<number> => {
