@@ -8,6 +8,7 @@ import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { examine } from '../harness/doctor.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { byEngine } from '../harness/kept-inline.ts'
 import { freshFolder, type Place, placeLike } from '../harness/moving.ts'
 import {
   type Environment,
@@ -24,15 +25,21 @@ after(closeConnections)
 
 const program = programOf(join(import.meta.dirname, 'moving-that-dies.ts'))
 const pointsOf = (command: string) => faultPoints.filter((point) => point.startsWith(`${command}.`))
-const settingsOf = (place: Place): Environment => settingsFor(place, { SVC_BLOB_STORE: place.blobStoreUrl })
 
 forEachEngine((engine) => {
+  const settingsOf = (place: Place): Environment =>
+    settingsFor(place, { SVC_BLOB_STORE: place.blobStoreUrl, ...byEngine(engine) })
+
   describe('killed while a catalog moves', () => {
     let catalog: Catalog
     let folder: string
+    let larger = 0
+    /** Stored where small files are not, wherever that is. */
+    const large = (): Promise<string> => catalog.published(`${larger++} `.repeat(10_000))
     before(async () => {
-      catalog = await Catalog.open(engine)
-      for (let file = 0; file < 70; file++) await catalog.published()
+      catalog = await Catalog.open(engine, byEngine(engine))
+      for (let file = 0; file < 35; file++) await catalog.published()
+      for (let file = 0; file < 35; file++) await large()
       folder = await freshFolder()
     })
     after(async () => {
@@ -58,7 +65,7 @@ forEachEngine((engine) => {
       it(`at ${point}: the folder is no export, and keeps what was copied`, async () => {
         const before = blobs().map((path) => [path, statSync(path).ino])
         // What is there already is not copied again, so that something has to be new to get to the point.
-        await catalog.published()
+        await large()
         await killed('export', catalog.service, point)
         assert.equal(existsSync(join(folder, 'manifest.json')), false)
         const place = await placeLike(catalog.service, engine)

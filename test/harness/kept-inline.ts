@@ -9,3 +9,13 @@ export const inTheStore: Setting = { SVC_INLINE_BYTES: '0' }
 
 /** For tests of what is kept in the database. */
 export const inTheDatabase: Setting = { SVC_INLINE_BYTES: '16KiB' }
+
+/** For tests that run on both engines and are long: one of them keeps small files in the database. */
+export const byEngine = ({ name }: { readonly name: string }): Setting =>
+  name === 'sqlite' ? inTheDatabase : inTheStore
+
+/** For models: in one walk in the database, in the next one in the store. */
+export const alternating = (): (() => Setting) => {
+  let walk = 0
+  return () => (walk++ % 2 === 0 ? inTheDatabase : inTheStore)
+}

@@ -8,7 +8,7 @@ import { openLog } from '../../src/main/log.ts'
 import { exportTo, importFrom } from '../../src/main/moving.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { TestEngine } from './engines.ts'
-import { asThisRunSays } from './kept-inline.ts'
+import { byEngine } from './kept-inline.ts'
 import type { TestService } from './service.ts'
 
 /** Where a service is, or is to be. */
@@ -25,11 +25,13 @@ export const withPartsOf = async <T>(
     SVC_DATABASE_URL: place.databaseUrl,
     SVC_BLOB_STORE: place.blobStoreUrl,
     SVC_FREE_SPACE_RESERVE_BYTES: '0',
-    ...asThisRunSays,
+    ...byEngine({ name: place.databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgres' }),
   })
   const stack = new AsyncDisposableStack()
   try {
-    return await work(await openEngines(settings, await openLog('error'), { clock: place.clock, reach }, stack))
+    const engines = await openEngines(settings, await openLog('error'), { clock: place.clock, reach }, stack)
+    // What takes long by its nature is patient, as the commands are.
+    return await work({ ...engines, database: engines.database.patient })
   } finally {
     await stack.disposeAsync()
   }

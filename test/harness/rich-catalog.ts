@@ -4,6 +4,7 @@ import { Catalog } from './catalog.ts'
 import type { Ask } from './client.ts'
 import type { TestEngine } from './engines.ts'
 import { expectAnswer } from './expect.ts'
+import { byEngine } from './kept-inline.ts'
 import { addPackage } from './packages.ts'
 import { fileOfParts, openSession, sendParts } from './parts.ts'
 import { createRepository, grant } from './people.ts'
@@ -24,7 +25,7 @@ export interface RichCatalog {
 }
 
 export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> => {
-  const catalog = await Catalog.open(engine)
+  const catalog = await Catalog.open(engine, byEngine(engine))
   const { service, writer, reader, keeper } = catalog
   const owner = service.recoveryKey
   const expect = (asked: Ask, status: number) => expectAnswer(service, { credential: writer.token, ...asked }, status)
@@ -105,6 +106,12 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
 
   const images = await pushRichImages(catalog)
   const token = (await expect({ path: '/api/v1/auth/tokens', json: { name: 'script', scope: 'read' } }, 201)).json.token
+  await expect({ path: '/api/v1/auth/me', credential: token }, 200)
+  // Written down a moment after the answer: what is told of the token later is the same each time.
+  await until('the token is known to be used', async () => {
+    const { items } = (await expect({ path: '/api/v1/auth/tokens' }, 200)).json
+    return items.every(({ lastUsedAt }: { lastUsedAt: string | null }) => lastUsedAt !== null)
+  })
   const link = (await catalog.expect({ path: `/artifacts/${described}/links`, json: {} }, 201)).json.token
   const bindings = [binding('one', 'artifact.read', 'storage.read', 'diagnostics.read')]
   const account = await createServiceAccount(service, bindings)

@@ -6,7 +6,9 @@ import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { walks } from '../harness/depth.ts'
 import { forEachEngine, type TestEngine } from '../harness/engines.ts'
+import { alternating } from '../harness/kept-inline.ts'
 import { createPerson, grant } from '../harness/people.ts'
+import type { Environment } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
 
 after(closeConnections)
@@ -83,8 +85,8 @@ class World {
     this.#clients = clients
   }
 
-  static async open(engine: TestEngine): Promise<World> {
-    const catalog = await Catalog.open(engine)
+  static async open(engine: TestEngine, settings: Environment): Promise<World> {
+    const catalog = await Catalog.open(engine, settings)
     const second = await createPerson(catalog.service, 'second')
     await grant(catalog.service, second, catalog.repository, 'write')
     const world = new World(catalog, [catalog.writer.token, second.token, catalog.keeper])
@@ -305,10 +307,12 @@ class World {
 }
 
 forEachEngine((engine) => {
+  const kept = alternating()
+
   it('keeps what is kept and deletes nothing else, whatever three clients do to the same files at once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 25 }), async (steps) => {
-        const world = await World.open(engine)
+        const world = await World.open(engine, kept())
         try {
           await world.settle()
           for (const clients of steps) {

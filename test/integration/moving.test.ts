@@ -9,6 +9,7 @@ import { catalogue } from '../../src/main/catalogue.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { onPostgres, onSqlite, type TestEngine } from '../harness/engines.ts'
 import { openInspection } from '../harness/inspection.ts'
+import { byEngine } from '../harness/kept-inline.ts'
 import { exportFrom, freshFolder, importTo, type Place, placeLike } from '../harness/moving.ts'
 import { signIn } from '../harness/people.ts'
 import { openRichCatalog, type RichCatalog } from '../harness/rich-catalog.ts'
@@ -68,7 +69,7 @@ moves((from, to) => {
         findings.filter(({ kind }) => kind === 'damage'),
         [],
       )
-      moved = await startService(to, { on: place, roles: { gateway: 'api', worker: false } })
+      moved = await startService(to, { on: place, settings: byEngine(to), roles: { gateway: 'api', worker: false } })
     })
     after(async () => {
       await moved.stop()

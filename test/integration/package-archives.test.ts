@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { byEngine } from '../harness/kept-inline.ts'
 import { file, manifest, manifestText, oddArchives, refusedArchives } from '../harness/odd-archives.ts'
 import { register } from '../harness/packages.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -22,7 +23,7 @@ interface Change {
 forEachEngine((engine) => {
   let catalog: Catalog
   before(async () => {
-    catalog = await Catalog.open(engine)
+    catalog = await Catalog.open(engine, byEngine(engine))
   })
   after(() => catalog.close())
 

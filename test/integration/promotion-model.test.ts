@@ -7,7 +7,9 @@ import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { walks } from '../harness/depth.ts'
 import { forEachEngine, type TestEngine } from '../harness/engines.ts'
 import { digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
+import { alternating } from '../harness/kept-inline.ts'
 import { createOwner, createPerson, createRepository, grant, signIn } from '../harness/people.ts'
+import type { Environment } from '../harness/processes.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -89,8 +91,8 @@ class World {
     this.#keeper = keeper
   }
 
-  static async open(engine: TestEngine): Promise<World> {
-    const service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+  static async open(engine: TestEngine, settings: Environment): Promise<World> {
+    const service = await startService(engine, { settings, roles: { gateway: 'api', worker: false } })
     await createOwner(service)
     const person = await createPerson(service, 'writer')
     for (const repository of repositories) {
@@ -293,10 +295,12 @@ class World {
 }
 
 forEachEngine((engine) => {
+  const kept = alternating()
+
   it('loses no bytes and tells all of it, whatever three clients send back and forth at once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 14 }), async (steps) => {
-        const world = await World.open(engine)
+        const world = await World.open(engine, kept())
         try {
           for (const { clients, next } of steps) {
             await Promise.all(

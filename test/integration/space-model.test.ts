@@ -8,7 +8,9 @@ import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { walks } from '../harness/depth.ts'
 import { forEachEngine, type TestEngine } from '../harness/engines.ts'
 import { digestOf, type Inspection, openInspection } from '../harness/inspection.ts'
+import { alternating } from '../harness/kept-inline.ts'
 import { sendPart } from '../harness/parts.ts'
+import type { Environment } from '../harness/processes.ts'
 import { type NewFile, newFile, openUpload, sendContent } from '../harness/publishing.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
@@ -62,8 +64,8 @@ class World {
     this.keeper = keeper
   }
 
-  static async open(engine: TestEngine): Promise<World> {
-    const service = await startService(engine, { roles: { gateway: 'api', worker: false } })
+  static async open(engine: TestEngine, settings: Environment): Promise<World> {
+    const service = await startService(engine, { settings, roles: { gateway: 'api', worker: false } })
     const bindings = [binding(repository, 'artifact.delete')]
     const account = await createServiceAccount(service, bindings)
     const key = await activeKey(service, account.id, { bindings })
@@ -208,10 +210,12 @@ class World {
 }
 
 forEachEngine((engine) => {
+  const kept = alternating()
+
   it('counts exactly and loses nothing, whatever three clients do at once and time does to them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 14 }), async (steps) => {
-        const world = await World.open(engine)
+        const world = await World.open(engine, kept())
         try {
           for (const { clients, next } of steps) {
             await Promise.all(
