@@ -51,6 +51,7 @@ const byName: Readonly<Record<string, string>> = {
   stages: 'tested',
   summary: 'What it does',
   target: 'builds',
+  targetImage: 'hello',
   token: 'shown once',
   tags: 'latest',
   version: '1.0.0',

@@ -22,6 +22,10 @@
  *   gone
  * - `promotion.moved`: a moved source is put aside
  * - `promotion.committed`: all of it is committed, the client has no answer yet
+ * - `image.shared`: the layers of a promoted image are claimed in the target, no manifest is there
+ * - `image.copied`: its manifests are there, untagged
+ * - `image.told`: all of it is there and told, nothing is committed
+ * - `image.committed`: all of it is committed, the client has no answer yet
  * - `export.piece`: some rows of a table are in the folder of an export
  * - `export.rows`: the rows of all tables are there, no byte is
  * - `export.blob`: some bytes are there as well
@@ -52,6 +56,10 @@ export const faultPoints = [
   'promotion.staged',
   'promotion.moved',
   'promotion.committed',
+  'image.shared',
+  'image.copied',
+  'image.told',
+  'image.committed',
   'export.piece',
   'export.rows',
   'export.blob',

@@ -28,6 +28,7 @@ import { health } from '../features/operating/health/slice.ts'
 import { raw } from '../features/transfers/raw/slice.ts'
 import { uploads } from '../features/transfers/uploads/slice.ts'
 import type { JobKind } from '../jobs/enqueue.ts'
+import { imagePromotion } from '../protocols/oci/promotion/slice.ts'
 import { imageRetention } from '../protocols/oci/retention/slice.ts'
 import { oci } from '../protocols/oci/slice.ts'
 import { imageStages } from '../protocols/oci/stages/slice.ts'
@@ -59,7 +60,7 @@ export const resources = [
   [packages],
   [whereabouts],
   [feeds],
-  [imageStages],
+  [imageStages, imagePromotion],
   [oci],
   [imageRetention],
 ] as const

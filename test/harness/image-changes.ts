@@ -41,6 +41,11 @@ export const changesOfImages = async ({ service, credential, repository }: Place
       headers: { 'content-type': index.type },
       body: index.text,
     },
+    promoteImage: {
+      path: `${images}/promote`,
+      credential,
+      json: { image: 'some/image', reference: 'staged', target: 'target' },
+    },
     addImageStage: {
       method: 'PUT',
       path: `${images}/stages/approved`,

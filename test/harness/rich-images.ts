@@ -50,6 +50,12 @@ export const pushRichImages = async ({
   const immutable = `/api/v1/repositories/${repository}/images/immutable-tags`
   const patterns = { expectedRevision: 0, patterns: ['release-*', 'final'] }
   await expect({ method: 'PUT', path: immutable, credential: keeper, json: patterns }, 200)
+  const wanted = { image: 'team/app', target: 'two', stages: ['released'] }
+  for (const wish of [
+    { reference: 'v1', comment: 'as it is' },
+    { reference: 'moved', mode: 'copy', targetImage: 'copied', tags: ['a', 'b'] },
+  ])
+    await expect({ path: `${images}/promote`, json: { ...wanted, ...wish } }, 201)
   const asked = (path: string): Ask => ({ path, credential })
   return {
     getRegistryVersion: [asked('/v2/')],
@@ -59,6 +65,10 @@ export const pushRichImages = async ({
     getBlob: layers.slice(0, 1).map(({ digest }) => asked(`/v2/${image}/blobs/${digest}`)),
     getImmutableTags: [asked(immutable)],
     listReferrers: [asked(`/v2/${image}/referrers/${index.digest}`)],
+    listImagePromotions: [
+      asked(`${images}/promotions?image=team/app&reference=v1`),
+      asked('/api/v1/repositories/two/images/promotions?image=copied&reference=a&order=desc'),
+    ],
     listImageStages: ['', '?stage=tested', '?image=team/app&reference=v1'].map((query) =>
       asked(`${images}/stages${query}`),
     ),

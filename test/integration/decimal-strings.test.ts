@@ -6,6 +6,8 @@ import { catalogue } from '../../src/main/catalogue.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { expectAnswer } from '../harness/expect.ts'
+import { indexType, manifestOf, pusher } from '../harness/images.ts'
 import { createServiceAccount } from '../harness/service-keys.ts'
 
 after(closeConnections)
@@ -50,6 +52,10 @@ forEachEngine((engine) => {
     const { service, base, writer, keeper } = catalog
     const account = await createServiceAccount(service, [])
     const id = await catalog.published()
+    const { pushManifest } = pusher((given, status) =>
+      expectAnswer(service, { credential: writer.token, ...given }, status),
+    )
+    await pushManifest('one/some/image', manifestOf({ manifests: [] }, indexType), 'latest')
     const after =
       (path: string, credential: string = writer.token) =>
       async (value: string) => ({
@@ -73,6 +79,10 @@ forEachEngine((engine) => {
       'listCatalogChanges after': after(`${base}/changes`),
       'listPromotions after': after(`${base}/promotions`),
       'listArtifactPromotions after': after(`${base}/artifacts/${id}/promotions`),
+      'listImagePromotions after': async (value) => {
+        const ofImage = `${base}/images/promotions?image=some/image&reference=latest`
+        return { path: `${ofImage}&after=${value}`, credential: writer.token }
+      },
       'listStorageEvents after': after(`${base}/storage/events`, keeper),
       'listSecurityAudit after': after('/api/v1/security-audit', service.recoveryKey),
       'getServiceAudit after': after(`/api/v1/service-accounts/${account.id}/audit`, service.recoveryKey),

@@ -57,7 +57,6 @@ forEachEngine((engine) => {
         sql`insert into journal_cursors (repository, name, sequence, moved_at) values ('one', 'webhook:x', 1, '2026')`,
         sql`insert into removals (name, size, begun_at, tries, due_at) values ('x', 1, '2026', 0, '2026')`,
         sql`insert into removal_notes (name, repository, artifact_id) values ('x', 'one', 'x')`,
-        sql`insert into oci_promotions select id, 'two', 'app', null, 'copy', pushed_at from oci_manifests limit 1`,
         sql`insert into reclaim_notes (sha256, repository, artifact_id) select sha256, 'one', id from deleted_artifacts`,
         sql`update storage_policies set enabled = 1, key_id = (select max(id) from service_keys) where repository = 'one'`,
       ])

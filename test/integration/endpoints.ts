@@ -173,6 +173,8 @@ export const endpointsOfOurs: readonly string[] = [
   'GET /v2/token',
   'GET /v2/_catalog',
   // Images.
+  `POST ${images}/promote`,
+  `GET ${images}/promotions`,
   `GET ${images}/stages`,
   `PUT ${images}/stages/{stage}`,
   `DELETE ${images}/stages/{stage}`,

@@ -78,6 +78,8 @@ export const forEveryReader = [
   'listReferrers',
   'listImageStages',
   'getImmutableTags',
+  'promoteImage',
+  'listImagePromotions',
 ]
 
 export const operations = catalogue()

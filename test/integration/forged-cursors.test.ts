@@ -10,6 +10,8 @@ import { catalogue } from '../../src/main/catalogue.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { expectAnswer } from '../harness/expect.ts'
+import { indexType, manifestOf, pusher } from '../harness/images.ts'
 import { createServiceAccount } from '../harness/service-keys.ts'
 
 after(closeConnections)
@@ -57,6 +59,13 @@ const forgeries: Readonly<Record<string, readonly Forgery[]>> = {
   getRaw: [ofPaths((path) => folderCursor('one', 'some/', path))],
   listArtifactPaths: [ofPaths((path) => pathCursor('one', '', path))],
   listPackages: [packagesOf(null), packagesOf('a')],
+  listImageStages: [
+    {
+      query: 'stage=tested&',
+      right: ['some/image', `sha256:${'0'.repeat(64)}`, 'tested'],
+      forge: (position) => opaqueCursor(['stages of images', 'one', 'tested', null, null], position),
+    },
+  ],
 }
 
 /** What databases, or those who ask them, might stumble over. */
@@ -89,6 +98,9 @@ const plain = [
   '999999999999999',
 ].concat('desc.999999999999999', 'ffffffff-ffff-ffff-ffff-ffffffffffff', `${id}/\0`, `${id}/tested`, 'zz:zz', "'", '-1')
 
+/** What lists are about, where their query says so. */
+const named = { repository: 'one', image: 'some/image', reference: 'latest' }
+
 const isOpaque = (query: object): boolean => JSON.stringify(query).includes(JSON.stringify(patterns.opaqueCursor))
 const listings = catalogue().filter(({ query }) => 'after' in query.properties)
 
@@ -100,6 +112,11 @@ forEachEngine((engine) => {
     catalog = await Catalog.open(engine)
     const account = await createServiceAccount(catalog.service, [])
     await catalog.expect({ method: 'PUT', path: '/raw/some/path', body: 'x' }, 201)
+    const index = manifestOf({ manifests: [] }, indexType)
+    const { pushManifest } = pusher((given, status) =>
+      expectAnswer(catalog.service, { credential: catalog.writer.token, ...given }, status),
+    )
+    await pushManifest('one/some/image', index, 'latest')
     ids = { repository: 'one', assetPath: 'some/', id: await catalog.published() }
     serviceAccount = account.id
   })
@@ -107,7 +124,9 @@ forEachEngine((engine) => {
 
   /** Asks a list as somebody who may see it. */
   const asker = async ({ id: operation, path: template, query: asked }: Operation) => {
-    const first = asked.required?.includes('repository') === true ? 'repository=one&' : ''
+    const first = Object.entries(named)
+      .map(([name, value]) => (asked.required?.includes(name) === true ? `${name}=${value}&` : ''))
+      .join('')
     const path = template
       .replace('service-accounts/{id}', `service-accounts/${serviceAccount}`)
       .replaceAll(/\{(\w+)\*?\}/g, (_, name: string) => ids[name] ?? assert.fail(`${operation}: ${name}`))

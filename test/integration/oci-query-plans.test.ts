@@ -16,6 +16,7 @@ after(closeConnections)
 const rowCount = 6_000
 const smallRows = 1_000
 const image = 'releases/app'
+const images = '/api/v1/repositories/releases/images'
 
 /** Who calls, and where they are known; what begins a snapshot in SQLite. */
 const ofTheCaller = /\b(?:group_members|group_grants|sqlite_schema)\b/
@@ -115,6 +116,20 @@ forEachEngine((engine) => {
           .insertInto('oci_tag_moves')
           .values(tagged.map((row) => ({ ...row, revision: 1, removed: 0 as const })))
           .execute()
+        const given = { promoted_at: now, actor: 'account:someone', comment: null }
+        await q
+          .insertInto('oci_stages')
+          .values(
+            of.map(({ number, id }) => ({
+              ...{ manifest_id: id, stage: `s${number % 4}`, ...here(number), digest: digest(number), ...given },
+            })),
+          )
+          .execute()
+        const from = { source_repository: 'releases', source_name: 'app', mode: 'move' as const, promoted_at: now }
+        await q
+          .insertInto('oci_promotions')
+          .values(of.map(({ number, id }) => ({ copy_id: id, moved_tag: `t${number}`, ...from })))
+          .execute()
       }
     })
     await analyze(site.service.databaseUrl)
@@ -141,12 +156,23 @@ forEachEngine((engine) => {
       'the next referrers': `${base}/referrers/${manifest.digest}?last=${sha256('5')}`,
       'referrers of a type': `${base}/referrers/${manifest.digest}?artifactType=type/0`,
       'referrers of two types': `${base}/referrers/${manifest.digest}?${types}`,
+      stages: `${images}/stages?limit=20`,
+      'stages of an image': `${images}/stages?limit=20&image=app`,
+      'one stage': `${images}/stages?limit=20&stage=s2`,
+      'one stage of an image': `${images}/stages?limit=20&stage=s0&image=other/8`,
+      'stages of a manifest': `${images}/stages?image=app&reference=v1`,
+      'promotions of an image': `${images}/promotions?image=app&reference=v1`,
       'the catalog': '/v2/_catalog?n=20',
       'the catalog from the middle on': '/v2/_catalog?n=20&last=releases/many/3000',
     }
     const faults: string[] = []
     for (const [what, path] of Object.entries(asked))
       faults.push(...(await faultsOf(what, () => expect({ path }, 200))))
+    for (const query of ['', '&image=app', '&stage=s2', '&stage=s0&image=other/8']) {
+      const path = `${images}/stages?limit=20${query}`
+      const { next } = (await expect({ path }, 200)).json
+      faults.push(...(await faultsOf(`the next stages ${query}`, () => expect({ path: `${path}&after=${next}` }, 200))))
+    }
     assert.deepEqual(faults, [])
   })
 
@@ -175,6 +201,27 @@ forEachEngine((engine) => {
       'a deleted index': () => expect(remove(`manifests/${index.digest}`), 202),
       'a deleted blob': () => expect(remove(`blobs/${unnamed.digest}`), 202),
     }
+    const wide = 'releases/wide'
+    const child = await pushImage(wide, 'child')
+    const listing = manifestOf({ manifests: [described(child.text, imageType)] }, indexType)
+    await pushManifest(wide, listing, 'v1')
+    const signature = await newImage(wide, { subject: described(listing.text, indexType) })
+    await pushManifest(wide, signature, signature.digest)
+    const promote = (more: object, status: number) =>
+      expect({ path: `${images}/promote`, json: { image: 'wide', reference: 'v1', target: 'second', ...more } }, status)
+    const stage = `${images}/stages/tested`
+    Object.assign(done, {
+      'a stage that is given': () =>
+        expect({ method: 'PUT', path: stage, json: { image: 'wide', reference: 'v1' } }, 200),
+      'a stage that is taken': () => expect({ method: 'DELETE', path: `${stage}?image=wide&reference=v1` }, 204),
+      'a promoted image': () => promote({}, 201),
+      'an image that is promoted again': () => promote({ stages: ['released'] }, 200),
+      'a moved image': () => promote({ mode: 'move', targetImage: 'other' }, 201),
+      'an image that is moved again': () => promote({ mode: 'move', targetImage: 'other' }, 200),
+      'an image that was moved by its digest': () =>
+        promote({ mode: 'move', targetImage: 'other', reference: listing.digest }, 200),
+      'more than one promotion takes': () => promote({ image: 'app' }, 409),
+    })
     const faults: string[] = []
     for (const [what, work] of Object.entries(done)) faults.push(...(await faultsOf(what, work)))
     assert.deepEqual(faults, [])

@@ -41,6 +41,8 @@ export const statusOfCode: Readonly<Record<string, number>> = {
   repository_not_empty: 409,
   source_not_deletable: 409,
   image_kept: 409,
+  image_incomplete: 409,
+  promotion_limit: 409,
   policy_disabled: 409,
   policy_exceeded: 409,
   tag_immutable: 409,

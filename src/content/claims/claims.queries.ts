@@ -75,6 +75,11 @@ export const insertClaim = prepareQuery((q, p: Parameters<ClaimsTable>) =>
   }),
 )
 
+/** Several at once. */
+export const insertClaims = async (tx: Transaction, rows: readonly ClaimsTable[]): Promise<void> => {
+  await tx.insertInto('claims').values(rows).execute()
+}
+
 const claimForUpdate = prepareQuery((q, p: Parameters<{ id: string }>) =>
   q.selectFrom('claims').selectAll().where('id', '=', p('id')).forUpdate(),
 )
@@ -196,6 +201,17 @@ export const insertRemoval = async (tx: Transaction, row: RemovalsTable): Promis
     .values(row)
     .onConflict((conflict) => conflict.column('name').doNothing())
     .execute()
+}
+
+/** How many of these digests rows say of that their bytes are stored. */
+export const storedAmong = async (q: Queries, digests: readonly Sha256[]): Promise<number> => {
+  const rows = await q
+    .selectFrom('blobs')
+    .select('sha256')
+    .where('sha256', 'in', digests)
+    .where('state', '=', 'stored')
+    .execute()
+  return rows.length
 }
 
 /** Whether a row says of the bytes of this generation that they are stored. */

@@ -11,10 +11,12 @@ import {
   findClaimedBlob,
   insertCandidate,
   insertClaim,
+  insertClaims,
   lockClaim,
   markStored,
   moveRepositoryBytes,
   setRepositoryBytes,
+  storedAmong,
   updateClaim,
 } from './claims.queries.ts'
 import { keepInline } from './kept-inline.ts'
@@ -228,6 +230,45 @@ export const share = async (
   if ((await expectBlob(tx, digest, bytes)).state !== 'stored')
     throw new Error(`blob ${digest} is claimed and not stored`)
 }
+
+/** Published bytes that a repository is to hold as well. */
+export interface SharedBytes {
+  readonly id: string
+  readonly digest: Sha256
+  readonly bytes: number
+}
+
+/**
+ * The same of many, each other bytes. The caller holds the lock of the repository in which live claims are on all of
+ * them: under it no claim ends. 507 `storage_quota` when there is no room for all, before anything is written.
+ */
+export const shareAll = async (
+  tx: Transaction,
+  { repository, holder }: Pick<Reservation, 'repository' | 'holder'>,
+  wanted: readonly SharedBytes[],
+  capacityBytes: number,
+): Promise<void> => {
+  const total = wanted.reduce((sum, { bytes }) => sum + bytes, 0)
+  await count(tx, repository, deltas(null, 'live', 0, total), capacityBytes)
+  for (let at = 0; at < wanted.length; at += claimsAtOnce) {
+    const some = wanted.slice(at, at + claimsAtOnce)
+    await insertClaims(
+      tx,
+      some.map(({ id, digest, bytes }) => ({
+        ...{ id, repository, holder, sha256: digest, size: bytes },
+        ...{ state: 'live' as const, retired_at: null },
+      })),
+    )
+    const stored = await storedAmong(
+      tx,
+      some.map(({ digest }) => digest),
+    )
+    if (stored < some.length) throw new Error(`${some.length - stored} blobs are claimed and not stored`)
+  }
+}
+
+/** Claims that go into one statement. */
+const claimsAtOnce = 500
 
 /** The holder is gone for its users; the bytes stay counted until {@link release} after the grace period. */
 export const retire = async (tx: Transaction, id: string, now: string): Promise<void> => {

@@ -46,5 +46,13 @@ export const blobUploadsPerCallerMax = 1_000
 /** Patterns of tags that stay where they are in a repository, and the characters of one: a tag has as many. */
 export const immutableTagsMax = 32
 export const tagPatternMaxCharacters = 128
+/**
+ * What one promotion takes along: indexes have some ten platforms, each with a signature or two, and some ten layers.
+ * The locks of both repositories are held for some two seconds at most.
+ */
+export const promotedManifestsMax = 500
+export const promotedBlobsMax = 5_000
+/** Manifests that one statement asks about. */
+export const manifestsAtOnce = 100
 /** Moves of a tag that are remembered. */
 export const tagMovesMax = 100

@@ -5,8 +5,10 @@ import type { Tables } from '../../database/tables/index.ts'
 
 type Here = { readonly repository: string; readonly name: string }
 
-/** Whether a tag is at the manifest, it has a stage, an index lists it, or what it refers to is there. */
-const isKept = (eb: ExpressionBuilder<Tables & { m: Tables['oci_manifests'] }, 'm'>) => {
+type OfManifest = ExpressionBuilder<Tables & { m: Tables['oci_manifests'] }, 'm'>
+
+/** Whether an index lists the manifest, or what it refers to is there. */
+const isKeptByManifests = (eb: OfManifest) => {
   const one = sql.lit(1).as('one')
   const listed = (digest: 'm.digest' | 'm.digest512') =>
     eb.exists(
@@ -27,15 +29,27 @@ const isKept = (eb: ExpressionBuilder<Tables & { m: Tables['oci_manifests'] }, '
         .whereRef('s.name', '=', 'm.name')
         .whereRef(digest, '=', 'm.subject'),
     )
+  return eb.or([listed('m.digest'), listed('m.digest512'), subjectBy('s.digest'), subjectBy('s.digest512')])
+}
+
+/** Whether a tag is at the manifest, it has a stage, or other manifests keep it. */
+const isKept = (eb: OfManifest) => {
+  const one = sql.lit(1).as('one')
   return eb.or([
     eb.exists(eb.selectFrom('oci_tags as t').select(one).whereRef('t.manifest_id', '=', 'm.id')),
     eb.exists(eb.selectFrom('oci_stages as g').select(one).whereRef('g.manifest_id', '=', 'm.id')),
-    listed('m.digest'),
-    listed('m.digest512'),
-    subjectBy('s.digest'),
-    subjectBy('s.digest512'),
+    isKeptByManifests(eb),
   ])
 }
+
+/** Whether other manifests keep one. */
+export const keptByManifests = async (tx: Transaction, id: string): Promise<boolean> =>
+  (await tx
+    .selectFrom('oci_manifests as m')
+    .select('m.id')
+    .where('m.id', '=', id)
+    .where((eb) => isKeptByManifests(eb))
+    .executeTakeFirst()) !== undefined
 
 /** Manifests that nothing keeps have been unused since `since`, unless they were for longer; others are in use. */
 export const settleKept = async (tx: Transaction, ids: readonly string[], since: string): Promise<void> => {

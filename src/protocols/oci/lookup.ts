@@ -32,22 +32,31 @@ export const tagWanted = (text: string): string => {
   return tag
 }
 
-/** The manifest that a reference leads to, and the digest to call it by. 404 without one. */
-export const manifestAt = async (
-  q: Queries,
-  image: ImageName,
-  reference: string,
-): Promise<{ readonly manifest: FoundManifest; readonly called: string }> => {
+/** What a reference leads to. */
+export interface At {
+  readonly manifest: FoundManifest
+  /** The digest to call it by. */
+  readonly called: string
+}
+
+/** The manifest that a reference leads to, or null. */
+export const findAt = async (q: Queries, image: ImageName, reference: string): Promise<At | null> => {
   const { digest } = refersTo(reference)
   if (digest === null) {
     const tagged = isTag(reference) ? await findTagged(q, image, reference) : undefined
-    if (tagged === undefined) throw manifestUnknown(reference.slice(0, 200))
+    if (tagged === undefined) return null
     const by512 = tagged.algorithm === 'sha512' ? tagged.digest512 : null
     return { manifest: tagged, called: by512 ?? tagged.digest }
   }
   const manifest = await findManifest(q, image, digest)
-  if (manifest === undefined) throw manifestUnknown(reference.slice(0, 200))
-  return { manifest, called: digest.text }
+  return manifest === undefined ? null : { manifest, called: digest.text }
+}
+
+/** The same. 404 without one. */
+export const manifestAt = async (q: Queries, image: ImageName, reference: string): Promise<At> => {
+  const found = await findAt(q, image, reference)
+  if (found === null) throw manifestUnknown(reference.slice(0, 200))
+  return found
 }
 
 /** A range that ends before it begins, which HTTP passes over, is one that cannot be sent here: 416. */

@@ -80,11 +80,21 @@ export const insertImage = async (tx: Transaction, { repository, name }: Here, n
 /** Below a name that is there; it is counted, and tells when something came last. */
 export const insertManifest = async (tx: Transaction, row: OciManifestsTable): Promise<void> => {
   await tx.insertInto('oci_manifests').values(row).execute()
+  await countNew(tx, row, 1, row.pushed_at)
+}
+
+/** So many manifests came to an image. */
+export const countNew = async (
+  tx: Transaction,
+  { repository, name }: Here,
+  count: number,
+  pushed_at: string,
+): Promise<void> => {
   await tx
     .updateTable('oci_images')
-    .set((eb) => ({ manifests: eb('manifests', '+', 1), pushed_at: row.pushed_at }))
-    .where('repository', '=', row.repository)
-    .where('name', '=', row.name)
+    .set((eb) => ({ manifests: eb('manifests', '+', count), pushed_at }))
+    .where('repository', '=', repository)
+    .where('name', '=', name)
     .execute()
 }
 

@@ -23,6 +23,10 @@ export const ImageName = Type.String({
   maxLength: imageNameMaxCharacters - 65,
   description: 'components of lowercase letters and digits, joined by slashes',
 })
+export const TagName = Type.String({
+  pattern: patterns.tag,
+  description: 'up to 128 letters, digits, _ . or -, the first none of the last two',
+})
 export const DigestText = Type.String({
   pattern: patterns.digest,
   description: 'sha256: or sha512: and its hexadecimal digits',

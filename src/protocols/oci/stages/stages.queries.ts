@@ -1,5 +1,7 @@
+import type { ExpressionBuilder } from 'kysely'
 import type { Queries, Transaction } from '../../../database/database.ts'
 import type { OciStagesTable } from '../../../database/tables/images.ts'
+import type { Tables } from '../../../database/tables/index.ts'
 
 /** All stages of a manifest, in byte order. */
 export const stageRowsOf = (q: Queries, manifestId: string): Promise<OciStagesTable[]> =>
@@ -19,7 +21,7 @@ export const deleteStage = async (tx: Transaction, manifestId: string, stage: st
   return numDeletedRows > 0n
 }
 
-/** Null for all of them. */
+/** Null for all of them; a digest is given with its name only. */
 export interface StageFilter {
   readonly stage: string | null
   readonly name: string | null
@@ -31,23 +33,29 @@ export interface StageFilter {
 export const listStageRows = (
   q: Queries,
   repository: string,
-  { stage, name, digest, after }: StageFilter,
+  filter: StageFilter,
   limit: number,
 ): Promise<OciStagesTable[]> => {
+  const { stage, name, digest } = filter
   let query = q.selectFrom('oci_stages').selectAll().where('repository', '=', repository)
   if (name !== null) query = query.where('name', '=', name)
   if (digest !== null) query = query.where('digest', '=', digest)
-  if (stage !== null) {
-    query = query.where('stage', '=', stage)
-    // Each manifest has the stage at most once.
-    if (after !== null)
-      query = query.where((eb) =>
-        eb(eb.refTuple('name', 'digest'), stage > after.stage ? '>=' : '>', eb.tuple(after.name, after.digest)),
-      )
-  } else if (after !== null) {
-    query = query.where((eb) =>
-      eb(eb.refTuple('name', 'digest', 'stage'), '>', eb.tuple(after.name, after.digest, after.stage)),
-    )
-  }
-  return query.orderBy('name').orderBy('digest').orderBy('stage').limit(limit).execute()
+  if (stage !== null) query = query.where('stage', '=', stage)
+  return query
+    .where((eb) => beyond(eb, filter))
+    .orderBy('name')
+    .orderBy('digest')
+    .orderBy('stage')
+    .limit(limit)
+    .execute()
+}
+
+/** Only of what is not the same in all rows, so that both engines go on in the index where the page before ended. */
+const beyond = (eb: ExpressionBuilder<Tables, 'oci_stages'>, { stage, name, digest, after }: StageFilter) => {
+  if (after === null) return eb.and([])
+  if (digest !== null) return eb('stage', '>', after.stage)
+  if (name !== null && stage !== null) return eb('digest', '>', after.digest)
+  if (name !== null) return eb(eb.refTuple('digest', 'stage'), '>', eb.tuple(after.digest, after.stage))
+  if (stage !== null) return eb(eb.refTuple('name', 'digest'), '>', eb.tuple(after.name, after.digest))
+  return eb(eb.refTuple('name', 'digest', 'stage'), '>', eb.tuple(after.name, after.digest, after.stage))
 }

@@ -28,7 +28,7 @@ export interface ImageStage {
 }
 
 /** A manifest that stages come to and go from, under the lock of its repository. */
-interface StagedManifest {
+export interface StagedManifest {
   readonly id: string
   readonly repository: string
   readonly name: string
@@ -93,7 +93,7 @@ export const addStage = (
   })
 
 /** The same for several stages at once. All stages that it has then, in byte order. */
-const giveStages = async (
+export const giveStages = async (
   tx: Transaction,
   { id, repository, name, digest }: StagedManifest,
   wanted: readonly Pick<ImageStage, 'stage' | 'promotedAt' | 'actor' | 'comment'>[],
@@ -125,6 +125,13 @@ export const removeStage = (
     const manifest = await held(tx, asked)
     await takeStage(tx, manifest, asked.stage, { actor, now: timestamp(clock.now()) })
   })
+
+/** Takes all stages from a manifest. What they were. */
+export const takeStages = async (tx: Transaction, manifest: StagedManifest, by: By): Promise<ImageStage[]> => {
+  const rows = await stageRowsOf(tx, manifest.id)
+  for (const { stage } of rows) await takeStage(tx, manifest, stage, by)
+  return rows.map(toStage)
+}
 
 const takeStage = async (
   tx: Transaction,

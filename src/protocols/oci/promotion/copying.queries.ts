@@ -1,0 +1,114 @@
+import { sql } from 'kysely'
+import type { Queries, Transaction } from '../../../database/database.ts'
+import type { OciBlobsTable } from '../../../database/tables/images.ts'
+import type { ImageName } from '../tags.ts'
+
+/** Blobs that some manifests are or name. */
+const blobsOf = (q: Queries, manifestIds: readonly string[]) =>
+  q
+    .selectFrom('oci_references')
+    .select('blob_id')
+    .where('manifest_id', 'in', manifestIds)
+    .where('blob_id', 'is not', null)
+    .unionAll(q.selectFrom('oci_manifests').select('blob_id').where('id', 'in', manifestIds))
+
+/** A blob as the source has it. */
+export type Lacking = Pick<OciBlobsTable, 'sha256' | 'sha512' | 'size'>
+
+/** Those that another repository does not have. */
+export const blobsLackingIn = (
+  q: Queries,
+  target: string,
+  manifestIds: readonly string[],
+  limit: number,
+): Promise<Lacking[]> =>
+  q
+    .selectFrom('oci_blobs as s')
+    .select(['s.sha256', 's.sha512', 's.size'])
+    .where('s.id', 'in', blobsOf(q, manifestIds))
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('oci_blobs as t')
+            .select(sql.lit(1).as('one'))
+            .whereRef('t.sha256', '=', 's.sha256')
+            .where('t.repository', '=', target),
+        ),
+      ),
+    )
+    .limit(limit)
+    .execute()
+
+export const insertBlobs = async (
+  tx: Transaction,
+  repository: string,
+  blobs: readonly (Lacking & { readonly id: string })[],
+  now: string,
+): Promise<void> => {
+  await tx
+    .insertInto('oci_blobs')
+    .values(blobs.map((blob) => ({ ...blob, repository, created_at: now, unused_since: null })))
+    .execute()
+}
+
+/** What one repository calls blobs of some manifests by SHA-512, they are called in the other as well. */
+export const shareSha512 = async (
+  tx: Transaction,
+  from: string,
+  to: string,
+  manifestIds: readonly string[],
+): Promise<void> => {
+  await sql`
+    update oci_blobs set sha512 = (
+      select s.sha512 from oci_blobs s where s.sha256 = oci_blobs.sha256 and s.repository = ${from})
+    where repository = ${to} and sha512 is null and sha256 in (
+      select s.sha256 from oci_blobs s where s.sha512 is not null and s.id in (${blobsOf(tx, manifestIds)}))`.execute(
+    tx,
+  )
+}
+
+/** Blobs that manifests have just come to name. */
+export const useBlobsOf = async (tx: Transaction, manifestIds: readonly string[]): Promise<void> => {
+  await tx
+    .updateTable('oci_blobs')
+    .set({ unused_since: null })
+    .where('unused_since', 'is not', null)
+    .where('id', 'in', blobsOf(tx, manifestIds))
+    .execute()
+}
+
+interface CopiedManifest {
+  readonly source: string
+  readonly id: string
+  readonly to: ImageName
+  readonly actor: string
+  readonly now: string
+}
+
+/**
+ * Copies the row of a manifest, and what it names, to another image, whose repository has the blobs. The annotations,
+ * which may be long, do not leave the database.
+ */
+export const copyManifestRows = async (
+  tx: Transaction,
+  { source, id, to, actor, now }: CopiedManifest,
+): Promise<void> => {
+  const { repository, name } = to
+  await sql`
+    insert into oci_manifests (id, repository, name, digest, digest512, blob_id, media_type, artifact_type, subject,
+      annotations, content_bytes, platforms, pushed_at, actor, unused_since)
+    select ${id}, ${repository}, ${name}, m.digest, m.digest512, t.id, m.media_type, m.artifact_type, m.subject,
+      m.annotations, m.content_bytes, m.platforms, ${now}, ${actor}, ${now}
+    from oci_manifests m
+    join oci_blobs s on s.id = m.blob_id
+    join oci_blobs t on t.sha256 = s.sha256 and t.repository = ${repository}
+    where m.id = ${source}`.execute(tx)
+  await sql`
+    insert into oci_references (manifest_id, position, repository, name, role, digest, blob_id)
+    select ${id}, r.position, ${repository}, ${name}, r.role, r.digest, t.id
+    from oci_references r
+    left join oci_blobs s on s.id = r.blob_id
+    left join oci_blobs t on t.sha256 = s.sha256 and t.repository = ${repository}
+    where r.manifest_id = ${source}`.execute(tx)
+}

@@ -1,0 +1,118 @@
+import { shareAll } from '../../../content/claims/claims.ts'
+import type { Transaction } from '../../../database/database.ts'
+import { toSha256 } from '../../../kernel/digest.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { newId } from '../../../kernel/ids.ts'
+import { manifestsAtOnce, promotedBlobsMax } from '../../../kernel/limits/oci.ts'
+import { keptBy, settleKept } from '../keeping.queries.ts'
+import { countNew, insertImage, manifestsAmong, setDigest512 } from '../manifests.queries.ts'
+import type { ImageName } from '../tags.ts'
+import {
+  blobsLackingIn,
+  copyManifestRows,
+  insertBlobs,
+  type Lacking,
+  shareSha512,
+  useBlobsOf,
+} from './copying.queries.ts'
+import type { Known } from './gathering.queries.ts'
+
+/** A manifest and its copy, which came to be now or was there. */
+export interface Copied {
+  readonly source: Known
+  readonly id: string
+  readonly created: boolean
+}
+
+interface Copying {
+  /** The repository of the manifests. */
+  readonly from: string
+  readonly to: ImageName
+  readonly actor: string
+  readonly now: string
+  readonly nowMs: number
+  readonly capacityBytes: number
+  /** Called when the bytes are claimed. */
+  readonly shared: () => void
+}
+
+/** Rows that go into one statement. */
+const rowsAtOnce = 500
+
+const pieces = <T>(all: readonly T[], length: number): (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / length) }, (_, at) => all.slice(at * length, (at + 1) * length))
+
+/**
+ * Copies manifests of one repository to an image of another one, with all that they name: claims on the same bytes,
+ * each once in the target (I1), rows, and what keeps what. What is there already stays as it is. 507 `storage_quota`,
+ * 409 `promotion_limit`. The caller holds the locks of both repositories.
+ */
+export const copyManifests = async (
+  tx: Transaction,
+  manifests: readonly Known[],
+  copying: Copying,
+): Promise<readonly Copied[]> => {
+  const { from, to, actor, now, nowMs } = copying
+  const there = await copiesAmong(tx, to, manifests)
+  const copies = manifests.map((source): Copied => {
+    const copy = there.get(source.digest)
+    return copy === undefined ? { source, id: newId(nowMs), created: true } : { source, id: copy.id, created: false }
+  })
+  const created = copies.filter((copy) => copy.created)
+  await shareBlobs(tx, idsOf(created.map(({ source }) => source)), copying)
+  copying.shared()
+  for (const some of pieces(idsOf(manifests), manifestsAtOnce)) await shareSha512(tx, from, to.repository, some)
+  const called = copies.filter(
+    ({ source }) => source.digest512 !== null && there.get(source.digest)?.digest512 === null,
+  )
+  for (const { source, id } of called) if (source.digest512 !== null) await setDigest512(tx, id, source.digest512)
+  if (created.length > 0) {
+    await insertImage(tx, to, now)
+    for (const { source, id } of created) await copyManifestRows(tx, { source: source.id, id, to, actor, now })
+    await countNew(tx, to, created.length, now)
+    for (const some of pieces(idsOf(created), manifestsAtOnce)) await useBlobsOf(tx, some)
+  }
+  await settle(tx, to, [...created, ...called], now)
+  return copies
+}
+
+const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id)
+
+/** Those of some manifests that an image has, by digest. */
+const copiesAmong = async (tx: Transaction, to: ImageName, manifests: readonly Known[]) => {
+  const there = new Map<string, Known>()
+  for (const some of pieces(manifests, manifestsAtOnce)) {
+    const digests = some.map(({ digest }) => digest)
+    for (const copy of await manifestsAmong(tx, to, 'digest', digests)) there.set(copy.digest, copy)
+  }
+  return there
+}
+
+/** Claims what the target lacks of the blobs of some manifests. */
+const shareBlobs = async (
+  tx: Transaction,
+  manifestIds: readonly string[],
+  { to: { repository }, now, nowMs, capacityBytes }: Copying,
+): Promise<void> => {
+  const lacking = new Map<string, Lacking & { readonly id: string }>()
+  for (const some of pieces(manifestIds, manifestsAtOnce))
+    for (const blob of await blobsLackingIn(tx, repository, some, promotedBlobsMax + 1)) {
+      lacking.set(blob.sha256, { ...blob, id: newId(nowMs) })
+      if (lacking.size > promotedBlobsMax)
+        throw new Failure(
+          'promotion_limit',
+          `More than ${promotedBlobsMax} layers would go along with this image: promote what it lists one by one.`,
+        )
+    }
+  const blobs = [...lacking.values()]
+  const wanted = blobs.map(({ id, sha256, size }) => ({ id, digest: toSha256(sha256), bytes: size }))
+  await shareAll(tx, { repository, holder: 'oci-blob' }, wanted, capacityBytes)
+  for (const some of pieces(blobs, rowsAtOnce)) await insertBlobs(tx, repository, some, now)
+}
+
+/** What the copies keep, and what keeps them. */
+const settle = async (tx: Transaction, to: ImageName, copies: readonly Copied[], now: string): Promise<void> => {
+  const ids = new Set(idsOf(copies))
+  for (const { source, id } of copies) for (const kept of await keptBy(tx, to, { ...source, id })) ids.add(kept)
+  await settleKept(tx, [...ids], now)
+}

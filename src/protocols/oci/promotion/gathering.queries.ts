@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import type { Queries } from '../../../database/database.ts'
+import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
+import type { ImageName } from '../tags.ts'
+
+/** Those of a manifest. */
+export interface Known {
+  readonly id: string
+  readonly digest: string
+  readonly digest512: string | null
+}
+
+/** Manifests of an image that some of it list. */
+export const listedBy = async (
+  q: Queries,
+  { repository, name }: ImageName,
+  manifestIds: readonly string[],
+  limit: number,
+): Promise<Known[]> => {
+  const listed = q
+    .selectFrom('oci_references')
+    .select('digest')
+    .where('manifest_id', 'in', manifestIds)
+    .where('role', '=', 'manifest')
+  const by = (digest: 'digest' | 'digest512') =>
+    q
+      .selectFrom('oci_manifests')
+      .select(['id', 'digest', 'digest512'])
+      .where('repository', '=', repository)
+      .where('name', '=', name)
+      .where(digest, 'in', listed)
+      .limit(limit)
+      .execute()
+  return [...(await by('digest')), ...(await by('digest512'))]
+}
+
+/** A digest that one of some manifests lists and that is not there any more. */
+export const listedInVain = async (q: Queries, manifestIds: readonly string[]): Promise<string | undefined> => {
+  const one = sql.lit(1).as('one')
+  const row = await q
+    .selectFrom('oci_references as r')
+    .select('r.digest')
+    .where('r.manifest_id', 'in', manifestIds)
+    .where('r.role', '=', 'manifest')
+    .where((eb) => {
+      const there = (digest: 'm.digest' | 'm.digest512') =>
+        eb.exists(
+          eb
+            .selectFrom('oci_manifests as m')
+            .select(one)
+            .whereRef('m.repository', '=', 'r.repository')
+            .whereRef('m.name', '=', 'r.name')
+            .whereRef(digest, '=', 'r.digest'),
+        )
+      return eb.not(eb.or([there('m.digest'), there('m.digest512')]))
+    })
+    .limit(1)
+    .executeTakeFirst()
+  return row?.digest
+}
+
+const referring = prepareQuery((q, p: Parameters<ImageName & { digest: string; limit: number }>) =>
+  q
+    .selectFrom('oci_manifests')
+    .select(['id', 'digest', 'digest512'])
+    .where('repository', '=', p('repository'))
+    .where('name', '=', p('name'))
+    .where('subject', '=', p('digest'))
+    .orderBy('digest')
+    .limit(p('limit')),
+)
+
+/** Manifests of an image that refer to a digest. */
+export const referringTo = (
+  q: Queries,
+  { repository, name }: ImageName,
+  digest: string,
+  limit: number,
+): Promise<Known[]> => referring(q, { repository, name, digest, limit })
