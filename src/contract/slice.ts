@@ -28,13 +28,15 @@ export interface Upkeep<Needs> {
  * A slice of the product as one value: what it offers, proves and keeps up, each as a function of what it needs.
  * Routes, catalogue, doctor, worker and reference are functions of the list of slices (`main/slices.ts`).
  */
-export interface Slice<Api, Doctor, Worker, Job> {
+export interface Slice<Api, Doctor, Worker, Job, Kept> {
   readonly operations: readonly Operation[]
   readonly handlers: (needs: Api) => readonly BoundOperation[]
   readonly checks: readonly Check<Doctor>[]
   readonly upkeep: readonly Upkeep<Worker>[]
   /** Kinds of jobs that it does. */
   readonly jobs: readonly Job[]
+  /** Kinds of things of its own that storage policies keep and delete. */
+  readonly kept: readonly Kept[]
   /** Where its operations speak otherwise than the interface of the service. */
   readonly wire: Wire | null
 }
@@ -43,22 +45,24 @@ const isOperation = (value: unknown): value is Operation =>
   typeof value === 'object' && value !== null && 'id' in value && 'method' in value && 'access' in value
 
 /** `operations` is the module of the declarations; what else it exports is passed over. */
-export const slice = <Api, Doctor = unknown, Worker = unknown, Job = never>({
+export const slice = <Api, Doctor = unknown, Worker = unknown, Job = never, Kept = never>({
   operations,
   handlers,
   checks = [],
   upkeep = [],
   jobs = [],
+  kept = [],
   wire = null,
-}: Omit<Partial<Slice<Api, Doctor, Worker, Job>>, 'operations' | 'handlers'> & {
+}: Omit<Partial<Slice<Api, Doctor, Worker, Job, Kept>>, 'operations' | 'handlers'> & {
   readonly operations: Readonly<Record<string, unknown>>
   readonly handlers: (needs: Api) => readonly BoundOperation[]
-}): Slice<Api, Doctor, Worker, Job> => ({
+}): Slice<Api, Doctor, Worker, Job, Kept> => ({
   operations: Object.values(operations).filter(isOperation),
   handlers,
   checks,
   upkeep,
   jobs,
+  kept,
   wire,
 })
 
@@ -66,7 +70,7 @@ export const slice = <Api, Doctor = unknown, Worker = unknown, Job = never>({
  * The operations with their handlers. Throws unless each is declared and served once: nothing is one without the other.
  */
 export const bound = <Api>(
-  { operations, handlers }: Pick<Slice<Api, never, never, unknown>, 'operations' | 'handlers'>,
+  { operations, handlers }: Pick<Slice<Api, never, never, unknown, unknown>, 'operations' | 'handlers'>,
   needs: Api,
 ): readonly BoundOperation[] => {
   const served = handlers(needs)

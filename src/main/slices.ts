@@ -19,6 +19,7 @@ import { securityAudit } from '../features/identity/security-audit/slice.ts'
 import { serviceAccounts } from '../features/identity/service-accounts/slice.ts'
 import { tokens } from '../features/identity/tokens/slice.ts'
 import { deletion } from '../features/lifecycle/deletion/slice.ts'
+import type { KeptKind } from '../features/lifecycle/policies/kept-kinds.ts'
 import { policies } from '../features/lifecycle/policies/slice.ts'
 import { promotion } from '../features/lifecycle/promotion/slice.ts'
 import { space } from '../features/lifecycle/space/slice.ts'
@@ -69,10 +70,12 @@ type Listed = (typeof resources)[number][number]
 
 /** One thing that is all that each of some functions takes. */
 type Together<Takers> = [Takers] extends [(needs: infer All) => unknown] ? All : never
-type Api<Each> = Each extends Slice<infer Needs, infer _D, infer _W, infer _J> ? (needs: Needs) => void : never
-type Work<Each> = Each extends Slice<infer _A, infer _D, infer Needs, infer _J> ? (needs: Needs) => void : never
+type Api<Each> =
+  Each extends Slice<infer Needs, infer _D, infer _W, infer _J, infer _K> ? (needs: Needs) => void : never
+type Work<Each> =
+  Each extends Slice<infer _A, infer _D, infer Needs, infer _J, infer _K> ? (needs: Needs) => void : never
 type Jobs<Each> =
-  Each extends Slice<infer _A, infer _D, infer _W, JobKind<infer Needs>> ? (needs: Needs) => void : never
+  Each extends Slice<infer _A, infer _D, infer _W, JobKind<infer Needs>, infer _K> ? (needs: Needs) => void : never
 
 /** What the handlers of all slices need, each some of it. */
 export type ApiNeeds = Together<Api<Listed>>
@@ -80,10 +83,11 @@ export type ApiNeeds = Together<Api<Listed>>
 export type WorkerNeeds = Together<Work<Listed>> & Together<Jobs<Listed>>
 
 /** A slice that the parts of the service suffice for. */
-export type ProductSlice = Slice<ApiNeeds, CheckedDeps, WorkerNeeds, JobKind<WorkerNeeds>>
+export type ProductSlice = Slice<ApiNeeds, CheckedDeps, WorkerNeeds, JobKind<WorkerNeeds>, KeptKind>
 
 export const slices: readonly ProductSlice[] = resources.flat()
 
 export const checksOfSlices: readonly Check<CheckedDeps>[] = slices.flatMap(({ checks }) => checks)
 export const upkeepOfSlices: readonly Upkeep<WorkerNeeds>[] = slices.flatMap(({ upkeep }) => upkeep)
 export const jobsOfSlices: readonly JobKind<WorkerNeeds>[] = slices.flatMap(({ jobs }) => jobs)
+export const keptOfSlices: readonly KeptKind[] = slices.flatMap(({ kept }) => kept)

@@ -64,6 +64,9 @@ export const pushRichImages = async ({
     getManifest: ['v1', 'moved', untagged.digest].map((reference) => asked(`/v2/${image}/manifests/${reference}`)),
     getBlob: layers.slice(0, 1).map(({ digest }) => asked(`/v2/${image}/blobs/${digest}`)),
     getImmutableTags: [asked(immutable)],
+    explainImage: ['v1', signature.digest].map((reference) =>
+      asked(`/api/v1/repositories/${repository}/images/explain?image=team/app&reference=${reference}`),
+    ),
     listReferrers: [asked(`/v2/${image}/referrers/${index.digest}`)],
     listImagePromotions: [
       asked(`${images}/promotions?image=team/app&reference=v1`),

@@ -260,6 +260,17 @@ export const tamperings = (engine: 'sqlite' | 'postgres'): readonly Tampering[] 
     ['update oci_manifests set unused_since = null where unused_since is not null'],
     /the manifest .+ is kept although/,
   ],
+
+  [
+    'an image that counts from another time',
+    ["update oci_manifests set tagged_at = '2026' where tagged_at is not null"],
+    /is not counted by storage policies from its newest tag on/,
+  ],
+  [
+    'a child of an index that counts by itself',
+    ["update oci_manifests set tagged_at = '2026' where tagged_at is null"],
+    /is not counted by storage policies from its newest tag on/,
+  ],
   [
     'a manifest under another digest',
     ["update oci_manifests set digest = 'sha256:0' where id in (select max(id) from oci_manifests)"],

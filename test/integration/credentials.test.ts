@@ -30,7 +30,7 @@ const groups = {
   'own key': 'activateServiceKey',
   'own job': 'getJob',
   'read access':
-    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions promoteArtifact listPackages resolvePackage getPackageContent listAssetHistory getAssetRevision listAudit listCatalogChanges getAnnotations searchArtifacts explainArtifact listArtifactPaths listRemovedPaths getBlob getManifest listTags listReferrers listImageStages getImmutableTags promoteImage listImagePromotions',
+    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions promoteArtifact listPackages resolvePackage getPackageContent listAssetHistory getAssetRevision listAudit listCatalogChanges getAnnotations searchArtifacts explainArtifact listArtifactPaths listRemovedPaths getBlob getManifest listTags listReferrers listImageStages getImmutableTags promoteImage listImagePromotions explainImage',
   'write access':
     'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference putAttachments addStage removeStage registerPackage restoreAsset putAnnotations removeAsset removeRaw listDeletedArtifacts restoreDeletedArtifact beginBlob appendToBlob completeBlob getBlobUpload cancelBlob putManifest deleteManifest addImageStage removeImageStage',
   'service keys alone':

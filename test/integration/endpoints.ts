@@ -168,6 +168,7 @@ export const endpointsOfOurs: readonly string[] = [
   `PUT ${repository}/cleanup`,
   `GET ${repository}/images/immutable-tags`,
   `PUT ${repository}/images/immutable-tags`,
+  `GET ${repository}/images/explain`,
   // The OCI Distribution Specification.
   'GET /v2',
   'GET /v2/token',

@@ -80,6 +80,7 @@ export const forEveryReader = [
   'getImmutableTags',
   'promoteImage',
   'listImagePromotions',
+  'explainImage',
 ]
 
 export const operations = catalogue()

@@ -5,6 +5,7 @@ import { runDuePolicies } from '../../src/features/lifecycle/policies/jobs.ts'
 import { runPolicy } from '../../src/features/lifecycle/policies/run.ts'
 import { Failure } from '../../src/kernel/failure.ts'
 import { hour } from '../../src/kernel/units.ts'
+import { keptOfSlices } from '../../src/main/slices.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -48,7 +49,7 @@ forEachEngine((engine) => {
       listen: (listener) => database.listen(listener),
       [Symbol.asyncDispose]: async () => {},
     }
-    return { database: between, clock, cleanupGraceMs: 24 * hour }
+    return { keptKinds: keptOfSlices, database: between, clock, cleanupGraceMs: 24 * hour }
   }
 
   const filled = async (grouping: string, labels: readonly string[] = []) => {
@@ -62,8 +63,8 @@ forEachEngine((engine) => {
   }
 
   const outcomes = async (there: PolicyPlace, revision: number, happen: () => Promise<unknown>) => {
-    const told = await runPolicy(disturbed(happen), there.repository, revision, 'service-account:x')
-    return told.map(({ outcome }) => outcome)
+    const { files } = await runPolicy(disturbed(happen), there.repository, revision, 'service-account:x')
+    return files.map(({ outcome }) => outcome)
   }
 
   describe('between the look and the lock of a run', () => {

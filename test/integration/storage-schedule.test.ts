@@ -5,6 +5,7 @@ import { watchQuotas } from '../../src/features/lifecycle/policies/quota.ts'
 import { forgetStorageEvents } from '../../src/journal/storage-events/storage-events.ts'
 import { storageEventsMax } from '../../src/kernel/limits/journal.ts'
 import { hour } from '../../src/kernel/units.ts'
+import { keptOfSlices } from '../../src/main/slices.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -32,6 +33,7 @@ forEachEngine((engine) => {
       database,
       clock,
       cleanupGraceMs: 24 * hour,
+      keptKinds: keptOfSlices,
       report: (_, error) => assert.fail(String(error)),
     })
   }
@@ -49,7 +51,13 @@ forEachEngine((engine) => {
       const reports: unknown[] = []
       // No time can be told from this grace period: a fault in the middle of the run, after files are put aside.
       const cleanupGraceMs = Number.NaN
-      await runDuePolicies({ database, clock, cleanupGraceMs, report: (_, error) => reports.push(error) })
+      await runDuePolicies({
+        database,
+        clock,
+        cleanupGraceMs,
+        keptKinds: [],
+        report: (_, error) => reports.push(error),
+      })
       assert.equal(reports.length, 1)
       await there.get(`/artifacts/${first}`)
       const { level, code, details } = (await there.events()).at(-1)

@@ -33,6 +33,7 @@ import { tagsBySha512 } from './0031-tags-by-sha512.ts'
 import { listedImages } from './0032-listed-images.ts'
 import { promotedImages } from './0033-promoted-images.ts'
 import { immutableTags } from './0034-immutable-tags.ts'
+import { imagesByAge } from './0035-images-by-age.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   listedImages,
   promotedImages,
   immutableTags,
+  imagesByAge,
 ]

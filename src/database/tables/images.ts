@@ -53,6 +53,11 @@ export interface OciManifestsTable {
    * something does.
    */
   unused_since: string | null
+  /**
+   * When the newest of its tags came to it, while it counts as an image by itself: no index lists it, what it refers to
+   * is not there, and the tag is not called after what it belongs to. Null otherwise.
+   */
+  tagged_at: string | null
 }
 
 /** What a manifest names, each once. */

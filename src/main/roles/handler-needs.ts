@@ -15,7 +15,7 @@ import { grantsMax } from '../../kernel/limits/identity.ts'
 import type { Downloads } from '../downloads.ts'
 import type { Engines } from '../engines.ts'
 import { metricsOfAll, transfersOfAll } from '../process-metrics.ts'
-import type { ApiNeeds } from '../slices.ts'
+import { type ApiNeeds, keptOfSlices } from '../slices.ts'
 import { transfersNow } from '../transfers-now.ts'
 import { programVersion } from '../version.ts'
 
@@ -72,6 +72,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     administrationActions: (caller) => administeredActions(database.reader, caller),
     signer: createSigner({ database, clock }),
     archiveGate: createArchiveGate(),
+    keptKinds: [...keptOfSlices, ...(engines.more ?? []).flatMap(({ kept }) => kept)],
     watch,
   }
 }

@@ -1,6 +1,7 @@
 import type { Reconciler } from '../../jobs/reconciler.ts'
 import { startUpkeep } from '../../jobs/upkeep.ts'
 import type { Engines } from '../engines.ts'
+import { keptOfSlices } from '../slices.ts'
 import { everyUpkeep, type UpkeepDeps } from '../upkeep.ts'
 
 /** Upkeep. Any number of workers may run on one database. */
@@ -8,7 +9,8 @@ export const startWorker = (
   given: Engines,
   all = [...everyUpkeep, ...(given.more ?? []).flatMap(({ upkeep }) => upkeep)],
 ): { stop(): Promise<void> } => {
-  const deps: UpkeepDeps = { ...given.settings, ...given, database: given.database.patient }
+  const keptKinds = [...keptOfSlices, ...(given.more ?? []).flatMap(({ kept }) => kept)]
+  const deps: UpkeepDeps = { ...given.settings, ...given, keptKinds, database: given.database.patient }
   let stopping = false
   const running = new Map<string, Reconciler>()
   for (const upkeep of all) {

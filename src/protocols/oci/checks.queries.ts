@@ -42,16 +42,29 @@ export const blobsMisjudged = async (q: Queries, limit: number): Promise<string[
   return rows.map(({ id }) => id)
 }
 
+/** Whether an index lists the manifest `m`, or what it refers to is there. */
+const belongs = sql`(exists (select 1 from oci_references r where r.repository = m.repository and r.name = m.name
+      and r.role = 'manifest' and (r.digest = m.digest or r.digest = m.digest512))
+    or exists (select 1 from oci_manifests s where s.repository = m.repository and s.name = m.name
+      and (s.digest = m.subject or s.digest512 = m.subject)))`
+
 /** The same of manifests, with since when they were pushed. */
 export const manifestsMisjudged = async (q: Queries, limit: number): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`
     select m.id from oci_manifests m where (m.unused_since is null) <> (
       exists (select 1 from oci_tags t where t.manifest_id = m.id)
-      or exists (select 1 from oci_stages g where g.manifest_id = m.id)
-      or exists (select 1 from oci_references r where r.repository = m.repository and r.name = m.name
-        and r.role = 'manifest' and (r.digest = m.digest or r.digest = m.digest512))
-      or exists (select 1 from oci_manifests s where s.repository = m.repository and s.name = m.name
-        and (s.digest = m.subject or s.digest512 = m.subject)))
+      or exists (select 1 from oci_stages g where g.manifest_id = m.id) or ${belongs})
+    limit ${limit}`.execute(q)
+  return rows.map(({ id }) => id)
+}
+
+/** Manifests that storage policies would count from another time than that of their newest tag, or at all or not. */
+export const manifestsMiscounted = async (q: Queries, limit: number): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`
+    select m.id from oci_manifests m where coalesce(m.tagged_at, '') <> coalesce(case when ${belongs} then null else (
+      select max(t.moved_at) from oci_tags t where t.manifest_id = m.id
+        and not (substr(t.tag, 1, 7) in ('sha256-', 'sha512-') and length(t.tag) >= 71
+        and substr(t.tag, 72, 1) in ('', '.'))) end, '')
     limit ${limit}`.execute(q)
   return rows.map(({ id }) => id)
 }

@@ -8,6 +8,7 @@ import { upkeepRun } from '../../kernel/one-by-one.ts'
 import { hour } from '../../kernel/units.ts'
 import { unusedSince } from './blobs.queries.ts'
 import { giveUpBlob } from './blobs.ts'
+import { removeTagsCalledAfter } from './called-after.ts'
 import { deleteRows } from './deleting.ts'
 import { oldestUnkept, unkept, unkeptSince } from './keeping.queries.ts'
 
@@ -86,7 +87,9 @@ const giveUpManifest = ({ database, clock, cleanupGraceMs }: ImageUpkeepDeps, fo
       const manifest = await unkept(tx, found.id)
       if (manifest === undefined || manifest.unused_since === null) return
       if (graceEndMs(manifest.unused_since, found.graceHours, cleanupGraceMs) > clock.now()) return
-      await deleteRows(tx, manifest, { actor: upkeep, now: timestamp(clock.now()), since: manifest.unused_since })
+      const by = { actor: upkeep, now: timestamp(clock.now()) }
+      await removeTagsCalledAfter(tx, manifest, by)
+      await deleteRows(tx, manifest, { ...by, since: manifest.unused_since })
     },
     { durability: 'relaxed' },
   )

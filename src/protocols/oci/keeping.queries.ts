@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, sql } from 'kysely'
+import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 import { withOldest } from '../../content/reclaim/grace.queries.ts'
 import type { Queries, Transaction } from '../../database/database.ts'
 import type { Tables } from '../../database/tables/index.ts'
@@ -32,15 +32,28 @@ const isKeptByManifests = (eb: OfManifest) => {
   return eb.or([listed('m.digest'), listed('m.digest512'), subjectBy('s.digest'), subjectBy('s.digest512')])
 }
 
-/** Whether a tag is at the manifest, it has a stage, or other manifests keep it. */
-const isKept = (eb: OfManifest) => {
+/** Whether a tag is at the manifest, or it has a stage. */
+const isNamed = (eb: OfManifest) => {
   const one = sql.lit(1).as('one')
   return eb.or([
     eb.exists(eb.selectFrom('oci_tags as t').select(one).whereRef('t.manifest_id', '=', 'm.id')),
     eb.exists(eb.selectFrom('oci_stages as g').select(one).whereRef('g.manifest_id', '=', 'm.id')),
-    isKeptByManifests(eb),
   ])
 }
+
+/** When the newest tag came to the manifest, of those that are not called after what they belong to. */
+const newestTag = (eb: OfManifest) =>
+  eb
+    .selectFrom('oci_tags as n')
+    .select('n.moved_at')
+    .whereRef('n.manifest_id', '=', 'm.id')
+    .where(sql<boolean>`not ${isCalledAfter(sql.ref('n.tag'))}`)
+    .orderBy('n.moved_at', 'desc')
+    .limit(1)
+
+/** Of a tag that says by its name which digest it belongs to, as signatures do: `sha256-<64 digits>.sig`. */
+const isCalledAfter = (tag: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql`(substr(${tag}, 1, 7) in ('sha256-', 'sha512-') and length(${tag}) >= 71 and substr(${tag}, 72, 1) in ('', '.'))`
 
 /** Whether other manifests keep one. */
 export const keptByManifests = async (tx: Transaction, id: string): Promise<boolean> =>
@@ -51,18 +64,25 @@ export const keptByManifests = async (tx: Transaction, id: string): Promise<bool
     .where((eb) => isKeptByManifests(eb))
     .executeTakeFirst()) !== undefined
 
-/** Manifests that nothing keeps have been unused since `since`, unless they were for longer; others are in use. */
+/**
+ * Manifests that nothing keeps have been unused since `since`, unless they were for longer; others are in use. Those
+ * that have a tag and that no other manifest keeps are counted from when the newest came to them.
+ */
 export const settleKept = async (tx: Transaction, ids: readonly string[], since: string): Promise<void> => {
   for (const id of ids) {
     const found = await tx
       .selectFrom('oci_manifests as m')
-      .select((eb) => ['m.unused_since', eb.case().when(isKept(eb)).then(1).else(0).end().as('kept')])
+      .select((eb) => ['m.unused_since', 'm.tagged_at', newestTag(eb).as('newest')])
+      .select((eb) => eb.case().when(isKeptByManifests(eb)).then(1).else(0).end().as('belongs'))
+      .select((eb) => eb.case().when(isNamed(eb)).then(1).else(0).end().as('named'))
       .where('m.id', '=', id)
       .executeTakeFirst()
     if (found === undefined) continue
-    const unused_since = found.kept === 1 ? null : (found.unused_since ?? since)
-    if (unused_since !== found.unused_since)
-      await tx.updateTable('oci_manifests').set({ unused_since }).where('id', '=', id).execute()
+    const kept = found.belongs === 1 || found.named === 1
+    const unused_since = kept ? null : (found.unused_since ?? since)
+    const tagged_at = found.belongs === 1 ? null : found.newest
+    if (unused_since !== found.unused_since || tagged_at !== found.tagged_at)
+      await tx.updateTable('oci_manifests').set({ unused_since, tagged_at }).where('id', '=', id).execute()
   }
 }
 

@@ -91,7 +91,11 @@ const putManifest = async (
   const digest512 = digest.algorithm === 'sha512' ? digest.text : null
   const there = await findManifest(tx, here, sha256)
   if (there !== undefined) {
-    if (digest512 !== null && there.digest512 === null) await setDigest512(tx, there.id, digest512)
+    if (digest512 !== null && there.digest512 === null) {
+      await setDigest512(tx, there.id, digest512)
+      // What refers to it by that digest has what it refers to from now on.
+      await settleKept(tx, await keptBy(tx, here, { ...there, digest512 }), now)
+    }
     return there.id
   }
   const { blobs, contentBytes } = await resolve(tx, here, manifest.names)
@@ -105,7 +109,7 @@ const putManifest = async (
     annotations: subject === null ? null : JSON.stringify(annotations),
     content_bytes: contentBytes,
     platforms: platforms.length === 0 ? null : JSON.stringify(platforms),
-    ...{ pushed_at: now, actor: owner, unused_since: now },
+    ...{ pushed_at: now, actor: owner, unused_since: now, tagged_at: null },
   })
   const references = manifest.names.map(({ role, digest: named }, position) => ({
     ...{ manifest_id: id, position, repository, name, role, digest: named.text },

@@ -78,6 +78,28 @@ export const deleteTag = async (tx: Transaction, { repository, name }: Here, tag
     .execute()
 }
 
+/** Tags that are called so, or so and a dot and more. */
+export const tagsCalled = async (
+  tx: Transaction,
+  { repository, name }: Here,
+  called: string,
+  limit: number,
+): Promise<string[]> =>
+  (
+    await tx
+      .selectFrom('oci_tags')
+      .select('tag')
+      .where('repository', '=', repository)
+      .where('name', '=', name)
+      .where('tag', '>=', called)
+      // What follows the dot in the order of bytes: tags have none of it.
+      .where('tag', '<', `${called}/`)
+      .where((eb) => eb.or([eb('tag', '=', called), eb('tag', '>=', `${called}.`)]))
+      .orderBy('tag')
+      .limit(limit)
+      .execute()
+  ).map(({ tag }) => tag)
+
 /** Some tags of a manifest, in order. */
 export const tagsOf = async (tx: Transaction, manifestId: string, limit: number): Promise<string[]> =>
   (

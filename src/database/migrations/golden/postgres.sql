@@ -482,7 +482,8 @@ create table oci_manifests (
   actor text collate "C" not null,
   unused_since text collate "C",
   content_bytes bigint not null default 0,
-  platforms text collate "C"
+  platforms text collate "C",
+  tagged_at text collate "C"
 );
 
 alter table oci_manifests add constraint oci_manifests_blob_id_fkey FOREIGN KEY (blob_id) REFERENCES oci_blobs(id);
@@ -490,6 +491,8 @@ alter table oci_manifests add constraint oci_manifests_blob_id_fkey FOREIGN KEY 
 alter table oci_manifests add constraint oci_manifests_image FOREIGN KEY (repository, name) REFERENCES oci_images(repository, name);
 
 alter table oci_manifests add constraint oci_manifests_pkey PRIMARY KEY (id);
+
+CREATE INDEX oci_manifests_by_age ON oci_manifests USING btree (repository, name, tagged_at, id) WHERE (tagged_at IS NOT NULL);
 
 CREATE INDEX oci_manifests_by_blob ON oci_manifests USING btree (blob_id);
 
@@ -500,6 +503,8 @@ CREATE UNIQUE INDEX oci_manifests_by_digest512 ON oci_manifests USING btree (rep
 CREATE INDEX oci_manifests_by_subject ON oci_manifests USING btree (repository, name, subject, digest) WHERE (subject IS NOT NULL);
 
 CREATE INDEX oci_manifests_by_subject_and_type ON oci_manifests USING btree (repository, name, subject, artifact_type, digest) WHERE (subject IS NOT NULL);
+
+CREATE INDEX oci_manifests_of_repository_by_age ON oci_manifests USING btree (repository, tagged_at, id) WHERE (tagged_at IS NOT NULL);
 
 CREATE INDEX oci_manifests_unused ON oci_manifests USING btree (repository, unused_since) WHERE (unused_since IS NOT NULL);
 
@@ -595,6 +600,8 @@ alter table oci_tags add constraint oci_tags_manifest_id_fkey FOREIGN KEY (manif
 CREATE INDEX oci_tags_by_time ON oci_tags USING btree (repository, name, moved_at, tag);
 
 CREATE INDEX oci_tags_of_manifest ON oci_tags USING btree (manifest_id, tag);
+
+CREATE INDEX oci_tags_of_manifest_by_time ON oci_tags USING btree (manifest_id, moved_at, tag);
 
 create table package_stages (
   artifact_id text collate "C" not null,
@@ -916,7 +923,8 @@ create table storage_policies (
   next_run_at text collate "C",
   last_run_at text collate "C",
   last_deleted bigint not null,
-  last_error text collate "C"
+  last_error text collate "C",
+  last_deleted_images bigint not null default 0
 );
 
 alter table storage_policies add constraint storage_policies_pkey PRIMARY KEY (repository);

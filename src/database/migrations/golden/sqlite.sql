@@ -460,8 +460,17 @@ CREATE TABLE "oci_manifests" (
   "unused_since" text,
   "content_bytes" integer default 0 not null,
   "platforms" text,
+  "tagged_at" text,
   constraint "oci_manifests_image" foreign key ("repository", "name") references "oci_images" ("repository", "name")
 ) strict;
+
+CREATE INDEX oci_manifests_by_age on oci_manifests (
+  repository,
+  name,
+  tagged_at,
+  id
+)
+  where tagged_at is not null;
 
 CREATE INDEX "oci_manifests_by_blob" on "oci_manifests" (
   "blob_id"
@@ -496,6 +505,13 @@ CREATE INDEX oci_manifests_by_subject_and_type on oci_manifests
   artifact_type,
   digest
 ) where subject is not null;
+
+CREATE INDEX oci_manifests_of_repository_by_age on oci_manifests (
+  repository,
+  tagged_at,
+  id
+)
+  where tagged_at is not null;
 
 CREATE INDEX oci_manifests_unused on oci_manifests (
   repository,
@@ -612,6 +628,12 @@ CREATE INDEX "oci_tags_by_time" on "oci_tags" (
 
 CREATE INDEX "oci_tags_of_manifest" on "oci_tags" (
   "manifest_id",
+  "tag"
+);
+
+CREATE INDEX "oci_tags_of_manifest_by_time" on "oci_tags" (
+  "manifest_id",
+  "moved_at",
   "tag"
 );
 
@@ -997,7 +1019,8 @@ CREATE TABLE "storage_policies" (
   "next_run_at" text,
   "last_run_at" text,
   "last_deleted" integer not null,
-  "last_error" text
+  "last_error" text,
+  "last_deleted_images" integer default 0 not null
 ) strict;
 
 CREATE INDEX "storage_policies_due" on "storage_policies" (

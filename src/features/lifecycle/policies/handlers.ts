@@ -4,15 +4,15 @@ import { actorFrom } from '../../../journal/actor.ts'
 import type { RepositoryAction } from '../../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
-import type { DeletionDeps } from '../deletion/deletion.ts'
 import { applyRetention, retentionCandidates } from './criteria.ts'
-import { decisionOnly, explainArtifact } from './explain.ts'
+import { explainArtifact } from './explain.ts'
 import * as operations from './operations.ts'
 import { policyOf, savePolicy } from './policy.ts'
-import { previewRun, runPolicy } from './run.ts'
-import { candidate, outcomesOf } from './views.ts'
+import { decisionOnly } from './reasons.ts'
+import { previewRun, type RunDeps, runPolicy } from './run.ts'
+import { candidate, imageCandidate, imageOutcomesOf, outcomesOf } from './views.ts'
 
-export interface RetentionHandlerDeps extends DeletionDeps {
+export interface RetentionHandlerDeps extends RunDeps {
   readonly heldActionsIn: (q: Queries, caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
 }
 
@@ -31,12 +31,13 @@ export const retentionHandlers = (deps: RetentionHandlerDeps): BoundOperation[] 
       return { status: 200, json: await savePolicy(deps, repository, input.body, actorFrom(input), mayDelete) }
     }),
     handle(operations.previewStorageRun, async ({ path }) => {
-      const { revision, files, hasMore } = await previewRun(deps, path.repository)
-      return { status: 200, json: { revision, items: files.map(candidate), hasMore } }
+      const { revision, files, images, hasMore } = await previewRun(deps, path.repository)
+      const json = { revision, items: files.map(candidate), images: images.map(imageCandidate), hasMore }
+      return { status: 200, json }
     }),
     handle(operations.runStoragePolicy, async ({ path, body, caller }) => {
-      const told = await runPolicy(deps, path.repository, body.expectedRevision, actorOf(caller))
-      return { status: 200, json: outcomesOf(told) }
+      const { files, images } = await runPolicy(deps, path.repository, body.expectedRevision, actorOf(caller))
+      return { status: 200, json: { ...outcomesOf(files), images: imageOutcomesOf(images) } }
     }),
     handle(operations.previewRetention, async ({ path, body }) => {
       const page = { after: body.after ?? '', limit: body.limit ?? pageDefault }
@@ -54,7 +55,7 @@ export const retentionHandlers = (deps: RetentionHandlerDeps): BoundOperation[] 
     handle(operations.explainArtifact, async ({ path, caller }) => {
       const told = await explainArtifact(reader, path.repository, path.id, deps.clock.now())
       const held = await deps.heldActionsIn(reader, caller, path.repository)
-      return { status: 200, json: held.has('storage.read') ? told : decisionOnly(told) }
+      return { status: 200, json: held.has('storage.read') ? told : { id: told.id, ...decisionOnly(told) } }
     }),
   ]
 }

@@ -1,10 +1,10 @@
 import { timestamp } from '../../../kernel/clock.ts'
 import { duePoliciesPage } from '../../../kernel/limits/lifecycle.ts'
-import type { DeletionDeps } from '../deletion/deletion.ts'
 import { duePolicies } from './policy.queries.ts'
+import type { RunDeps } from './run.ts'
 import { noteFailedRun, runDue } from './schedule.ts'
 
-export interface ScheduleDeps extends DeletionDeps {
+export interface ScheduleDeps extends RunDeps {
   readonly report: (message: string, error: unknown) => void
 }
 
@@ -19,7 +19,7 @@ export const runDuePolicies = async (deps: ScheduleDeps, stopping: () => boolean
       const due = { ...row, next_run_at: row.next_run_at }
       after = due
       try {
-        await runDue(deps, due)
+        await runDue(deps, due, stopping)
       } catch (error) {
         deps.report(`the storage policy of ${row.repository} could not be run; it is tried again next time`, error)
         await noteFailedRun(deps, due)

@@ -1,10 +1,9 @@
 import type { Queries } from '../../../database/database.ts'
-import { timestamp } from '../../../kernel/clock.ts'
-import { hour } from '../../../kernel/units.ts'
 import { type Eligibility, eligibilityOf } from '../deletion/eligibility.ts'
-import { type Cutoffs, isOlder, type KeepScope, scopesAround } from './cutoffs.ts'
-import { findVersions } from './versions.queries.ts'
-import type { KeepRules } from './vocabulary.ts'
+import { criteriaOf, oldEnoughAt } from './age.ts'
+import type { Look } from './beyond.ts'
+import type { KeepScope } from './cutoffs.ts'
+import { findVersions, type Package } from './versions.queries.ts'
 
 /** What a policy makes of a package version. It may go when nothing here keeps it. */
 export interface Judgement {
@@ -16,16 +15,6 @@ export interface Judgement {
   readonly oldEnoughAt: string
 }
 
-/** A file has to be older than the hours that a policy names, and was published at the full millisecond. */
-const oldEnoughAt = (publishedAt: string, { minAgeHours }: KeepRules): string =>
-  timestamp(Date.parse(publishedAt) + minAgeHours * hour + 1)
-
-/** What a policy asks of each file by itself, as the deletion checks it. */
-export const criteriaOf = ({ minAgeHours, protectedLabels }: KeepRules, nowMs: number) => ({
-  publishedBefore: timestamp(nowMs - minAgeHours * hour),
-  protectedLabels,
-})
-
 /**
  * Judges package versions by a policy; what is no published package version is left out. Preview, run, schedule and
  * explanation all ask this and nothing else, so that none of them can say what another does not do.
@@ -33,7 +22,7 @@ export const criteriaOf = ({ minAgeHours, protectedLabels }: KeepRules, nowMs: n
 export const judge = async (
   q: Queries,
   repository: string,
-  { rules, cutoffs, nowMs }: { readonly rules: KeepRules; readonly cutoffs: Cutoffs; readonly nowMs: number },
+  { rules, cutoffs, nowMs }: Look<Package>,
   ids: readonly string[],
 ): Promise<Map<string, Judgement>> => {
   const judged = new Map<string, Judgement>()
@@ -42,13 +31,8 @@ export const judge = async (
   for (const found of await findVersions(q, repository, ids)) {
     const file = files.get(found.artifact_id)
     if (file === undefined) continue
-    const group = rules.grouping === 'repository' ? 'repository' : found
-    const scopes = scopesAround(rules, file.labels)
-    const ends = await cutoffs.of(group, scopes)
-    const keptBy = scopes.filter((_, at) => {
-      const cutoff = ends[at] ?? null
-      return cutoff === null || !isOlder(found, cutoff)
-    })
+    const position = { at: found.published_at, id: found.artifact_id }
+    const keptBy = await cutoffs.keeping(found, position, file.labels)
     judged.set(found.artifact_id, {
       file,
       version: { group: found.group_name, name: found.name, version: found.version },

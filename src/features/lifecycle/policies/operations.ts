@@ -12,10 +12,10 @@ import {
   Uuid,
 } from '../../../contract/schemas.ts'
 import { artifactNameMaxCharacters, expectedRevisionMax, revisionMax } from '../../../kernel/limits/catalog.ts'
-import { blockersToldMax, retentionItemsMax } from '../../../kernel/limits/lifecycle.ts'
+import { blockersToldMax, retentionItemsMax, tagsShownMax } from '../../../kernel/limits/lifecycle.ts'
 import { patterns } from '../../../kernel/names.ts'
 import { blockers, outcomes } from '../deletion/vocabulary.ts'
-import { Policy, ProtectedLabels } from './vocabulary.ts'
+import { imageBlockers, imageOutcomes, Policy, ProtectedLabels } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}'
 const shared = { surface: 'operations', visibility: 'repository', pathParameters: inRepository } as const
@@ -29,6 +29,7 @@ const SavedPolicy = fields({
   nextRunAt: nullable(Timestamp),
   lastRunAt: nullable(Timestamp),
   lastDeleted: Type.Integer({ minimum: 0, maximum: retentionItemsMax }),
+  lastDeletedImages: Type.Integer({ minimum: 0 }),
   lastError: nullable(text(1, 64)),
 })
 
@@ -46,6 +47,26 @@ const Outcomes = fields({
     maxItems: retentionItemsMax,
   }),
 })
+
+const image = { image: Type.String(), digest: Type.String() }
+
+const ImageCandidates = Type.Array(
+  fields({
+    ...image,
+    taggedAt: Timestamp,
+    tags: Type.Array(Type.String(), { maxItems: tagsShownMax, description: 'the first ones' }),
+  }),
+  { maxItems: retentionItemsMax },
+)
+
+const ImageOutcomes = Type.Array(
+  fields({
+    ...image,
+    outcome: oneOf(imageOutcomes),
+    blockers: Type.Array(oneOf(imageBlockers), { uniqueItems: true }),
+  }),
+  { maxItems: retentionItemsMax },
+)
 
 export const getStoragePolicy = defineOperation({
   ...shared,
@@ -85,6 +106,7 @@ export const previewStorageRun = defineOperation({
       fields({
         revision: Revision,
         items: Type.Array(Candidate, { maxItems: retentionItemsMax }),
+        images: ImageCandidates,
         hasMore: Type.Boolean(),
       }),
     ),
@@ -96,11 +118,16 @@ export const runStoragePolicy = defineOperation({
   id: 'runStoragePolicy',
   method: 'POST',
   path: `${base}/storage/run`,
-  summary: 'Delete up to 100 files by the saved policy',
+  summary: 'Delete up to 100 files and 100 images by the saved policy',
   access: { kind: 'repository', actions: ['storage.manage', 'artifact.delete'] },
   retry: 'never-automatic',
   body: jsonBody(fields({ expectedRevision: ExpectedRevision })),
-  responses: { 200: answers('What became of each file that was to go', Outcomes) },
+  responses: {
+    200: answers(
+      'What became of each file and each image that was to go; of a `partly` deleted image, run it again',
+      fields({ ...Outcomes.properties, images: ImageOutcomes }),
+    ),
+  },
   failures: ['revision_mismatch', 'policy_disabled'],
 })
 

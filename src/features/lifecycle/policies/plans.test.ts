@@ -7,8 +7,8 @@ import { storageEventsBeyond } from '../../../journal/storage-events/storage-eve
 import { duePolicies } from './policy.queries.ts'
 import { countVersions, newestVersions, nthNewest, oldestVersions } from './versions.queries.ts'
 
-const position = { published_at: '2026', artifact_id: 'x' }
-const groups = [{ group_key: 'g', name_key: 'n' }, 'repository'] as const
+const position = { at: '2026', id: 'x' }
+const groups = [{ group_key: 'g', name_key: 'n' }, null] as const
 
 onSqlite((engine) => {
   it('counts versions and finds the newest and oldest of them by indexes, without sorting and without reading rows', async () => {

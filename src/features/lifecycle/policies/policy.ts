@@ -30,6 +30,7 @@ export interface SavedPolicy {
   readonly nextRunAt: string | null
   readonly lastRunAt: string | null
   readonly lastDeleted: number
+  readonly lastDeletedImages: number
   readonly lastError: string | null
 }
 
@@ -52,6 +53,7 @@ const rulesAtFirst = {
   next_run_at: null,
   last_run_at: null,
   last_deleted: 0,
+  last_deleted_images: 0,
   last_error: null,
 } as const
 
@@ -74,6 +76,7 @@ const savedPolicy = (row: StoragePoliciesTable, quota: QuotaRow): SavedPolicy =>
   nextRunAt: row.next_run_at,
   lastRunAt: row.last_run_at,
   lastDeleted: row.last_deleted,
+  lastDeletedImages: row.last_deleted_images,
   lastError: row.last_error,
 })
 

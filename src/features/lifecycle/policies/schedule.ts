@@ -5,9 +5,10 @@ import { timestamp } from '../../../kernel/clock.ts'
 import { repositoryWith } from '../../catalog/repositories/repositories.ts'
 import { standingOfKey } from '../../identity/service-accounts/calling-keys.ts'
 import type { DeletionDeps } from '../deletion/deletion.ts'
+import { deleteImages } from './image-batches.ts'
 import { findPolicyRow, lockQuotaRow, updateSchedule } from './policy.queries.ts'
 import { nextRun, policyOf, type SavedPolicy } from './policy.ts'
-import { deleteSelected } from './run.ts'
+import { deleteSelected, type RunDeps } from './run.ts'
 import { select } from './selection.ts'
 
 /** The schedule is not what it was when the run began: another worker was faster, or somebody saved the policy. */
@@ -31,34 +32,35 @@ const refusalOf = async (q: Queries, { repository, key_id }: Due, nowMs: number)
 }
 
 /**
- * Does what is due of one policy. The run, its record and the time of the next one are one transaction, under the lock
- * of the repository: of several workers one does it, and a crash leaves it to be done.
+ * Does what is due of one policy. Files, the record and the time of the next run are one transaction, under the lock of
+ * the repository: of several workers one does it, and a crash leaves it to be done. Images go before, in batches that
+ * look whether the run is still wanted; what is left of them when the process ends is due as it was.
  */
-export const runDue = async (deps: DeletionDeps, due: Due): Promise<void> => {
+export const runDue = async (deps: RunDeps, due: Due, stopping: () => boolean = () => false): Promise<void> => {
   const { database, clock } = deps
   try {
     const refused = await refusalOf(database.reader, due, clock.now())
-    await (refused === null ? runNow(deps, due) : stop(deps, due, refused))
+    await (refused === null ? runNow(deps, due, stopping) : stop(deps, due, refused))
   } catch (error) {
     if (!(error instanceof Overtaken)) throw error
   }
 }
 
-const runNow = async (deps: DeletionDeps, due: Due): Promise<void> => {
+const runNow = async (deps: RunDeps, due: Due, stopping: () => boolean): Promise<void> => {
   const { database, clock } = deps
   const { repository } = due
   const { policy } = await policyOf(database.reader, repository)
+  const stillWanted = async (locked: Transaction, saved: SavedPolicy): Promise<void> => {
+    refuseOvertaken(due, saved)
+    if ((await refusalOf(locked, due, clock.now())) !== null) throw new Overtaken()
+  }
+  const imagesBefore = await deleteImages(deps, repository, { rules: policy, actor, stillWanted }, stopping)
+  if (stopping()) return
   const { files } = await select(database.reader, repository, policy, clock.now())
   await database.transaction((tx) =>
     deleteSelected(deps, tx, repository, {
-      rules: policy,
-      files,
-      actor,
+      ...{ rules: policy, files, selected: [], imagesBefore, actor, stillWanted },
       trigger: 'schedule',
-      stillWanted: async (locked, saved) => {
-        refuseOvertaken(due, saved)
-        if ((await refusalOf(locked, due, clock.now())) !== null) throw new Overtaken()
-      },
       change: { next_run_at: nextRun(due.interval_minutes, clock.now()), last_error: null },
     }),
   )

@@ -1,20 +1,15 @@
 import type { Queries } from '../../../database/database.ts'
 import type { PackagesTable } from '../../../database/tables/packages.ts'
+import type { Position } from './counted.ts'
 
-/** A position in the order of publication. Equal times are told apart by the id. */
-export interface Position {
-  readonly published_at: string
-  readonly artifact_id: string
-}
-
-/** Versions that are counted together: those of a package, or of the whole repository. */
-export type Group = Pick<PackagesTable, 'group_key' | 'name_key'> | 'repository'
+/** A package by its keys; its versions are counted together. */
+export type Package = Pick<PackagesTable, 'group_key' | 'name_key'>
 
 /** Packages after one, in the order of their names, with the versions that one look counted of each. */
 export const countVersions = async (
   q: Queries,
   repository: string,
-  after: Exclude<Group, 'repository'> | null,
+  after: Package | null,
   limit: number,
 ): Promise<{ group_key: string; name_key: string; versions: number }[]> => {
   const from = q
@@ -38,18 +33,20 @@ export const countVersions = async (
   return rows.map((row) => ({ ...row, versions: Number(row.versions) }))
 }
 
-const versionsIn = (q: Queries, repository: string, group: Group) => {
-  const all = q.selectFrom('packages').select(['published_at', 'artifact_id']).where('repository', '=', repository)
-  return group === 'repository'
-    ? all
-    : all.where('group_key', '=', group.group_key).where('name_key', '=', group.name_key)
+/** Those of a package, or of all. */
+const versionsIn = (q: Queries, repository: string, group: Package | null) => {
+  const all = q
+    .selectFrom('packages')
+    .select(['published_at as at', 'artifact_id as id'])
+    .where('repository', '=', repository)
+  return group === null ? all : all.where('group_key', '=', group.group_key).where('name_key', '=', group.name_key)
 }
 
-/** The newest versions of a group, or the newest before a position. */
+/** The newest versions, or the newest before a position. */
 export const newestVersions = (
   q: Queries,
   repository: string,
-  group: Group,
+  group: Package | null,
   before: Position | null,
   limit: number,
 ): Promise<Position[]> => {
@@ -59,14 +56,17 @@ export const newestVersions = (
     .limit(limit)
   if (before === null) return rows.execute()
   return rows
-    .where((eb) =>
-      eb(eb.refTuple('published_at', 'artifact_id'), '<', eb.tuple(before.published_at, before.artifact_id)),
-    )
+    .where((eb) => eb(eb.refTuple('published_at', 'artifact_id'), '<', eb.tuple(before.at, before.id)))
     .execute()
 }
 
-/** The n-th newest version of a group, counted from 1. */
-export const nthNewest = (q: Queries, repository: string, group: Group, n: number): Promise<Position | undefined> =>
+/** The n-th newest version, counted from 1. */
+export const nthNewest = (
+  q: Queries,
+  repository: string,
+  group: Package | null,
+  n: number,
+): Promise<Position | undefined> =>
   versionsIn(q, repository, group)
     .orderBy('published_at', 'desc')
     .orderBy('artifact_id', 'desc')
@@ -74,29 +74,25 @@ export const nthNewest = (q: Queries, repository: string, group: Group, n: numbe
     .limit(1)
     .executeTakeFirst()
 
-/** The oldest versions of a group after a position and before another. */
+/** The oldest versions after a position and before another. */
 export const oldestVersions = (
   q: Queries,
   repository: string,
-  group: Group,
+  group: Package | null,
   between: { readonly after: Position | null; readonly before: Position },
   limit: number,
 ): Promise<Position[]> => {
   const { after, before } = between
   const rows = versionsIn(q, repository, group)
-    .where((eb) =>
-      eb(eb.refTuple('published_at', 'artifact_id'), '<', eb.tuple(before.published_at, before.artifact_id)),
-    )
+    .where((eb) => eb(eb.refTuple('published_at', 'artifact_id'), '<', eb.tuple(before.at, before.id)))
     .orderBy('published_at')
     .orderBy('artifact_id')
     .limit(limit)
   if (after === null) return rows.execute()
-  return rows
-    .where((eb) => eb(eb.refTuple('published_at', 'artifact_id'), '>', eb.tuple(after.published_at, after.artifact_id)))
-    .execute()
+  return rows.where((eb) => eb(eb.refTuple('published_at', 'artifact_id'), '>', eb.tuple(after.at, after.id))).execute()
 }
 
-/** Those of a group beside each other. */
+/** Those of a package beside each other. */
 export const findVersions = (q: Queries, repository: string, ids: readonly string[]) =>
   q
     .selectFrom('packages')

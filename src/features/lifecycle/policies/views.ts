@@ -1,5 +1,6 @@
 import type { Deletion } from '../deletion/deletion.ts'
 import type { Eligibility } from '../deletion/eligibility.ts'
+import type { ImageTold, ShownImage } from './kept-kinds.ts'
 
 /** A file that may be deleted, or that something keeps. */
 export const candidate = ({ row, annotationRevision, blockers }: Eligibility) => ({
@@ -15,3 +16,14 @@ export const candidate = ({ row, annotationRevision, blockers }: Eligibility) =>
 export const outcomesOf = (told: readonly Deletion[]) => ({
   items: told.map(({ id, outcome, blockers }) => ({ id, outcome, blockers })),
 })
+
+/** An image that a policy would delete. */
+export const imageCandidate = ({ image, digest, taggedAt, tags }: ShownImage) => ({
+  image,
+  digest,
+  taggedAt,
+  tags: [...tags],
+})
+
+export const imageOutcomesOf = (told: readonly ImageTold[]) =>
+  told.map(({ image, digest, outcome, blockers }) => ({ image, digest, outcome, blockers: [...blockers] }))

@@ -38,3 +38,11 @@ export type Policy = Static<typeof Policy>
 
 /** What a policy says of the versions that are kept. */
 export type KeepRules = Pick<Policy, 'grouping' | 'keepLast' | 'channels' | 'protectedLabels' | 'minAgeHours'>
+
+/** What keeps an image whatever its age and number are, in the order in which it is told. */
+export const imageBlockers = ['protected_label', 'immutable_tag', 'promotion_stage'] as const
+export type ImageBlocker = (typeof imageBlockers)[number]
+
+/** What became of an image that a policy wanted deleted. */
+export const imageOutcomes = ['deleted', 'partly', 'protected', 'not_eligible'] as const
+export type ImageOutcome = (typeof imageOutcomes)[number]

@@ -1,9 +1,10 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
-import { fields, inRepository, nullable, Timestamp } from '../../../contract/schemas.ts'
+import { fields, inRepository, nullable, oneOf, Timestamp } from '../../../contract/schemas.ts'
+import { imageBlockers } from '../../../features/lifecycle/policies/vocabulary.ts'
 import { expectedRevisionMax, revisionMax } from '../../../kernel/limits/catalog.ts'
 import { immutableTagsMax, tagPatternMaxCharacters } from '../../../kernel/limits/oci.ts'
-import { patterns } from '../vocabulary.ts'
+import { DigestText, ImageName, patterns, Reference } from '../vocabulary.ts'
 
 const TagPatterns = Type.Array(
   Type.String({
@@ -52,4 +53,39 @@ export const putImmutableTags = defineOperation({
   ),
   responses: { 200: answers('The patterns as they were saved', ImmutableTags) },
   failures: ['revision_mismatch'],
+})
+
+const decisions = ['not_covered', 'kept', 'deletable'] as const
+
+export const explainImage = defineOperation({
+  id: 'explainImage',
+  method: 'GET',
+  path: '/api/v1/repositories/{repository}/images/explain',
+  summary: 'Ask why the storage policy keeps an image, or would delete it, and from when on',
+  surface: 'operations',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['artifact.read'] },
+  retry: 'read',
+  pathParameters: inRepository,
+  query: fields({ image: ImageName, reference: Reference }),
+  responses: {
+    200: answers(
+      'What the saved policy makes of the image; `deletableAt` is null while something keeps it that time does not end. Without storage.read only the decision is told, as kept or deletable',
+      fields({
+        image: ImageName,
+        digest: DigestText,
+        decision: oneOf(decisions),
+        reasons: Type.Array(fields({ code: Type.String(), text: Type.String() }), { minItems: 1 }),
+        deletableAt: nullable(Timestamp),
+        blockers: Type.Array(oneOf(imageBlockers), { uniqueItems: true }),
+        policy: nullable(
+          fields({
+            revision: Type.Integer({ minimum: 0, maximum: revisionMax }),
+            enabled: Type.Boolean(),
+            nextRunAt: nullable(Timestamp),
+          }),
+        ),
+      }),
+    ),
+  },
 })
