@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { type Ask, closeConnections, type Told } from '../harness/client.ts'
+import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import {
-  configType,
-  described,
-  imageSite,
-  imageType,
-  indexType,
-  layerType,
-  manifestOf,
-  type Pushed,
-  sha512,
-} from '../harness/images.ts'
+import { imagePromotions, sizeOf } from '../harness/image-promotions.ts'
+import { described, imageSite, imageType, indexType, manifestOf } from '../harness/images.ts'
 import { type Inspection, openInspection } from '../harness/inspection.ts'
 import { createRepository, grant } from '../harness/people.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -25,45 +15,13 @@ const api = '/api/v1/repositories'
 
 forEachEngine((engine) => {
   const site = imageSite(engine)
-  const { expect, pushBlob, pushManifest, pushImage, newImage } = site
+  const { expect, pushManifest, pushImage, newImage } = site
+  const { promoting, promote, isThere, isGone, events, bytesIn } = imagePromotions(site)
   let inspection: Inspection
   before(async () => {
     inspection = await openInspection(site.service)
   })
   after(() => inspection.close())
-
-  interface Wish {
-    readonly image: string
-    readonly reference: string
-    readonly [more: string]: unknown
-  }
-  const promoting = (wish: Wish): Ask => ({
-    path: `${api}/releases/images/promote`,
-    json: { target: 'second', ...wish },
-  })
-  const promote = async (wish: Wish, status = 201, code?: string): Promise<Told['json']> => {
-    const told = await site.ask(promoting(wish))
-    assert.equal(told.status, status, told.text)
-    if (code !== undefined) assert.equal(told.json.code, code, told.text)
-    return told.json
-  }
-  const isThere = async (image: string, { text }: Pushed, reference: string): Promise<void> => {
-    assert.equal((await expect({ path: `/v2/${image}/manifests/${reference}` }, 200)).text, text)
-  }
-  const isGone = (image: string, reference: string): Promise<Told> =>
-    expect({ path: `/v2/${image}/manifests/${reference}` }, 404)
-  const events = async (repository: string, query: string): Promise<Told['json'][]> =>
-    (await expect({ path: `${api}/${repository}/images/promotions?${query}` }, 200)).json.items
-  const bytesIn = async (repository: string): Promise<number> => {
-    const [row] = await inDatabase(site.service, (q) =>
-      q.selectFrom('repositories').select('published_bytes').where('id', '=', repository).execute(),
-    )
-    return row?.published_bytes ?? 0
-  }
-  const sizeOf = (manifest: Pushed): number => {
-    const { config, layers } = JSON.parse(manifest.text)
-    return [config, ...layers].reduce((sum, { size }) => sum + size, manifest.text.length)
-  }
 
   describe('a copy', () => {
     it('has the tag, the digests and the bytes of its source, and is counted once in the target', async () => {
@@ -111,79 +69,6 @@ forEachEngine((engine) => {
       )
       assert.deepEqual((await promote({ ...wish, stages: ['more'] }, 200)).stages, ['approved', 'more', 'released'])
     })
-
-    it('takes along what an index lists and what refers to any of them, also what came later', async () => {
-      const image = 'releases/many'
-      const children = [await newImage(image), await newImage(image)]
-      for (const child of children) await pushManifest(image, child, child.digest)
-      const inner = manifestOf({ manifests: [described(children[1]?.text ?? '', imageType)] }, indexType)
-      await pushManifest(image, inner, inner.digest)
-      const [first] = children
-      assert.ok(first !== undefined)
-      const listed = [described(first.text, imageType), described(inner.text, indexType)]
-      const index = manifestOf({ manifests: listed }, indexType)
-      await pushManifest(image, index, 'v1')
-      const signature = await newImage(image, { subject: described(index.text, indexType) })
-      await pushManifest(image, signature, signature.digest)
-      const ofSignature = await newImage(image, { subject: described(signature.text, imageType) })
-      await pushManifest(image, ofSignature, ofSignature.digest)
-      const ofChild = await newImage(image, { subject: described(first.text, imageType) })
-      await pushManifest(image, ofChild, ofChild.digest)
-      const beside = await pushImage(image, 'beside')
-      const all = [index, ...children, inner, signature, ofSignature, ofChild]
-      assert.equal((await promote({ image: 'many', reference: 'v1' })).manifests, all.length)
-      for (const each of all) await isThere('second/many', each, each.digest)
-      await isGone('second/many', beside.digest)
-      const later = await newImage(image, { subject: described(index.text, indexType) })
-      await pushManifest(image, later, later.digest)
-      const again = await promote({ image: 'many', reference: 'v1' }, 200)
-      assert.deepEqual([again.created, again.manifests], [false, 1])
-      const list = await expect({ path: `/v2/second/many/referrers/${index.digest}` }, 200)
-      assert.deepEqual(
-        list.json.manifests.map(({ digest }: Told['json']) => digest).sort(),
-        [signature.digest, later.digest].sort(),
-      )
-    })
-
-    it('of what the target has in part brings what it lacks, and is known by the digests of the source', async () => {
-      const image = 'releases/part'
-      const layer = randomBytes(2000)
-      const config = JSON.stringify({ os: 'linux', part: 'yes' })
-      const by512 = await pushBlob(image, layer, sha512(layer))
-      await pushBlob(image, config)
-      const manifest = manifestOf({
-        config: described(config, configType),
-        layers: [{ ...by512, mediaType: layerType }],
-      })
-      await pushManifest(image, manifest, `${sha512(manifest.text)}?tag=v1`)
-      // The target has the layer, unused and called by the other digest, and a referrer that waits for its subject.
-      await pushBlob('second/elsewhere', layer)
-      const waiting = await newImage('second/part', {
-        subject: described(manifest.text, imageType, sha512(manifest.text)),
-      })
-      await pushManifest('second/part', waiting, waiting.digest)
-      const promoted = await promote({ image: 'part', reference: 'v1' })
-      assert.equal(promoted.digest, sha512(manifest.text))
-      for (const reference of ['v1', manifest.digest, sha512(manifest.text)])
-        await isThere('second/part', manifest, reference)
-      const told = await expect({ method: 'HEAD', path: '/v2/second/part/manifests/v1' }, 200)
-      assert.equal(told.headers['docker-content-digest'], sha512(manifest.text))
-      await expect({ method: 'HEAD', path: `/v2/second/part/blobs/${by512.digest}` }, 200)
-      // What is there already learns of the other digest.
-      const known = await pushImage(image, 'known')
-      await pushManifestOf(known, 'second/known')
-      await pushManifest(image, known, sha512(known.text))
-      await promote({ image: 'part', reference: 'known', targetImage: 'known' }, 200)
-      await isThere('second/known', known, sha512(known.text))
-      await inspection.inOrder()
-    })
-
-    const pushManifestOf = async (manifest: Pushed, image: string): Promise<void> => {
-      const { config, layers } = JSON.parse(manifest.text)
-      for (const { digest } of [config, ...layers])
-        await expect({ method: 'POST', path: `/v2/${image}/blobs/uploads/?mount=${digest}&from=releases/part` }, 201)
-      await pushManifest(image, manifest, 'here')
-    }
 
     it('moves a tag of the target that is elsewhere, and what was there stays', async () => {
       const [old, next] = [await pushImage('releases/tags', 'v1'), await pushImage('releases/tags', 'v2')]

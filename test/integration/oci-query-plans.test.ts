@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
+import { sql } from 'kysely'
 import { newId } from '../../src/kernel/ids.ts'
+import { promotedBlobsMax } from '../../src/kernel/limits/oci.ts'
 import { hour } from '../../src/kernel/units.ts'
 import { settleImages } from '../../src/protocols/oci/jobs.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
@@ -209,6 +211,17 @@ forEachEngine((engine) => {
     await pushManifest(wide, signature, signature.digest)
     const promote = (more: object, status: number) =>
       expect({ path: `${images}/promote`, json: { image: 'wide', reference: 'v1', target: 'second', ...more } }, status)
+    const isTooMuch = async (more: object): Promise<void> => {
+      const { code } = (await promote(more, 409)).json
+      assert.equal(code, 'promotion_limit')
+    }
+    const manyLayers = await pushImage(wide, 'layers')
+    await inDatabase(site.service, (q) =>
+      sql`insert into oci_references (manifest_id, position, repository, name, role, digest, blob_id)
+        select m.id, 10 + row_number() over (), 'releases', 'wide', 'layer', 'sha256:' || b.sha256, b.id
+        from oci_blobs b, oci_manifests m where b.repository = 'releases' and m.digest = ${manyLayers.digest}
+        limit ${promotedBlobsMax + 1}`.execute(q),
+    )
     const stage = `${images}/stages/tested`
     Object.assign(done, {
       'a stage that is given': () =>
@@ -220,7 +233,8 @@ forEachEngine((engine) => {
       'an image that is moved again': () => promote({ mode: 'move', targetImage: 'other' }, 200),
       'an image that was moved by its digest': () =>
         promote({ mode: 'move', targetImage: 'other', reference: listing.digest }, 200),
-      'more than one promotion takes': () => promote({ image: 'app' }, 409),
+      'more manifests than one promotion takes': () => isTooMuch({ image: 'app' }),
+      'more layers than one promotion takes': () => isTooMuch({ reference: 'layers' }),
     })
     const faults: string[] = []
     for (const [what, work] of Object.entries(done)) faults.push(...(await faultsOf(what, work)))

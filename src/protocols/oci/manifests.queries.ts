@@ -83,16 +83,19 @@ export const insertManifest = async (tx: Transaction, row: OciManifestsTable): P
   await countNew(tx, row, 1, row.pushed_at)
 }
 
-/** So many manifests came to an image. */
+/** So many manifests came to an image. Whoever waited for the lock tells of an earlier time than those before them. */
 export const countNew = async (
   tx: Transaction,
   { repository, name }: Here,
   count: number,
-  pushed_at: string,
+  at: string,
 ): Promise<void> => {
   await tx
     .updateTable('oci_images')
-    .set((eb) => ({ manifests: eb('manifests', '+', count), pushed_at }))
+    .set((eb) => ({
+      manifests: eb('manifests', '+', count),
+      pushed_at: eb.case().when('pushed_at', '<', at).then(at).else(eb.ref('pushed_at')).end(),
+    }))
     .where('repository', '=', repository)
     .where('name', '=', name)
     .execute()

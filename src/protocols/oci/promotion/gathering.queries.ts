@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { ImageName } from '../tags.ts'
+import type { Algorithm } from '../vocabulary.ts'
 
 /** Those of a manifest. */
 export interface Known {
@@ -77,3 +78,34 @@ export const referringTo = (
   digest: string,
   limit: number,
 ): Promise<Known[]> => referring(q, { repository, name, digest, limit })
+
+/** A tag that says by its name what its manifest is about. */
+export interface SpeakingTag extends Known {
+  readonly tag: string
+  readonly algorithm: Algorithm
+}
+
+const between = prepareQuery((q, p: Parameters<ImageName & { first: string; end: string; limit: number }>) =>
+  q
+    .selectFrom('oci_tags as t')
+    .innerJoin('oci_manifests as m', 'm.id', 't.manifest_id')
+    .select(['t.tag', 't.algorithm', 'm.id', 'm.digest', 'm.digest512'])
+    .where('t.repository', '=', p('repository'))
+    .where('t.name', '=', p('name'))
+    .where('t.tag', '>', p('first'))
+    .where('t.tag', '<', p('end'))
+    .orderBy('t.tag')
+    .limit(p('limit')),
+)
+
+/** Tags of an image that are named after a digest: `sha256-<digits>.sig` and their like. */
+export const namedAfter = (
+  q: Queries,
+  { repository, name }: ImageName,
+  digest: string,
+  limit: number,
+): Promise<SpeakingTag[]> => {
+  const called = digest.replace(':', '-')
+  // The character behind the full stop.
+  return between(q, { repository, name, first: `${called}.`, end: `${called}/`, limit })
+}

@@ -9,11 +9,12 @@ import { giveStages, type ImageStage } from '../stages/stages.ts'
 import { findTag } from '../tags.queries.ts'
 import { type ImageName, setTag } from '../tags.ts'
 import { type Algorithm, toDigest } from '../vocabulary.ts'
+import { attach } from './attaching.ts'
 import { copyManifests } from './copying.ts'
 import { gather } from './gathering.ts'
 import { tagsLeaving, takeAway } from './moving.ts'
-import { findPromotion, lastMoved, putPromotion } from './records.queries.ts'
-import { tellSource, tellTarget } from './telling.ts'
+import { lastMoved } from './records.queries.ts'
+import { tellOf } from './telling.ts'
 
 /**
  * Promotion brings an image from one repository into another: its manifest, what that lists, the layers of all of them,
@@ -71,11 +72,11 @@ export const promote = async (
   actor: string,
 ): Promise<Promoted> => {
   const promoted = await deps.database.transaction(async (tx) => {
-    const nowMs = deps.clock.now()
     const { repository, name, reference } = source
     // Claims are not locked: under the lock of their repository none of them ends.
     const there = await lockRepositories(tx, [repository, wanted.to.repository])
     if (!there.has(repository) || !there.has(wanted.to.repository)) throw notFound('repository')
+    const nowMs = deps.clock.now()
     const work = { tx, deps, source: { repository, name, reference }, wanted, actor, nowMs, now: timestamp(nowMs) }
     const found = await findAt(tx, source, reference)
     return found === null ? promotedBefore(work) : promoteFound(work, found)
@@ -100,30 +101,24 @@ const tagOf = ({ reference }: Source): string | null => (refersTo(reference).dig
 const promoteFound = async (work: Work, { manifest, called }: At): Promise<Promoted> => {
   const { tx, deps, source, wanted, actor, nowMs, now } = work
   const { to, mode, comment } = wanted
+  const by = { actor, now }
   const tag = tagOf(source)
   const moved = { ...source, ...manifest, tags: tag === null ? wanted.tags : [tag, ...wanted.tags] }
   const leaving = mode === 'move' ? await tagsLeaving(tx, moved) : []
   const { id, digest, digest512 } = manifest
-  const copies = await copyManifests(tx, await gather(tx, source, { id, digest, digest512 }), {
-    ...{ from: source.repository, to, actor, now, nowMs, capacityBytes: deps.capacityBytes },
+  const { manifests, attaching } = await gather(tx, source, { id, digest, digest512 })
+  const copies = await copyManifests(tx, manifests, {
+    ...{ from: source.repository, to, ...by, nowMs, capacityBytes: deps.capacityBytes },
     shared: () => deps.reach('image.shared'),
   })
+  deps.reach('image.copied')
+  await tellOf(tx, copies, { from: source, to, mode, comment, ...by, tag, leaving: leaving.length > 0 })
+  const attached = await attach(tx, to, { copies, attaching }, by)
+  const carried = mode === 'move' ? await takeAway(tx, moved, [...leaving, ...attached], by) : []
   const [copy] = copies
   if (copy === undefined) throw new Error(`the manifest ${id} is not among those that go along with it`)
-  deps.reach('image.copied')
-  const told = { from: source, to, mode, comment, actor, now }
-  const known = await findPromotion(tx, copy.id, source)
-  const came = copies.filter(({ created }) => created)
-  for (const each of known === undefined && !copy.created ? [copy, ...came] : came) await tellTarget(tx, each, told)
-  if (known === undefined || came.length > 0 || leaving.length > 0 || (mode === 'move' && known.mode === 'copy')) {
-    await tellSource(tx, copy, told)
-    const from = { source_repository: source.repository, source_name: source.name }
-    const recorded = mode === 'move' ? { mode, moved_tag: tag } : { mode, moved_tag: null, ...known }
-    await putPromotion(tx, { ...recorded, copy_id: copy.id, ...from, promoted_at: now })
-  }
-  const carried = mode === 'move' ? await takeAway(tx, moved, leaving, { actor, now }) : []
-  const result = { id: copy.id, digest, called, created: copy.created, manifests: came.length }
-  return giveTo(work, result, wanted.tags, carried)
+  const came = copies.filter(({ created }) => created).length
+  return giveTo(work, { id: copy.id, digest, called, created: copy.created, manifests: came }, wanted.tags, carried)
 }
 
 /** The answer to the move that took the tag away may have been lost. */

@@ -3,9 +3,10 @@ import { imageLine } from '../../../journal/repository/image-lines.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
 import type { ImageName } from '../tags.ts'
 import type { Copied } from './copying.ts'
+import { findPromotion, putPromotion } from './records.queries.ts'
 
 /** One promotion, as both journals tell of it. */
-export interface Told {
+interface Told {
   readonly from: ImageName
   readonly to: ImageName
   readonly mode: 'copy' | 'move'
@@ -14,8 +15,31 @@ export interface Told {
   readonly now: string
 }
 
+/**
+ * Both journals tell of the first of some copies, once of each two, and that of the target of every manifest that came
+ * to be; of what was there already, nothing. The record says so, and by which tag it was moved. `leaving`: something is
+ * taken away from the source, of which its journal tells where it went.
+ */
+export const tellOf = async (
+  tx: Transaction,
+  [copy, ...others]: readonly Copied[],
+  told: Told & { readonly tag: string | null; readonly leaving: boolean },
+): Promise<void> => {
+  if (copy === undefined) return
+  const { from, mode, now } = told
+  const known = await findPromotion(tx, copy.id, from)
+  const came = others.filter(({ created }) => created)
+  for (const each of known === undefined || copy.created ? [copy, ...came] : came) await tellTarget(tx, each, told)
+  const isKnown = known !== undefined && (mode === 'copy' || known.mode === 'move')
+  if (isKnown && came.length === 0 && !told.leaving) return
+  await tellSource(tx, copy, told)
+  const recorded = mode === 'move' ? { mode, moved_tag: told.tag } : { mode, moved_tag: null, ...known }
+  const ends = { copy_id: copy.id, source_repository: from.repository, source_name: from.name }
+  await putPromotion(tx, { ...recorded, ...ends, promoted_at: now })
+}
+
 /** The journal of the source tells where to a manifest was promoted. */
-export const tellSource = (
+const tellSource = (
   tx: Transaction,
   { source, id }: Copied,
   { from, to, mode, comment, actor, now }: Told,
@@ -31,7 +55,7 @@ export const tellSource = (
   })
 
 /** That of the target tells where from it came. */
-export const tellTarget = (
+const tellTarget = (
   tx: Transaction,
   { source, id }: Copied,
   { from, to, mode, comment, actor, now }: Told,
