@@ -57,6 +57,23 @@ export class ImagePlace {
     await this.#pusher.pushManifest(this.whole(name), manifest, `${manifest.digest}?tag=${tags.join()}`)
   }
 
+  /** Of what it names all is there. */
+  async put(name: string, manifest: Pushed, reference: string): Promise<void> {
+    this.there.service.clock.advance(hour)
+    await this.#pusher.pushManifest(this.whole(name), manifest, reference)
+  }
+
+  /** Takes a tag away, or deletes a manifest by its digest. */
+  async remove(name: string, reference: string): Promise<void> {
+    await this.expect({ method: 'DELETE', path: `/v2/${this.whole(name)}/manifests/${reference}` }, 202)
+  }
+
+  async stage(image: string, reference: string, stage: string, has = true): Promise<void> {
+    const path = `/images/stages/${stage}`
+    if (has) await this.there.expect({ method: 'PUT', path, json: { image, reference } }, 200)
+    else await this.there.expect({ method: 'DELETE', path: `${path}?image=${image}&reference=${reference}` }, 204)
+  }
+
   /** An index of images, under a tag. */
   async index(name: string, tag: string, children: readonly Pushed[]): Promise<Pushed> {
     const manifests = children.map(({ text }) => described(text, imageType))

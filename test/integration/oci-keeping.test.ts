@@ -268,6 +268,20 @@ forEachEngine((engine) => {
       for (const { digest } of all) await isThere(`manifests/${digest}`, false)
     })
 
+    it('keeps what refers to something by a digest that it is called by later', async () => {
+      const subject = await newImage(image)
+      const named = described(subject.text, imageType, sha512(subject.text))
+      const referrer = await newImage(image, { subject: named })
+      await pushManifest(image, referrer, referrer.digest)
+      await pushManifest(image, subject, 'subject-by-both')
+      await pushManifest(image, subject, named.digest)
+      await pass(graceHours * hour)
+      await settle()
+      await isThere(`manifests/${referrer.digest}`)
+      const list = await expect({ path: `/v2/${image}/referrers/${named.digest}` }, 200)
+      assert.equal(list.json.manifests.length, 1)
+    })
+
     it('takes the grace period of the repository', async () => {
       const lone = await newImage(image)
       await pushManifest(image, lone, lone.digest)

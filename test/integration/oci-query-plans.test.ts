@@ -9,6 +9,7 @@ import { type Ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { described, imageSite, imageType, indexType, manifestOf, type Pushed, sha256 } from '../harness/images.ts'
 import { openInspection } from '../harness/inspection.ts'
+import { PolicyPlace } from '../harness/policies.ts'
 import { analyze, planFaults, queriesOf } from '../harness/query-plans.ts'
 import { inDatabase } from '../harness/rows.ts'
 
@@ -238,6 +239,30 @@ forEachEngine((engine) => {
     })
     const faults: string[] = []
     for (const [what, work] of Object.entries(done)) faults.push(...(await faultsOf(what, work)))
+    assert.deepEqual(faults, [])
+  })
+
+  it('so does what a storage policy makes of images, and immutable tags', async () => {
+    const there = await PolicyPlace.in(site.service, 'releases')
+    await inDatabase(site.service, (q) => q.deleteFrom('oci_stages').where('name', '=', 'app').execute())
+    const rules = { enabled: true, keepLast: 1_000, intervalMinutes: 60 }
+    const channels = [{ label: 't1*', keepLast: 50 }]
+    const expectedRevision = 0
+    const patterns = { method: 'PUT', path: '/images/immutable-tags', json: { expectedRevision, patterns: ['t5*'] } }
+    const faults = await faultsOf('saving immutable tags', () => there.expect(patterns, 200))
+    for (const grouping of ['package', 'package-channel', 'repository']) {
+      const protectedLabels = ['t3*']
+      const { revision } = await there.save({ ...rules, grouping, channels, protectedLabels })
+      const { images } = (await there.expect({ path: '/storage/preview' }, 200)).json
+      assert.ok(images.length > 10, `${images.length} go (${grouping})`)
+      const asked: Record<string, Ask> = {
+        preview: { path: '/storage/preview' },
+        explain: { path: `/images/explain?image=app&reference=${sha256('3')}` },
+        run: { method: 'POST', path: '/storage/run', json: { expectedRevision: revision } },
+      }
+      for (const [what, each] of Object.entries(asked))
+        faults.push(...(await faultsOf(`${what} by ${grouping}`, () => there.expect(each, 200))))
+    }
     assert.deepEqual(faults, [])
   })
 

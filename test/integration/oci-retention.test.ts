@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { tagsLookedAt, tagsPerPushMax } from '../../src/kernel/limits/oci.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { ImagePlace } from '../harness/image-policies.ts'
@@ -171,6 +172,22 @@ forEachEngine((engine) => {
       assert.equal(newer.length, 3)
       const { items, images, hasMore } = await at.there.get('/storage/preview')
       assert.deepEqual([items.map(({ id }: { id: string }) => id), images.length, hasMore], [[version], 1, false])
+    })
+
+    it('looks at all tags of an image, however many it has', async () => {
+      const at = await ImagePlace.open(bench)
+      const first = await at.push('app', 'first')
+      const many = Array.from({ length: tagsLookedAt + 1 }, (_, n) => `n${n}`)
+      for (let from = 0; from < many.length; from += tagsPerPushMax)
+        await at.tag('app', first, ...many.slice(from, from + tagsPerPushMax))
+      await at.push('app', 'newest')
+      await at.there.save(keepLast(1, { protectedLabels: ['never'] }))
+      assert.equal((await at.going()).length, 1)
+      await at.tag('app', first, 'zz')
+      await at.push('app', 'newest')
+      await at.there.save(keepLast(1, { protectedLabels: ['zz'] }))
+      assert.deepEqual(await at.going(), [])
+      assert.deepEqual((await at.explain('app', 'zz')).blockers, ['protected_label'])
     })
 
     it('keeps what is not old enough, and says from when on it is', async () => {

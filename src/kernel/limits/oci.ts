@@ -54,8 +54,8 @@ export const promotedManifestsMax = 500
 export const promotedBlobsMax = 5_000
 /** Manifests that one statement asks about. */
 export const manifestsAtOnce = 100
-/** Tags of several manifests that are looked at together; of more, those of each by themselves. */
-export const tagsLookedAt = 5_000
+/** Tags of a page of manifests that are looked at together; of more, those of each by themselves. */
+export const tagsLookedAt = 1_000
 /** Tags that a storage policy takes away in one transaction, some ten statements each: a second at most. */
 export const tagsPerRemoval = 500
 /** Tags that are called after one manifest: signature, attestation, bill of materials, list of referrers. */

@@ -1,5 +1,6 @@
 import type { Queries } from '../../../database/database.ts'
 import type { Counted } from '../../../features/lifecycle/policies/counted.ts'
+import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { tagsLookedAt } from '../../../kernel/limits/oci.ts'
 import { matchesPattern } from '../../../kernel/wildcard-pattern.ts'
 import {
@@ -47,16 +48,19 @@ export const borneLabels = async (
 }
 
 async function* tagsOfAll(q: Queries, ids: readonly string[]) {
-  const together = await tagsAmong(q, ids, tagsLookedAt)
-  if (together.length < tagsLookedAt) {
-    yield* together
-    return
+  for (let at = 0; at < ids.length; at += pageMax) {
+    const some = ids.slice(at, at + pageMax)
+    const together = await tagsAmong(q, some, tagsLookedAt)
+    if (together.length < tagsLookedAt) yield* together
+    else for (const id of some) yield* tagsOfOne(q, id)
   }
-  for (const manifest_id of ids)
-    for (let after = ''; ; ) {
-      const tags = await tagsOfAfter(q, manifest_id, after, tagsLookedAt)
-      for (const tag of tags) yield { manifest_id, tag }
-      after = tags.at(-1) ?? ''
-      if (tags.length < tagsLookedAt) break
-    }
+}
+
+async function* tagsOfOne(q: Queries, manifest_id: string) {
+  for (let after = ''; ; ) {
+    const tags = await tagsOfAfter(q, manifest_id, after, tagsLookedAt)
+    for (const tag of tags) yield { manifest_id, tag }
+    if (tags.length < tagsLookedAt) return
+    after = tags.at(-1) ?? ''
+  }
 }
