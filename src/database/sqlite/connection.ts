@@ -1,6 +1,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
-import { sqliteBusyTimeoutMs } from '../../kernel/limits/engines.ts'
+import { sqliteBusyTimeoutMs, sqlitePagesKeptBytes } from '../../kernel/limits/engines.ts'
+import { KiB } from '../../kernel/units.ts'
 import { type Bindable, checkParameter } from '../parameters.ts'
 import { DatabaseUnavailable } from '../unavailable.ts'
 import { translated } from './errors.ts'
@@ -26,6 +27,15 @@ export class SqliteConnection implements DatabaseConnection {
 
   get inTransaction(): boolean {
     return this.#database.isTransaction
+  }
+
+  /**
+   * Lets it keep as much of a large database in memory as one that works all the time should. SQLite reads the database
+   * for this: not while it is yet to be seen whether somebody else has it open.
+   */
+  keepPages(): void {
+    // In KiB, which it takes as a number below zero.
+    this.exec(`pragma cache_size = ${-sqlitePagesKeptBytes / KiB}`)
   }
 
   /** Statements of our own, without rows. */

@@ -205,7 +205,7 @@ onSqlite((engine) => {
       for (const exit of exits) assert.deepEqual(await exit, [0, null])
     })
 
-    it('begin only when no program that knows nothing of their locks has it open, whose commits stay', async () => {
+    it('begin only when no program that knows nothing of their locks has it open, whose commits stay', async (context) => {
       const url = await engine.freshDatabaseUrl()
       const path = url.slice('sqlite:'.length)
       const opened = await openDatabase({ url, report: failOnReport })
@@ -213,6 +213,7 @@ onSqlite((engine) => {
       await opened[Symbol.asyncDispose]()
       const foreign = spawn(process.execPath, ['-e', stranger, path], { stdio: ['pipe', 'pipe', 'inherit'] })
       const ended = once(foreign, 'exit')
+      context.after(() => foreign.kill('SIGKILL'))
       await once(foreign.stdout, 'data')
       await assert.rejects(openDatabase({ url, report: failOnReport }), /Another program has .* open. End it/)
       foreign.stdin.end()

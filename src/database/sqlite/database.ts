@@ -88,9 +88,10 @@ export class SqliteDatabase implements Database {
     beginLog(connection)
   }
 
-  /** What is given back last. */
+  /** What is given back last; with it, the database may be used. */
   keepLock(lock: Disposable): void {
     this.#lock = lock
+    for (const connection of [this.#reading, this.#writer.connection]) connection.keepPages()
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
