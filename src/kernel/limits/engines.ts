@@ -49,8 +49,8 @@ export const sqliteBusyTimeoutMs = second
 export const sqliteSnapshotsAtOnce = 4
 /**
  * Pages of a large database that a connection of SQLite keeps in memory: the upper floors of some twenty indexes and
- * what is asked for most. With SQLite's own 2 MiB, a tenth of a small download is the reading of pages again. A process has
- * two connections that work all the time; snapshots come and go.
+ * what is asked for most. With SQLite's own 2 MiB, a tenth of a small download is the reading of pages again. A process
+ * has two connections that work all the time; snapshots come and go.
  */
 export const sqlitePagesKeptBytes = 24 * MiB
 /** Compiled statements kept per connection of SQLite. */
