@@ -26,6 +26,8 @@
  * - `image.copied`: its manifests are there, untagged
  * - `image.told`: all of it is there and told, nothing is committed
  * - `image.committed`: all of it is committed, the client has no answer yet
+ * - `policy.images`: a storage policy has deleted a batch of images, nothing is committed
+ * - `policy.batch`: that is committed; other batches, and the record of the run, are not
  * - `export.piece`: some rows of a table are in the folder of an export
  * - `export.rows`: the rows of all tables are there, no byte is
  * - `export.blob`: some bytes are there as well
@@ -60,6 +62,8 @@ export const faultPoints = [
   'image.copied',
   'image.told',
   'image.committed',
+  'policy.images',
+  'policy.batch',
   'export.piece',
   'export.rows',
   'export.blob',

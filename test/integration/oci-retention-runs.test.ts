@@ -3,6 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test'
 import { reclaim } from '../../src/content/reclaim/reclaim.ts'
 import type { Database } from '../../src/database/database.ts'
 import { runDuePolicies } from '../../src/features/lifecycle/policies/jobs.ts'
+import { noFaults } from '../../src/kernel/fault-points.ts'
 import { tagsPerPushMax, tagsPerRemoval } from '../../src/kernel/limits/oci.ts'
 import { hour } from '../../src/kernel/units.ts'
 import { keptOfSlices } from '../../src/main/slices.ts'
@@ -42,7 +43,10 @@ forEachEngine((engine) => {
   /** What a worker does about policies, once, by a database that may be watched. */
   const tick = (database: Database = bench.inspection.database, stopping = () => false): Promise<void> => {
     const { clock } = bench.inspection
-    return runDuePolicies({ database, clock, cleanupGraceMs: graceMs, keptKinds: keptOfSlices, report }, stopping)
+    return runDuePolicies(
+      { database, clock, cleanupGraceMs: graceMs, keptKinds: keptOfSlices, reach: noFaults, report },
+      stopping,
+    )
   }
 
   /** A database before whose n-th transaction something happens. */
@@ -145,7 +149,7 @@ forEachEngine((engine) => {
       const failures: unknown[] = []
       const { clock } = bench.inspection
       const database = beforeTransaction(2, () => Promise.reject(new Error('broken')))
-      const deps = { database, clock, cleanupGraceMs: graceMs, keptKinds: keptOfSlices }
+      const deps = { database, clock, cleanupGraceMs: graceMs, keptKinds: keptOfSlices, reach: noFaults }
       await runDuePolicies({ ...deps, report: (_, error) => failures.push(error) })
       assert.equal(failures.length, 1)
       assert.equal((await at.there.events()).at(-1).code, 'run.failed')

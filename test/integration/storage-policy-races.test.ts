@@ -4,6 +4,7 @@ import type { Database } from '../../src/database/database.ts'
 import { runDuePolicies } from '../../src/features/lifecycle/policies/jobs.ts'
 import { runPolicy } from '../../src/features/lifecycle/policies/run.ts'
 import { Failure } from '../../src/kernel/failure.ts'
+import { noFaults } from '../../src/kernel/fault-points.ts'
 import { hour } from '../../src/kernel/units.ts'
 import { keptOfSlices } from '../../src/main/slices.ts'
 import { closeConnections } from '../harness/client.ts'
@@ -49,7 +50,7 @@ forEachEngine((engine) => {
       listen: (listener) => database.listen(listener),
       [Symbol.asyncDispose]: async () => {},
     }
-    return { keptKinds: keptOfSlices, database: between, clock, cleanupGraceMs: 24 * hour }
+    return { keptKinds: keptOfSlices, reach: noFaults, database: between, clock, cleanupGraceMs: 24 * hour }
   }
 
   const filled = async (grouping: string, labels: readonly string[] = []) => {

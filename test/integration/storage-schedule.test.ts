@@ -3,6 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test'
 import { runDuePolicies } from '../../src/features/lifecycle/policies/jobs.ts'
 import { watchQuotas } from '../../src/features/lifecycle/policies/quota.ts'
 import { forgetStorageEvents } from '../../src/journal/storage-events/storage-events.ts'
+import { noFaults } from '../../src/kernel/fault-points.ts'
 import { storageEventsMax } from '../../src/kernel/limits/journal.ts'
 import { hour } from '../../src/kernel/units.ts'
 import { keptOfSlices } from '../../src/main/slices.ts'
@@ -34,6 +35,7 @@ forEachEngine((engine) => {
       clock,
       cleanupGraceMs: 24 * hour,
       keptKinds: keptOfSlices,
+      reach: noFaults,
       report: (_, error) => assert.fail(String(error)),
     })
   }
@@ -56,6 +58,7 @@ forEachEngine((engine) => {
         clock,
         cleanupGraceMs,
         keptKinds: [],
+        reach: noFaults,
         report: (_, error) => reports.push(error),
       })
       assert.equal(reports.length, 1)

@@ -4,9 +4,7 @@ import { matchesPattern } from '../../kernel/wildcard-pattern.ts'
 import { immutableTagsOf } from './retention/immutable-tags.ts'
 import { tagsCalled } from './tags.queries.ts'
 import { removeTag } from './tags.ts'
-
-/** The algorithm and at most 64 digits, as the specification has it. */
-const calledAfter = (digest: string): string => digest.replace(':', '-').slice(0, 'sha256-'.length + 64)
+import { calledAfter } from './vocabulary.ts'
 
 /** A manifest that goes. */
 interface Going {

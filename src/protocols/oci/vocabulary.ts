@@ -62,6 +62,12 @@ export const toDigest = (text: string): Digest => {
 
 export const sha256Digest = (hex: string): Digest => ({ algorithm: 'sha256', hex, text: `sha256:${hex}` })
 
+/**
+ * How clients that know no referrers begin the tags of what belongs to a digest: its algorithm and at most 64 digits,
+ * as the specification has it.
+ */
+export const calledAfter = (digest: string): string => digest.replace(':', '-').slice(0, 'sha256-'.length + 64)
+
 /** Media types that decide how a manifest is read. */
 export const imageIndexType = 'application/vnd.oci.image.index.v1+json'
 const imageManifestType = 'application/vnd.oci.image.manifest.v1+json'

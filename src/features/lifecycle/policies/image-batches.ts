@@ -1,10 +1,15 @@
 import type { Transaction } from '../../../database/database.ts'
 import { lockRepository } from '../../../database/locks.ts'
+import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
 import { imagesPerRunMax, retentionItemsMax } from '../../../kernel/limits/lifecycle.ts'
 import { countTold, type ImageCount, type KeptKind, noImages, type UnwantedImage } from './kept-kinds.ts'
 import { policyOf, type SavedPolicy } from './policy.ts'
 import type { RunDeps } from './run.ts'
 import type { KeepRules } from './vocabulary.ts'
+
+export interface BatchDeps extends RunDeps {
+  readonly reach: ReachFaultPoint
+}
 
 interface Batches {
   readonly rules: KeepRules
@@ -18,7 +23,7 @@ interface Batches {
  * that a run that is killed loses nothing but its count, and others get to the repository in between.
  */
 export const deleteImages = async (
-  deps: RunDeps,
+  deps: BatchDeps,
   repository: string,
   batches: Batches,
   stopping: () => boolean,
@@ -47,7 +52,7 @@ interface Batch {
 
 /** One batch, in as many transactions as its tags need. */
 const deleteBatch = async (
-  { database, clock }: RunDeps,
+  { database, clock, reach }: BatchDeps,
   repository: string,
   { rules, actor, stillWanted }: Batches,
   { kind, batch, counted, stopping }: Batch,
@@ -57,8 +62,11 @@ const deleteBatch = async (
     const told = await database.transaction(async (tx) => {
       await lockRepository(tx, repository)
       await stillWanted(tx, await policyOf(tx, repository))
-      return kind.remove(tx, repository, { rules, images, actor, nowMs: clock.now() })
+      const removed = await kind.remove(tx, repository, { rules, images, actor, nowMs: clock.now() })
+      reach('policy.images')
+      return removed
     })
+    reach('policy.batch')
     sum = countTold(sum, told)
     const done = new Set(told.flatMap(({ id, outcome }) => (outcome === 'partly' ? [] : [id])))
     images = images.filter(({ id }) => !done.has(id))

@@ -1,10 +1,10 @@
 import { timestamp } from '../../../kernel/clock.ts'
 import { duePoliciesPage } from '../../../kernel/limits/lifecycle.ts'
+import type { BatchDeps } from './image-batches.ts'
 import { duePolicies } from './policy.queries.ts'
-import type { RunDeps } from './run.ts'
 import { noteFailedRun, runDue } from './schedule.ts'
 
-export interface ScheduleDeps extends RunDeps {
+export interface ScheduleDeps extends BatchDeps {
   readonly report: (message: string, error: unknown) => void
 }
 

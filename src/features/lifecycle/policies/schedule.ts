@@ -5,10 +5,10 @@ import { timestamp } from '../../../kernel/clock.ts'
 import { repositoryWith } from '../../catalog/repositories/repositories.ts'
 import { standingOfKey } from '../../identity/service-accounts/calling-keys.ts'
 import type { DeletionDeps } from '../deletion/deletion.ts'
-import { deleteImages } from './image-batches.ts'
+import { type BatchDeps, deleteImages } from './image-batches.ts'
 import { findPolicyRow, lockQuotaRow, updateSchedule } from './policy.queries.ts'
 import { nextRun, policyOf, type SavedPolicy } from './policy.ts'
-import { deleteSelected, type RunDeps } from './run.ts'
+import { deleteSelected } from './run.ts'
 import { select } from './selection.ts'
 
 /** The schedule is not what it was when the run began: another worker was faster, or somebody saved the policy. */
@@ -36,7 +36,7 @@ const refusalOf = async (q: Queries, { repository, key_id }: Due, nowMs: number)
  * the repository: of several workers one does it, and a crash leaves it to be done. Images go before, in batches that
  * look whether the run is still wanted; what is left of them when the process ends is due as it was.
  */
-export const runDue = async (deps: RunDeps, due: Due, stopping: () => boolean = () => false): Promise<void> => {
+export const runDue = async (deps: BatchDeps, due: Due, stopping: () => boolean = () => false): Promise<void> => {
   const { database, clock } = deps
   try {
     const refused = await refusalOf(database.reader, due, clock.now())
@@ -46,7 +46,7 @@ export const runDue = async (deps: RunDeps, due: Due, stopping: () => boolean = 
   }
 }
 
-const runNow = async (deps: RunDeps, due: Due, stopping: () => boolean): Promise<void> => {
+const runNow = async (deps: BatchDeps, due: Due, stopping: () => boolean): Promise<void> => {
   const { database, clock } = deps
   const { repository } = due
   const { policy } = await policyOf(database.reader, repository)

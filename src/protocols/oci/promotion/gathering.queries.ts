@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { ImageName } from '../tags.ts'
-import type { Algorithm } from '../vocabulary.ts'
+import { type Algorithm, calledAfter } from '../vocabulary.ts'
 
 /** Those of a manifest. */
 export interface Known {
@@ -105,7 +105,7 @@ export const namedAfter = (
   digest: string,
   limit: number,
 ): Promise<SpeakingTag[]> => {
-  const called = digest.replace(':', '-')
+  const called = calledAfter(digest)
   // The character behind the full stop.
   return between(q, { repository, name, first: `${called}.`, end: `${called}/`, limit })
 }
