@@ -248,6 +248,32 @@ forEachEngine((engine) => {
       await isThere(`blobs/${layerOf(shared)}`)
     })
 
+    it('keeps a manifest that is pushed again as long as a new one', async () => {
+      const lone = await newImage(image)
+      await pushManifest(image, lone, lone.digest)
+      await pass(23 * hour)
+      await pushManifest(image, lone, lone.digest)
+      await pass(23 * hour)
+      await settle()
+      await isThere(`manifests/${lone.digest}`)
+      await pass(2 * hour)
+      await settle()
+      await isThere(`manifests/${lone.digest}`, false)
+    })
+
+    it('keeps what refers to a manifest by its SHA-512, from when somebody calls it so', async () => {
+      const subject = await newImage(image)
+      await pushManifest(image, subject, 'subject-of')
+      const by512 = described(subject.text, imageType, sha512(subject.text))
+      const signature = await newImage(image, { subject: by512 })
+      await pushManifest(image, signature, signature.digest)
+      await pushManifest(image, subject, by512.digest)
+      await inspection.inOrder()
+      await pass(25 * hour)
+      await settle()
+      await isThere(`manifests/${signature.digest}`)
+    })
+
     it('keeps what an index lists and what refers to something, for as long as that is kept', async () => {
       const children = [await newImage(image), await newImage(image)]
       for (const child of children) await pushManifest(image, child, child.digest)

@@ -55,6 +55,11 @@ const newestTag = (eb: OfManifest) =>
 const isCalledAfter = (tag: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`(substr(${tag}, 1, 7) in ('sha256-', 'sha512-') and length(${tag}) >= 71 and substr(${tag}, 72, 1) in ('', '.'))`
 
+const isKept = (eb: OfManifest) => eb.or([isNamed(eb), isKeptByManifests(eb)])
+
+/** Since when a manifest is counted among the tagged ones; null of what belongs to others. */
+const countedFrom = (eb: OfManifest) => eb.case().when(isKeptByManifests(eb)).then(null).else(newestTag(eb)).end()
+
 /** Whether other manifests keep one. */
 export const keptByManifests = async (tx: Transaction, id: string): Promise<boolean> =>
   (await tx
@@ -64,26 +69,35 @@ export const keptByManifests = async (tx: Transaction, id: string): Promise<bool
     .where((eb) => isKeptByManifests(eb))
     .executeTakeFirst()) !== undefined
 
+/** Manifests that are settled by one statement. */
+const settledAtOnce = 500
+
 /**
  * Manifests that nothing keeps have been unused since `since`, unless they were for longer; others are in use. Those
  * that have a tag and that no other manifest keeps are counted from when the newest came to them.
  */
 export const settleKept = async (tx: Transaction, ids: readonly string[], since: string): Promise<void> => {
-  for (const id of ids) {
-    const found = await tx
-      .selectFrom('oci_manifests as m')
-      .select((eb) => ['m.unused_since', 'm.tagged_at', newestTag(eb).as('newest')])
-      .select((eb) => eb.case().when(isKeptByManifests(eb)).then(1).else(0).end().as('belongs'))
-      .select((eb) => eb.case().when(isNamed(eb)).then(1).else(0).end().as('named'))
-      .where('m.id', '=', id)
-      .executeTakeFirst()
-    if (found === undefined) continue
-    const kept = found.belongs === 1 || found.named === 1
-    const unused_since = kept ? null : (found.unused_since ?? since)
-    const tagged_at = found.belongs === 1 ? null : found.newest
-    if (unused_since !== found.unused_since || tagged_at !== found.tagged_at)
-      await tx.updateTable('oci_manifests').set({ unused_since, tagged_at }).where('id', '=', id).execute()
-  }
+  for (let at = 0; at < ids.length; at += settledAtOnce)
+    await tx
+      .updateTable('oci_manifests as m')
+      .set((eb) => ({
+        unused_since: eb
+          .case()
+          .when(isKept(eb))
+          .then(null)
+          .else(eb.fn.coalesce('m.unused_since', eb.val(since)))
+          .end(),
+        tagged_at: countedFrom(eb),
+      }))
+      .where('m.id', 'in', ids.slice(at, at + settledAtOnce))
+      // Those alone of which something else is said.
+      .where((eb) =>
+        eb.or([
+          eb(eb('m.unused_since', 'is', null), '!=', isKept(eb)),
+          eb('m.tagged_at', 'is distinct from', countedFrom(eb)),
+        ]),
+      )
+      .execute()
 }
 
 /** Manifests that a manifest keeps while it is there: those that it lists, and those that refer to it. */

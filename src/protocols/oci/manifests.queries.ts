@@ -105,8 +105,21 @@ export const insertReferences = async (tx: Transaction, rows: readonly OciRefere
   await tx.insertInto('oci_references').values(rows).execute()
 }
 
-export const setDigest512 = async (tx: Transaction, id: string, digest512: string): Promise<void> => {
-  await tx.updateTable('oci_manifests').set({ digest512 }).where('id', '=', id).execute()
+/** It came again: it has this digest as well, and if nothing keeps it, nothing has since now. */
+export const keepAnew = async (
+  tx: Transaction,
+  id: string,
+  { digest512, now }: { readonly digest512: string | null; readonly now: string },
+): Promise<void> => {
+  await tx
+    .updateTable('oci_manifests')
+    .set((eb) => ({
+      digest512,
+      unused_since: eb.case().when('unused_since', 'is', null).then(null).else(now).end(),
+    }))
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('unused_since', 'is not', null), eb('digest512', 'is distinct from', digest512)]))
+    .execute()
 }
 
 /**

@@ -11,15 +11,16 @@ import { platformsOf } from './configs.ts'
 import { keptBy, settleKept } from './keeping.queries.ts'
 import { type Manifest, type Named, readManifest } from './manifest.ts'
 import {
+  type FoundManifest,
   findManifest,
   insertImage,
   insertManifest,
   insertReferences,
+  keepAnew,
   manifestsAmong,
-  setDigest512,
 } from './manifests.queries.ts'
 import { digestInvalid, Refusal } from './refusals.ts'
-import { setTag } from './tags.ts'
+import { type ImageName, setTag } from './tags.ts'
 import { type Digest, sha256Digest } from './vocabulary.ts'
 
 /** A manifest as it comes. */
@@ -91,11 +92,7 @@ const putManifest = async (
   const digest512 = digest.algorithm === 'sha512' ? digest.text : null
   const there = await findManifest(tx, here, sha256)
   if (there !== undefined) {
-    if (digest512 !== null && there.digest512 === null) {
-      await setDigest512(tx, there.id, digest512)
-      // What refers to it by that digest has what it refers to from now on.
-      await settleKept(tx, await keptBy(tx, here, { ...there, digest512 }), now)
-    }
+    await putAgain(tx, here, there, digest512, now)
     return there.id
   }
   const { blobs, contentBytes } = await resolve(tx, here, manifest.names)
@@ -128,6 +125,24 @@ const putManifest = async (
     occurredAt: now,
   })
   return id
+}
+
+/**
+ * A manifest that is there comes again: where nothing keeps it, it stays as long as a new one. Called by another digest
+ * than before, it is what an index lists and others refer to under that.
+ */
+const putAgain = async (
+  tx: Transaction,
+  here: ImageName,
+  there: FoundManifest,
+  called512: string | null,
+  now: string,
+): Promise<void> => {
+  const { id, digest } = there
+  const digest512 = there.digest512 ?? called512
+  await keepAnew(tx, id, { digest512, now })
+  if (digest512 !== there.digest512)
+    await settleKept(tx, [id, ...(await keptBy(tx, here, { id, digest, digest512 }))], now)
 }
 
 /** What a manifest leads to. */
