@@ -142,6 +142,22 @@ forEachEngine((engine) => {
       await isStored(sha256('first second'), 'first second')
     })
 
+    it('takes chunks of any length, and asks for none', async () => {
+      const bytes = randomBytes(1_108)
+      const begun = await expect({ method: 'POST', path: uploads }, 202)
+      assert.equal(begun.headers['oci-chunk-min-length'], undefined)
+      const path = String(begun.headers.location)
+      let at = 0
+      for (const length of [1, 7, 1_000]) {
+        const told = await patch(path, bytes.subarray(at, at + length), `${at}-${at + length - 1}`)
+        at += length
+        assert.equal(told.headers.range, `0-${at - 1}`)
+        assert.equal(told.headers['oci-chunk-min-length'], undefined)
+      }
+      await complete(path, sha256(bytes), bytes.subarray(at), `${at}-${bytes.byteLength - 1}`)
+      await isStored(sha256(bytes), bytes)
+    })
+
     it('refuses a chunk that is not what its header says', async () => {
       const path = await begin()
       const send = (range: string) =>
@@ -178,6 +194,24 @@ forEachEngine((engine) => {
       await patch(path, 'some bytes')
       await expect({ method: 'DELETE', path }, 204)
       for (const method of ['GET', 'PATCH', 'DELETE']) await expect({ method, path }, 404, 'BLOB_UPLOAD_UNKNOWN')
+    })
+
+    it('gives its room back at once when it is cancelled, and soon its bytes', async () => {
+      const inspection = await openInspection(site.service)
+      const [before, places] = [await inspection.sums(), await inspection.staged()]
+      const path = await begin()
+      await patch(path, randomBytes(100_000))
+      assert.ok((await inspection.sums()).pending >= before.pending + 100_000)
+      await expect({ method: 'DELETE', path }, 204)
+      assert.deepEqual(await inspection.sums(), before)
+      await inspection.upkeep()
+      const left = await inspection.staged()
+      assert.deepEqual(
+        left.filter((place) => !places.includes(place)),
+        [],
+      )
+      await inspection.inOrder()
+      await inspection.close()
     })
 
     it('goes on through another process, and after a restart', async () => {
@@ -218,7 +252,8 @@ forEachEngine((engine) => {
       const { reader } = inspection.database
       const open = await reader.selectFrom('uploads').select('id').where('status', '=', 'pending').execute()
       assert.deepEqual(open, [])
-      assert.equal((await inspection.sums()).pending, 0)
+      const { pending, retired } = await inspection.sums()
+      assert.deepEqual([pending, retired], [0, 0])
       await inspection.inOrder()
       await inspection.close()
     })

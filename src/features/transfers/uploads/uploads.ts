@@ -107,16 +107,18 @@ export const cancelUpload = (deps: UploadDeps, scope: UploadScope, id: string): 
 
 /**
  * What cancelling and expiring do: the session ends. What was stored of it stays counted until the grace period is
- * over; a session of which nothing came, and to which nobody sends, gives its room back at once. The caller has locked
- * the row.
+ * over; a session of which nothing came gives its room back at once, and so does what is appended to, which nobody can
+ * ask for by what it was to be. While somebody sends, either waits for the grace period: what they send may still get
+ * its name. The caller has locked the row.
  */
 export const cancel = async (
   tx: Transaction,
-  { id, owner, turn_until }: Pick<UploadsTable, 'id' | 'owner' | 'turn_until'>,
+  { id, kind, owner, turn_until }: Pick<UploadsTable, 'id' | 'kind' | 'owner' | 'turn_until'>,
   now: string,
 ): Promise<void> => {
-  const mayHoldBytes = (turn_until !== null && turn_until > now) || (await isBegun(tx, id))
-  await (mayHoldBytes ? retire(tx, id, now) : release(tx, id, now))
+  const isSentTo = turn_until !== null && turn_until > now
+  const isKept = isSentTo || (kind !== 'appended' && (await isBegun(tx, id)))
+  await (isKept ? retire(tx, id, now) : release(tx, id, now))
   await updateUpload(tx, id, { status: 'cancelled', ended_at: now, turn_holder: null, turn_until: null })
   await endJobOf(tx, 'completion', id, now, { errorCode: 'upload_state', lastingly: true })
   await forgetCancelled(tx, owner)
