@@ -14,6 +14,7 @@
  * - `inline.read`: small files that are to be kept in the database are read, nothing is changed
  * - `inline.placed`: small files that were kept in the database are in the store, their rows do not say so
  * - `inline.moved`: their rows say where they are now
+ * - `image.untagged`: some tags of a manifest that is being deleted are gone, it and others are there
  * - `promotion.locked`: a promotion holds its locks and has changed nothing; it commits all that follows at once, or
  *   nothing
  * - `promotion.copied`: the copy is there, with its claim and its annotations
@@ -52,6 +53,7 @@ export const faultPoints = [
   'inline.read',
   'inline.placed',
   'inline.moved',
+  'image.untagged',
   'promotion.locked',
   'promotion.copied',
   'promotion.told',

@@ -5,15 +5,17 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { FaultPoint } from '../../src/kernel/fault-points.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
-import { forEachEngine } from '../harness/engines.ts'
+import { forEachEngine, onPostgres, type TestEngine } from '../harness/engines.ts'
 import { configType, described, layerType, manifestOf, type Pushed, sha256 } from '../harness/images.ts'
+import { inTheDatabase, inTheStore } from '../harness/kept-inline.ts'
 import { endProgramsAfterTests } from '../harness/processes.ts'
+import { makeKeeper } from './keeper.ts'
 import { Site } from './site.ts'
 import { answerOrNone, bytesOf } from './uploads.ts'
 
 /**
- * Sudden death at each step of a push: what was acknowledged is there, bit by bit, and of what was not there is all or
- * nothing; whoever pushes again succeeds.
+ * Sudden death at each step of a push, of two who push the same, and while what they push is being removed: what was
+ * acknowledged is there, bit by bit, and of what was not there is all or nothing; whoever pushes again succeeds.
  */
 endProgramsAfterTests()
 after(closeConnections)
@@ -34,16 +36,24 @@ const pointsOf: Readonly<Record<Way, readonly FaultPoint[]>> = {
   ],
   'sent whole': ['publish.reserved', 'publish.staged', 'publish.announced', 'publish.placed', 'publish.committed'],
 }
-const manifestPoints: readonly FaultPoint[] = ['publish.staged', 'publish.committed']
+/** A manifest is a small file of its own: whole, and where small files are kept in the database, at once. */
+const manifestPoints: readonly FaultPoint[] = pointsOf['sent whole']
+const manifestPointsInline: readonly FaultPoint[] = ['publish.staged', 'publish.committed']
 
-forEachEngine((engine) => {
+interface Stage {
+  readonly objectStore: boolean
+  readonly ways: readonly Way[]
+}
+
+const pushesDie = (engine: TestEngine, { objectStore, ways }: Stage): void => {
   let site: Site
   let layers = 0
   /** What was acknowledged: tags with their manifests, and blobs. */
   const tags = new Map<string, Pushed>()
   const blobs = new Map<string, Buffer>()
   before(async () => {
-    site = new Site(await mkdtemp(join(tmpdir(), 'svc-kill-')), await engine.readyDatabaseUrl())
+    const settings = objectStore ? { SVC_BLOB_STORE: (await engine.freshBlobStoreUrl()) ?? '' } : {}
+    site = new Site(await mkdtemp(join(tmpdir(), 'svc-kill-')), await engine.readyDatabaseUrl(), settings)
     await site.live()
   })
   after(async () => {
@@ -52,13 +62,11 @@ forEachEngine((engine) => {
   })
 
   const ask = (given: Ask): Promise<Told> => site.ask({ credential: site.credential, ...given })
-  const upload = async (): Promise<string> =>
-    String((await ask({ method: 'POST', path: `/v2/${image}/blobs/uploads/` })).headers.location)
   const nextLayer = (): Buffer => bytesOf(`${engine.name} layer ${++layers}`, 150_000)
 
   /** The last answer; what it acknowledges is remembered. */
   const sendBlob = async (way: Way, bytes: Buffer): Promise<void> => {
-    const path = await upload()
+    const path = String((await ask({ method: 'POST', path: `/v2/${image}/blobs/uploads/` })).headers.location)
     if (way === 'appended to') {
       const half = bytes.byteLength / 2
       for (const piece of [bytes.subarray(0, half), bytes.subarray(half)])
@@ -69,6 +77,9 @@ forEachEngine((engine) => {
     assert.equal(told.status, 201, told.text)
     blobs.set(sha256(bytes), bytes)
   }
+  /** Two push the same layer at the same time. Null where the service was gone before an answer. */
+  const sendTwice = (way: Way, bytes: Buffer): Promise<readonly (void | null)[]> =>
+    Promise.all([sendBlob(way, bytes), sendBlob(way, bytes)].map(answerOrNone))
   const sendManifest = async (manifest: Pushed, tag: string): Promise<void> => {
     const headers = { 'content-type': manifest.type }
     const path = `/v2/${image}/manifests/${tag}`
@@ -94,40 +105,90 @@ forEachEngine((engine) => {
     }
   }
 
-  describe('killed during a push', () => {
-    for (const [way, points] of Object.entries(pointsOf) as [Way, readonly FaultPoint[]][])
-      for (const point of points)
-        it(`of a blob that is ${way}, at ${point}: it can be pushed again, and nothing is lost`, async () => {
+  describe(`killed during a push${objectStore ? ' to an object store' : ''}`, () => {
+    for (const way of ways)
+      for (const point of pointsOf[way])
+        it(`by two of a blob that is ${way}, at ${point}: they can push it again, and nothing is lost`, async () => {
           await site.live()
           const layer = nextLayer()
           await site.dieAt(point)
-          assert.equal(await answerOrNone(sendBlob(way, layer)), null)
+          assert.ok((await sendTwice(way, layer)).includes(null))
           await site.died()
           await site.live()
           await site.inOrder()
           await isThere()
-          await sendBlob(way, layer)
+          assert.ok(!(await sendTwice(way, layer)).includes(null))
           await sendManifest(await imageOf(layer), `${way.replace(' ', '-')}-${point}`)
           await isThere()
         })
 
-    for (const point of manifestPoints)
-      it(`of a manifest, at ${point}: its tag is there with all of it, or is where it was`, async () => {
+    for (const [where, settings, points] of [
+      ['in the store', inTheStore, manifestPoints],
+      ['in the database', inTheDatabase, manifestPointsInline],
+    ] as const)
+      for (const point of points)
+        it(`of a manifest ${where}, at ${point}: its tag is there with all of it, or is where it was`, async () => {
+          await site.stop()
+          await site.live(settings)
+          const tag = `${point}-${where.replaceAll(' ', '-')}`
+          const layer = nextLayer()
+          await sendBlob('sent whole', layer)
+          const before = await imageOf(layer)
+          await sendManifest(before, tag)
+          const next = manifestOf({ ...JSON.parse(before.text), annotations: { next: tag } })
+          await site.dieAt(point)
+          assert.equal(await answerOrNone(sendManifest(next, tag)), null)
+          await site.died()
+          await site.live(settings)
+          await site.inOrder()
+          const { text } = await ask({ path: `/v2/${image}/manifests/${tag}` })
+          assert.equal(text, point === 'publish.committed' ? next.text : before.text)
+          await sendManifest(next, tag)
+          await isThere()
+        })
+
+    for (const point of ['reclaim.given-up', 'reclaim.removed'] as const)
+      it(`of what is being removed, at ${point}: who pushes it again has it`, async () => {
         await site.live()
         const layer = nextLayer()
         await sendBlob('sent whole', layer)
-        const before = await imageOf(layer)
-        await sendManifest(before, `manifest-${point}`)
-        const next = manifestOf({ ...JSON.parse(before.text), annotations: { next: 'yes' } })
-        await site.dieAt(point)
-        assert.equal(await answerOrNone(sendManifest(next, `manifest-${point}`)), null)
-        await site.died()
+        await site.stop()
+        // An hour later no manifest has named it: the upkeep, with which a life begins, gives it up.
+        await site.liveUntil(point)
         await site.live()
+        await Promise.all(ways.map((way) => sendTwice(way, layer)))
+        await sendManifest(await imageOf(layer), point)
         await site.inOrder()
-        const { text } = await ask({ path: `/v2/${image}/manifests/manifest-${point}` })
-        assert.equal(text, point === 'publish.committed' ? next.text : before.text)
-        await sendManifest(next, `manifest-${point}`)
         await isThere()
       })
+
+    it('of nothing: while a manifest with many tags is deleted; whoever deletes it again ends it', async () => {
+      await site.live()
+      const credential = await makeKeeper(site)
+      const layer = nextLayer()
+      await sendBlob('sent whole', layer)
+      const { text, type } = await imageOf(layer)
+      const path = `/v2/${image}-tagged/manifests/${sha256(text)}`
+      for (let hundred = 0; hundred < 6; hundred++) {
+        const query = Array.from({ length: 100 }, (_, number) => `tag=t${hundred}${String(number).padStart(2, '0')}`)
+        const put = { method: 'PUT', path: `${path}?${query.join('&')}`, headers: { 'content-type': type }, body: text }
+        assert.equal((await ask(put)).status, 201)
+      }
+      const remove = { method: 'DELETE', path, credential }
+      const tagsLeft = async () => (await ask({ path: `/v2/${image}-tagged/tags/list` })).json.tags.length
+      await site.dieAt('image.untagged')
+      assert.equal(await answerOrNone(ask(remove)), null)
+      await site.died()
+      await site.live()
+      await site.inOrder()
+      assert.equal((await ask({ path })).text, text)
+      assert.equal(await tagsLeft(), 100)
+      assert.deepEqual([(await ask(remove)).status, (await ask(remove)).status, await tagsLeft()], [202, 404, 0])
+      await site.inOrder()
+      await isThere()
+    })
   })
-})
+}
+
+forEachEngine((engine) => pushesDie(engine, { objectStore: false, ways: ['appended to', 'sent whole'] }))
+onPostgres((engine) => pushesDie(engine, { objectStore: true, ways: ['appended to'] }))

@@ -3,19 +3,24 @@ import { lockRepository } from '../../database/locks.ts'
 import { imageLine } from '../../journal/repository/image-lines.ts'
 import { appendJournal } from '../../journal/repository/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
+import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
 import { markIfUnused } from './blobs.queries.ts'
 import type { ImageScope } from './blobs.ts'
 import { keptBy, settleKept } from './keeping.queries.ts'
 import { deleteImageWithoutManifests, deleteManifestRows, findManifest } from './manifests.queries.ts'
 import { imageKept, manifestUnknown } from './refusals.ts'
 import { stagedAmong } from './staged.queries.ts'
-import { tagsOf } from './tags.queries.ts'
-import { removeTag } from './tags.ts'
+import { appendRemovals, deleteTagsOf, tagsOf } from './tags.queries.ts'
+import { removeTag, tellOfRemoval } from './tags.ts'
 import { type Digest, isTag } from './vocabulary.ts'
 
 interface Deps {
   readonly database: Database
   readonly clock: Clock
+}
+
+interface DeletingDeps extends Deps {
+  readonly reach: ReachFaultPoint
 }
 
 type Scope = ImageScope & { readonly name: string }
@@ -30,8 +35,8 @@ interface Unwanted {
   readonly blob_id: string
 }
 
-/** Tags that are taken away together. */
-const tagsAtOnce = 1_000
+/** Tags that are taken away by one transaction: a quarter of a second, in which nobody else changes the repository. */
+const tagsAtOnce = 500
 
 /**
  * Takes a tag away. Its manifest and the tags beside it stay, and so does the line that tells where it was. 404 without
@@ -48,18 +53,43 @@ export const deleteTag = async ({ database, clock }: Deps, scope: Scope, tag: st
 
 /**
  * Deletes a manifest with its tags. What it listed and what refers to it stays for the grace period, unless something
- * else keeps it; blobs that it alone named are held as new ones are. 404 without one, 409 for one that has a stage.
+ * else keeps it; blobs that it alone named are held as new ones are. 404 without one, 409 for one that has a stage or a
+ * tag that stays where it is.
+ *
+ * Of very many tags some go before it does, in transactions of their own. Whoever dies in between leaves a manifest with
+ * fewer tags; the next try goes on.
  */
-export const deleteManifest = ({ database, clock }: Deps, scope: Scope, digest: Digest): Promise<void> =>
+export const deleteManifest = async (deps: DeletingDeps, scope: Scope, digest: Digest): Promise<void> => {
+  let told = await deleteSome(deps, scope, digest)
+  if (told === 'unknown') throw manifestUnknown(digest.text)
+  while (told === 'fewer tags') {
+    deps.reach('image.untagged')
+    told = await deleteSome(deps, scope, digest)
+  }
+}
+
+const deleteSome = (
+  { database, clock }: Deps,
+  { repository, name, owner }: Scope,
+  digest: Digest,
+): Promise<'gone' | 'fewer tags' | 'unknown'> =>
   database.transaction(async (tx) => {
-    const { repository, name, owner } = scope
     await lockRepository(tx, repository)
-    const found = await findManifest(tx, scope, digest)
-    if (found === undefined) throw manifestUnknown(digest.text)
+    const found = await findManifest(tx, { repository, name }, digest)
+    if (found === undefined) return 'unknown'
     if ((await stagedAmong(tx, [found.id])).has(found.id))
       throw imageKept(`${digest.text} has a stage; take it from it first.`, { digest: digest.text })
     const now = timestamp(clock.now())
-    await deleteRows(tx, { ...found, repository, name }, { actor: owner, now, since: now })
+    const manifest = { ...found, repository, name }
+    const tags = await tagsOf(tx, found.id, tagsAtOnce)
+    if (tags.length < tagsAtOnce) {
+      await deleteRows(tx, manifest, { actor: owner, now, since: now })
+      return 'gone'
+    }
+    await appendRemovals(tx, { manifestId: found.id, tags, now, actor: owner })
+    await takeTags(tx, manifest, tags, { actor: owner, now })
+    await settleKept(tx, [found.id], now)
+    return 'fewer tags'
   })
 
 /**
@@ -73,7 +103,7 @@ export const deleteRows = async (
 ): Promise<void> => {
   const { id, repository, name, digest, digest512 } = manifest
   for (let tags = await tagsOf(tx, id, tagsAtOnce); tags.length > 0; tags = await tagsOf(tx, id, tagsAtOnce))
-    for (const tag of tags) await removeTag(tx, { repository, name }, tag, { actor, now })
+    await takeTags(tx, manifest, tags, { actor, now })
   const kept = await keptBy(tx, { repository, name }, { id, digest, digest512 })
   const blobs = await deleteManifestRows(tx, manifest)
   await settleKept(tx, kept, since)
@@ -87,4 +117,15 @@ export const deleteRows = async (
     actor,
     occurredAt: now,
   })
+}
+
+/** Takes tags from a manifest that is to go, and its history with it. */
+const takeTags = async (
+  tx: Transaction,
+  { id, repository, name }: Unwanted,
+  tags: readonly string[],
+  { actor, now }: { readonly actor: string; readonly now: string },
+): Promise<void> => {
+  await deleteTagsOf(tx, id, tags)
+  for (const tag of tags) await tellOfRemoval(tx, { repository, name }, tag, { manifestId: id, actor, now })
 }

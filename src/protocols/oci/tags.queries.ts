@@ -112,6 +112,51 @@ export const tagsOf = async (tx: Transaction, manifestId: string, limit: number)
       .execute()
   ).map(({ tag }) => tag)
 
+export const deleteTagsOf = async (tx: Transaction, manifestId: string, tags: readonly string[]): Promise<void> => {
+  await tx.deleteFrom('oci_tags').where('manifest_id', '=', manifestId).where('tag', 'in', tags).execute()
+}
+
+interface Removals {
+  readonly manifestId: string
+  /** All of them at it. */
+  readonly tags: readonly string[]
+  readonly now: string
+  readonly actor: string
+}
+
+/** Writes down that tags are taken from a manifest, as the next move of each. */
+export const appendRemovals = async (tx: Transaction, { manifestId, tags, now, actor }: Removals): Promise<void> => {
+  await tx
+    .insertInto('oci_tag_moves')
+    .columns(['repository', 'name', 'tag', 'revision', 'manifest_id', 'removed', 'moved_at', 'actor'])
+    .expression((eb) =>
+      eb
+        .selectFrom('oci_tags as t')
+        .select((of) => [
+          't.repository',
+          't.name',
+          't.tag',
+          of(
+            of
+              .selectFrom('oci_tag_moves as v')
+              .select((last) => last.fn.max('v.revision').as('revision'))
+              .whereRef('v.repository', '=', 't.repository')
+              .whereRef('v.name', '=', 't.name')
+              .whereRef('v.tag', '=', 't.tag'),
+            '+',
+            1,
+          ).as('revision'),
+          't.manifest_id',
+          of.lit(1).as('removed'),
+          of.val(now).as('moved_at'),
+          of.val(actor).as('actor'),
+        ])
+        .where('t.manifest_id', '=', manifestId)
+        .where('t.tag', 'in', tags),
+    )
+    .execute()
+}
+
 /** Writes down a move as the next one of its tag, and forgets those that are too many. */
 export const appendMove = async (
   tx: Transaction,

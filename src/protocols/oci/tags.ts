@@ -74,16 +74,25 @@ export const removeTag = async (
   await deleteTag(tx, image, tag)
   await appendMove(tx, { repository, name, tag, manifest_id, removed: 1, moved_at: now, actor }, tagMovesMax)
   await settleKept(tx, [manifest_id], now)
-  await appendJournal(tx, {
+  await tellOfRemoval(tx, image, tag, { manifestId: manifest_id, actor, now })
+  return true
+}
+
+/** The line of the journal for a tag that is taken away. */
+export const tellOfRemoval = (
+  tx: Transaction,
+  { repository, name }: ImageName,
+  tag: string,
+  { manifestId, actor, now }: Move & { readonly manifestId: string },
+): Promise<void> =>
+  appendJournal(tx, {
     repository,
     action: 'tag.remove',
-    artifactId: manifest_id,
+    artifactId: manifestId,
     detail: calledTag(name, tag),
     actor,
     occurredAt: now,
   })
-  return true
-}
 
 export interface TagPage {
   readonly tags: readonly string[]
