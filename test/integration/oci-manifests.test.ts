@@ -208,10 +208,20 @@ forEachEngine((engine) => {
         await expect({ path }, 404, 'NAME_UNKNOWN')
     })
 
-    it('may have as many characters as clients take', async () => {
-      const longest = `releases/${'a'.repeat(60)}/${'b'.repeat(60)}/${'c'.repeat(60)}`
-      await pushImage(longest, 'v1')
-      await expect({ path: `/v2/${longest}/manifests/v1` }, 200)
+    it('may have as many characters as clients take, and no more', async () => {
+      const of = (length: number): string => `releases/${'a'.repeat(100)}/`.padEnd(length, 'b')
+      await pushImage(of(255), 'v1')
+      await expect({ path: `/v2/${of(255)}/manifests/v1` }, 200)
+      assert.ok((await expect({ path: '/v2/_catalog' }, 200)).json.repositories.includes(of(255)))
+      await expect({ path: `/v2/_catalog?last=${of(255)}` }, 200)
+      for (const length of [256, 300, 2_000]) {
+        await expect({ method: 'POST', path: `/v2/${of(length)}/blobs/uploads/` }, 400, 'NAME_INVALID')
+        const empty = manifestOf({ manifests: [] }, indexType)
+        const told = await pushManifest(of(length), empty, 'v1', 400)
+        assert.equal(told.json.errors[0].code, 'NAME_INVALID')
+        const { status } = await site.ask({ path: `/v2/${of(length)}/manifests/v1` })
+        assert.ok([400, 404].includes(status), String(status))
+      }
     })
   })
 

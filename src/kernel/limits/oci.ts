@@ -2,7 +2,7 @@ import { day, hour, MiB } from '../units.ts'
 
 /** Bounds of container images. */
 
-/** Name of an image with its repository, as clients take it. */
+/** Name of an image with its repository. Clients take as many together with the host. */
 export const imageNameMaxCharacters = 255
 /** A manifest; clients that pull take hardly more. */
 export const manifestBytesMax = 4 * MiB

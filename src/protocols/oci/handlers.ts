@@ -9,7 +9,7 @@ import { toSha256 } from '../../kernel/digest.ts'
 import { deleteBlob, receiveBlob } from './blobs.ts'
 import { deleteManifest, deleteTag } from './deleting.ts'
 import { listImages } from './images.ts'
-import { blobAt, manifestAt, refersTo, refuseReversed, tagWanted } from './lookup.ts'
+import { blobAt, manifestAt, refersTo, refuseLongName, refuseReversed, tagWanted } from './lookup.ts'
 import { mountBlob } from './mounting.ts'
 import * as operations from './operations.ts'
 import { pushManifest } from './pushing.ts'
@@ -106,6 +106,7 @@ export const ociHandlers = (deps: OciDeps): BoundOperation[] => {
       return { status: 202, json: null }
     }),
     handle(operations.beginBlob, async ({ path, query, body, caller, mayAlso }) => {
+      refuseLongName(path)
       const scope = scopeOf(path, caller)
       const { digest, mount, from } = query
       if (mount !== undefined && (mayAlso || from === undefined)) {
@@ -148,6 +149,7 @@ export const ociHandlers = (deps: OciDeps): BoundOperation[] => {
       return serve(deps, file, whole, { 'docker-content-digest': called })
     }),
     handle(operations.putManifest, async ({ path, query, body, caller }) => {
+      refuseLongName(path)
       const scope = scopeOf(path, caller)
       const reference = refersTo(path.reference)
       const beside = (query.tag ?? []).flatMap((texts) => texts.split(',')).map(tagWanted)

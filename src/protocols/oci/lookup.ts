@@ -1,9 +1,10 @@
 import type { Queries } from '../../database/database.ts'
 import type { OciBlobsTable } from '../../database/tables/images.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { imageNameMaxCharacters } from '../../kernel/limits/oci.ts'
 import { findBlob } from './blobs.queries.ts'
 import { type FoundManifest, findManifest, findTagged } from './manifests.queries.ts'
-import { blobUnknown, digestInvalid, manifestUnknown, tagInvalid } from './refusals.ts'
+import { blobUnknown, digestInvalid, manifestUnknown, nameInvalid, tagInvalid } from './refusals.ts'
 import type { ImageName } from './tags.ts'
 import { type Digest, isDigest, isTag, toDigest } from './vocabulary.ts'
 
@@ -12,6 +13,15 @@ export const blobAt = async (q: Queries, repository: string, digest: Digest): Pr
   const found = await findBlob(q, repository, digest)
   if (found === undefined) throw blobUnknown(digest.text)
   return found
+}
+
+/** 400 for a name that has too many characters with its repository: nothing is pushed below it. */
+export const refuseLongName = ({ repository, name }: ImageName): void => {
+  const characters = repository.length + 1 + name.length
+  if (characters > imageNameMaxCharacters)
+    throw nameInvalid(
+      `A name has at most ${imageNameMaxCharacters} characters with its repository; this one has ${characters}.`,
+    )
 }
 
 /** What a reference is: a digest where it has a colon, a tag otherwise. 400 for a digest that is none. */

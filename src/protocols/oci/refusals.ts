@@ -52,6 +52,7 @@ export const uploadUnknown = (id: string): Refusal =>
   one('not_found', 'BLOB_UPLOAD_UNKNOWN')('There is no such upload that is open, and yours. Begin another one.', { id })
 export const digestInvalid = one('invalid_request', 'DIGEST_INVALID')
 export const sizeInvalid = one('invalid_request', 'SIZE_INVALID')
+export const nameInvalid = one('invalid_request', 'NAME_INVALID')
 export const tagInvalid = one('invalid_request', 'TAG_INVALID')
 export const manifestInvalid = one('invalid_request', 'MANIFEST_INVALID')
 export const imageKept = one('image_kept', 'DENIED')

@@ -20,7 +20,8 @@ export const patterns = {
 /** Of an image behind its repository, which has 64 characters at most. */
 export const ImageName = Type.String({
   pattern: patterns.name,
-  maxLength: imageNameMaxCharacters - 65,
+  // Behind the shortest repository; with its own one it is counted where something is pushed.
+  maxLength: imageNameMaxCharacters - 2,
   description: 'components of lowercase letters and digits, joined by slashes',
 })
 export const TagName = Type.String({
