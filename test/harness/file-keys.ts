@@ -8,6 +8,8 @@ export interface FileKeyWish {
   readonly repositories?: readonly { repository: string; permissions: readonly ('read' | 'write')[] }[]
   readonly administrator?: boolean
   readonly serviceAdministrator?: boolean
+  /** Instead of one that is made up. */
+  readonly secret?: string
 }
 
 /** Adds keys to the keys file and starts the service again, which reads it; returns their secrets by id. */
@@ -18,8 +20,7 @@ export const addFileKeys = async (
   const path = join(service.dataDir, 'config', 'keys.json')
   const file: { keys: object[] } = JSON.parse(await readFile(path, 'utf8'))
   const secrets: Record<string, string> = {}
-  for (const wish of wishes) {
-    const secret = randomBytes(32).toString('hex')
+  for (const { secret = randomBytes(32).toString('hex'), ...wish } of wishes) {
     secrets[wish.id] = secret
     file.keys.push({ repositories: [], ...wish, sha256: hash('sha256', secret) })
   }

@@ -5,6 +5,7 @@ import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { openConnection } from '../harness/connection.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { addFileKeys } from '../harness/file-keys.ts'
 import { imageSite } from '../harness/images.ts'
 import { createPerson, createRepository, grant, signIn } from '../harness/people.ts'
 import { everyRow } from '../harness/rows.ts'
@@ -113,6 +114,23 @@ forEachEngine((engine) => {
         }
         await expect({ ...push, credential: pass }, 202)
       }
+    })
+
+    it('is made for credentials of every length, whatever visible characters they have', async () => {
+      await site.pushImage('releases/tool', '1')
+      const all = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x21 + index)).join('')
+      const secrets = [`a.b:c:${all}`.padEnd(512, '.~:'), 'x'.padStart(32, '.')]
+      const wishes = secrets.map((secret, number) => ({
+        ...{ id: `long-${number}`, secret },
+        repositories: [{ repository: 'releases', permissions: ['read'] as const }],
+      }))
+      await addFileKeys(site.service, wishes)
+      for (const secret of secrets) {
+        await expect({ ...pull, credential: null, headers: basic(secret) }, 200)
+        await expect({ ...pull, credential: secret }, 200)
+        await expect({ ...pull, credential: await passFor(secret) }, 200)
+      }
+      await refused({ ...pull, credential: null, headers: basic(`${secrets[0]}x`) })
     })
 
     it('has the form that clients read', async () => {
