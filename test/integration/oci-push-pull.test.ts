@@ -79,6 +79,17 @@ forEachEngine((engine) => {
       }
     })
 
+    it('gets a hundred tags with one push, and no more', async () => {
+      const image = 'releases/much/tagged'
+      const manifest = await newImage(image)
+      const of = (count: number) => Array.from({ length: count }, (_, number) => `t${100 + number}`)
+      await pushManifest(image, manifest, `${manifest.digest}?tag=${of(100)}`)
+      assert.deepEqual((await expect({ path: `/v2/${image}/tags/list` }, 200)).json.tags, of(100))
+      const told = await pushManifest(image, manifest, `${manifest.digest}?tag=${of(101)}`, 400)
+      assert.equal(told.json.errors[0].code, 'TAG_INVALID')
+      await pushManifest(image, manifest, `${manifest.digest}?tag=a&tag=a,a`)
+    })
+
     it('gets several tags with one push, and says which', async () => {
       const manifest = await newImage('releases/tagged')
       const told = await pushManifest('releases/tagged', manifest, `${manifest.digest}?tag=a&tag=b`)

@@ -28,18 +28,23 @@ export interface PromotionFacts {
   readonly comment: string | null
 }
 
-const advance = prepareQuery((q, p: Parameters<{ repository: string }>) =>
+const advance = prepareQuery((q, p: Parameters<{ repository: string; by: number }>) =>
   q
     .updateTable('repositories')
-    .set((eb) => ({ journal_head: eb('journal_head', '+', 1) }))
+    .set((eb) => ({ journal_head: eb('journal_head', '+', p('by')) }))
     .where('id', '=', p('repository'))
     .returning('journal_head'),
 )
 
-export const nextSequence = async (tx: Transaction, repository: string): Promise<number> => {
-  const [row] = await advance(tx, { repository })
+/** The next sequences, so many of them: the last one. */
+export const nextSequence = async (tx: Transaction, repository: string, by = 1): Promise<number> => {
+  const [row] = await advance(tx, { repository, by })
   if (row === undefined) throw new Error(`there is no repository ${repository} to keep a journal`)
   return row.journal_head
+}
+
+export const insertJournalRows = async (tx: Transaction, rows: readonly JournalTable[]): Promise<void> => {
+  await tx.insertInto('journal').values(rows).execute()
 }
 
 export const insertJournalRow = prepareQuery(

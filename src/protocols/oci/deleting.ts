@@ -9,9 +9,10 @@ import type { ImageScope } from './blobs.ts'
 import { keptBy, settleKept } from './keeping.queries.ts'
 import { deleteImageWithoutManifests, deleteManifestRows, findManifest } from './manifests.queries.ts'
 import { imageKept, manifestUnknown } from './refusals.ts'
+import { refuseImmutable } from './retention/immutable-tags.ts'
 import { stagedAmong } from './staged.queries.ts'
-import { appendRemovals, deleteTagsOf, tagsOf } from './tags.queries.ts'
-import { removeTag, tellOfRemoval } from './tags.ts'
+import { deleteTagsOf, tagsOf } from './tags.queries.ts'
+import { removeTag, removeTagsOf, tellOfTags } from './tags.ts'
 import { type Digest, isTag } from './vocabulary.ts'
 
 interface Deps {
@@ -35,7 +36,7 @@ interface Unwanted {
   readonly blob_id: string
 }
 
-/** Tags that are taken away by one transaction: a quarter of a second, in which nobody else changes the repository. */
+/** Tags that are taken away by one transaction, so that others who change the repository do not wait long for it. */
 const tagsAtOnce = 500
 
 /**
@@ -60,11 +61,26 @@ export const deleteTag = async ({ database, clock }: Deps, scope: Scope, tag: st
  * fewer tags; the next try goes on.
  */
 export const deleteManifest = async (deps: DeletingDeps, scope: Scope, digest: Digest): Promise<void> => {
-  let told = await deleteSome(deps, scope, digest)
+  let told = await deleteSome(deps, scope, digest, refuseKept)
   if (told === 'unknown') throw manifestUnknown(digest.text)
   while (told === 'fewer tags') {
     deps.reach('image.untagged')
-    told = await deleteSome(deps, scope, digest)
+    told = await deleteSome(deps, scope, digest, refuseStaged)
+  }
+}
+
+const refuseStaged = async (tx: Transaction, { id, digest }: Unwanted): Promise<void> => {
+  if ((await stagedAmong(tx, [id])).has(id))
+    throw imageKept(`${digest} has a stage; take it from it first.`, { digest })
+}
+
+/** Looks at all tags before the first of them goes. */
+const refuseKept = async (tx: Transaction, manifest: Unwanted): Promise<void> => {
+  await refuseStaged(tx, manifest)
+  for (let tags = await tagsOf(tx, manifest.id, tagsAtOnce); ; ) {
+    await refuseImmutable(tx, manifest.repository, tags)
+    if (tags.length < tagsAtOnce) return
+    tags = await tagsOf(tx, manifest.id, tagsAtOnce, tags.at(-1))
   }
 }
 
@@ -72,23 +88,22 @@ const deleteSome = (
   { database, clock }: Deps,
   { repository, name, owner }: Scope,
   digest: Digest,
+  refuse: (tx: Transaction, manifest: Unwanted) => Promise<void>,
 ): Promise<'gone' | 'fewer tags' | 'unknown'> =>
   database.transaction(async (tx) => {
     await lockRepository(tx, repository)
     const found = await findManifest(tx, { repository, name }, digest)
     if (found === undefined) return 'unknown'
-    if ((await stagedAmong(tx, [found.id])).has(found.id))
-      throw imageKept(`${digest.text} has a stage; take it from it first.`, { digest: digest.text })
-    const now = timestamp(clock.now())
     const manifest = { ...found, repository, name }
+    await refuse(tx, manifest)
+    const now = timestamp(clock.now())
     const tags = await tagsOf(tx, found.id, tagsAtOnce)
+    await refuseImmutable(tx, repository, tags)
     if (tags.length < tagsAtOnce) {
       await deleteRows(tx, manifest, { actor: owner, now, since: now })
       return 'gone'
     }
-    await appendRemovals(tx, { manifestId: found.id, tags, now, actor: owner })
-    await takeTags(tx, manifest, tags, { actor: owner, now })
-    await settleKept(tx, [found.id], now)
+    await removeTagsOf(tx, manifest, tags, { actor: owner, now })
     return 'fewer tags'
   })
 
@@ -102,8 +117,11 @@ export const deleteRows = async (
   { actor, now, since }: { readonly actor: string; readonly now: string; readonly since: string },
 ): Promise<void> => {
   const { id, repository, name, digest, digest512 } = manifest
-  for (let tags = await tagsOf(tx, id, tagsAtOnce); tags.length > 0; tags = await tagsOf(tx, id, tagsAtOnce))
-    await takeTags(tx, manifest, tags, { actor, now })
+  for (let tags = await tagsOf(tx, id, tagsAtOnce); tags.length > 0; tags = await tagsOf(tx, id, tagsAtOnce)) {
+    // Of their moves there is nothing to write down: they go with the manifest.
+    await deleteTagsOf(tx, manifest, tags)
+    await tellOfTags(tx, manifest, tags, 'tag.remove', { manifestId: id, actor, now })
+  }
   const kept = await keptBy(tx, { repository, name }, { id, digest, digest512 })
   const blobs = await deleteManifestRows(tx, manifest)
   await settleKept(tx, kept, since)
@@ -117,15 +135,4 @@ export const deleteRows = async (
     actor,
     occurredAt: now,
   })
-}
-
-/** Takes tags from a manifest that is to go, and its history with it. */
-const takeTags = async (
-  tx: Transaction,
-  { id, repository, name }: Unwanted,
-  tags: readonly string[],
-  { actor, now }: { readonly actor: string; readonly now: string },
-): Promise<void> => {
-  await deleteTagsOf(tx, id, tags)
-  for (const tag of tags) await tellOfRemoval(tx, { repository, name }, tag, { manifestId: id, actor, now })
 }

@@ -9,7 +9,7 @@ import { toSha256 } from '../../kernel/digest.ts'
 import { deleteBlob, receiveBlob } from './blobs.ts'
 import { deleteManifest, deleteTag } from './deleting.ts'
 import { listImages } from './images.ts'
-import { blobAt, manifestAt, refersTo, refuseLongName, refuseReversed, tagWanted } from './lookup.ts'
+import { blobAt, manifestAt, refersTo, refuseLongName, refuseManyTags, refuseReversed, tagWanted } from './lookup.ts'
 import { mountBlob } from './mounting.ts'
 import * as operations from './operations.ts'
 import { pushManifest } from './pushing.ts'
@@ -154,6 +154,7 @@ export const ociHandlers = (deps: OciDeps): BoundOperation[] => {
       const reference = refersTo(path.reference)
       const beside = (query.tag ?? []).flatMap((texts) => texts.split(',')).map(tagWanted)
       const tags = reference.digest === null ? [tagWanted(path.reference), ...beside] : beside
+      refuseManyTags(beside)
       if (tags.length > 0) refuseUnlessHeld(await deps.heldActions(caller, path.repository), 'asset.write')
       const { digest, subject } = await pushManifest(deps, scope, {
         ...{ bytes: body.bytes, contentType: body.mediaType, digest: reference.digest, tags },

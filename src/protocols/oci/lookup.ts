@@ -1,7 +1,7 @@
 import type { Queries } from '../../database/database.ts'
 import type { OciBlobsTable } from '../../database/tables/images.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { imageNameMaxCharacters } from '../../kernel/limits/oci.ts'
+import { imageNameMaxCharacters, tagsPerPushMax } from '../../kernel/limits/oci.ts'
 import { findBlob } from './blobs.queries.ts'
 import { type FoundManifest, findManifest, findTagged } from './manifests.queries.ts'
 import { blobUnknown, digestInvalid, manifestUnknown, nameInvalid, tagInvalid } from './refusals.ts'
@@ -47,6 +47,12 @@ export interface At {
   readonly manifest: FoundManifest
   /** The digest to call it by. */
   readonly called: string
+}
+
+/** 400 for more tags than one push may set, however they are listed. */
+export const refuseManyTags = (tags: readonly string[]): void => {
+  if (tags.length > tagsPerPushMax)
+    throw tagInvalid(`A push sets at most ${tagsPerPushMax} tags beside its own; this one names ${tags.length}.`)
 }
 
 /** The manifest that a reference leads to, or null. */

@@ -20,7 +20,7 @@ import {
   manifestsAmong,
 } from './manifests.queries.ts'
 import { digestInvalid, Refusal } from './refusals.ts'
-import { type ImageName, setTag } from './tags.ts'
+import { type ImageName, setTags } from './tags.ts'
 import { type Digest, sha256Digest } from './vocabulary.ts'
 
 /** A manifest as it comes. */
@@ -64,10 +64,8 @@ export const pushManifest = async (
   const body = { digest, declaredBytes: bytes.byteLength, pieces: new OnePiece(bytes) }
   await receiveBlob(deps, scope, body, async (tx, blobId, now) => {
     const id = await putManifest(deps, tx, scope, { manifest, platforms, sha256, digest, blobId, now })
-    for (const tag of new Set(tags)) {
-      const tagged = { manifestId: id, algorithm: digest.algorithm }
-      await setTag(tx, scope, tag, tagged, { actor: scope.owner, now })
-    }
+    const tagged = { manifestId: id, algorithm: digest.algorithm }
+    await setTags(tx, scope, tags, tagged, { actor: scope.owner, now })
   })
   return { digest, subject: manifest.subject }
 }

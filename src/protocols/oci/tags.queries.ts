@@ -19,17 +19,25 @@ const page = prepareQuery((q, p: Parameters<Here & { last: string; limit: number
 export const tagPage = async (q: Queries, here: Here, last: string, limit: number): Promise<string[]> =>
   (await page(q, { ...here, last, limit })).map(({ tag }) => tag)
 
-export const findTag = (tx: Transaction, { repository, name }: Here, tag: string): Promise<OciTagsTable | undefined> =>
+/** Those of some tags that are there. */
+export const tagsAmong = (
+  tx: Transaction,
+  { repository, name }: Here,
+  tags: readonly string[],
+): Promise<OciTagsTable[]> =>
   tx
     .selectFrom('oci_tags')
     .selectAll()
     .where('repository', '=', repository)
     .where('name', '=', name)
-    .where('tag', '=', tag)
-    .executeTakeFirst()
+    .where('tag', 'in', tags)
+    .execute()
+
+export const findTag = async (tx: Transaction, here: Here, tag: string): Promise<OciTagsTable | undefined> =>
+  (await tagsAmong(tx, here, [tag]))[0]
 
 /** How many tags an image has changes. */
-const countTags = async (tx: Transaction, { repository, name }: Here, by: 1 | -1): Promise<void> => {
+const countTags = async (tx: Transaction, { repository, name }: Here, by: number): Promise<void> => {
   await tx
     .updateTable('oci_images')
     .set((eb) => ({ tags: eb('tags', '+', by) }))
@@ -38,24 +46,33 @@ const countTags = async (tx: Transaction, { repository, name }: Here, by: 1 | -1
     .execute()
 }
 
-/** The tag is there now, wherever it was, or new. */
-export const putTag = async (tx: Transaction, row: OciTagsTable, isNew: boolean): Promise<void> => {
-  const { manifest_id, algorithm, moved_at, actor } = row
-  if (isNew) await countTags(tx, row, 1)
+/** Tags of an image are there now, wherever they were; so many of them are new. */
+export const putTags = async (
+  tx: Transaction,
+  here: Here,
+  rows: readonly OciTagsTable[],
+  added: number,
+): Promise<void> => {
+  if (added > 0) await countTags(tx, here, added)
   await tx
     .insertInto('oci_tags')
-    .values(row)
+    .values(rows)
     .onConflict((conflict) =>
-      conflict.columns(['repository', 'name', 'tag']).doUpdateSet({ manifest_id, algorithm, moved_at, actor }),
+      conflict.columns(['repository', 'name', 'tag']).doUpdateSet((eb) => ({
+        manifest_id: eb.ref('excluded.manifest_id'),
+        algorithm: eb.ref('excluded.algorithm'),
+        moved_at: eb.ref('excluded.moved_at'),
+        actor: eb.ref('excluded.actor'),
+      })),
     )
     .execute()
 }
 
-/** The tag stays where it is, and answers with another digest. */
-export const callTag = async (
+/** Tags stay where they are, and answer with another digest. */
+export const callTags = async (
   tx: Transaction,
   { repository, name }: Here,
-  tag: string,
+  tags: readonly string[],
   algorithm: OciTagsTable['algorithm'],
 ): Promise<void> => {
   await tx
@@ -63,18 +80,8 @@ export const callTag = async (
     .set({ algorithm })
     .where('repository', '=', repository)
     .where('name', '=', name)
-    .where('tag', '=', tag)
-    .execute()
-}
-
-/** Of an image that has it. */
-export const deleteTag = async (tx: Transaction, { repository, name }: Here, tag: string): Promise<void> => {
-  await countTags(tx, { repository, name }, -1)
-  await tx
-    .deleteFrom('oci_tags')
-    .where('repository', '=', repository)
-    .where('name', '=', name)
-    .where('tag', '=', tag)
+    .where('tag', 'in', tags)
+    .where('algorithm', '!=', algorithm)
     .execute()
 }
 
@@ -100,89 +107,59 @@ export const tagsCalled = async (
       .execute()
   ).map(({ tag }) => tag)
 
-/** Some tags of a manifest, in order. */
-export const tagsOf = async (tx: Transaction, manifestId: string, limit: number): Promise<string[]> =>
+/** Tags of a manifest behind one, in order. */
+export const tagsOf = async (tx: Transaction, manifestId: string, limit: number, last = ''): Promise<string[]> =>
   (
     await tx
       .selectFrom('oci_tags')
       .select('tag')
       .where('manifest_id', '=', manifestId)
+      .where('tag', '>', last)
       .orderBy('tag')
       .limit(limit)
       .execute()
   ).map(({ tag }) => tag)
 
-export const deleteTagsOf = async (tx: Transaction, manifestId: string, tags: readonly string[]): Promise<void> => {
-  await tx.deleteFrom('oci_tags').where('manifest_id', '=', manifestId).where('tag', 'in', tags).execute()
-}
-
-interface Removals {
-  readonly manifestId: string
-  /** All of them at it. */
-  readonly tags: readonly string[]
-  readonly now: string
-  readonly actor: string
-}
-
-/** Writes down that tags are taken from a manifest, as the next move of each. */
-export const appendRemovals = async (tx: Transaction, { manifestId, tags, now, actor }: Removals): Promise<void> => {
-  await tx
-    .insertInto('oci_tag_moves')
-    .columns(['repository', 'name', 'tag', 'revision', 'manifest_id', 'removed', 'moved_at', 'actor'])
-    .expression((eb) =>
-      eb
-        .selectFrom('oci_tags as t')
-        .select((of) => [
-          't.repository',
-          't.name',
-          't.tag',
-          of(
-            of
-              .selectFrom('oci_tag_moves as v')
-              .select((last) => last.fn.max('v.revision').as('revision'))
-              .whereRef('v.repository', '=', 't.repository')
-              .whereRef('v.name', '=', 't.name')
-              .whereRef('v.tag', '=', 't.tag'),
-            '+',
-            1,
-          ).as('revision'),
-          't.manifest_id',
-          of.lit(1).as('removed'),
-          of.val(now).as('moved_at'),
-          of.val(actor).as('actor'),
-        ])
-        .where('t.manifest_id', '=', manifestId)
-        .where('t.tag', 'in', tags),
-    )
-    .execute()
-}
-
-/** Writes down a move as the next one of its tag, and forgets those that are too many. */
-export const appendMove = async (
+/** Of a manifest that has all of them. */
+export const deleteTagsOf = async (
   tx: Transaction,
-  move: Omit<OciTagMovesTable, 'revision'>,
+  manifest: Here & { readonly id: string },
+  tags: readonly string[],
+): Promise<void> => {
+  await tx.deleteFrom('oci_tags').where('manifest_id', '=', manifest.id).where('tag', 'in', tags).execute()
+  await countTags(tx, manifest, -tags.length)
+}
+
+/** Tags of an image that all move the same way. */
+export interface Moves extends Pick<OciTagMovesTable, 'manifest_id' | 'removed' | 'moved_at' | 'actor'> {
+  readonly tags: readonly string[]
+}
+
+/** Writes down moves as the next one of each tag, and forgets those that are too many. */
+export const appendMoves = async (
+  tx: Transaction,
+  { repository, name }: Here,
+  { tags, ...move }: Moves,
   kept: number,
 ): Promise<void> => {
-  const { repository, name, tag } = move
-  const newest = await tx
+  const known = await tx
     .selectFrom('oci_tag_moves')
-    .select('revision')
+    .select((eb) => ['tag', eb.fn.max('revision').as('revision')])
     .where('repository', '=', repository)
     .where('name', '=', name)
-    .where('tag', '=', tag)
-    .orderBy('revision', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  const revision = (newest?.revision ?? 0) + 1
-  await tx
-    .insertInto('oci_tag_moves')
-    .values({ ...move, revision })
+    .where('tag', 'in', tags)
+    .groupBy('tag')
     .execute()
-  await tx
-    .deleteFrom('oci_tag_moves')
-    .where('repository', '=', repository)
-    .where('name', '=', name)
-    .where('tag', '=', tag)
-    .where('revision', '<=', revision - kept)
-    .execute()
+  const newest = new Map(known.map(({ tag, revision }) => [tag, revision]))
+  const rows = tags.map((tag) => ({ repository, name, tag, ...move, revision: (newest.get(tag) ?? 0) + 1 }))
+  await tx.insertInto('oci_tag_moves').values(rows).execute()
+  for (const { tag, revision } of rows)
+    if (revision > kept)
+      await tx
+        .deleteFrom('oci_tag_moves')
+        .where('repository', '=', repository)
+        .where('name', '=', name)
+        .where('tag', '=', tag)
+        .where('revision', '<=', revision - kept)
+        .execute()
 }

@@ -1,9 +1,9 @@
 import type { Queries, Transaction } from '../../database/database.ts'
-import { appendJournal } from '../../journal/repository/journal.ts'
+import { appendJournalOfMany } from '../../journal/repository/journal.ts'
 import { tagMovesMax, tagsPageDefault, tagsPageMax } from '../../kernel/limits/oci.ts'
 import { settleKept } from './keeping.queries.ts'
 import { refuseImmutable } from './retention/immutable-tags.ts'
-import { appendMove, callTag, deleteTag, findTag, putTag, tagPage } from './tags.queries.ts'
+import { appendMoves, callTags, deleteTagsOf, findTag, putTags, tagPage, tagsAmong } from './tags.queries.ts'
 import type { Algorithm } from './vocabulary.ts'
 
 /** An image by its whole name. */
@@ -17,9 +17,6 @@ interface Move {
   readonly now: string
 }
 
-/** How a line of the journal calls a tag. */
-const calledTag = (name: string, tag: string): string => `${name}:${tag}`
-
 /** A manifest, and by which of its digests a tag is to call it. */
 export interface Tagged {
   readonly manifestId: string
@@ -27,72 +24,74 @@ export interface Tagged {
 }
 
 /**
- * Moves a tag to a manifest of its name; where it is there already, nothing is told. What it was at is kept for the
- * grace period. The caller's transaction has the lock of the repository. 409 `tag_immutable` for one that stays where
+ * Moves tags to a manifest of their name; where they are there already, nothing is told. What they were at is kept for
+ * the grace period. The caller's transaction has the lock of the repository. 409 `tag_immutable` for one that stays where
  * it is.
  */
-export const setTag = async (
+export const setTags = async (
   tx: Transaction,
   image: ImageName,
-  tag: string,
+  tags: readonly string[],
   { manifestId, algorithm }: Tagged,
   { actor, now }: Move,
 ): Promise<void> => {
-  const before = await findTag(tx, image, tag)
-  if (before?.manifest_id === manifestId) {
-    if (before.algorithm !== algorithm) await callTag(tx, image, tag, algorithm)
-    return
-  }
+  if (tags.length === 0) return
+  const before = new Map((await tagsAmong(tx, image, tags)).map((row) => [row.tag, row]))
+  const [staying, moving] = [[] as string[], [] as string[]]
+  for (const tag of new Set(tags)) (before.get(tag)?.manifest_id === manifestId ? staying : moving).push(tag)
+  if (staying.length > 0) await callTags(tx, image, staying, algorithm)
+  const moved = moving.filter((tag) => before.has(tag))
+  await refuseImmutable(tx, image.repository, moved)
+  if (moving.length === 0) return
   const { repository, name } = image
-  if (before !== undefined) await refuseImmutable(tx, repository, tag)
-  const move = { repository, name, tag, manifest_id: manifestId, moved_at: now, actor }
-  await putTag(tx, { ...move, algorithm }, before === undefined)
-  await appendMove(tx, { ...move, removed: 0 }, tagMovesMax)
-  await settleKept(tx, before === undefined ? [manifestId] : [manifestId, before.manifest_id], now)
-  await appendJournal(tx, {
-    repository,
-    action: 'tag.set',
-    artifactId: manifestId,
-    detail: calledTag(name, tag),
-    actor,
-    occurredAt: now,
-  })
+  const move = { manifest_id: manifestId, moved_at: now, actor }
+  const rows = moving.map((tag) => ({ repository, name, tag, algorithm, ...move }))
+  await putTags(tx, image, rows, moving.length - moved.length)
+  await appendMoves(tx, image, { ...move, removed: 0, tags: moving }, tagMovesMax)
+  await settleKept(tx, [...new Set([manifestId, ...moved.flatMap((tag) => before.get(tag)?.manifest_id ?? [])])], now)
+  await tellOfTags(tx, image, moving, 'tag.set', { manifestId, actor, now })
 }
 
+/** The same of one. */
+export const setTag = (tx: Transaction, image: ImageName, tag: string, tagged: Tagged, move: Move): Promise<void> =>
+  setTags(tx, image, [tag], tagged, move)
+
 /** Takes a tag away; false where there is none. Lock and refusal as above. */
-export const removeTag = async (
-  tx: Transaction,
-  image: ImageName,
-  tag: string,
-  { actor, now }: Move,
-): Promise<boolean> => {
+export const removeTag = async (tx: Transaction, image: ImageName, tag: string, move: Move): Promise<boolean> => {
   const before = await findTag(tx, image, tag)
   if (before === undefined) return false
-  const { repository, name } = image
-  await refuseImmutable(tx, repository, tag)
-  const { manifest_id } = before
-  await deleteTag(tx, image, tag)
-  await appendMove(tx, { repository, name, tag, manifest_id, removed: 1, moved_at: now, actor }, tagMovesMax)
-  await settleKept(tx, [manifest_id], now)
-  await tellOfRemoval(tx, image, tag, { manifestId: manifest_id, actor, now })
+  await refuseImmutable(tx, image.repository, [tag])
+  await removeTagsOf(tx, { ...image, id: before.manifest_id }, [tag], move)
   return true
 }
 
-/** The line of the journal for a tag that is taken away. */
-export const tellOfRemoval = (
+/** Takes tags from the manifest that they are at, which may be kept by nothing then. */
+export const removeTagsOf = async (
+  tx: Transaction,
+  manifest: ImageName & { readonly id: string },
+  tags: readonly string[],
+  { actor, now }: Move,
+): Promise<void> => {
+  const { id } = manifest
+  await deleteTagsOf(tx, manifest, tags)
+  await appendMoves(tx, manifest, { manifest_id: id, removed: 1, moved_at: now, actor, tags }, tagMovesMax)
+  await settleKept(tx, [id], now)
+  await tellOfTags(tx, manifest, tags, 'tag.remove', { manifestId: id, actor, now })
+}
+
+/** Lines of the journal, one for each tag. */
+export const tellOfTags = (
   tx: Transaction,
   { repository, name }: ImageName,
-  tag: string,
+  tags: readonly string[],
+  action: 'tag.set' | 'tag.remove',
   { manifestId, actor, now }: Move & { readonly manifestId: string },
 ): Promise<void> =>
-  appendJournal(tx, {
-    repository,
-    action: 'tag.remove',
-    artifactId: manifestId,
-    detail: calledTag(name, tag),
-    actor,
-    occurredAt: now,
-  })
+  appendJournalOfMany(
+    tx,
+    { repository, action, actor, occurredAt: now },
+    tags.map((tag) => ({ artifactId: manifestId, detail: `${name}:${tag}` })),
+  )
 
 export interface TagPage {
   readonly tags: readonly string[]

@@ -5,7 +5,7 @@ import { Failure } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { manifestsAtOnce, promotedBlobsMax } from '../../../kernel/limits/oci.ts'
 import { keptBy, settleKept } from '../keeping.queries.ts'
-import { countNew, insertImage, manifestsAmong, setDigest512 } from '../manifests.queries.ts'
+import { countNew, insertImage, keepAnew, manifestsAmong } from '../manifests.queries.ts'
 import type { ImageName } from '../tags.ts'
 import {
   blobsLackingIn,
@@ -65,7 +65,11 @@ export const copyManifests = async (
   const called = copies.filter(
     ({ source }) => source.digest512 !== null && there.get(source.digest)?.digest512 === null,
   )
-  for (const { source, id } of called) if (source.digest512 !== null) await setDigest512(tx, id, source.digest512)
+  for (const { source, id, created: isNew } of copies)
+    if (!isNew) {
+      const digest512 = there.get(source.digest)?.digest512 ?? source.digest512
+      await keepAnew(tx, id, { digest512, now })
+    }
   if (created.length > 0) {
     await insertImage(tx, to, now)
     for (const { source, id } of created) await copyManifestRows(tx, { source: source.id, id, to, actor, now })

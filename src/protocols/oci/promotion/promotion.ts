@@ -3,7 +3,7 @@ import { lockRepositories } from '../../../database/locks.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
-import { type At, findAt, refersTo } from '../lookup.ts'
+import { type At, findAt, refersTo, refuseLongName } from '../lookup.ts'
 import { manifestUnknown } from '../refusals.ts'
 import { giveStages, type ImageStage } from '../stages/stages.ts'
 import { findTag } from '../tags.queries.ts'
@@ -71,6 +71,7 @@ export const promote = async (
   wanted: Promotion,
   actor: string,
 ): Promise<Promoted> => {
+  refuseLongName(wanted.to)
   const promoted = await deps.database.transaction(async (tx) => {
     const { repository, name, reference } = source
     // Claims are not locked: under the lock of their repository none of them ends.

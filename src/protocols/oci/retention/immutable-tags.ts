@@ -33,13 +33,16 @@ export const immutableTagsOf = async (q: Queries, repository: string): Promise<I
   view(await findImmutableTags(q, repository))
 
 /**
- * 409 `tag_immutable` for a tag that is there and stays where it is. Asked under the lock of the repository, so that
- * nothing moves beside a list that is being saved.
+ * 409 `tag_immutable` for the first of some tags that are there which stays where it is. Asked under the lock of the
+ * repository, so that nothing moves beside a list that is being saved.
  */
-export const refuseImmutable = async (tx: Transaction, repository: string, tag: string): Promise<void> => {
+export const refuseImmutable = async (tx: Transaction, repository: string, tags: readonly string[]): Promise<void> => {
+  if (tags.length === 0) return
   const { patterns } = await immutableTagsOf(tx, repository)
-  const pattern = patterns.find((each) => matchesPattern(each, tag))
-  if (pattern !== undefined) throw tagImmutable(tag, pattern)
+  for (const tag of tags) {
+    const pattern = patterns.find((each) => matchesPattern(each, tag))
+    if (pattern !== undefined) throw tagImmutable(tag, pattern)
+  }
 }
 
 /**
