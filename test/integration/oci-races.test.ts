@@ -47,7 +47,8 @@ forEachEngine((engine) => {
       const image = 'releases/moved'
       const tags = Array.from({ length: 1_000 }, (_, number) => `t${String(number).padStart(3, '0')}`)
       const atOnce = 25
-      // Each client has a manifest of its own, so that every move is one, and goes through the tags from another one on.
+      // Each client has a manifest of its own, so that every move is one, and goes through the tags from another one
+      // on.
       const move = async (client: number): Promise<void> => {
         const manifest = await newImage(image)
         for (let at = 0; at < tags.length; at += atOnce) {

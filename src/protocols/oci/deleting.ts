@@ -57,8 +57,8 @@ export const deleteTag = async ({ database, clock }: Deps, scope: Scope, tag: st
  * else keeps it; blobs that it alone named are held as new ones are. 404 without one, 409 for one that has a stage or a
  * tag that stays where it is.
  *
- * Of very many tags some go before it does, in transactions of their own. Whoever dies in between leaves a manifest with
- * fewer tags; the next try goes on.
+ * Of very many tags some go before it does, in transactions of their own. Whoever dies in between leaves a manifest
+ * with fewer tags; the next try goes on.
  */
 export const deleteManifest = async (deps: DeletingDeps, scope: Scope, digest: Digest): Promise<void> => {
   let told = await deleteSome(deps, scope, digest, refuseKept)

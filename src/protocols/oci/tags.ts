@@ -25,8 +25,8 @@ export interface Tagged {
 
 /**
  * Moves tags to a manifest of their name; where they are there already, nothing is told. What they were at is kept for
- * the grace period. The caller's transaction has the lock of the repository. 409 `tag_immutable` for one that stays where
- * it is.
+ * the grace period. The caller's transaction has the lock of the repository. 409 `tag_immutable` for one that stays
+ * where it is.
  */
 export const setTags = async (
   tx: Transaction,
