@@ -101,7 +101,10 @@ forEachEngine((engine) => {
         const told = await pushManifest(image, second, reference, 409)
         const [{ code, message, detail }] = told.json.errors
         assert.equal(code, 'DENIED')
-        assert.match(message, /The tag v1 stays where it is: this repository has "v\*" among its immutable tags\./)
+        assert.match(
+          message,
+          /The tag v1 stays where it is: it matches v\*, which is among the immutable tags of this repository\./,
+        )
         assert.deepEqual(
           { ...detail, requestId: '' },
           { tag: 'v1', pattern: 'v*', reason: 'tag_immutable', requestId: '' },

@@ -210,6 +210,28 @@ describe('clients for images', { timeout: 280_000 }, () => {
     )
   })
 
+  test('hear which tag is immutable, and by which pattern, whoever moves it or takes it away', async () => {
+    const manager = await keyFor({ releases: [...everything, 'storage.manage'] })
+    const path = '/api/v1/repositories/releases/images/immutable-tags'
+    await signedIn()
+    await push('releases/final:v1')
+    const digest = await digestOf('releases/final:v1')
+    await told({ method: 'PUT', path, credential: manager, json: { expectedRevision: 0, patterns: ['v*'] } }, 200)
+    await push('releases/final:v1')
+    const layers = [randomBytes(100)]
+    await writeLayout(join(clients.folder, 'other'), [{ architecture: 'amd64', layers }])
+    const refused = /The tag v1 stays where it is: it matches v\*, which is among the immutable tags of this repository/
+    const moved = await clients.fails('skopeo', 'copy', layout('other'), remote('releases/final:v1'))
+    assert.match(moved, /denied/i)
+    assert.match(moved, refused)
+    assert.match(await clients.fails('skopeo', 'delete', remote('releases/final:v1')), refused)
+    await clients.run('skopeo', 'copy', layout('other'), remote('releases/final:rc1'))
+    await clients.run('podman', 'pull', at('releases/final:rc1'))
+    assert.match(await clients.fails('podman', 'push', at('releases/final:rc1'), remote('releases/final:v1')), refused)
+    assert.equal(await digestOf('releases/final:v1'), digest)
+    await told({ method: 'PUT', path, credential: manager, json: { expectedRevision: 1, patterns: [] } }, 200)
+  })
+
   test('leave a store in which the doctor finds nothing', async () => {
     assert.deepEqual((await askDoctor(service.settings)).damage, [])
   })

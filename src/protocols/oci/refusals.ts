@@ -58,7 +58,7 @@ export const manifestInvalid = one('invalid_request', 'MANIFEST_INVALID')
 export const imageKept = one('image_kept', 'DENIED')
 export const tagImmutable = (tag: string, pattern: string): Refusal =>
   one('tag_immutable', 'DENIED')(
-    `The tag ${tag} stays where it is: this repository has ${JSON.stringify(pattern)} among its immutable tags.`,
+    `The tag ${tag} stays where it is: it matches ${pattern}, which is among the immutable tags of this repository.`,
     { tag, pattern },
   )
 export const blobInUse = one('method_not_allowed', 'UNSUPPORTED')
