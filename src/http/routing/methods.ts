@@ -36,13 +36,18 @@ export const refuseOtherMethods = (
     routes.route({ method, url, config: { template }, onRequest: refuse, handler: refuse })
     refusals.push({ url, form: formOf(url), refusal })
   }
+  // As routes do: a path of its own before one that has a parameter there.
+  refusals.sort((one, other) => openness(one.url) - openness(other.url))
   return (url) => {
     const path = url.split('?', 1)[0] ?? ''
-    // As routes do: a path of its own before one that has a parameter there.
-    const refused = refusals.find(({ url: own }) => own === path) ?? refusals.find(({ form }) => form.test(path))
+    const refused = refusals.find(({ form }) => form.test(path))
     if (refused !== undefined) throw refused.refusal()
   }
 }
+
+/** How much of a path it leaves open: what takes all of the rest leaves most. */
+const openness = (routePath: string): number =>
+  (routePath.match(/:/g)?.length ?? 0) + (routePath.includes('*') ? routePath.length : 0)
 
 const formOf = (routePath: string): RegExp =>
   new RegExp(
