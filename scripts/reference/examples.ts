@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Operation } from '../../src/contract/operation.ts'
 import { patterns } from '../../src/kernel/names.ts'
 import { patterns as ociPatterns } from '../../src/protocols/oci/vocabulary.ts'
@@ -53,6 +54,7 @@ const byName: Readonly<Record<string, string>> = {
   target: 'builds',
   targetImage: 'hello',
   token: 'shown once',
+  tag: 'latest',
   tags: 'latest',
   version: '1.0.0',
 }
@@ -71,6 +73,11 @@ const byPattern: Readonly<Record<string, string>> = {
   [patterns.downloadId]: 'nightly-mirror-0001',
   [ociPatterns.digest]: `sha256:${sha256}`,
 }
+
+const indexType = 'application/vnd.oci.image.index.v1+json'
+/** The manifest of all examples, and one that nobody wants. */
+const index = `{"schemaVersion":2,"mediaType":"${indexType}","manifests":[]}`
+export const unwantedIndex = `{"schemaVersion":2,"mediaType":"${indexType}","manifests":[],"annotations":{"wanted":"no"}}`
 
 /** Bodies in which fields depend on one another. */
 const bodies: Readonly<Record<string, object>> = {
@@ -98,15 +105,13 @@ const bodies: Readonly<Record<string, object>> = {
   putImmutableTags: { expectedRevision: 0, patterns: ['v*', 'release-*'] },
   register: { name: 'ben', password: 'correct horse battery staple' },
   runStoragePolicy: { expectedRevision: 1 },
+  setImageTag: { image: 'hello', tag: 'stable', digest: `sha256:${hash('sha256', index)}`, expectedDigest: null },
   updateUser: { enabled: false },
 }
 
 /** Bytes of a media type, where they are not just any. */
 const files: Readonly<Record<string, readonly [mediaType: string, text: string]>> = {
-  putManifest: [
-    'application/vnd.oci.image.index.v1+json',
-    '{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]}',
-  ],
+  putManifest: [indexType, index],
 }
 
 /** What a path names, where it is not what the others do. */
@@ -121,6 +126,12 @@ const paths: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const queries: Readonly<Record<string, readonly string[]>> = {
   beginBlob: ['digest'],
   explainAccess: ['repository'],
+}
+
+/** What a query says, where it is not what the others do. */
+const queryTexts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  deleteImageManifest: { digest: `sha256:${hash('sha256', unwantedIndex)}` },
+  deleteImageTag: { tag: 'unneeded' },
 }
 
 const fieldsOf = (value: unknown): Record<string, unknown> => ({ ...(typeof value === 'object' ? value : {}) })
@@ -198,7 +209,9 @@ export const exampleRequest = (operation: Operation): ExampleRequest => {
       paths[id]?.[name] ??
       (name === 'assetPath' ? 'app/1.0.0/app.tar.gz' : text(name, pathParameters.properties[name])),
   )
-  const search = new URLSearchParams(required(query, queries[id]).map(([name, schema]) => [name, text(name, schema)]))
+  const search = new URLSearchParams(
+    required(query, queries[id]).map(([name, schema]) => [name, queryTexts[id]?.[name] ?? text(name, schema)]),
+  )
   const sent = Object.fromEntries(
     required(headers).map(([name, schema]) => [name, name === 'idempotency-key' ? `${id}-1` : text(name, schema)]),
   )

@@ -1,3 +1,4 @@
+import type { RepositoryAction } from '../kernel/actions.ts'
 import type { Finding } from '../kernel/finding.ts'
 import type { BoundOperation } from './handler.ts'
 import type { Operation } from './operation.ts'
@@ -7,6 +8,15 @@ import type { Wire } from './wire.ts'
 export interface Check<Needs> {
   readonly of: string
   readonly look: (needs: Needs) => AsyncIterable<Finding>
+}
+
+/** A form of things that repositories hold, such as packages. */
+export interface Format<Needs> {
+  readonly name: string
+  /** Whoever holds this may list them, and is told that there are some. */
+  readonly listedBy: RepositoryAction
+  /** Whether a repository has one: a look into an index. */
+  readonly isIn: (needs: Needs, repository: string) => Promise<boolean>
 }
 
 /**
@@ -32,6 +42,7 @@ export interface Slice<Api, Doctor, Worker, Job, Kept> {
   readonly operations: readonly Operation[]
   readonly handlers: (needs: Api) => readonly BoundOperation[]
   readonly checks: readonly Check<Doctor>[]
+  readonly formats: readonly Format<Doctor>[]
   readonly upkeep: readonly Upkeep<Worker>[]
   /** Kinds of jobs that it does. */
   readonly jobs: readonly Job[]
@@ -49,6 +60,7 @@ export const slice = <Api, Doctor = unknown, Worker = unknown, Job = never, Kept
   operations,
   handlers,
   checks = [],
+  formats = [],
   upkeep = [],
   jobs = [],
   kept = [],
@@ -60,6 +72,7 @@ export const slice = <Api, Doctor = unknown, Worker = unknown, Job = never, Kept
   operations: Object.values(operations).filter(isOperation),
   handlers,
   checks,
+  formats,
   upkeep,
   jobs,
   kept,

@@ -1,5 +1,5 @@
 import type { CheckedDeps } from '../content/checks/checks.ts'
-import type { Check, Slice, Upkeep } from '../contract/slice.ts'
+import type { Check, Format, Slice, Upkeep } from '../contract/slice.ts'
 import { annotations } from '../features/catalog/annotations/slice.ts'
 import { artifacts } from '../features/catalog/artifacts/slice.ts'
 import { assets } from '../features/catalog/assets/slice.ts'
@@ -29,6 +29,7 @@ import { health } from '../features/operating/health/slice.ts'
 import { raw } from '../features/transfers/raw/slice.ts'
 import { uploads } from '../features/transfers/uploads/slice.ts'
 import type { JobKind } from '../jobs/enqueue.ts'
+import { images } from '../protocols/oci/images/slice.ts'
 import { imagePromotion } from '../protocols/oci/promotion/slice.ts'
 import { imageRetention } from '../protocols/oci/retention/slice.ts'
 import { oci } from '../protocols/oci/slice.ts'
@@ -61,9 +62,8 @@ export const resources = [
   [packages],
   [whereabouts],
   [feeds],
-  [imageStages, imagePromotion],
+  [images, imageStages, imagePromotion, imageRetention],
   [oci],
-  [imageRetention],
 ] as const
 
 type Listed = (typeof resources)[number][number]
@@ -88,6 +88,7 @@ export type ProductSlice = Slice<ApiNeeds, CheckedDeps, WorkerNeeds, JobKind<Wor
 export const slices: readonly ProductSlice[] = resources.flat()
 
 export const checksOfSlices: readonly Check<CheckedDeps>[] = slices.flatMap(({ checks }) => checks)
+export const formatsOfSlices: readonly Format<CheckedDeps>[] = slices.flatMap(({ formats }) => formats)
 export const upkeepOfSlices: readonly Upkeep<WorkerNeeds>[] = slices.flatMap(({ upkeep }) => upkeep)
 export const jobsOfSlices: readonly JobKind<WorkerNeeds>[] = slices.flatMap(({ jobs }) => jobs)
 export const keptOfSlices: readonly KeptKind[] = slices.flatMap(({ kept }) => kept)

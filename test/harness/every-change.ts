@@ -52,7 +52,12 @@ export const everyChange = async (catalog: Catalog): Promise<Readonly<Record<str
     ...(await changesOfKeys(place)),
     ...(await changesOfFiles(place)),
     ...images,
-    deleteBlob: { method: 'DELETE', path: String(images['deleteBlob']?.path), credential: keeper },
+    ...Object.fromEntries(
+      ['deleteBlob', 'deleteImageManifest'].map((id) => [
+        id,
+        { method: 'DELETE', path: String(images[id]?.path), credential: keeper },
+      ]),
+    ),
   }
 }
 

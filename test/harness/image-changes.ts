@@ -23,6 +23,10 @@ export const changesOfImages = async ({ service, credential, repository }: Place
   await pushManifest(image, manifestOf({ manifests: [], annotations: { staged: 'yes' } }, indexType), 'staged')
   const staged = { image: 'some/image', reference: 'staged' }
   await expect({ method: 'PUT', path: `${images}/stages/tested`, json: staged }, 200)
+  await pushManifest(image, index, 'unneeded')
+  const deleted = manifestOf({ manifests: [], annotations: { wanted: 'no' } }, indexType)
+  await pushManifest(image, deleted, deleted.digest)
+  const named = 'image=some/image'
   return {
     beginBlob: { method: 'POST', path: uploads, credential },
     appendToBlob: { method: 'PATCH', path: await begun(), credential, body: 'appended' },
@@ -57,6 +61,14 @@ export const changesOfImages = async ({ service, credential, repository }: Place
       path: `${images}/stages/tested?image=some/image&reference=staged`,
       credential,
     },
+    setImageTag: {
+      method: 'PUT',
+      path: `${images}/tags`,
+      credential,
+      json: { image: 'some/image', tag: 'set', digest: index.digest },
+    },
+    deleteImageTag: { method: 'DELETE', path: `${images}/tags?${named}&tag=unneeded`, credential },
+    deleteImageManifest: { method: 'DELETE', path: `${images}/manifests?${named}&digest=${deleted.digest}` },
     deleteManifest: { method: 'DELETE', path: `/v2/${image}/manifests/unwanted`, credential },
   }
 }

@@ -57,6 +57,8 @@ export const pushRichImages = async ({
   ])
     await expect({ path: `${images}/promote`, json: { ...wanted, ...wish } }, 201)
   const asked = (path: string): Ask => ({ path, credential })
+  const listed = (path: string): Ask => asked(images + path)
+  const named = 'image=team/app'
   return {
     getRegistryVersion: [asked('/v2/')],
     listImages: [asked('/v2/_catalog'), asked('/v2/_catalog?n=1')],
@@ -67,6 +69,14 @@ export const pushRichImages = async ({
     explainImage: ['v1', signature.digest].map((reference) =>
       asked(`/api/v1/repositories/${repository}/images/explain?image=team/app&reference=${reference}`),
     ),
+    listRepositoryImages: [listed(''), listed('?limit=1'), listed('?contains=TEAM')],
+    listImageTags: ['', '&order=newest', '&contains=V1&limit=1'].map((more) => listed(`/tags?${named}${more}`)),
+    listRemovedTags: [listed(`/tags/removed?${named}`)],
+    listTagMoves: ['moved', 'gone'].map((tag) => listed(`/tag-moves?${named}&tag=${tag}`)),
+    getImageManifest: ['v1', 'moved', signature.digest, untagged.digest].map((reference) =>
+      listed(`/manifest?${named}&reference=${reference}`),
+    ),
+    listImageReferrers: [listed(`/referrers?${named}&digest=${index.digest}`)],
     listReferrers: [asked(`/v2/${image}/referrers/${index.digest}`)],
     listImagePromotions: [
       asked(`${images}/promotions?image=team/app&reference=v1`),

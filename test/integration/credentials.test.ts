@@ -30,11 +30,11 @@ const groups = {
   'own key': 'activateServiceKey',
   'own job': 'getJob',
   'read access':
-    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions promoteArtifact listPackages resolvePackage getPackageContent listAssetHistory getAssetRevision listAudit listCatalogChanges getAnnotations searchArtifacts explainArtifact listArtifactPaths listRemovedPaths getBlob getManifest listTags listReferrers listImageStages getImmutableTags promoteImage listImagePromotions explainImage',
+    'getRepository getArtifact getArtifactContent createLink listArtifacts getAsset getAssetContent getRaw listAssetPage listAssets getAttachments listAttachmentHistory listArtifactStages listStages listArtifactPromotions listPromotions promoteArtifact listPackages resolvePackage getPackageContent listAssetHistory getAssetRevision listAudit listCatalogChanges getAnnotations searchArtifacts explainArtifact listArtifactPaths listRemovedPaths getBlob getManifest listTags listReferrers listRepositoryImages listImageTags listRemovedTags listTagMoves getImageManifest listImageReferrers listImageStages getImmutableTags promoteImage listImagePromotions explainImage',
   'write access':
-    'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference putAttachments addStage removeStage registerPackage restoreAsset putAnnotations removeAsset removeRaw listDeletedArtifacts restoreDeletedArtifact beginBlob appendToBlob completeBlob getBlobUpload cancelBlob putManifest deleteManifest addImageStage removeImageStage',
+    'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference putAttachments addStage removeStage registerPackage restoreAsset putAnnotations removeAsset removeRaw listDeletedArtifacts restoreDeletedArtifact beginBlob appendToBlob completeBlob getBlobUpload cancelBlob putManifest deleteManifest setImageTag deleteImageTag addImageStage removeImageStage',
   'service keys alone':
-    'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup getStoragePolicy putStoragePolicy previewStorageRun runStoragePolicy listStorageEvents previewRetention applyRetention forgetAssetRevisions deleteBlob putImmutableTags',
+    'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup getStoragePolicy putStoragePolicy previewStorageRun runStoragePolicy listStorageEvents previewRetention applyRetention forgetAssetRevisions deleteBlob deleteImageManifest putImmutableTags',
 } as const
 type Group = keyof typeof groups
 
@@ -87,7 +87,7 @@ const isOfRegistry = (path: string): boolean => /^.v2(?:$|.)/.test(path)
  * has no card.
  */
 const forWriteAlone =
-  'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync removeAsset removeRaw beginBlob appendToBlob completeBlob getBlobUpload cancelBlob putManifest deleteManifest'.split(
+  'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync removeAsset removeRaw beginBlob appendToBlob completeBlob getBlobUpload cancelBlob putManifest deleteManifest deleteImageTag'.split(
     ' ',
   )
 

@@ -81,6 +81,12 @@ export const forEveryReader = [
   'promoteImage',
   'listImagePromotions',
   'explainImage',
+  'listRepositoryImages',
+  'listImageTags',
+  'listRemovedTags',
+  'listTagMoves',
+  'getImageManifest',
+  'listImageReferrers',
 ]
 
 export const operations = catalogue()

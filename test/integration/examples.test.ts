@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { Ajv } from 'ajv'
-import { exampleAnswer, exampleId, exampleRepository, exampleRequest } from '../../scripts/reference/examples.ts'
+import {
+  exampleAnswer,
+  exampleId,
+  exampleRepository,
+  exampleRequest,
+  unwantedIndex,
+} from '../../scripts/reference/examples.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { repositoryActions } from '../../src/kernel/actions.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
@@ -73,9 +79,14 @@ onSqlite((engine) => {
       await expectAnswer(service, { method: 'POST', path, credential: key, body }, 201)
     }
     const index = exampleRequest(putManifest)
-    for (const tag of ['latest', 'unwanted']) {
+    for (const [tag, body] of [
+      ['latest', String(index.body)],
+      ['unwanted', String(index.body)],
+      ['unneeded', String(index.body)],
+      ['nobody-wants', unwantedIndex],
+    ] as const) {
       const path = `/v2/${exampleRepository}/hello/manifests/${tag}`
-      await expectAnswer(service, { ...index, path, credential: key, body: String(index.body) }, 201)
+      await expectAnswer(service, { ...index, path, credential: key, body }, 201)
     }
   })
   after(() => service.stop())

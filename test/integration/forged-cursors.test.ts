@@ -24,6 +24,7 @@ interface Forgery {
 }
 
 const id = newId(Date.now())
+const digest = `sha256:${'0'.repeat(64)}`
 const time = '2026-11-21T14:42:53.431Z'
 
 const packagesOf = (groupKey: string | null) => ({
@@ -44,6 +45,11 @@ const ofPaths = (forge: (position: string) => string, query = ''): Forgery => ({
   forge: (position) => forge(position.join('\n')),
 })
 
+const ofImages = (query: string, listing: readonly unknown[], right: readonly string[]): Forgery => ({
+  ...{ query, right },
+  forge: (position) => opaqueCursor(listing, position),
+})
+
 /** By the id of the operation. */
 const forgeries: Readonly<Record<string, readonly Forgery[]>> = {
   searchEverywhere: ['asc', 'desc'].flatMap((order) => [
@@ -59,10 +65,17 @@ const forgeries: Readonly<Record<string, readonly Forgery[]>> = {
   getRaw: [ofPaths((path) => folderCursor('one', 'some/', path))],
   listArtifactPaths: [ofPaths((path) => pathCursor('one', '', path))],
   listPackages: [packagesOf(null), packagesOf('a')],
+  listRepositoryImages: [ofImages('', ['images', 'one', ''], ['some/image'])],
+  listImageTags: [
+    ofImages('', ['tags', 'one', 'some/image', 'name', ''], ['latest']),
+    ofImages('order=newest&', ['tags', 'one', 'some/image', 'newest', ''], [time, 'latest']),
+  ],
+  listRemovedTags: [ofImages('', ['removed tags', 'one', 'some/image'], [time, 'latest'])],
+  listImageReferrers: [ofImages('', ['referrers', 'one', 'some/image', digest, null], [digest])],
   listImageStages: [
     {
       query: 'stage=tested&',
-      right: ['some/image', `sha256:${'0'.repeat(64)}`, 'tested'],
+      right: ['some/image', digest, 'tested'],
       forge: (position) => opaqueCursor(['stages of images', 'one', 'tested', null, null], position),
     },
   ],
@@ -99,7 +112,7 @@ const plain = [
 ].concat('desc.999999999999999', 'ffffffff-ffff-ffff-ffff-ffffffffffff', `${id}/\0`, `${id}/tested`, 'zz:zz', "'", '-1')
 
 /** What lists are about, where their query says so. */
-const named = { repository: 'one', image: 'some/image', reference: 'latest' }
+const named = { repository: 'one', image: 'some/image', reference: 'latest', digest }
 
 const isOpaque = (query: object): boolean => JSON.stringify(query).includes(JSON.stringify(patterns.opaqueCursor))
 const listings = catalogue().filter(({ query }) => 'after' in query.properties)

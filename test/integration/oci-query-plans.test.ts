@@ -3,6 +3,7 @@ import { after, before, it } from 'node:test'
 import { sql } from 'kysely'
 import { newId } from '../../src/kernel/ids.ts'
 import { promotedBlobsMax } from '../../src/kernel/limits/oci.ts'
+import { opaqueCursor } from '../../src/kernel/opaque-cursor.ts'
 import { hour } from '../../src/kernel/units.ts'
 import { settleImages } from '../../src/protocols/oci/jobs.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
@@ -31,6 +32,7 @@ forEachEngine((engine) => {
   const { expect, pushBlob, pushImage, newImage, pushManifest } = site
   let manifest: Pushed
   let referrer: Pushed
+  let time: string
   before(async () => {
     manifest = await pushImage(image, 'v1')
     referrer = await newImage(image, { subject: described(manifest.text, imageType) })
@@ -49,6 +51,7 @@ forEachEngine((engine) => {
         .where('id', '=', 'releases')
         .executeTakeFirstOrThrow()
       const now = new Date().toISOString()
+      time = now
       const counted = { tags: 0, manifests: 0, pushed_at: now }
       for (let start = 0; start < rowCount; start += 500) {
         const numbers = Array.from({ length: 500 }, (_, index) => start + index)
@@ -117,7 +120,9 @@ forEachEngine((engine) => {
           .execute()
         await q
           .insertInto('oci_tag_moves')
-          .values(tagged.map((row) => ({ ...row, revision: 1, removed: 0 as const })))
+          .values(
+            tagged.map((row, at) => ({ ...row, revision: 1, removed: at % 5 === 0 ? (1 as const) : (0 as const) })),
+          )
           .execute()
         const given = { promoted_at: now, actor: 'account:someone', comment: null }
         await q
@@ -149,6 +154,11 @@ forEachEngine((engine) => {
   it('what is read of images goes by an index, in its order', async () => {
     const base = `/v2/${image}`
     const types = 'artifactType=type/0&artifactType=type/2'
+    const listed = '/api/v1/repositories/releases/images'
+    const named = 'image=app'
+    const removed = ['removed tags', 'releases', 'app']
+    const after = (order: string, part: string, position: readonly string[]): string =>
+      opaqueCursor(['tags', 'releases', 'app', order, part], position)
     const asked: Record<string, string> = {
       'the first tags': `${base}/tags/list?n=20`,
       'tags in the middle': `${base}/tags/list?n=20&last=t3000`,
@@ -166,6 +176,23 @@ forEachEngine((engine) => {
       'stages of a manifest': `${images}/stages?image=app&reference=v1`,
       'promotions of an image': `${images}/promotions?image=app&reference=v1`,
       'the catalog': '/v2/_catalog?n=20',
+      'the card of the repository': '/api/v1/repositories/releases',
+      'the images of a repository': listed,
+      'images in the middle': `${listed}?limit=20&after=${opaqueCursor(['images', 'releases', ''], ['many/3000'])}`,
+      'images by a part of their name': `${listed}?contains=999`,
+      'tags by name': `${listed}/tags?${named}`,
+      'tags by name in the middle': `${listed}/tags?${named}&after=${after('name', '', ['t3000'])}`,
+      'tags by a part of their name': `${listed}/tags?${named}&contains=999`,
+      'the newest tags': `${listed}/tags?${named}&order=newest`,
+      'older tags': `${listed}/tags?${named}&order=newest&after=${after('newest', '', [time, 't3000'])}`,
+      'the newest by a part': `${listed}/tags?${named}&order=newest&contains=99`,
+      'older ones by a part': `${listed}/tags?${named}&order=newest&contains=9&after=${after('newest', '9', [time, 't3'])}`,
+      'removed tags': `${listed}/tags/removed?${named}`,
+      'tags that were removed earlier': `${listed}/tags/removed?${named}&after=${opaqueCursor(removed, [time, 't3000'])}`,
+      'moves of a tag': `${listed}/tag-moves?${named}&tag=t3000`,
+      'earlier moves of a tag': `${listed}/tag-moves?${named}&tag=t3000&before=2`,
+      'an opened manifest': `${listed}/manifest?${named}&reference=v1`,
+      'what refers to it': `${listed}/referrers?${named}&digest=${manifest.digest}`,
       'the catalog from the middle on': '/v2/_catalog?n=20&last=releases/many/3000',
     }
     const faults: string[] = []

@@ -39,6 +39,13 @@ forEachEngine((engine) => {
       getAssetRevision: 'path=folder/file.bin&revision=1',
       explainAccess: 'caller=owner&repository=releases&action=asset.read',
       listWhoMay: 'repository=releases',
+      listImageTags: 'image=some/image',
+      listRemovedTags: 'image=some/image',
+      listTagMoves: 'image=some/image&tag=latest',
+      getImageManifest: 'image=some/image&reference=latest',
+      listImageReferrers: `image=some/image&digest=${samples['digest']}`,
+      listImagePromotions: 'image=some/image&reference=latest',
+      explainImage: 'image=some/image&reference=latest',
     }
     for (const operation of operations.filter(reads)) {
       const query = queries[operation.id]

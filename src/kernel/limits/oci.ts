@@ -22,6 +22,13 @@ export const platformPartMaxCharacters = 64
 /** Tags, and names of images, in one answer: 1.3 MB at most of the longest. */
 export const tagsPageMax = 10_000
 export const tagsPageDefault = 1_000
+/** Tags and images that one page looks through for a part of a name: so many at once (some 3 ms), so many times. */
+export const imageNamesAtOnce = 4_096
+export const imageNamesRounds = 8
+/** Tags that an opened manifest shows of those that lead to it. */
+export const tagsOfManifestMax = 100
+/** Manifests and configs that one process looks into at once: each takes up to two of the largest in memory. */
+export const openedAtOnce = 8
 /** Referrers in one answer, and bytes of their manifests, whose annotations are in it. */
 export const referrersPageMax = 100
 export const referrersPageBytes = 4 * MiB

@@ -10,12 +10,13 @@ import { createPasswords } from '../../features/identity/sessions/passwords.ts'
 import { watchReadiness } from '../../features/operating/health/readiness.ts'
 import type { HttpMetrics } from '../../http/metrics/metrics.ts'
 import type { JournalWatch } from '../../journal/repository/watch.ts'
+import type { RepositoryAction } from '../../kernel/actions.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { grantsMax } from '../../kernel/limits/identity.ts'
 import type { Downloads } from '../downloads.ts'
 import type { Engines } from '../engines.ts'
 import { metricsOfAll, transfersOfAll } from '../process-metrics.ts'
-import { type ApiNeeds, keptOfSlices } from '../slices.ts'
+import { type ApiNeeds, formatsOfSlices, keptOfSlices } from '../slices.ts'
 import { transfersNow } from '../transfers-now.ts'
 import { programVersion } from '../version.ts'
 
@@ -65,6 +66,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     selfRegistration: () => registrationOpen(accounts),
     heldActions: (caller, repository) => heldActions(database.reader, caller, repository),
     heldActionsIn: heldActions,
+    formatsIn: formatsIn(engines),
     heldRepositories: (caller) => heldRepositories(access, caller, '', grantsMax),
     visibleRepositories: (caller, after, limit) => heldRepositories(access, caller, after, limit, ['repository.read']),
     repositoriesHolding: async (caller, needed, after, limit) =>
@@ -76,3 +78,13 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     watch,
   }
 }
+
+/** Which formats a repository has, of those that somebody may list. */
+const formatsIn =
+  (engines: Engines) =>
+  async (repository: string, held: ReadonlySet<RepositoryAction>): Promise<string[]> => {
+    const names: string[] = []
+    for (const { name, listedBy, isIn } of formatsOfSlices)
+      if (held.has(listedBy) && (await isIn(engines, repository))) names.push(name)
+    return names
+  }

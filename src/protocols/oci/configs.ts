@@ -19,7 +19,7 @@ const types: readonly string[] = [
  * What stands in the config of an image; null where it is none, is not here, or cannot be looked into. Throws as
  * `openStored` does.
  */
-const configFields = async (
+export const configFields = async (
   deps: ConfigDeps,
   repository: string,
   { mediaType, digest }: Pick<Config, 'mediaType' | 'digest'>,

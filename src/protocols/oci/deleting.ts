@@ -7,12 +7,12 @@ import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
 import { markIfUnused } from './blobs.queries.ts'
 import type { ImageScope } from './blobs.ts'
 import { keptBy, settleKept } from './keeping.queries.ts'
-import { deleteImageWithoutManifests, deleteManifestRows, findManifest } from './manifests.queries.ts'
+import { deleteImageWithoutManifests, deleteManifestRows, findManifest, findTagged } from './manifests.queries.ts'
 import { imageKept, manifestUnknown } from './refusals.ts'
 import { refuseImmutable } from './retention/immutable-tags.ts'
 import { stagedAmong } from './staged.queries.ts'
 import { deleteTagsOf, tagsOf } from './tags.queries.ts'
-import { removeTag, removeTagsOf, tellOfTags } from './tags.ts'
+import { refuseElsewhere, removeTag, removeTagsOf, tellOfTags } from './tags.ts'
 import { type Digest, isTag } from './vocabulary.ts'
 
 interface Deps {
@@ -20,7 +20,7 @@ interface Deps {
   readonly clock: Clock
 }
 
-interface DeletingDeps extends Deps {
+export interface DeletingDeps extends Deps {
   readonly reach: ReachFaultPoint
 }
 
@@ -41,14 +41,21 @@ const tagsAtOnce = 500
 
 /**
  * Takes a tag away. Its manifest and the tags beside it stay, and so does the line that tells where it was. 404 without
- * one.
+ * one, 409 `revision_mismatch` for one that is not at the digest where it was expected.
  */
-export const deleteTag = async ({ database, clock }: Deps, scope: Scope, tag: string): Promise<void> => {
+export const deleteTag = async (
+  { database, clock }: Deps,
+  scope: Scope,
+  tag: string,
+  expected?: string,
+): Promise<void> => {
   if (!isTag(tag)) throw manifestUnknown(tag.slice(0, 200))
   await database.transaction(async (tx) => {
     await lockRepository(tx, scope.repository)
-    if (!(await removeTag(tx, scope, tag, { actor: scope.owner, now: timestamp(clock.now()) })))
-      throw manifestUnknown(tag)
+    const there = await findTagged(tx, scope, tag)
+    if (there === undefined) throw manifestUnknown(tag)
+    refuseElsewhere(tag, there, expected)
+    await removeTag(tx, scope, tag, { actor: scope.owner, now: timestamp(clock.now()) })
   })
 }
 

@@ -143,6 +143,11 @@ export const unkept = (tx: Transaction, id: string) =>
     .where('unused_since', 'is not', null)
     .executeTakeFirst()
 
+/** The grace period that a repository was given of its own; null where it has that of the server. */
+export const graceHoursHere = async (q: Queries, repository: string): Promise<number | null> =>
+  (await q.selectFrom('repositories').select('grace_hours').where('id', '=', repository).executeTakeFirst())
+    ?.grace_hours ?? null
+
 /** The oldest: since when the first manifest that nothing keeps is kept by nothing. */
 export const oldestUnkept = (q: Queries, after: string, limit: number) =>
   withOldest(q, after, limit, (eb) =>

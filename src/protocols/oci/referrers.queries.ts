@@ -16,7 +16,7 @@ export const referrerPage = (q: Queries, wanted: Wanted, limit: number) => {
   const page = q
     .selectFrom('oci_manifests as m')
     .innerJoin('oci_blobs as b', 'b.id', 'm.blob_id')
-    .select(['m.id', 'm.digest', 'm.digest512', 'm.media_type', 'm.artifact_type', 'b.size'])
+    .select(['m.id', 'm.digest', 'm.digest512', 'm.media_type', 'm.artifact_type', 'm.pushed_at', 'm.actor', 'b.size'])
     .where('m.repository', '=', repository)
     .where('m.name', '=', name)
     .where('m.subject', '=', subject)

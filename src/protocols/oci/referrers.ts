@@ -9,27 +9,34 @@ interface Asked {
   /** Undefined: all; a list, also an empty text in it, is a filter. */
   readonly artifactTypes: readonly string[] | undefined
   readonly last: string | undefined
+  readonly limit?: number
 }
 
-export interface Referrers {
-  /** An image index. */
-  readonly text: string
-  readonly next: string | null
+/** What refers to a manifest. */
+export interface Referrer {
+  readonly digest: string
+  readonly mediaType: string
+  readonly artifactType: string | null
+  readonly size: number
+  /** JSON object of texts. */
+  readonly annotations: string
+  readonly pushedAt: string
+  readonly actor: string
 }
 
 /**
- * What refers to a manifest, whether that is there or not: a page of it, as an image index. A page ends early where the
- * annotations in it are long.
+ * What refers to a manifest, whether that is there or not: a page of it, in the order of SHA-256, and where the next
+ * one goes on. A page ends early where the annotations in it are long.
  */
-export const listReferrers = async (
+export const referrersOf = async (
   q: Queries,
   { repository, name }: ImageName,
-  { subject, artifactTypes, last = '' }: Asked,
-): Promise<Referrers> => {
+  { subject, artifactTypes, last = '', limit = referrersPageMax }: Asked,
+): Promise<{ readonly referrers: readonly Referrer[]; readonly next: string | null }> => {
   const wanted = { repository, name, subject: subject.text, artifactTypes: artifactTypes ?? [], last }
-  const rows = await referrerPage(q, wanted, referrersPageMax + 1)
+  const rows = await referrerPage(q, wanted, limit + 1)
   let bytes = 0
-  const shown = rows.slice(0, referrersPageMax).filter(({ size }, at) => {
+  const shown = rows.slice(0, limit).filter(({ size }, at) => {
     bytes += size
     return at === 0 || bytes <= referrersPageBytes
   })
@@ -37,19 +44,29 @@ export const listReferrers = async (
     q,
     shown.map(({ id }) => id),
   )
-  const manifests = shown.map((row) => {
-    const described = annotations.get(row.id) ?? '{}'
-    const descriptor = JSON.stringify({
-      mediaType: row.media_type,
-      digest: row.digest512 ?? row.digest,
-      size: row.size,
-      ...(row.artifact_type === null ? {} : { artifactType: row.artifact_type }),
-    })
-    return described === '{}' ? descriptor : `${descriptor.slice(0, -1)},"annotations":${described}}`
+  const referrers = shown.map((row) => ({
+    digest: row.digest512 ?? row.digest,
+    mediaType: row.media_type,
+    artifactType: row.artifact_type,
+    size: row.size,
+    annotations: annotations.get(row.id) ?? '{}',
+    pushedAt: row.pushed_at,
+    actor: row.actor,
+  }))
+  return { referrers, next: rows.length > shown.length ? (shown.at(-1)?.digest ?? null) : null }
+}
+
+/** The same as an image index. */
+export const listReferrers = async (
+  q: Queries,
+  image: ImageName,
+  asked: Asked,
+): Promise<{ readonly text: string; readonly next: string | null }> => {
+  const { referrers, next } = await referrersOf(q, image, asked)
+  const manifests = referrers.map(({ digest, mediaType, artifactType, size, annotations }) => {
+    const descriptor = JSON.stringify({ mediaType, digest, size, ...(artifactType === null ? {} : { artifactType }) })
+    return annotations === '{}' ? descriptor : `${descriptor.slice(0, -1)},"annotations":${annotations}}`
   })
   const head = JSON.stringify({ schemaVersion: 2, mediaType: imageIndexType })
-  return {
-    text: `${head.slice(0, -1)},"manifests":[${manifests.join(',')}]}`,
-    next: rows.length > shown.length ? (shown.at(-1)?.digest ?? null) : null,
-  }
+  return { text: `${head.slice(0, -1)},"manifests":[${manifests.join(',')}]}`, next }
 }

@@ -108,9 +108,9 @@ export const tagsCalled = async (
   ).map(({ tag }) => tag)
 
 /** Tags of a manifest behind one, in order. */
-export const tagsOf = async (tx: Transaction, manifestId: string, limit: number, last = ''): Promise<string[]> =>
+export const tagsOf = async (q: Queries, manifestId: string, limit: number, last = ''): Promise<string[]> =>
   (
-    await tx
+    await q
       .selectFrom('oci_tags')
       .select('tag')
       .where('manifest_id', '=', manifestId)

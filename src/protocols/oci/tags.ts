@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import { appendJournalOfMany } from '../../journal/repository/journal.ts'
+import { Failure } from '../../kernel/failure.ts'
 import { tagMovesMax, tagsPageDefault, tagsPageMax } from '../../kernel/limits/oci.ts'
 import { settleKept } from './keeping.queries.ts'
 import { refuseImmutable } from './retention/immutable-tags.ts'
@@ -55,6 +56,25 @@ export const setTags = async (
 /** The same of one. */
 export const setTag = (tx: Transaction, image: ImageName, tag: string, tagged: Tagged, move: Move): Promise<void> =>
   setTags(tx, image, [tag], tagged, move)
+
+/**
+ * Refuses to go on with a tag that is not where it was expected: at the manifest of a digest, or, with null, nowhere.
+ * 409 `revision_mismatch`.
+ */
+export const refuseElsewhere = (
+  tag: string,
+  at: { readonly digest: string; readonly digest512: string | null } | undefined,
+  expected: string | null | undefined,
+): void => {
+  if (expected === undefined) return
+  if (expected === null ? at === undefined : [at?.digest, at?.digest512].includes(expected)) return
+  throw new Failure(
+    'revision_mismatch',
+    at === undefined
+      ? `There is no tag ${JSON.stringify(tag)}; read it again, then decide.`
+      : `The tag ${JSON.stringify(tag)} is at ${at.digest}; read it again, then decide.`,
+  )
+}
 
 /** Takes a tag away; false where there is none. Lock and refusal as above. */
 export const removeTag = async (tx: Transaction, image: ImageName, tag: string, move: Move): Promise<boolean> => {

@@ -13,6 +13,10 @@ export const artifactsAfter = (
   limit: number,
 ): Promise<ArtifactsTable[]> => listArtifactRows(q, repository, start, limit)
 
+/** Whether a file is published in the repository. */
+export const hasFiles = async (q: Queries, repository: string): Promise<boolean> =>
+  (await listArtifactRows(q, repository, { order: 'asc', after: '' }, 1)).length > 0
+
 /** A published file. Pending, cancelled and deleted ones are missing ones: 404. */
 export const publishedArtifact = async (q: Queries, repository: string, id: string): Promise<ArtifactsTable> => {
   const row = await findArtifactRow(q, repository, id)

@@ -1,4 +1,6 @@
 import { slice } from '../../../contract/slice.ts'
+import type { Database } from '../../../database/database.ts'
+import { hasFiles } from './artifacts.ts'
 import { checkArtifacts } from './checks.ts'
 import { artifactHandlers } from './handlers.ts'
 import * as operations from './operations.ts'
@@ -7,4 +9,12 @@ export const artifacts = slice({
   operations,
   handlers: artifactHandlers,
   checks: [{ of: 'files and claims', look: checkArtifacts }],
+  formats: [
+    {
+      name: 'files',
+      listedBy: 'artifact.list',
+      isIn: ({ database }: { readonly database: Database }, repository: string) =>
+        hasFiles(database.reader, repository),
+    },
+  ],
 })

@@ -37,6 +37,12 @@ export const packagePage = async (
   }
 }
 
+const anyPackage = { order: 'group', descending: false, groupKey: null, nameKey: null, after: null, limit: 1 } as const
+
+/** Whether a package version is registered in the repository. */
+export const hasPackages = async (q: Queries, repository: string): Promise<boolean> =>
+  (await listPackageRows(q, { ...anyPackage, repository })).length > 0
+
 /** At least one, or a page could not go on. */
 const countThatFits = (rows: readonly Pick<PackagesTable, 'manifest_bytes'>[]): number => {
   let bytes = 0

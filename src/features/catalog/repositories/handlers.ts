@@ -9,6 +9,8 @@ import * as operations from './operations.ts'
 import { createRepository, deleteRepository, listRepositories, type RepositoryDeps } from './repositories.ts'
 
 export interface RepositoryHandlerDeps extends RepositoryDeps {
+  /** Names of the formats that are in a repository, of those that whoever holds these actions may list. */
+  readonly formatsIn: (repository: string, held: ReadonlySet<RepositoryAction>) => Promise<string[]>
   readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
   /** Repositories that the caller may see, after an id and ordered by id. */
   readonly visibleRepositories: (
@@ -31,10 +33,11 @@ export const repositoryHandlers = (deps: RepositoryHandlerDeps): BoundOperation[
     const show = ({ repository, actions }: (typeof found)[number]) => card(repository, actions)
     return { status: 200, json: pageOf(found, limit, show, ({ repository }) => repository) }
   }),
-  handle(operations.getRepository, async ({ caller, path }) => ({
-    status: 200,
-    json: card(path.repository, await deps.heldActions(caller, path.repository)),
-  })),
+  handle(operations.getRepository, async ({ caller, path }) => {
+    const held = await deps.heldActions(caller, path.repository)
+    const inUse = await deps.formatsIn(path.repository, held)
+    return { status: 200, json: { ...card(path.repository, held), inUse } }
+  }),
   handle(operations.listAllRepositories, async ({ query }) => {
     const limit = query.limit ?? pageDefault
     const found = await listRepositories(deps, query.after ?? '', limit + 1)

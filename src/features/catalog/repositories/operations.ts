@@ -9,6 +9,11 @@ export const RepositoryCard = fields({
   permissions: Type.Array(oneOf(repositoryActions), { maxItems: repositoryActions.length }),
 })
 
+const CardInUse = fields({
+  ...RepositoryCard.properties,
+  inUse: Type.Array(Type.String({ description: '`files`, `packages`, `images`' })),
+})
+
 export const listRepositories = defineOperation({
   id: 'listRepositories',
   method: 'GET',
@@ -37,7 +42,9 @@ export const getRepository = defineOperation({
   access: { kind: 'repository', actions: ['repository.read'] },
   retry: 'read',
   pathParameters: inRepository,
-  responses: { 200: answers('The card', RepositoryCard) },
+  responses: {
+    200: answers('The card. `inUse` names what there is some of, as far as the caller may list it', CardInUse),
+  },
 })
 
 export const listAllRepositories = defineOperation({

@@ -1,0 +1,21 @@
+import { graceEndMs } from '../../../content/reclaim/grace.ts'
+import type { Database } from '../../../database/database.ts'
+import { timestamp } from '../../../kernel/clock.ts'
+import { graceHoursHere } from '../keeping.queries.ts'
+
+export interface KeepingDeps {
+  readonly database: Pick<Database, 'reader'>
+  /** The server's grace period. */
+  readonly cleanupGraceMs: number
+}
+
+/**
+ * Until when a manifest of a repository is surely kept, by since when nothing keeps it; null while something does.
+ */
+export const keptUntil = async (
+  { database, cleanupGraceMs }: KeepingDeps,
+  repository: string,
+): Promise<(unusedSince: string | null) => string | null> => {
+  const graceHours = await graceHoursHere(database.reader, repository)
+  return (unusedSince) => (unusedSince === null ? null : timestamp(graceEndMs(unusedSince, graceHours, cleanupGraceMs)))
+}
