@@ -63,7 +63,7 @@ export const promotedBlobsMax = 5_000
 export const manifestsAtOnce = 100
 /** Tags of a page of manifests that are looked at together; of more, those of each by themselves. */
 export const tagsLookedAt = 1_000
-/** Tags that a storage policy takes away in one transaction, some ten statements each: a second at most. */
+/** Tags that a storage policy takes away in one transaction, of up to as many images: a second at most. */
 export const tagsPerRemoval = 500
 /** Tags that are called after one manifest: signature, attestation, bill of materials, list of referrers. */
 export const tagsCalledAfterMax = 100

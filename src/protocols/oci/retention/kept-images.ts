@@ -4,7 +4,7 @@ import type { ImageTold, KeptKind, ShownImage, UnwantedImage } from '../../../fe
 import { timestamp } from '../../../kernel/clock.ts'
 import { tagsShownMax } from '../../../kernel/limits/lifecycle.ts'
 import { tagsPerRemoval } from '../../../kernel/limits/oci.ts'
-import { removeTag } from '../tags.ts'
+import { type ImageName, removeTagsOf } from '../tags.ts'
 import { oldestTagsOf, tagsOfAfter } from './counted.queries.ts'
 import { taggedImages } from './counted.ts'
 import { type ImageJudgement, judgeImages, mayGo } from './judgement.ts'
@@ -56,13 +56,13 @@ export const keptImages: KeptKind = {
 /** Takes the tags of a manifest away, those first that came first: so long as some are left, its age stays. */
 const takeTagsAway = async (
   tx: Transaction,
-  image: { readonly repository: string; readonly name: string },
+  image: ImageName,
   manifestId: string,
   by: { readonly actor: string; readonly now: string },
   room: number,
 ): Promise<{ readonly taken: number; readonly left: boolean }> => {
   const found = await oldestTagsOf(tx, manifestId, room + 1)
   const taken = found.slice(0, room)
-  for (const tag of taken) await removeTag(tx, image, tag, by)
+  await removeTagsOf(tx, { ...image, id: manifestId }, taken, by)
   return { taken: taken.length, left: found.length > room }
 }
