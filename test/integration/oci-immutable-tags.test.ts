@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { immutableTagsMax } from '../../src/kernel/limits/oci.ts'
-import { closeConnections, type Told } from '../harness/client.ts'
+import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { imageSite } from '../harness/images.ts'
@@ -131,6 +131,30 @@ forEachEngine((engine) => {
       assert.equal(await digestAt('final'), manifest.digest)
       assert.equal(await digestAt('beside'), manifest.digest)
       await expect(remove('beside'), 202)
+    })
+
+    it('stays for whoever moves or deletes it over JSON, or promotes another to it, as well', async () => {
+      const api = '/api/v1/repositories/releases/images'
+      const there = await pushImage(image, 'v9')
+      const { digest } = await pushImage(image, 'beside')
+      const refused = async (given: Ask): Promise<void> => {
+        const told = await site.ask(given)
+        assert.deepEqual([told.status, told.json.code], [409, 'tag_immutable'], told.text)
+        assert.match(told.json.detail, /The tag v9 stays where it is/)
+      }
+      const put = { method: 'PUT', path: `${api}/tags` }
+      await refused({ ...put, json: { image: 'app', tag: 'v9', digest } })
+      await refused({ method: 'DELETE', path: `${api}/tags?image=app&tag=v9` })
+      const manifest = `${api}/manifests?image=app&digest=${there.digest}`
+      await refused({ method: 'DELETE', path: manifest, credential: site.key })
+      const promotion = { path: `${api}/promote`, json: { image: 'app', reference: 'v9', target: 'second' } }
+      await refused({ ...promotion, json: { ...promotion.json, mode: 'move' } })
+      const again = { ...put, json: { image: 'app', tag: 'v9', digest: there.digest } }
+      assert.equal((await site.ask(again)).status, 200)
+      await pushImage('second/app', 'from')
+      const back = { image: 'app', reference: 'from', target: 'releases', tags: ['v9'] }
+      await refused({ path: '/api/v1/repositories/second/images/promote', json: back })
+      assert.equal(await digestAt('v9'), there.digest)
     })
 
     it('is one of its repository alone, and in the case in which it is written', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { tagsLookedAt, tagsPerPushMax } from '../../src/kernel/limits/oci.ts'
+import { hour } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { ImagePlace } from '../harness/image-policies.ts'
@@ -64,7 +65,11 @@ forEachEngine((engine) => {
         ['new', 'old', 'older'].map((tag) => ({ detail: `app:${tag}`, actor: at.there.actor })),
       )
       await at.isThere('app', old)
-      await at.tag('app', old, 'back')
+      const removed = await at.there.get('/images/tags/removed?image=app')
+      assert.equal(removed.items.length, 3)
+      const back = { image: 'app', tag: 'back', digest: old.digest }
+      bench.service.clock.advance(hour)
+      await at.there.expect({ method: 'PUT', path: '/images/tags', json: back }, 200)
       assert.deepEqual(await at.going(), ['app:newer'])
     })
 
