@@ -47,6 +47,11 @@ export const pushRichImages = async ({
     ['tested', 'moved'],
   ])
     await expect({ method: 'PUT', path: `${images}/stages/${stage}`, json: { image: 'team/app', reference } }, 200)
+  const staged = await newImage(image)
+  await pushManifest(image, staged, staged.digest)
+  const onStage = { image: 'team/app', reference: staged.digest }
+  await expect({ method: 'PUT', path: `${images}/stages/kept`, json: onStage }, 200)
+  await pushImage(`${repository}/moved`, 'v1')
   const immutable = `/api/v1/repositories/${repository}/images/immutable-tags`
   const patterns = { expectedRevision: 0, patterns: ['release-*', 'final'] }
   await expect({ method: 'PUT', path: immutable, credential: keeper, json: patterns }, 200)
@@ -56,6 +61,10 @@ export const pushRichImages = async ({
     { reference: 'moved', mode: 'copy', targetImage: 'copied', tags: ['a', 'b'] },
   ])
     await expect({ path: `${images}/promote`, json: { ...wanted, ...wish } }, 201)
+  await expect(
+    { path: `${images}/promote`, json: { image: 'moved', reference: 'v1', target: 'two', mode: 'move' } },
+    201,
+  )
   const asked = (path: string): Ask => ({ path, credential })
   const listed = (path: string): Ask => asked(images + path)
   const named = 'image=team/app'

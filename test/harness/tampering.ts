@@ -256,6 +256,11 @@ export const tamperings = (engine: 'sqlite' | 'postgres'): readonly Tampering[] 
     /the manifest .+ is kept although/,
   ],
   [
+    'an image that is on a stage no more and stays',
+    ["delete from oci_stages where stage = 'kept'"],
+    /the manifest .+ is kept although/,
+  ],
+  [
     'a manifest that nothing keeps and that stays',
     ['update oci_manifests set unused_since = null where unused_since is not null'],
     /the manifest .+ is kept although/,

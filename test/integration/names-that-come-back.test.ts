@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Catalog } from '../harness/catalog.ts'
-import { closeConnections, type Told } from '../harness/client.ts'
+import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { addFileKeys } from '../harness/file-keys.ts'
+import { pusher } from '../harness/images.ts'
 import { createRepository } from '../harness/people.ts'
 import { newFile, openUpload, publish } from '../harness/publishing.ts'
 import { activeKey, binding, createServiceAccount, freshName, issueRequest } from '../harness/service-keys.ts'
@@ -195,6 +196,28 @@ forEachEngine((engine) => {
         'the-same-key',
       )
       assert.equal(next.status, 201, next.text)
+    })
+
+    it('knows nothing of images that were moved out of the old one', async () => {
+      const repository = await fresh()
+      await letWriterIn(repository)
+      const { secret } = await keyTo(repository)
+      const { token } = catalog.writer
+      const ask = (given: Ask, status: number) => expectAnswer(catalog.service, { credential: token, ...given }, status)
+      const image = `/v2/${repository}/app`
+      const { text, digest } = await pusher(ask).pushImage(`${repository}/app`, 'v1')
+      const json = { image: 'app', reference: 'v1', target: catalog.repository, mode: 'move' }
+      const move = { path: `/api/v1${at(repository, '/images/promote')}`, json }
+      await ask(move, 201)
+      const remove = (path: string) => ask({ method: 'DELETE', path: `${image}/${path}`, credential: secret }, 202)
+      await remove(`manifests/${digest}`)
+      await ask(move, 200)
+      const { config, layers } = JSON.parse(text)
+      for (const blob of [digest, config.digest, layers[0].digest]) await remove(`blobs/${blob}`)
+      await again(repository)
+      await letWriterIn(repository)
+      await ask(move, 404)
+      await catalog.inspection.inOrder()
     })
   })
 })

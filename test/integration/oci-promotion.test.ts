@@ -191,6 +191,7 @@ forEachEngine((engine) => {
         [{ tags: ['-'] }, 400, 'invalid_request'],
         [{ tags: ['a', 'a'] }, 400, 'invalid_request'],
         [{ targetImage: 'UPPER' }, 400, 'invalid_request'],
+        [{ targetImage: 'x'.repeat(250) }, 400, 'invalid_request'],
         [{ stages: ['Stage'] }, 400, 'invalid_request'],
         [{ reference: 'sha256:no' }, 400, 'invalid_request'],
         [{ reference: 'nothing' }, 404, 'not_found'],

@@ -24,6 +24,8 @@ const images = '/api/v1/repositories/releases/images'
 
 /** Who calls, and where they are known; what begins a snapshot in SQLite. */
 const ofTheCaller = /\b(?:group_members|group_grants|sqlite_schema)\b/
+/** Rows that a statement brings along itself. */
+const ofItsOwn = /^SCAN (?:\d+ CONSTANT ROWS|c) /
 /** Of repositories there are as many as people made. */
 const readWhole = /^(?:SCAN|Seq Scan) repositories /
 
@@ -148,7 +150,7 @@ forEachEngine((engine) => {
     assert.ok(queries.length > 1, `${what}: its queries were not seen`)
     const ours = queries.filter(({ sql }) => !ofTheCaller.test(sql))
     const found = await planFaults(site.service.databaseUrl, ours, smallRows)
-    return found.filter((fault) => !readWhole.test(fault)).map((fault) => `${what}: ${fault}`)
+    return found.filter((fault) => !readWhole.test(fault) && !ofItsOwn.test(fault)).map((fault) => `${what}: ${fault}`)
   }
 
   it('what is read of images goes by an index, in its order', async () => {

@@ -201,6 +201,7 @@ forEachEngine((engine) => {
       await pass(100 * hour)
       await settle()
       for (const each of [index, child]) await isThere(each)
+      await inspection.inOrder()
       await remove('kept', index.digest, 'released')
       await pass(23 * hour)
       await settle()

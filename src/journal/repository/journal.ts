@@ -1,5 +1,6 @@
 import type { Transaction } from '../../database/database.ts'
 import { announce } from '../../database/scope.ts'
+import { inPieces } from '../../kernel/pieces.ts'
 import {
   insertJournalRow,
   insertJournalRows,
@@ -28,7 +29,7 @@ export const appendJournal = async (tx: Transaction, entry: JournalEntry): Promi
 }
 
 /** A line of several that say the same of different things. */
-export type OneOfMany = Pick<JournalEntry, 'artifactId' | 'detail'>
+export type OneOfMany = Pick<JournalEntry, 'artifactId' | 'detail' | 'promotion'>
 
 /** Lines that go into one statement. */
 const linesAtOnce = 500
@@ -36,16 +37,19 @@ const linesAtOnce = 500
 /** Appends lines one behind the other, as {@link appendJournal} does each. */
 export const appendJournalOfMany = async (
   tx: Transaction,
-  { repository, action, actor, occurredAt }: Omit<JournalEntry, keyof OneOfMany | 'promotion'>,
+  { repository, action, actor, occurredAt }: Omit<JournalEntry, keyof OneOfMany>,
   many: readonly OneOfMany[],
 ): Promise<void> => {
   if (many.length === 0) return
   const first = (await nextSequence(tx, repository, many.length)) - many.length + 1
-  const rows = many.map(({ artifactId, detail }, at) => ({
-    ...{ repository, sequence: first + at, action, artifact_id: artifactId, detail, actor, occurred_at: occurredAt },
-    ...{ mode: null, peer_repository: null, peer_artifact_id: null, peer_image: null, comment: null },
-  }))
-  for (let at = 0; at < rows.length; at += linesAtOnce) await insertJournalRows(tx, rows.slice(at, at + linesAtOnce))
+  const rows = many.map(({ artifactId, detail, promotion }, at) => {
+    const { mode, peerRepository, peerArtifactId, peerImage, comment } = { ...noPromotion, ...promotion }
+    return {
+      ...{ repository, sequence: first + at, action, artifact_id: artifactId, detail, actor, occurred_at: occurredAt },
+      ...{ mode, peer_repository: peerRepository, peer_artifact_id: peerArtifactId, peer_image: peerImage, comment },
+    }
+  })
+  for (const some of inPieces(rows, linesAtOnce)) await insertJournalRows(tx, some)
   announce(tx, topicOf(repository))
 }
 

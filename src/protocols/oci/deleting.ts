@@ -129,7 +129,7 @@ export const deleteRows = async (
     await deleteTagsOf(tx, manifest, tags)
     await tellOfTags(tx, manifest, tags, 'tag.remove', { manifestId: id, actor, now })
   }
-  const kept = await keptBy(tx, { repository, name }, { id, digest, digest512 })
+  const kept = await keptBy(tx, { repository, name }, [{ id, digest, digest512 }])
   const blobs = await deleteManifestRows(tx, manifest)
   await settleKept(tx, kept, since)
   await markIfUnused(tx, blobs, now)

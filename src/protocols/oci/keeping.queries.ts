@@ -2,6 +2,8 @@ import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 import { withOldest } from '../../content/reclaim/grace.queries.ts'
 import type { Queries, Transaction } from '../../database/database.ts'
 import type { Tables } from '../../database/tables/index.ts'
+import { manifestsAtOnce } from '../../kernel/limits/oci.ts'
+import { inPieces } from '../../kernel/pieces.ts'
 
 type Here = { readonly repository: string; readonly name: string }
 
@@ -69,15 +71,12 @@ export const keptByManifests = async (tx: Transaction, id: string): Promise<bool
     .where((eb) => isKeptByManifests(eb))
     .executeTakeFirst()) !== undefined
 
-/** Manifests that are settled by one statement. */
-const settledAtOnce = 500
-
 /**
  * Manifests that nothing keeps have been unused since `since`, unless they were for longer; others are in use. Those
  * that have a tag and that no other manifest keeps are counted from when the newest came to them.
  */
 export const settleKept = async (tx: Transaction, ids: readonly string[], since: string): Promise<void> => {
-  for (let at = 0; at < ids.length; at += settledAtOnce)
+  for (const some of inPieces(ids, manifestsAtOnce))
     await tx
       .updateTable('oci_manifests as m')
       .set((eb) => ({
@@ -89,7 +88,7 @@ export const settleKept = async (tx: Transaction, ids: readonly string[], since:
           .end(),
         tagged_at: countedFrom(eb),
       }))
-      .where('m.id', 'in', ids.slice(at, at + settledAtOnce))
+      .where('m.id', 'in', some)
       // Those alone of which something else is said.
       .where((eb) =>
         eb.or([
@@ -100,27 +99,34 @@ export const settleKept = async (tx: Transaction, ids: readonly string[], since:
       .execute()
 }
 
-/** Manifests that a manifest keeps while it is there: those that it lists, and those that refer to it. */
+/** Manifests that some of an image keep while they are there: those that they list, and those that refer to them. */
 export const keptBy = async (
   tx: Transaction,
   { repository, name }: Here,
-  { id, digest, digest512 }: { readonly id: string; readonly digest: string; readonly digest512: string | null },
+  manifests: readonly { readonly id: string; readonly digest: string; readonly digest512: string | null }[],
 ): Promise<string[]> => {
-  const here = tx
-    .selectFrom('oci_manifests as m')
-    .select('m.id')
-    .where('m.repository', '=', repository)
-    .where('m.name', '=', name)
-  const digests = digest512 === null ? [digest] : [digest, digest512]
-  const referrers = await here.where('m.subject', 'in', digests).execute()
-  const listed = tx
-    .selectFrom('oci_references')
-    .select('digest')
-    .where('manifest_id', '=', id)
-    .where('role', '=', 'manifest')
-  const children = await here.where('m.digest', 'in', listed).execute()
-  const children512 = await here.where('m.digest512', 'in', listed).execute()
-  return [...new Set([...referrers, ...children, ...children512].map((row) => row.id))].sort()
+  const found = new Set<string>()
+  for (const some of inPieces(manifests, manifestsAtOnce)) {
+    const here = tx
+      .selectFrom('oci_manifests as m')
+      .select('m.id')
+      .where('m.repository', '=', repository)
+      .where('m.name', '=', name)
+    const ids = some.map(({ id }) => id)
+    const digests = some.flatMap(({ digest, digest512 }) => (digest512 === null ? [digest] : [digest, digest512]))
+    const listed = tx
+      .selectFrom('oci_references')
+      .select('digest')
+      .where('manifest_id', 'in', ids)
+      .where('role', '=', 'manifest')
+    for (const query of [
+      here.where('m.subject', 'in', digests),
+      here.where('m.digest', 'in', listed),
+      here.where('m.digest512', 'in', listed),
+    ])
+      for (const { id } of await query.execute()) found.add(id)
+  }
+  return [...found].sort()
 }
 
 /** Manifests of a repository that nothing has kept since a moment, or for longer. */

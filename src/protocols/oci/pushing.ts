@@ -113,7 +113,7 @@ const putManifest = async (
   for (let at = 0; at < references.length; at += rowsAtOnce)
     await insertReferences(tx, references.slice(at, at + rowsAtOnce))
   await markUsed(tx, [blobId, ...new Set(blobs.values())])
-  await settleKept(tx, [id, ...(await keptBy(tx, here, { id, digest: sha256.text, digest512 }))], now)
+  await settleKept(tx, [id, ...(await keptBy(tx, here, [{ id, digest: sha256.text, digest512 }]))], now)
   await appendJournal(tx, {
     repository,
     action: 'image.push',
@@ -140,7 +140,7 @@ const putAgain = async (
   const digest512 = there.digest512 ?? called512
   await keepAnew(tx, id, { digest512, now })
   if (digest512 !== there.digest512)
-    await settleKept(tx, [id, ...(await keptBy(tx, here, { id, digest, digest512 }))], now)
+    await settleKept(tx, [id, ...(await keptBy(tx, here, [{ id, digest, digest512 }]))], now)
 }
 
 /** What a manifest leads to. */

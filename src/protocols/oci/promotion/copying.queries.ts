@@ -78,37 +78,45 @@ export const useBlobsOf = async (tx: Transaction, manifestIds: readonly string[]
     .execute()
 }
 
-interface CopiedManifest {
-  readonly source: string
+/** A manifest, and what its copy is to be called. */
+interface Pair {
+  readonly source: { readonly id: string }
   readonly id: string
+}
+
+interface Destination {
   readonly to: ImageName
   readonly actor: string
   readonly now: string
 }
 
 /**
- * Copies the row of a manifest, and what it names, to another image, whose repository has the blobs. The annotations,
- * which may be long, do not leave the database.
+ * Copies the rows of manifests, and what they name, to another image, whose repository has the blobs. Their
+ * annotations, which may be long, do not leave the database.
  */
 export const copyManifestRows = async (
   tx: Transaction,
-  { source, id, to, actor, now }: CopiedManifest,
+  pairs: readonly Pair[],
+  { to: { repository, name }, actor, now }: Destination,
 ): Promise<void> => {
-  const { repository, name } = to
+  const rows = pairs.map(({ source, id }) => sql`(${source.id}, ${id})`)
+  const copies = sql`copies (source, id) as (values ${sql.join(rows)})`
   await sql`
+    with ${copies}
     insert into oci_manifests (id, repository, name, digest, digest512, blob_id, media_type, artifact_type, subject,
       annotations, content_bytes, platforms, pushed_at, actor, unused_since)
-    select ${id}, ${repository}, ${name}, m.digest, m.digest512, t.id, m.media_type, m.artifact_type, m.subject,
+    select c.id, ${repository}, ${name}, m.digest, m.digest512, t.id, m.media_type, m.artifact_type, m.subject,
       m.annotations, m.content_bytes, m.platforms, ${now}, ${actor}, ${now}
-    from oci_manifests m
+    from copies c
+    join oci_manifests m on m.id = c.source
     join oci_blobs s on s.id = m.blob_id
-    join oci_blobs t on t.sha256 = s.sha256 and t.repository = ${repository}
-    where m.id = ${source}`.execute(tx)
+    join oci_blobs t on t.sha256 = s.sha256 and t.repository = ${repository}`.execute(tx)
   await sql`
+    with ${copies}
     insert into oci_references (manifest_id, position, repository, name, role, digest, blob_id)
-    select ${id}, r.position, ${repository}, ${name}, r.role, r.digest, t.id
-    from oci_references r
+    select c.id, r.position, ${repository}, ${name}, r.role, r.digest, t.id
+    from copies c
+    join oci_references r on r.manifest_id = c.source
     left join oci_blobs s on s.id = r.blob_id
-    left join oci_blobs t on t.sha256 = s.sha256 and t.repository = ${repository}
-    where r.manifest_id = ${source}`.execute(tx)
+    left join oci_blobs t on t.sha256 = s.sha256 and t.repository = ${repository}`.execute(tx)
 }

@@ -4,6 +4,7 @@ import { toSha256 } from '../../../kernel/digest.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { manifestsAtOnce, promotedBlobsMax } from '../../../kernel/limits/oci.ts'
+import { inPieces } from '../../../kernel/pieces.ts'
 import { keptBy, settleKept } from '../keeping.queries.ts'
 import { countNew, insertImage, keepAnew, manifestsAmong } from '../manifests.queries.ts'
 import type { ImageName } from '../tags.ts'
@@ -39,9 +40,6 @@ interface Copying {
 /** Rows that go into one statement. */
 const rowsAtOnce = 500
 
-const pieces = <T>(all: readonly T[], length: number): (readonly T[])[] =>
-  Array.from({ length: Math.ceil(all.length / length) }, (_, at) => all.slice(at * length, (at + 1) * length))
-
 /**
  * Copies manifests of one repository to an image of another one, with all that they name: claims on the same bytes,
  * each once in the target (I1), rows, and what keeps what. What is there already stays as it is. 507 `storage_quota`,
@@ -52,7 +50,7 @@ export const copyManifests = async (
   manifests: readonly Known[],
   copying: Copying,
 ): Promise<readonly Copied[]> => {
-  const { from, to, actor, now, nowMs } = copying
+  const { from, to, now, nowMs } = copying
   const there = await copiesAmong(tx, to, manifests)
   const copies = manifests.map((source): Copied => {
     const copy = there.get(source.digest)
@@ -61,7 +59,7 @@ export const copyManifests = async (
   const created = copies.filter((copy) => copy.created)
   await shareBlobs(tx, idsOf(created.map(({ source }) => source)), copying)
   copying.shared()
-  for (const some of pieces(idsOf(manifests), manifestsAtOnce)) await shareSha512(tx, from, to.repository, some)
+  for (const some of inPieces(idsOf(manifests), manifestsAtOnce)) await shareSha512(tx, from, to.repository, some)
   const called = copies.filter(
     ({ source }) => source.digest512 !== null && there.get(source.digest)?.digest512 === null,
   )
@@ -72,9 +70,9 @@ export const copyManifests = async (
     }
   if (created.length > 0) {
     await insertImage(tx, to, now)
-    for (const { source, id } of created) await copyManifestRows(tx, { source: source.id, id, to, actor, now })
+    for (const some of inPieces(created, manifestsAtOnce)) await copyManifestRows(tx, some, copying)
     await countNew(tx, to, created.length, now)
-    for (const some of pieces(idsOf(created), manifestsAtOnce)) await useBlobsOf(tx, some)
+    for (const some of inPieces(idsOf(created), manifestsAtOnce)) await useBlobsOf(tx, some)
   }
   await settle(tx, to, [...created, ...called], now)
   return copies
@@ -85,7 +83,7 @@ const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map((
 /** Those of some manifests that an image has, by digest. */
 const copiesAmong = async (tx: Transaction, to: ImageName, manifests: readonly Known[]) => {
   const there = new Map<string, Known>()
-  for (const some of pieces(manifests, manifestsAtOnce)) {
+  for (const some of inPieces(manifests, manifestsAtOnce)) {
     const digests = some.map(({ digest }) => digest)
     for (const copy of await manifestsAmong(tx, to, 'digest', digests)) there.set(copy.digest, copy)
   }
@@ -99,7 +97,7 @@ const shareBlobs = async (
   { to: { repository }, now, nowMs, capacityBytes }: Copying,
 ): Promise<void> => {
   const lacking = new Map<string, Lacking & { readonly id: string }>()
-  for (const some of pieces(manifestIds, manifestsAtOnce))
+  for (const some of inPieces(manifestIds, manifestsAtOnce))
     for (const blob of await blobsLackingIn(tx, repository, some, promotedBlobsMax + 1)) {
       lacking.set(blob.sha256, { ...blob, id: newId(nowMs) })
       if (lacking.size > promotedBlobsMax)
@@ -111,12 +109,15 @@ const shareBlobs = async (
   const blobs = [...lacking.values()]
   const wanted = blobs.map(({ id, sha256, size }) => ({ id, digest: toSha256(sha256), bytes: size }))
   await shareAll(tx, { repository, holder: 'oci-blob' }, wanted, capacityBytes)
-  for (const some of pieces(blobs, rowsAtOnce)) await insertBlobs(tx, repository, some, now)
+  for (const some of inPieces(blobs, rowsAtOnce)) await insertBlobs(tx, repository, some, now)
 }
 
 /** What the copies keep, and what keeps them. */
 const settle = async (tx: Transaction, to: ImageName, copies: readonly Copied[], now: string): Promise<void> => {
-  const ids = new Set(idsOf(copies))
-  for (const { source, id } of copies) for (const kept of await keptBy(tx, to, { ...source, id })) ids.add(kept)
-  await settleKept(tx, [...ids], now)
+  const kept = await keptBy(
+    tx,
+    to,
+    copies.map(({ source, id }) => ({ ...source, id })),
+  )
+  await settleKept(tx, [...new Set([...idsOf(copies), ...kept])], now)
 }

@@ -92,14 +92,14 @@ const between = prepareQuery((q, p: Parameters<ImageName & { first: string; end:
     .select(['t.tag', 't.algorithm', 'm.id', 'm.digest', 'm.digest512'])
     .where('t.repository', '=', p('repository'))
     .where('t.name', '=', p('name'))
-    .where('t.tag', '>', p('first'))
+    .where('t.tag', '>=', p('first'))
     .where('t.tag', '<', p('end'))
     .orderBy('t.tag')
     .limit(p('limit')),
 )
 
-/** Tags of an image that are named after a digest: `sha256-<digits>.sig` and their like. */
-export const namedAfter = (
+/** Tags of an image that are named after a digest: `sha256-<digits>.sig` and their like, or without anything behind. */
+export const namedAfter = async (
   q: Queries,
   { repository, name }: ImageName,
   digest: string,
@@ -107,5 +107,35 @@ export const namedAfter = (
 ): Promise<SpeakingTag[]> => {
   const called = calledAfter(digest)
   // The character behind the full stop.
-  return between(q, { repository, name, first: `${called}.`, end: `${called}/`, limit })
+  const found = await between(q, { repository, name, first: called, end: `${called}/`, limit })
+  return found.filter(({ tag }) => tag === called || tag.startsWith(`${called}.`))
+}
+
+/** Whether anything of an image refers to something, and whether any of its tags may be named after a digest. */
+export const linksOf = async (q: Queries, { repository, name }: ImageName) => {
+  const { subjects, tags } = await q
+    .selectNoFrom((eb) => [
+      eb
+        .selectFrom('oci_manifests')
+        .select('digest')
+        .where('repository', '=', repository)
+        .where('name', '=', name)
+        .where('subject', 'is not', null)
+        .orderBy('subject')
+        .limit(1)
+        .as('subjects'),
+      eb
+        .selectFrom('oci_tags')
+        .select('tag')
+        .where('repository', '=', repository)
+        .where('name', '=', name)
+        .where('tag', '>', 'sha256-')
+        // The character behind the hyphen.
+        .where('tag', '<', 'sha512.')
+        .orderBy('tag')
+        .limit(1)
+        .as('tags'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { bySubject: subjects !== null, byTag: tags !== null }
 }

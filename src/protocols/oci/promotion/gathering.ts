@@ -2,7 +2,15 @@ import type { Transaction } from '../../../database/database.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { manifestsAtOnce, promotedManifestsMax } from '../../../kernel/limits/oci.ts'
 import type { ImageName } from '../tags.ts'
-import { type Known, listedBy, listedInVain, namedAfter, referringTo, type SpeakingTag } from './gathering.queries.ts'
+import {
+  type Known,
+  linksOf,
+  listedBy,
+  listedInVain,
+  namedAfter,
+  referringTo,
+  type SpeakingTag,
+} from './gathering.queries.ts'
 
 /** What belongs together. */
 export interface Gathered {
@@ -20,13 +28,14 @@ export interface Gathered {
 export const gather = async (tx: Transaction, image: ImageName, root: Known): Promise<Gathered> => {
   const found = new Map([[root.id, root]])
   const attaching: SpeakingTag[] = []
+  const links = await linksOf(tx, image)
   for (let some: readonly Known[] = [root]; some.length > 0; ) {
     const more: Known[] = []
     for (let at = 0; at < some.length; at += manifestsAtOnce) {
       const together = some.slice(at, at + manifestsAtOnce)
-      const attached = await attachedTo(tx, image, together)
+      const attached = links.byTag ? await attachedTo(tx, image, together) : []
       attaching.push(...attached)
-      for (const manifest of [...attached, ...(await goingWith(tx, image, together))]) {
+      for (const manifest of [...attached, ...(await goingWith(tx, image, together, links))]) {
         if (found.has(manifest.id)) continue
         found.set(manifest.id, manifest)
         more.push(manifest)
@@ -58,12 +67,18 @@ const attachedTo = async (tx: Transaction, image: ImageName, some: readonly Know
   return found
 }
 
-const goingWith = async (tx: Transaction, image: ImageName, some: readonly Known[]): Promise<Known[]> => {
+const goingWith = async (
+  tx: Transaction,
+  image: ImageName,
+  some: readonly Known[],
+  { bySubject }: { readonly bySubject: boolean },
+): Promise<Known[]> => {
   const ids = some.map(({ id }) => id)
   const missing = await listedInVain(tx, ids)
   if (missing !== undefined)
     throw new Failure('image_incomplete', `An index lists ${missing}, which is not here any more; push it again.`)
   const found = await listedBy(tx, image, ids, enough)
-  for (const digest of some.flatMap(digestsOf)) found.push(...(await referringTo(tx, image, digest, enough)))
+  if (bySubject)
+    for (const digest of some.flatMap(digestsOf)) found.push(...(await referringTo(tx, image, digest, enough)))
   return found
 }

@@ -3,7 +3,7 @@ import { refuseUnlessHeld } from '../../../features/identity/access/access.ts'
 import { type PromotionListingDeps, promotionsFor } from '../../../features/lifecycle/promotion/listing.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { invalid } from '../../../kernel/failure.ts'
-import { manifestAt, refersTo } from '../lookup.ts'
+import { manifestAt, refersTo, refuseLongName } from '../lookup.ts'
 import * as operations from './operations.ts'
 import { type PromotionDeps, promote } from './promotion.ts'
 
@@ -13,6 +13,7 @@ export const imagePromotionHandlers = (deps: PromotionDeps & PromotionListingDep
     const { image, reference, target, targetImage = image, mode = 'copy', stages = [], comment = null } = body
     const { tags = refersTo(reference).digest === null ? [reference] : [] } = body
     if (target === repository) throw invalid('/target', 'must be another repository')
+    refuseLongName({ repository: target, name: targetImage })
     if (mode === 'move') {
       const held = await deps.heldActions(caller, repository)
       for (const action of ['artifact.promote', 'asset.write'] as const) refuseUnlessHeld(held, action)

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../database/database.ts'
 import { imageLine } from '../../../journal/repository/image-lines.ts'
-import { appendJournal } from '../../../journal/repository/journal.ts'
+import { appendJournal, appendJournalOfMany } from '../../../journal/repository/journal.ts'
 import type { ImageName } from '../tags.ts'
 import type { Copied } from './copying.ts'
 import { findPromotion, putPromotion } from './records.queries.ts'
@@ -29,7 +29,7 @@ export const tellOf = async (
   const { from, mode, now } = told
   const known = await findPromotion(tx, copy.id, from)
   const came = others.filter(({ created }) => created)
-  for (const each of known === undefined || copy.created ? [copy, ...came] : came) await tellTarget(tx, each, told)
+  await tellTarget(tx, known === undefined || copy.created ? [copy, ...came] : came, told)
   const isKnown = known !== undefined && (mode === 'copy' || known.mode === 'move')
   if (isKnown && came.length === 0 && !told.leaving) return
   await tellSource(tx, copy, told)
@@ -54,18 +54,18 @@ const tellSource = (
     promotion: { mode, peerRepository: to.repository, peerArtifactId: id, peerImage: to.name, comment },
   })
 
-/** That of the target tells where from it came. */
+/** That of the target tells where from manifests came. */
 const tellTarget = (
   tx: Transaction,
-  { source, id }: Copied,
+  copies: readonly Copied[],
   { from, to, mode, comment, actor, now }: Told,
 ): Promise<void> =>
-  appendJournal(tx, {
-    repository: to.repository,
-    action: 'image.received',
-    artifactId: id,
-    detail: imageLine(to.name, source.digest),
-    actor,
-    occurredAt: now,
-    promotion: { mode, peerRepository: from.repository, peerArtifactId: source.id, peerImage: from.name, comment },
-  })
+  appendJournalOfMany(
+    tx,
+    { repository: to.repository, action: 'image.received', actor, occurredAt: now },
+    copies.map(({ source, id }) => ({
+      artifactId: id,
+      detail: imageLine(to.name, source.digest),
+      promotion: { mode, peerRepository: from.repository, peerArtifactId: source.id, peerImage: from.name, comment },
+    })),
+  )
