@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -41,6 +41,8 @@ const fronts: readonly Front[] = [
     start: (ports) => startCaddy('below-a-path.Caddyfile', ports),
   },
 ]
+
+const sha256Of = (bytes: Uint8Array): string => `sha256:${hash('sha256', bytes)}`
 
 /** Larger than what a proxy keeps in memory, or takes unless it is told to. */
 const manyBytes = 9_000_000
@@ -136,6 +138,48 @@ for (const { name, host, path, start } of fronts) {
       const link = JSON.parse(await curl(...asKey(), ...tell({}), `${releases()}/artifacts/${artifact.id}/links`))
       assert.ok(link.url.startsWith(`${releases()}/artifacts/`), link.url)
       assert.equal(await curl(link.url), bytes)
+    })
+
+    test('an image is pushed and pulled below /v2 of the host, by the addresses that are told', async () => {
+      const origin = new URL(base).origin
+      const at = (told: string): string => new URL(told, origin).href
+      /** A header of an answer, whatever its status. */
+      const header = async (name: string, ...args: string[]): Promise<string> => {
+        const head = await curl('-D', '-', '-o', '/dev/null', ...args)
+        return new RegExp(`^${name}: (.+?)\r?$`, 'im').exec(head)?.[1] ?? ''
+      }
+      const challenged = await runProgram('curl', [
+        ...['-sS', '-D', '-', '-o', '/dev/null', '--cacert', front.authority, ...names(), `${origin}/v2/`],
+      ])
+      const realm = /realm="([^"]+)"/.exec(challenged.stdout)?.[1] ?? ''
+      const { token } = JSON.parse(await curl('-u', `anybody:${key}`, `${realm}?service=${host}`))
+      const signedIn = ['-H', `Authorization: Bearer ${token}`]
+
+      const image = `${origin}/v2/releases/behind/proxy`
+      const digest = sha256Of(readFileSync(file))
+      const uploads = `${image}/blobs/uploads/`
+      const half = join(service.folder, 'half')
+      await writeFile(half, readFileSync(file).subarray(0, 5_000_000))
+      const rest = join(service.folder, 'rest')
+      await writeFile(rest, readFileSync(file).subarray(5_000_000))
+      const upload = at(await header('location', ...signedIn, '-X', 'POST', '-H', 'Content-Length: 0', uploads))
+      const again = at(await header('location', ...signedIn, '-X', 'PATCH', '-T', half, upload))
+      assert.equal(again, upload)
+      const blob = at(await header('location', ...signedIn, '-T', rest, `${upload}?digest=${digest}`))
+      const back = join(service.folder, 'layer')
+      await curl(...signedIn, '-o', back, blob)
+      assert.ok(readFileSync(back).equals(readFileSync(file)))
+      const config = { mediaType: 'application/vnd.oci.image.config.v1+json', digest, size: manyBytes }
+      const mediaType = 'application/vnd.oci.image.manifest.v1+json'
+      const manifest = JSON.stringify({ schemaVersion: 2, mediaType, config, layers: [] })
+      const sent = ['-X', 'PUT', '-H', `Content-Type: ${mediaType}`, '--data-binary', manifest]
+      for (const tag of ['1', '2'])
+        assert.equal(
+          await curl(...signedIn, at(await header('location', ...signedIn, ...sent, `${image}/manifests/${tag}`))),
+          manifest,
+        )
+      const next = /<([^>]+)>/.exec(await header('link', ...signedIn, `${image}/tags/list?n=1`))?.[1] ?? ''
+      assert.deepEqual(JSON.parse(await curl(...signedIn, at(next))).tags, ['2'])
     })
 
     test('an upload reaches svc while it is still under way, and rests nowhere else', async () => {
