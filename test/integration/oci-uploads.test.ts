@@ -236,9 +236,15 @@ forEachEngine((engine) => {
         )
       await setQuota(1000)
       const path = await begin('/v2/second/full/blobs/uploads/')
-      const told = await patch(path, randomBytes(5000), undefined, 507)
+      const told = await patch(path, randomBytes(5000), undefined, 413)
       assert.equal(told.json.errors[0].code, 'DENIED')
+      // Clients show these words for a status below 500 alone.
+      assert.match(told.json.errors[0].message, /^The repository's quota of 1000 bytes does not suffice/)
+      assert.equal(told.json.errors[0].detail.reason, 'storage_quota')
       await expect({ path }, 404, 'BLOB_UPLOAD_UNKNOWN')
+      const body = randomBytes(5000)
+      const single = `/v2/second/full/blobs/uploads/?digest=${sha256(body)}`
+      await expect({ method: 'POST', path: single, body }, 413, 'DENIED')
       await setQuota(null)
       await inspection.close()
     })

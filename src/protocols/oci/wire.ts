@@ -41,8 +41,14 @@ const codeOf = ({ code, status, details }: Failure): RegistryCode => {
   return codes[code] ?? codesOfFields[details[0]?.pointer ?? ''] ?? 'UNSUPPORTED'
 }
 
-/** What the content says with 422 is plainly wrong here. */
-const statusOf = ({ status }: Failure): number => (status === 422 ? 400 : status)
+/**
+ * What the content says with 422 is plainly wrong here. Clients show the words of a refusal below 500 alone, and repeat
+ * what is not: a quota is none of that.
+ */
+const statusOf = ({ code, status }: Failure): number => {
+  if (code === 'storage_quota' || code === 'upload_limit') return 413
+  return status === 422 ? 400 : status
+}
 
 const errorsOf = (failure: Failure): readonly RegistryError[] =>
   failure instanceof Refusal ? failure.errors : [{ code: codeOf(failure), message: toldOf(failure) }]
