@@ -23,10 +23,10 @@
  *   gone
  * - `promotion.moved`: a moved source is put aside
  * - `promotion.committed`: all of it is committed, the client has no answer yet
- * - `image.shared`: the layers of a promoted image are claimed in the target, no manifest is there
- * - `image.copied`: its manifests are there, untagged
- * - `image.told`: all of it is there and told, nothing is committed
- * - `image.committed`: all of it is committed, the client has no answer yet
+ * - `image-promotion.shared`: the layers of a promoted image are claimed in the target, no manifest is there
+ * - `image-promotion.copied`: its manifests are there, untagged
+ * - `image-promotion.told`: all of it is there and told, nothing is committed
+ * - `image-promotion.committed`: all of it is committed, the client has no answer yet
  * - `policy.images`: a storage policy has deleted a batch of images, nothing is committed
  * - `policy.batch`: that is committed; other batches, and the record of the run, are not
  * - `export.piece`: some rows of a table are in the folder of an export
@@ -60,10 +60,10 @@ export const faultPoints = [
   'promotion.staged',
   'promotion.moved',
   'promotion.committed',
-  'image.shared',
-  'image.copied',
-  'image.told',
-  'image.committed',
+  'image-promotion.shared',
+  'image-promotion.copied',
+  'image-promotion.told',
+  'image-promotion.committed',
   'policy.images',
   'policy.batch',
   'export.piece',

@@ -23,7 +23,7 @@ import { answerOrNone } from './uploads.ts'
 endProgramsAfterTests()
 after(closeConnections)
 
-const points = faultPoints.filter((point) => point.startsWith('image.'))
+const points = faultPoints.filter((point) => point.startsWith('image-promotion.'))
 
 /** What a promotion writes, and what nothing else touches while nobody asks. */
 const written = /^(?:oci_\w+|claims|counters|journal|repositories) /
@@ -85,7 +85,7 @@ forEachEngine((engine) => {
 
           await site.live()
           await site.inOrder()
-          const committed = point === 'image.committed'
+          const committed = point === 'image-promotion.committed'
           const left = await everything()
           if (!committed) assert.deepEqual(left, before)
           const told = await expect(promotion, committed ? 200 : 201)

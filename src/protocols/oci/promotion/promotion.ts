@@ -82,7 +82,7 @@ export const promote = async (
     const found = await findAt(tx, source, reference)
     return found === null ? promotedBefore(work) : promoteFound(work, found)
   })
-  deps.reach('image.committed')
+  deps.reach('image-promotion.committed')
   return promoted
 }
 
@@ -110,9 +110,9 @@ const promoteFound = async (work: Work, { manifest, called }: At): Promise<Promo
   const { manifests, attaching } = await gather(tx, source, { id, digest, digest512 })
   const copies = await copyManifests(tx, manifests, {
     ...{ from: source.repository, to, ...by, nowMs, capacityBytes: deps.capacityBytes },
-    shared: () => deps.reach('image.shared'),
+    shared: () => deps.reach('image-promotion.shared'),
   })
-  deps.reach('image.copied')
+  deps.reach('image-promotion.copied')
   await tellOf(tx, copies, { from: source, to, mode, comment, ...by, tag, leaving: leaving.length > 0 })
   const attached = await attach(tx, to, { copies, attaching }, by)
   const carried = mode === 'move' ? await takeAway(tx, moved, [...leaving, ...attached], by) : []
@@ -157,7 +157,7 @@ const giveTo = async (
   const asked = wanted.stages.map((stage) => ({ stage, promotedAt: now, actor, comment }))
   const lacking = asked.filter(({ stage }) => carried.every((entry) => entry.stage !== stage))
   const stages = await giveStages(tx, { id, ...to, digest }, [...carried, ...lacking], { actor, now })
-  deps.reach('image.told')
+  deps.reach('image-promotion.told')
   return {
     repository: to.repository,
     image: to.name,
