@@ -45,7 +45,7 @@ forEachEngine((engine) => {
       const told = await get('/', browser)
       assert.equal(told.status, 200)
       isGuardedPage(told)
-      for (const text of ['It runs', service.url, 'svc login', 'curl', '-T -', 'docs/'])
+      for (const text of ['It runs', service.url, 'svc login', 'curl', '-T -', 'docker push', 'docs/'])
         assert.ok(told.text.includes(text), text)
       assert.deepEqual(linksIn(told), ['/favicon.ico', '/health/status', '/api/v1/openapi.json', '/api/v1/operations'])
       for (const link of linksIn(told)) assert.equal((await get(link, {}, owner.token)).status, 200, link)

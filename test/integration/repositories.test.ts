@@ -3,9 +3,12 @@ import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { indexType } from '../harness/images.ts'
+import { publishPackage } from '../harness/packages.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { inDatabase, securityAudit } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 
 const repositories = '/api/v1/repositories'
 
@@ -40,8 +43,30 @@ forEachEngine((engine) => {
         assert.equal(items[0].id, 'releases')
         assert.deepEqual(items[0].formats, ['upack', 'assets'])
         assert.equal(items[0].permissions.length, 20)
-        assert.deepEqual((await card('releases', credential)).json, items[0])
+        assert.deepEqual((await card('releases', credential)).json, { ...items[0], inUse: [] })
       }
+    })
+
+    it('say what they hold, to whom it may be listed', async () => {
+      const credential = owner.token
+      await create('holding')
+      await grant(service, owner, 'holding', 'write')
+      const bindings = ['repository.read', 'package.read'] as const
+      const robot = await createServiceAccount(service, [binding('holding', ...bindings)])
+      const key = await activeKey(service, robot.id, { bindings: [binding('holding', ...bindings)] })
+      const inUse = async (shown = credential) => (await card('holding', shown)).json.inUse
+      assert.deepEqual(await inUse(), [])
+      const path = '/v2/holding/app/manifests/latest'
+      const index = { schemaVersion: 2, mediaType: indexType, manifests: [] }
+      const headers = { 'content-type': indexType }
+      await service.ask({ method: 'PUT', path, credential, headers, body: JSON.stringify(index) })
+      assert.deepEqual(await inUse(), ['images'])
+      const id = await publishPackage(service, credential, 'holding', { name: 'hello', version: '1.0.0' })
+      assert.deepEqual(await inUse(), ['files', 'images'])
+      const register = `${repositories}/holding/artifacts/${id}/package`
+      assert.equal((await service.ask({ method: 'POST', path: register, credential })).status, 200)
+      assert.deepEqual(await inUse(), ['files', 'packages', 'images'])
+      assert.deepEqual(await inUse(key.secret), ['packages'])
     })
 
     it('are created by administrators, and creating one gives access to nobody', async () => {

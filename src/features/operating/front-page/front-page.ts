@@ -31,6 +31,7 @@ export const sections = (baseUrl: string): readonly Section[] => {
       says: 'By its path, in a repository in which you may write.',
       type: [`echo 'Hello, world' | curl -fsS ${token} -T - ${file}`, `curl -fsS ${token} ${file}`],
     },
+    ...imageSection(baseUrl),
     {
       title: 'Does it serve requests?',
       says: 'It says ready, or why not.',
@@ -48,6 +49,22 @@ export const sections = (baseUrl: string): readonly Section[] => {
       title: 'For whoever runs it',
       says: 'Guides are in docs/ of the checkout: start with README.md and docs/operating/. The first account is made on the machine itself:',
       type: ['svc user add owner --generate', 'svc status'],
+    },
+  ]
+}
+
+/** Clients of images know a host and no path: below one, nothing is promised to them. */
+const imageSection = (baseUrl: string): readonly Section[] => {
+  const { host, pathname } = new URL(baseUrl)
+  if (pathname !== '/') return []
+  return [
+    {
+      title: 'Push a container image',
+      says: 'By docker or podman, in a repository in which you may write. The user name is not looked at; the password is the token.',
+      type: [
+        `printf %s "$SVC_TOKEN" | docker login --username anybody --password-stdin ${host}`,
+        `docker tag hello ${host}/releases/hello:1.0 && docker push ${host}/releases/hello:1.0`,
+      ],
     },
   ]
 }
