@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { TSchema } from 'typebox'
 import { patterns } from '../../src/kernel/names.ts'
+import { patterns as ofImages } from '../../src/protocols/oci/vocabulary.ts'
 import { freshName } from './service-keys.ts'
 
 /** Texts of the grammars that have one of their own, by pattern. */
 const texts: Readonly<Record<string, () => string>> = {
   [patterns.uuid]: () => randomUUID(),
   [patterns.sha256]: () => 'a'.repeat(64),
+  [ofImages.digest]: () => `sha256:${'a'.repeat(64)}`,
   [patterns.repositoryId]: () => freshName('repository'),
   [patterns.byteCount]: () => '1',
   [patterns.sequence]: () => '0',
