@@ -254,9 +254,14 @@ forEachEngine((engine) => {
         if (may) open.add(operation.id)
       }
       const listing = `/api/v1/operations?repository=${repository}&limit=100`
-      const operations = await get(subject, listing, sees ? 200 : 404)
+      let page = await get(subject, listing, sees ? 200 : 404)
       if (!sees) continue
-      const listed = new Set<string>(operations.items.map((item: { operationId: string }) => item.operationId))
+      const listed = new Set<string>()
+      for (;;) {
+        for (const { operationId } of page.items) listed.add(operationId)
+        if (page.next === null) break
+        page = await get(subject, `${listing}&after=${page.next}`)
+      }
       assert.deepEqual(
         ofRepositories.map(({ id }) => id).filter((id) => listed.has(id)),
         ofRepositories.map(({ id }) => id).filter((id) => open.has(id)),
