@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { newId } from './ids.ts'
+import { madeAtMs, newId } from './ids.ts'
 
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-const msOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+const msOf = (id: string): number => madeAtMs(id) ?? Number.NaN
 
 /** The module remembers the latest time it was given: each test begins after those of the others. */
 let latest = Date.UTC(2026, 0, 1)
@@ -62,5 +62,12 @@ describe('newId', () => {
       // 2,000 throws of a coin: seven standard deviations around the middle.
       assert.ok(Math.abs(ones - 1_000) < 157, `bit ${bit} is set in ${ones} of 2,000`)
     }
+  })
+})
+
+describe('madeAtMs', () => {
+  it('says nothing of what is no id of ours', () => {
+    for (const id of ['', 'place', `x${newId(later(1))}`, '0199aaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee'])
+      assert.equal(madeAtMs(id), null, id)
   })
 })

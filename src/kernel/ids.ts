@@ -24,3 +24,9 @@ export const newId = (epochMs: number): string => {
 
 /** The text form of 32 hexadecimal digits. */
 export const uuidIn = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+
+/** When an id says that it was made, in ms since 1970; null for what is no UUIDv7. */
+export const madeAtMs = (id: string): number | null =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)
+    ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+    : null

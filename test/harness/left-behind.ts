@@ -48,7 +48,7 @@ export const leftBehind = (engine: TestEngine, site: StorageSite) => {
     await plantStaged(transfer.holder)
     return transfer
   }
-  const plantStaged = async (id: string): Promise<void> => {
+  const plantStaged = async (id: string, modifiedAgoMs = 0): Promise<void> => {
     const staged = await site.inspection.store.stage(id, unplanned)
     await staged.write(Buffer.from('half of it'))
     engine.use({ [Symbol.asyncDispose]: () => staged.discard() })
@@ -57,7 +57,7 @@ export const leftBehind = (engine: TestEngine, site: StorageSite) => {
       return names.length === 1 && names
     })
     // As old as the clock of the service says, which the tests turn forward.
-    const seconds = site.service.clock.now() / 1000
+    const seconds = (site.service.clock.now() - modifiedAgoMs) / 1000
     await utimes(join(site.service.dataDir, 'staging', name), seconds, seconds)
   }
   const stagedOf = async (id: string): Promise<number> =>

@@ -106,7 +106,7 @@ forEachEngine((engine) => {
     it('end with one that asks for a tunnel: it is refused behind downloads that the client takes late', async () => {
       const connection = await openConnection(service.url)
       connection.socket.pause()
-      connection.send(request('GET', `${raw}/big`).repeat(4) + 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+      connection.send(`${request('GET', `${raw}/big`).repeat(4)}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`)
       // Takes as long as the server needs to find that what it sends is not taken.
       const other = await service.ask({ path: `${raw}/big`, credential: owner.token })
       assert.equal(other.status, 200)

@@ -6,6 +6,7 @@ import { openOwnEngines } from '../../../test/harness/own-engines.ts'
 import type { Database, Transaction } from '../../database/database.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
+import { Failure } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { appendedSegmentBytes, capacityBytesDefault, objectBytesMax } from '../../kernel/limits/transfers.ts'
 import { upkeepRun } from '../../kernel/one-by-one.ts'
@@ -302,6 +303,31 @@ forEachEngine((engine) => {
       await lose()
       await assert.rejects(publish(digestOf(bytes), process()), { code: 'upload_state' })
     })
+
+    it('begins at another place when its own is gone before anything was stored', async () => {
+      const { send, lose, restart, publish, read } = await scene()
+      const bytes = randomBytes(70_000)
+      await assert.rejects(send(bytes, { cutAfter: 0 }), /cut/)
+      await lose()
+      restart()
+      // A store that has no places misses none.
+      await send(bytes).catch(async (error: unknown) => {
+        assert.ok(error instanceof Failure && error.code === 'busy', String(error))
+        await send(bytes)
+      })
+      await publish(digestOf(bytes))
+      assert.equal(await read(bytes), digestOf(bytes))
+    })
+
+    for (const more of [1, appendedSegmentBytes])
+      it(`is lost with its place once something was stored in it, whoever appends ${more} bytes`, async () => {
+        const { send, lose, restart, stored } = await scene()
+        await send(randomBytes(70_000))
+        await lose()
+        restart()
+        for (let times = 0; times < 2; times++) await assert.rejects(send(randomBytes(more)), { code: 'upload_state' })
+        assert.equal(await stored(), 70_000)
+      })
 
     it('leaves nothing of an upload that was abandoned', async () => {
       const { send, abandon, staged, damage } = await scene()

@@ -7,7 +7,7 @@ import { type Room, roomOf } from '../claims/room.ts'
 import type { ThreadHash } from '../hashing/hashing.ts'
 import { growAhead, type UndeclaredBytes } from '../ingest/growing-ahead.ts'
 import { findAssembly, growTo, insertAssembly, putSegment } from './assembly.queries.ts'
-import { type AssemblyDeps, type Lease, saidIfLost } from './assembly.ts'
+import { type AssemblyDeps, type Lease, saidIfLost, saidOfPlace } from './assembly.ts'
 import { SegmentWriter } from './segment-writer.ts'
 import { segmentAt } from './segments.ts'
 
@@ -61,6 +61,8 @@ export const append = async (
   try {
     const running = seen.parts === row.stored_bytes ? seen.hash : null
     return await appendTo(deps, { row, room, chunk, lease, running }, alongside)
+  } catch (error) {
+    throw await saidOfPlace(deps, row, error)
   } finally {
     seen.hash.drop()
   }
@@ -88,7 +90,7 @@ const appendTo = async (
 
   /** The segment that was written, and all before it, are what is stored now. */
   const record = async (writer: SegmentWriter, isLast: boolean): Promise<void> => {
-    const { receipt, end } = await writer.finish()
+    const { receipt, end } = await writer.finish().catch(saidIfLost)
     deps.reach('part.placed')
     const state = running === null ? null : await deps.hashes.state(running)
     lease.assertHeld()

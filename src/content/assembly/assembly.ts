@@ -106,28 +106,29 @@ export const receivePart = async (
     const running = seen.parts === incoming.index ? seen.hash : null
     await storePart(deps, { blob, assembly: deps.store.assembly(row.place, plan), incoming, running, lease }, alongside)
   } catch (error) {
-    if (meansPartsLost(error) && (await forgetEmptyPlace(deps, blob.claimId, row.place)))
-      throw new Failure(
-        'busy',
-        'The place of this upload was gone, and nothing stored was in it. Send the part again.',
-        {
-          cause: error,
-        },
-      )
-    throw error
+    throw await saidOfPlace(deps, row, error)
   } finally {
     seen.hash.drop()
   }
 }
 
 /**
- * A place that is gone before anything was stored in it loses nothing: the next part begins another. A process whose
- * clock is far ahead takes a place that was made a moment ago for what the dead left behind.
+ * What to say of a failure at a place. One that is gone before anything was stored in it loses nothing: 503 `busy`, and
+ * the next try begins another. A process whose clock is far ahead takes a place that was made a moment ago for what the
+ * dead left behind.
  */
-const forgetEmptyPlace = async (deps: AssemblyDeps, claimId: string, place: string): Promise<boolean> => {
-  const forgotten = await deps.database.transaction((tx) => deleteEmptyAssembly(tx, { claimId, place }))
-  if (forgotten) await deps.store.discardStaged(place)
-  return forgotten
+export const saidOfPlace = async (
+  deps: AssemblyDeps,
+  { claim_id, place }: Pick<AssembliesTable, 'claim_id' | 'place'>,
+  error: unknown,
+): Promise<unknown> => {
+  if (!meansPartsLost(error)) return error
+  const forgotten = await deps.database.transaction((tx) => deleteEmptyAssembly(tx, { claimId: claim_id, place }))
+  if (!forgotten) return error
+  await deps.store.discardStaged(place)
+  return new Failure('busy', 'The place of this upload was gone, and nothing stored was in it. Send it again.', {
+    cause: error,
+  })
 }
 
 interface StoringPart {

@@ -1,5 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { madeAtMs } from '../../kernel/ids.ts'
 import { stagingGraceMs, upkeepBatch } from '../../kernel/limits/upkeep.ts'
 import type { upkeepRun } from '../../kernel/one-by-one.ts'
 import type { BlobStore, StagedRemains } from '../../ports/blob-store.ts'
@@ -15,8 +16,9 @@ type Run = ReturnType<typeof upkeepRun>
 
 /**
  * Removes staging places that nobody writes to: those of dead processes. `inUse` says which of some places a transfer
- * is writing to; assemblies are known here. Young ones are left alone, because their row may not have been visible yet.
- * One that cannot be removed is passed over. Returns how many went.
+ * is writing to; assemblies are known here. Young ones are left alone, because their row may not have been visible yet;
+ * young by the store's clock or by that of the process that named them, which may not agree with ours. One that cannot
+ * be removed is passed over. Returns how many went.
  */
 export const sweepStaging = async (
   deps: StagingDeps,
@@ -40,7 +42,8 @@ export const sweepStaging = async (
   await run.attempt('the look through staging', async () => {
     let batch: StagedRemains[] = []
     for await (const remains of store.listStaged()) {
-      if (clock.now() - remains.modifiedAtMs < stagingGraceMs) continue
+      const now = clock.now()
+      if (now - latestSign(remains, now) < stagingGraceMs) continue
       batch.push(remains)
       if (batch.length < upkeepBatch) continue
       await sweep(batch)
@@ -49,6 +52,12 @@ export const sweepStaging = async (
     await sweep(batch)
   })
   return swept
+}
+
+/** When somebody was there, in ms since 1970. A name from the future says nothing. */
+const latestSign = ({ place, modifiedAtMs }: StagedRemains, now: number): number => {
+  const named = madeAtMs(place) ?? 0
+  return named > now ? modifiedAtMs : Math.max(modifiedAtMs, named)
 }
 
 /** Gives back the places of uploads that were cancelled, whose parts nobody will ask for. The row goes last. */
