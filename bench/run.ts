@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
 import { GiB } from '../src/kernel/units.ts'
+import { measureImages } from './images.ts'
 import { measurePackages } from './packages.ts'
 import { cpuSeconds, installed, makeFolder, tidyUp } from './processes.ts'
 import { measureScale } from './scale.ts'
@@ -21,7 +22,8 @@ import { meanings, type Row, table } from './table.ts'
  * busy then. `--scale <files>` and `--packages <packages>` ask another question, by themselves: whether it stays as
  * quick with so many files stored (bench/scale.ts), and whether packages are resolved and listed as quickly among so
  * many (bench/packages.ts). `--small <files>` measures small files in the database and beside it
- * (bench/small-files.ts).
+ * (bench/small-files.ts). `--images <tags>` pushes and pulls container images beside docker-registry, and lists so many
+ * tags and images (bench/images.ts).
  */
 
 /** Linux's names of the file systems that one is likely to meet (statfs(2)). */
@@ -39,6 +41,7 @@ const options = {
   scale: { type: 'string' },
   packages: { type: 'string' },
   small: { type: 'string' },
+  images: { type: 'string' },
   before: { type: 'string' },
   engine: { type: 'string' },
   profile: { type: 'string' },
@@ -59,6 +62,7 @@ const measuredAlone = (): Alone | null => {
   for (const [name, measure] of [
     ['scale', measureScale],
     ['packages', measurePackages],
+    ['images', measureImages],
     ['small', (files: number, on: readonly string[]) => measureSmallFiles(files, on, values.before)],
   ] as const) {
     const wanted = values[name]

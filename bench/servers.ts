@@ -152,7 +152,7 @@ http {
  * Debian's docker-registry with files: a push is POST for a session and one PUT; it verifies SHA-256 and syncs files,
  * not their folders.
  */
-const startRegistry = async (): Promise<Bench> => {
+export const startRegistry = async (): Promise<Bench> => {
   const data = await makeFolder('registry')
   const port = await freePort()
   const config = join(data, 'config.yml')

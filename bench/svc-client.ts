@@ -18,7 +18,10 @@ export interface SvcClient {
     handedOver?: () => void,
   ): Promise<void>
   /** Milliseconds of a request without a body. Throws for any status but the one that is expected, or 2xx. */
-  timed(path: string, asked?: { readonly method?: 'GET' | 'HEAD'; readonly status?: number }): Promise<number>
+  timed(
+    path: string,
+    asked?: { readonly method?: 'GET' | 'HEAD'; readonly status?: number; readonly accept?: string },
+  ): Promise<number>
   close(): void
 }
 
@@ -72,9 +75,9 @@ export const svcClient = (base: string, credential: string, connections: number)
     async send(method, path, body, headers, handedOver) {
       await call(method, path, body, headers, { handedOver })
     },
-    async timed(path, { method = 'GET', status } = {}) {
+    async timed(path, { method = 'GET', status, accept = '*/*' } = {}) {
       const began = performance.now()
-      await call(method, path, undefined, {}, { expected: status })
+      await call(method, path, undefined, { accept }, { expected: status })
       return performance.now() - began
     },
     close: () => agent.destroy(),

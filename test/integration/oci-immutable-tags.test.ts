@@ -4,7 +4,7 @@ import { immutableTagsMax } from '../../src/kernel/limits/oci.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
-import { imageSite } from '../harness/images.ts'
+import { imageSite, sha512 } from '../harness/images.ts'
 import { type Inspection, openInspection } from '../harness/inspection.ts'
 import { createRepository } from '../harness/people.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
@@ -120,6 +120,13 @@ forEachEngine((engine) => {
       await pushManifest(image, same, 'v2')
       await pushManifest(image, same, `${same.digest}?tag=v2&tag=beside`)
       assert.equal(await digestAt('v2'), same.digest)
+    })
+
+    it('is called by the digest that it had, also where its manifest comes again under another', async () => {
+      const same = await pushImage(image, 'v12')
+      await pushManifest(image, same, `${sha512(same.text)}?tag=v12&tag=free`)
+      assert.equal(await digestAt('v12'), same.digest)
+      assert.equal(await digestAt('free'), sha512(same.text))
     })
 
     it('is not taken away, nor its manifest with it', async () => {

@@ -294,6 +294,19 @@ forEachEngine((engine) => {
       for (const { digest } of all) await isThere(`manifests/${digest}`, false)
     })
 
+    it('keeps what refers to something by its SHA-512, though it was pushed by a tag', async () => {
+      const subject = await pushImage(image, 'signed')
+      const signature = await newImage(image, { subject: described(subject.text, imageType, sha512(subject.text)) })
+      await pushManifest(image, signature, signature.digest)
+      await pass(100 * hour)
+      await settle()
+      for (const { digest } of [subject, signature]) await isThere(`manifests/${digest}`)
+      await expect(removal(`manifests/${subject.digest}`), 202)
+      await pass(100 * hour)
+      await settle()
+      await isThere(`manifests/${signature.digest}`, false)
+    })
+
     it('keeps what refers to something by a digest that it is called by later', async () => {
       const subject = await newImage(image)
       const named = described(subject.text, imageType, sha512(subject.text))

@@ -174,7 +174,7 @@ forEachEngine((engine) => {
       await put(sha512(text), `${text} `, 400, 'DIGEST_INVALID')
       for (const reference of ['sha256:baddigeststring', 'sha1:aa', ':', 'sha256:'])
         await put(encodeURIComponent(reference), text, 400, 'DIGEST_INVALID')
-      for (const tag of ['.hidden', '-x', 'a'.repeat(129), 'ü', 'a b', '%00'])
+      for (const tag of ['.hidden', '-x', 'a'.repeat(129), 'ü', 'a b', 'latest ', '%00'])
         await put(tag === '%00' ? tag : encodeURIComponent(tag), text, 400, 'TAG_INVALID')
       await put(`${sha256(text)}?tag=fine&tag=.bad`, text, 400, 'TAG_INVALID')
       await expect({ path: `/v2/${image}/manifests/fine` }, 404)

@@ -119,6 +119,8 @@ forEachEngine((engine) => {
       for (const range of ['bytes=5000-10000', 'bytes=500-0']) {
         const told = await expect({ path, headers: { range } }, 416)
         assert.equal(told.headers['content-range'], 'bytes */2048')
+        const head = await expect({ method: 'HEAD', path, headers: { range } }, 200)
+        assert.equal(head.headers['content-length'], '2048')
       }
       assert.equal((await expect({ path, headers: { range: 'bytes=0-1,5-6' } }, 200)).bytes.byteLength, 2048)
       const plain = await expect({ path, headers: { 'accept-encoding': 'zstd, gzip' } }, 200)

@@ -77,6 +77,7 @@ forEachEngine((engine) => {
               ...blob,
               id,
               sha256: digest(number).slice(7),
+              sha512: null,
               unused_since: unused_since(number),
             })),
           )
@@ -97,7 +98,7 @@ forEachEngine((engine) => {
           .insertInto('oci_manifests')
           .values(
             of.map(({ number, id }) => ({
-              ...{ ...one, id, digest: digest(number), blob_id: id, name: name(number) },
+              ...{ ...one, id, digest: digest(number), digest512: null, blob_id: id, name: name(number) },
               ...{ subject: number % 2 === 0 ? manifest.digest : null, artifact_type: `type/${number % 5}` },
               unused_since: unused_since(number),
             })),

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { after, describe, it } from 'node:test'
 import { settleUploads } from '../../src/features/transfers/uploads/jobs.ts'
-import { day, minute } from '../../src/kernel/units.ts'
+import { day, MiB, minute } from '../../src/kernel/units.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { imageSite, sha256, sha512 } from '../harness/images.ts'
 import { openInspection } from '../harness/inspection.ts'
 import { createPerson, grant } from '../harness/people.ts'
+import { inDatabase } from '../harness/rows.ts'
 import { startService } from '../harness/service.ts'
+import { until } from '../harness/until.ts'
 
 after(closeConnections)
 
@@ -168,6 +170,33 @@ forEachEngine((engine) => {
       assert.equal((await status(path)).headers.range, '0-0')
     })
 
+    it('refuses a chunk of unknown length that turns out to be another, and keeps none of it', async () => {
+      const pieces = () => Readable.from([Buffer.from('ab'), Buffer.from('cd')])
+      for (const begun of [false, true]) {
+        const path = await begin()
+        const at = begun ? 3 : 0
+        if (begun) await patch(path, 'abc', '0-2')
+        for (const length of [1, 2, 3, 5, 100]) {
+          const range = `${at}-${at + length - 1}`
+          assert.equal((await patch(path, pieces(), range, 400)).json.errors[0].code, 'SIZE_INVALID')
+          const put = { method: 'PUT', path: `${path}?digest=${sha256('abcd')}`, headers: { 'content-range': range } }
+          await expect({ ...put, body: pieces() }, 400, 'SIZE_INVALID')
+        }
+        assert.equal((await status(path)).headers.range, begun ? '0-2' : '0-0')
+        await patch(path, pieces(), `${at}-${at + 3}`)
+        await complete(path, sha256(begun ? 'abcabcd' : 'abcd'))
+      }
+    })
+
+    it('goes on behind a rest that came with another digest than it has', async () => {
+      const path = await begin()
+      await patch(path, 'first')
+      await expect({ method: 'PUT', path: `${path}?digest=${sha256('x')}`, body: ' second' }, 400, 'DIGEST_INVALID')
+      assert.equal((await status(path)).headers.range, '0-11')
+      await complete(path, sha256('first second'))
+      await isStored(sha256('first second'), 'first second')
+    })
+
     it('is unknown under any other id, name, repository and to anybody else', async () => {
       const path = await begin()
       const writer = await createPerson(site.service, `writer-${engine.name}`)
@@ -226,6 +255,43 @@ forEachEngine((engine) => {
       assert.equal((await status(path)).headers.range, '0-199999')
       await complete(path, sha256(bytes), bytes.subarray(200_000))
       await isStored(sha256(bytes), bytes)
+    })
+
+    it('reserves what is stored of it, once nobody sends to it', async () => {
+      const inspection = await openInspection(site.service)
+      const before = (await inspection.sums()).pending
+      const reserved = async (): Promise<number> => (await inspection.sums()).pending - before
+      for (let at = 0; at < 3; at += 1) await patch(await begin(), 'x')
+      const path = await begin()
+      await patch(path, Readable.from([randomBytes(MiB), randomBytes(8 * MiB)]))
+      assert.equal(await reserved(), 3 + 9 * MiB)
+      const body = new PassThrough()
+      const cut = assert.rejects(patch(path, body))
+      body.write(randomBytes(100_000))
+      await until('room for what comes', async () => (await reserved()) > 3 + 9 * MiB)
+      body.destroy(new Error('the client goes away'))
+      await cut
+      await until('its room to come back', async () => (await reserved()) === 3 + 9 * MiB)
+      await expect({ method: 'DELETE', path }, 204)
+      assert.equal(await reserved(), 3)
+      await inspection.inOrder()
+      await inspection.close()
+    })
+
+    it('fits beside others that fit with it', async () => {
+      const quota = (bytes: number | null) =>
+        inDatabase(site.service, (q) =>
+          q.updateTable('repositories').set({ quota_bytes: bytes }).where('id', '=', 'second').execute(),
+        )
+      await quota(20 * MiB)
+      const layers = Array.from({ length: 6 }, () => randomBytes(MiB))
+      const sent = layers.map(async (layer) => {
+        const path = await begin('/v2/second/beside/blobs/uploads/')
+        await patch(path, Readable.from([layer.subarray(0, 500_000), layer.subarray(500_000)]))
+        return [path, sha256(layer)] as const
+      })
+      for (const [path, digest] of await Promise.all(sent)) await complete(path, digest)
+      await quota(null)
     })
 
     it('that the quota has no room for ends, in the words of the wire', async () => {

@@ -8,7 +8,7 @@ const byDigest = (column: Algorithm) =>
   prepareQuery((q, p: Parameters<{ repository: string; hex: string }>) =>
     q
       .selectFrom('oci_blobs')
-      .select(['id', 'repository', 'sha256', 'sha512', 'size', 'created_at', 'unused_since'])
+      .select(['id', 'repository', 'sha256', 'sha512', 'size', 'created_at', 'unused_since', 'sent_below'])
       .where(column, '=', p('hex'))
       .where('repository', '=', p('repository')),
   )
@@ -52,6 +52,7 @@ export const insertBlob = prepareQuery((q, p: Parameters<OciBlobsTable>) =>
     size: p('size'),
     created_at: p('created_at'),
     unused_since: p('unused_since'),
+    sent_below: p('sent_below'),
   }),
 )
 
@@ -60,11 +61,14 @@ export const setSha512 = async (tx: Transaction, id: string, sha512: string): Pr
   await tx.updateTable('oci_blobs').set({ sha512 }).where('id', '=', id).execute()
 }
 
-/** Somebody counts on a blob that no manifest names: from now on it is held as long as a new one. */
-export const holdAnew = async (tx: Transaction, id: string, now: string): Promise<void> => {
+/**
+ * Somebody counts on a blob that no manifest names: from now on it is held as long as a new one. Where they sent it,
+ * below that name.
+ */
+export const holdAnew = async (tx: Transaction, id: string, now: string, name?: string): Promise<void> => {
   await tx
     .updateTable('oci_blobs')
-    .set({ unused_since: now })
+    .set(name === undefined ? { unused_since: now } : { unused_since: now, sent_below: name })
     .where('id', '=', id)
     .where('unused_since', 'is not', null)
     .execute()
@@ -78,6 +82,23 @@ export const markUsed = async (tx: Transaction, ids: readonly string[]): Promise
     .where('id', 'in', ids)
     .where('unused_since', 'is not', null)
     .execute()
+}
+
+/**
+ * Manifests that name some blobs and were without them lead to them from now on, which keeps these: layers may lie
+ * elsewhere first and come later, and bytes may become known by another digest.
+ */
+export const attachBlobs = async (tx: Transaction, ids: readonly string[]): Promise<void> => {
+  const those = sql.join(ids)
+  for (const algorithm of ['sha256', 'sha512'] as const) {
+    const { rows } = await sql<{ blob_id: string }>`
+      update oci_references set blob_id = b.id from oci_blobs b
+      where b.id in (${those}) and oci_references.repository = b.repository
+        and oci_references.digest = ${sql.lit(`${algorithm}:`)} || b.${sql.ref(algorithm)}
+        and oci_references.blob_id is null and oci_references.role <> 'manifest'
+      returning blob_id`.execute(tx)
+    if (rows.length > 0) await markUsed(tx, [...new Set(rows.map(({ blob_id }) => blob_id))])
+  }
 }
 
 /** Those of some blobs that no manifest names any more, nor is, have been unused since now. */

@@ -8,17 +8,18 @@ import { receiveWhole } from '../../features/transfers/whole/whole.ts'
 import { appendJournal } from '../../journal/repository/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { toSha256 } from '../../kernel/digest.ts'
-import { blobById, deleteBlobRow, findBlob, holdAnew, insertBlob, setSha512 } from './blobs.queries.ts'
+import { attachBlobs, blobById, deleteBlobRow, findBlob, holdAnew, insertBlob, setSha512 } from './blobs.queries.ts'
 import { blobInUse, blobUnknown, digestInvalid } from './refusals.ts'
 import { type Digest, sha256Digest } from './vocabulary.ts'
 
 /**
  * Bytes of images, held once in each repository by a claim of their own, whatever names they are pushed below. A blob
  * is there for every name of its repository. What no manifest names is held for an hour after somebody counted on it
- * last (`jobs.ts`).
+ * last, and while its push goes on (`unnamed-blobs.ts`).
  */
 export interface ImageScope {
   readonly repository: string
+  readonly name: string
   /** Who pushes. */
   readonly owner: string
 }
@@ -27,6 +28,8 @@ export interface ImageScope {
 interface Held {
   readonly id: string
   readonly repository: string
+  /** Below which name they came. */
+  readonly name: string
   readonly sha256: string
   readonly size: number
   /** What they were called by who sent them. */
@@ -38,16 +41,18 @@ interface Held {
  * old one stands. Answers the id. The caller's transaction has the lock of the repository.
  */
 export const keepBlob = async (tx: Transaction, held: Held, now: string): Promise<string> => {
-  const { id, repository, sha256, size, called } = held
+  const { id, repository, name, sha256, size, called } = held
   const sha512 = called.algorithm === 'sha512' ? called.hex : null
   const there = await findBlob(tx, repository, sha256Digest(sha256))
   if (there === undefined) {
-    await insertBlob(tx, { id, repository, sha256, sha512, size, created_at: now, unused_since: now })
+    const since = { created_at: now, unused_since: now, sent_below: name }
+    await insertBlob(tx, { id, repository, sha256, sha512, size, ...since })
+    await attachBlobs(tx, [id])
     return id
   }
   await retire(tx, id, now)
   await release(tx, id, now)
-  await countOn(tx, there, called, now)
+  await countOn(tx, there, name, called, now)
   return there.id
 }
 
@@ -55,17 +60,21 @@ export const keepBlob = async (tx: Transaction, held: Held, now: string): Promis
 const countOn = async (
   tx: Transaction,
   there: { readonly id: string; readonly sha512: string | null },
+  name: string,
   called: Digest,
   now: string,
 ): Promise<void> => {
-  if (called.algorithm === 'sha512' && there.sha512 === null) await setSha512(tx, there.id, called.hex)
-  await holdAnew(tx, there.id, now)
+  if (called.algorithm === 'sha512' && there.sha512 === null) {
+    await setSha512(tx, there.id, called.hex)
+    await attachBlobs(tx, [there.id])
+  }
+  await holdAnew(tx, there.id, now, name)
 }
 
 /** The same in a transaction of its own; null where the blob is not there any more. */
 export const countOnThere = (
   { database, clock }: { readonly database: Database; readonly clock: Clock },
-  repository: string,
+  { repository, name }: ImageScope,
   sought: Digest,
   called: Digest,
   alongside: (tx: Transaction, blobId: string, now: string) => Promise<void>,
@@ -75,13 +84,15 @@ export const countOnThere = (
     const there = await findBlob(tx, repository, sought)
     if (there === undefined) return null
     const now = timestamp(clock.now())
-    await countOn(tx, there, called, now)
+    await countOn(tx, there, name, called, now)
     await alongside(tx, there.id, now)
     return there.id
   })
 
 interface IncomingBlob {
   readonly digest: Digest
+  /** Another digest that they are known to have. */
+  readonly called?: Digest
   readonly declaredBytes: number | null
   readonly pieces: AsyncIterable<Uint8Array>
 }
@@ -93,7 +104,7 @@ interface IncomingBlob {
 export const receiveBlob = async (
   deps: TransferDeps,
   scope: ImageScope,
-  { digest, declaredBytes, pieces }: IncomingBlob,
+  { digest, called = digest, declaredBytes, pieces }: IncomingBlob,
   alongside: (tx: Transaction, blobId: string, now: string) => Promise<void>,
 ): Promise<void> => {
   const sum = digest.algorithm === 'sha512' ? createHash('sha512') : null
@@ -113,13 +124,18 @@ export const receiveBlob = async (
       pieces: sum === null ? pieces : alsoHashed(pieces, sum),
     },
     {
+      there: async () => {
+        const there = await findBlob(deps.database.reader, scope.repository, digest)
+        return there === undefined ? null : { digest: toSha256(there.sha256), bytes: there.size }
+      },
       early: async (content) => {
         verify()
-        return await countOnThere(deps, scope.repository, sha256Digest(content.digest), digest, alongside)
+        return await countOnThere(deps, scope, sha256Digest(content.digest), called, alongside)
       },
       commit: async (tx, row, content, now) => {
         const { id, repository } = row
-        const held = { id, repository, sha256: content.digest, size: content.bytes, called: digest }
+        const { name } = scope
+        const held = { id, repository, name, sha256: content.digest, size: content.bytes, called }
         const blobId = await keepBlob(tx, held, now)
         await alongside(tx, blobId, now)
         return blobId
@@ -174,13 +190,12 @@ export const giveUpBlob = async (
   tx: Transaction,
   { id, repository }: { readonly id: string; readonly repository: string },
   now: string,
-  unusedUntil: string | null = null,
 ): Promise<'gone' | 'used' | 'unknown'> => {
   await lockLive(tx, id)
   await lockRepository(tx, repository)
   const blob = await blobById(tx, id)
   if (blob === undefined) return 'unknown'
-  if (blob.unused_since === null || (unusedUntil !== null && blob.unused_since > unusedUntil)) return 'used'
+  if (blob.unused_since === null) return 'used'
   await deleteBlobRow(tx, id)
   await retire(tx, id, now)
   await release(tx, id, now)

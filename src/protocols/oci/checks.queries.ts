@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Queries } from '../../database/database.ts'
+import type { Queries, Transaction } from '../../database/database.ts'
 
 /** Blobs of images whose claim is another, or not live. */
 export const blobsWithoutClaim = (q: Queries, limit: number) =>
@@ -87,6 +87,15 @@ export const referencesToOtherBytes = async (q: Queries, limit: number): Promise
   return rows.map(({ id }) => id)
 }
 
+/** Manifests that are without bytes that they name and their repository has. */
+export const referencesWithoutBytes = async (q: Queries, limit: number): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`
+    select r.manifest_id as id from oci_references r join oci_blobs b on b.repository = r.repository
+      and (b.sha256 = substr(r.digest, 8) or b.sha512 = substr(r.digest, 8))
+    where r.blob_id is null and r.role <> 'manifest' limit ${limit}`.execute(q)
+  return rows.map(({ id }) => id)
+}
+
 /** Tags that are not at the manifest of their last move, and tags that were taken away and are there. */
 export const tagsBesideMoves = async (q: Queries, limit: number): Promise<string[]> => {
   const { rows } = await sql<{ tag: string }>`
@@ -118,4 +127,29 @@ export const emptyImages = async (q: Queries, limit: number): Promise<string[]> 
     where not exists (select 1 from oci_manifests m where m.repository = i.repository and m.name = i.name)
     limit ${limit}`.execute(q)
   return rows.map(({ image }) => image)
+}
+
+/** Blobs and manifests that are said to be unused from a moment on that is still to come. */
+export const unusedFromLater = async (q: Queries, until: string, limit: number): Promise<string[]> => {
+  const ids: string[] = []
+  for (const table of ['oci_blobs', 'oci_manifests'] as const)
+    for (const { id } of await q
+      .selectFrom(table)
+      .select('id')
+      .where('unused_since', '>', until)
+      .limit(limit)
+      .execute())
+      ids.push(id)
+  return ids
+}
+
+/** Puts that right. */
+export const unusedFromNow = async (tx: Transaction, id: string, now: string): Promise<void> => {
+  for (const table of ['oci_blobs', 'oci_manifests'] as const)
+    await tx
+      .updateTable(table)
+      .set({ unused_since: now })
+      .where('id', '=', id)
+      .where('unused_since', '>', now)
+      .execute()
 }

@@ -3,6 +3,7 @@ import type { Database, Queries } from '../../database/database.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { damage, type Finding } from '../../kernel/finding.ts'
 import { findingsMax } from '../../kernel/limits/upkeep.ts'
+import { day } from '../../kernel/units.ts'
 import {
   blobsMisjudged,
   blobsWithoutClaim,
@@ -13,7 +14,10 @@ import {
   manifestsMisjudged,
   manifestsOfOtherBytes,
   referencesToOtherBytes,
+  referencesWithoutBytes,
   tagsBesideMoves,
+  unusedFromLater,
+  unusedFromNow,
 } from './checks.queries.ts'
 
 type Look = readonly [find: (q: Queries, limit: number) => Promise<string[]>, say: (what: string) => string]
@@ -30,6 +34,7 @@ const looks: readonly Look[] = [
   [manifestsMiscounted, (id) => `the manifest ${id} is not counted by storage policies from its newest tag on`],
   [manifestsOfOtherBytes, (id) => `the manifest ${id} is found by another digest than its bytes have`],
   [referencesToOtherBytes, (id) => `the manifest ${id} leads to other bytes than it names`],
+  [referencesWithoutBytes, (id) => `the manifest ${id} is without bytes that it names and its repository has`],
   [tagsBesideMoves, (tag) => `the tag ${tag} is not where it was moved to last`],
   [imagesMiscounted, (image) => `the image ${image} is not said to have the tags and manifests that it has`],
   [emptyImages, (image) => `the image ${image} has no manifest`],
@@ -50,5 +55,10 @@ export async function* checkImages(deps: { database: Database; clock: Clock }): 
     const text = `the claim ${id} has no holder: neither a blob of images nor an upload that is under way`
     yield damage(`repository ${repository}: ${text}`, state === 'live' ? null : giveUp)
   }
+  // Clocks of several processes differ, by less than that.
+  for (const id of await unusedFromLater(q, timestamp(clock.now() + day), findingsMax))
+    yield damage(`${id} of images would stay for ever: nothing keeps it from a moment on that is still to come`, () =>
+      database.transaction((tx) => unusedFromNow(tx, id, timestamp(clock.now()))),
+    )
   for (const [find, say] of looks) for (const what of await find(q, findingsMax)) yield damage(say(what))
 }

@@ -6,6 +6,7 @@ import { type Clock, timestamp } from '../../kernel/clock.ts'
 import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
 import { markIfUnused } from './blobs.queries.ts'
 import type { ImageScope } from './blobs.ts'
+import { removeTagsCalledAfter } from './called-after.ts'
 import { keptBy, settleKept } from './keeping.queries.ts'
 import { deleteImageWithoutManifests, deleteManifestRows, findManifest, findTagged } from './manifests.queries.ts'
 import { imageKept, manifestUnknown } from './refusals.ts'
@@ -23,8 +24,6 @@ interface Deps {
 export interface DeletingDeps extends Deps {
   readonly reach: ReachFaultPoint
 }
-
-type Scope = ImageScope & { readonly name: string }
 
 /** A manifest that is to go. */
 interface Unwanted {
@@ -45,7 +44,7 @@ const tagsAtOnce = 500
  */
 export const deleteTag = async (
   { database, clock }: Deps,
-  scope: Scope,
+  scope: ImageScope,
   tag: string,
   expected?: string,
 ): Promise<void> => {
@@ -60,14 +59,14 @@ export const deleteTag = async (
 }
 
 /**
- * Deletes a manifest with its tags. What it listed and what refers to it stays for the grace period, unless something
- * else keeps it; blobs that it alone named are held as new ones are. 404 without one, 409 for one that has a stage or a
- * tag that stays where it is.
+ * Deletes a manifest with its tags, and those that are called after it. What it listed and what refers to it stays for
+ * the grace period, unless something else keeps it; blobs that it alone named are held as new ones are. 404 without
+ * one, 409 for one that has a stage or a tag that stays where it is.
  *
  * Of very many tags some go before it does, in transactions of their own. Whoever dies in between leaves a manifest
  * with fewer tags; the next try goes on.
  */
-export const deleteManifest = async (deps: DeletingDeps, scope: Scope, digest: Digest): Promise<void> => {
+export const deleteManifest = async (deps: DeletingDeps, scope: ImageScope, digest: Digest): Promise<void> => {
   let told = await deleteSome(deps, scope, digest, refuseKept)
   if (told === 'unknown') throw manifestUnknown(digest.text)
   while (told === 'fewer tags') {
@@ -93,7 +92,7 @@ const refuseKept = async (tx: Transaction, manifest: Unwanted): Promise<void> =>
 
 const deleteSome = (
   { database, clock }: Deps,
-  { repository, name, owner }: Scope,
+  { repository, name, owner }: ImageScope,
   digest: Digest,
   refuse: (tx: Transaction, manifest: Unwanted) => Promise<void>,
 ): Promise<'gone' | 'fewer tags' | 'unknown'> =>
@@ -106,24 +105,23 @@ const deleteSome = (
     const now = timestamp(clock.now())
     const tags = await tagsOf(tx, found.id, tagsAtOnce)
     await refuseImmutable(tx, repository, tags)
-    if (tags.length < tagsAtOnce) {
-      await deleteRows(tx, manifest, { actor: owner, now, since: now })
-      return 'gone'
-    }
+    if (tags.length < tagsAtOnce)
+      return (await deleteRows(tx, manifest, { actor: owner, now, since: now })) ? 'gone' : 'fewer tags'
     await removeTagsOf(tx, manifest, tags, { actor: owner, now })
     return 'fewer tags'
   })
 
 /**
  * What deleting a manifest does, under the lock of its repository. `since` is since when what it alone kept is kept by
- * nothing.
+ * nothing. False where very many tags are called after it: then some of these went, and it is there still.
  */
 export const deleteRows = async (
   tx: Transaction,
   manifest: Unwanted,
   { actor, now, since }: { readonly actor: string; readonly now: string; readonly since: string },
-): Promise<void> => {
+): Promise<boolean> => {
   const { id, repository, name, digest, digest512 } = manifest
+  if (!(await removeTagsCalledAfter(tx, manifest, { actor, now }))) return false
   for (let tags = await tagsOf(tx, id, tagsAtOnce); tags.length > 0; tags = await tagsOf(tx, id, tagsAtOnce)) {
     // Of their moves there is nothing to write down: they go with the manifest.
     await deleteTagsOf(tx, manifest, tags)
@@ -138,8 +136,9 @@ export const deleteRows = async (
     repository,
     action: 'image.delete',
     artifactId: id,
-    detail: imageLine(name, digest512 ?? digest),
+    detail: imageLine(name, digest),
     actor,
     occurredAt: now,
   })
+  return true
 }

@@ -95,7 +95,7 @@ export const ociHandlers = (deps: OciDeps): BoundOperation[] => {
     }),
     handle(operations.getBlob, async ({ path, headers, caller, request }) => {
       const { sha256, size } = await blobAt(reader, path.repository, toDigest(path.digest))
-      refuseReversed(headers.range, size)
+      if (!request.head) refuseReversed(headers.range, size)
       const file = { digest: toSha256(sha256), bytes: size, name: sha256 }
       return serve(deps, file, asWritten(downloadAsked({ headers, caller, request })), {
         'docker-content-digest': path.digest,
@@ -152,7 +152,7 @@ export const ociHandlers = (deps: OciDeps): BoundOperation[] => {
       refuseLongName(path)
       const scope = scopeOf(path, caller)
       const reference = refersTo(path.reference)
-      const beside = (query.tag ?? []).flatMap((texts) => texts.split(',')).map(tagWanted)
+      const beside = (query.tag ?? []).flatMap((texts) => texts.split(',')).map((text) => tagWanted(text.trim()))
       const tags = reference.digest === null ? [tagWanted(path.reference), ...beside] : beside
       refuseManyTags(beside)
       if (tags.length > 0) refuseUnlessHeld(await deps.heldActions(caller, path.repository), 'asset.write')

@@ -1,16 +1,14 @@
-import { graceEndMs } from '../../content/reclaim/grace.ts'
 import type { Database } from '../../database/database.ts'
 import { lockRepository } from '../../database/locks.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { repositoriesPage } from '../../kernel/limits/engines.ts'
 import { unnamedBlobMs } from '../../kernel/limits/oci.ts'
 import { upkeepRun } from '../../kernel/one-by-one.ts'
-import { hour } from '../../kernel/units.ts'
 import { unusedSince } from './blobs.queries.ts'
-import { giveUpBlob } from './blobs.ts'
-import { removeTagsCalledAfter } from './called-after.ts'
 import { deleteRows } from './deleting.ts'
+import { unkeptForMs } from './grace.ts'
 import { oldestUnkept, unkept, unkeptSince } from './keeping.queries.ts'
+import { giveUpUnnamed } from './unnamed-blobs.ts'
 
 export interface ImageUpkeepDeps {
   readonly database: Database
@@ -45,8 +43,7 @@ export const settleImages = async (deps: ImageUpkeepDeps): Promise<void> => {
     find: (limit) => unusedSince(database.reader, until, limit),
     what: ({ id }) => `giving up the blob ${id}`,
     key: ({ id }) => id,
-    work: (blob) =>
-      database.transaction((tx) => giveUpBlob(tx, blob, timestamp(clock.now()), until), { durability: 'relaxed' }),
+    work: (blob) => database.transaction((tx) => giveUpUnnamed(tx, blob, clock.now()), { durability: 'relaxed' }),
   })
   run.end()
 }
@@ -67,7 +64,7 @@ const manifestsPastGrace = async (
   for (let after = ''; ; ) {
     const page = await oldestUnkept(q, after, repositoriesPage)
     for (const { id, grace_hours, oldest } of page) {
-      const until = timestamp(clock.now() - (grace_hours === null ? cleanupGraceMs : grace_hours * hour))
+      const until = timestamp(clock.now() - unkeptForMs(grace_hours, cleanupGraceMs))
       if (oldest === null || oldest > until) continue
       for (const row of await unkeptSince(q, id, until, limit - due.length))
         due.push({ id: row.id, repository: id, graceHours: grace_hours })
@@ -79,17 +76,20 @@ const manifestsPastGrace = async (
   }
 }
 
-/** Looks again under the lock: something may keep it by now. What only it kept has been kept by nothing for as long. */
+/**
+ * Looks again under the lock: something may keep it by now. What only it kept has been kept by nothing for as long,
+ * unless somebody counted on that later.
+ */
 const giveUpManifest = ({ database, clock, cleanupGraceMs }: ImageUpkeepDeps, found: Unkept): Promise<void> =>
   database.transaction(
     async (tx) => {
       await lockRepository(tx, found.repository)
       const manifest = await unkept(tx, found.id)
       if (manifest === undefined || manifest.unused_since === null) return
-      if (graceEndMs(manifest.unused_since, found.graceHours, cleanupGraceMs) > clock.now()) return
+      const since = manifest.unused_since
+      if (Date.parse(since) + unkeptForMs(found.graceHours, cleanupGraceMs) > clock.now()) return
       const by = { actor: upkeep, now: timestamp(clock.now()) }
-      await removeTagsCalledAfter(tx, manifest, by)
-      await deleteRows(tx, manifest, { ...by, since: manifest.unused_since })
+      await deleteRows(tx, manifest, { ...by, since })
     },
     { durability: 'relaxed' },
   )

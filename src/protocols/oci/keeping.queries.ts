@@ -71,9 +71,14 @@ export const keptByManifests = async (tx: Transaction, id: string): Promise<bool
     .where((eb) => isKeptByManifests(eb))
     .executeTakeFirst()) !== undefined
 
+/** When somebody counted on the manifest last, of which `since` is one time. */
+const countedOn = (eb: OfManifest, since: string) =>
+  eb.case().when('m.counted_on_at', '<', since).then(since).else(eb.ref('m.counted_on_at')).end()
+
 /**
- * Manifests that nothing keeps have been unused since `since`, unless they were for longer; others are in use. Those
- * that have a tag and that no other manifest keeps are counted from when the newest came to them.
+ * What keeps manifests has changed: until `since` something kept them, or somebody counted on them. Those that nothing
+ * keeps have been unused since then, or since somebody counted on them later, unless they were before; others are in
+ * use. Those that have a tag and that no other manifest keeps are counted from when the newest came to them.
  */
 export const settleKept = async (tx: Transaction, ids: readonly string[], since: string): Promise<void> => {
   for (const some of inPieces(ids, manifestsAtOnce))
@@ -84,8 +89,9 @@ export const settleKept = async (tx: Transaction, ids: readonly string[], since:
           .case()
           .when(isKept(eb))
           .then(null)
-          .else(eb.fn.coalesce('m.unused_since', eb.val(since)))
+          .else(eb.fn.coalesce('m.unused_since', countedOn(eb, since)))
           .end(),
+        counted_on_at: countedOn(eb, since),
         tagged_at: countedFrom(eb),
       }))
       .where('m.id', 'in', some)
@@ -94,6 +100,7 @@ export const settleKept = async (tx: Transaction, ids: readonly string[], since:
         eb.or([
           eb(eb('m.unused_since', 'is', null), '!=', isKept(eb)),
           eb('m.tagged_at', 'is distinct from', countedFrom(eb)),
+          eb('m.counted_on_at', '<', since),
         ]),
       )
       .execute()

@@ -33,8 +33,7 @@ export const refersTo = (reference: string): { readonly digest: Digest | null } 
 }
 
 /** A tag that is to be set. 400 for what can be none. */
-export const tagWanted = (text: string): string => {
-  const tag = text.trim()
+export const tagWanted = (tag: string): string => {
   if (!isTag(tag))
     throw tagInvalid(
       `${JSON.stringify(tag.slice(0, 200))} is no tag: up to 128 letters, digits, _ . and -, the first none of the last two.`,
@@ -75,7 +74,7 @@ export const manifestAt = async (q: Queries, image: ImageName, reference: string
   return found
 }
 
-/** A range that ends before it begins, which HTTP passes over, is one that cannot be sent here: 416. */
+/** A range of GET that ends before it begins, which HTTP passes over, is one that cannot be sent here: 416. */
 export const refuseReversed = (range: string | undefined, bytes: number): void => {
   const [, first, last] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(range ?? '') ?? []
   if (first === undefined || last === undefined || Number(last) >= Number(first)) return

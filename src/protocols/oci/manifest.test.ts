@@ -62,6 +62,12 @@ describe('a manifest', () => {
       [image({ layers: [described('a', { digest: 'sha256:short' })] })],
       [image({ layers: [described('a', { size: -1 })] })],
       [image({ layers: [described('a', { mediaType: '' })] })],
+      [image({ layers: [described('a'), described('a', { size: 2 })] })],
+      [image({ manifests: [] })],
+      [{ schemaVersion: 2, manifests: [], layers: [] }, imageIndexType],
+      [{ schemaVersion: 2, manifests: [described('a'), described('a', { mediaType: imageType })] }, imageIndexType],
+      [image({ artifactType: 'a/b\0' })],
+      [image({ annotations: { a: '\ud800' } })],
       [image({ subject: {} })],
       [image({ subject: described('s', { digest: 'md5:0' }) })],
     ]
@@ -71,5 +77,37 @@ describe('a manifest', () => {
         (error) => error instanceof Refusal && error.errors[0]?.code === 'MANIFEST_INVALID' && error.message !== '',
         JSON.stringify(value),
       )
+  })
+
+  it('is counted before it is read, and refused where it is made of too much', () => {
+    const of = (more: string): string => `${JSON.stringify(image()).slice(0, -1)},${more}}`
+    const many = (length: number, piece: (at: number) => string): string =>
+      Array.from({ length }, (_, at) => piece(at)).join()
+    const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`
+    read(of(`"annotations":{${many(40_000, (at) => `"${at}":""`)}}`))
+    read(of(`"a":${deep(99)},"b":"${'[,'.repeat(200_000)}"`))
+    for (const text of [
+      of(`"annotations":{${many(400_000, (at) => `"${at}":""`)}}`),
+      of(many(400_000, (at) => `"${at}":0`)),
+      of(`"a":[${many(1_000_000, () => '{}')}]`),
+      of(`"a":${deep(100)}`),
+      of(`"a":${deep(1_000_000)}`),
+      `{"schemaVersion":2,"manifests":[${many(1_000_000, () => '{}')}]}`,
+      '['.repeat(3_000_000),
+    ]) {
+      const begun = process.cpuUsage()
+      assert.throws(
+        () => read(text),
+        (error) => error instanceof Refusal && /brackets, commas and colons/.test(error.message),
+      )
+      assert.ok(process.cpuUsage(begun).user < 300_000)
+    }
+  })
+
+  it('begins with no byte order mark', () => {
+    assert.throws(
+      () => read(`\ufeff${JSON.stringify(image())}`),
+      (error) => error instanceof Refusal && /no JSON in UTF-8/.test(error.message),
+    )
   })
 })

@@ -1,13 +1,16 @@
-import { manifestReferencesMax, ociMediaTypeMaxCharacters } from '../../kernel/limits/oci.ts'
+import { isBeyond } from '../../kernel/json-pieces.ts'
+import { manifestPiecesMax, manifestReferencesMax, ociMediaTypeMaxCharacters } from '../../kernel/limits/oci.ts'
+import { isPrintable, isStorable } from '../../kernel/names.ts'
 import { repeatedName } from '../../kernel/repeated-names.ts'
 import { platformOf, platformsAmong } from './platforms.ts'
 import { manifestInvalid } from './refusals.ts'
-import { fieldsOf } from './stored-json.ts'
+import { type Fields, fieldsOf, isObject } from './stored-json.ts'
 import { type Digest, imageTypes, indexTypes, isDigest, toDigest } from './vocabulary.ts'
 
 /** What a manifest names. */
 export interface Named {
   readonly role: 'config' | 'layer' | 'manifest'
+  readonly mediaType: string
   readonly digest: Digest
   readonly size: number
   /** It need not be here: a layer that is not to be distributed, or lies elsewhere. */
@@ -35,7 +38,8 @@ export interface Manifest {
   readonly names: readonly Named[]
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+/** A byte order mark is no JSON. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads a manifest, which is one of an image or an index of some, of the OCI or of Docker. `contentType` is what the
@@ -56,8 +60,16 @@ export const readManifest = (bytes: Uint8Array, contentType: string): Manifest =
     throw manifestInvalid(
       `${JSON.stringify(type)} is no media type of a manifest that is known here: ${[...imageTypes, ...indexTypes].join(', ')}.`,
     )
+  const other = (isIndex ? ['config', 'layers'] : ['manifests']).find((field) => !isAbsent(fields[field]))
+  if (other !== undefined)
+    throw manifestInvalid(`What is ${type} has no ${other}: clients would disagree about what it is.`)
   const config = isIndex ? null : descriptor(fields['config'], 'config')
   const artifactType = typeText(fields['artifactType'], 'artifactType') ?? config?.mediaType ?? null
+  const names = each(
+    config === null
+      ? listed(fields, 'manifests', 'manifest')
+      : [nameOf(config, 'config'), ...listed(fields, 'layers', 'layer')],
+  )
   return {
     mediaType: type,
     artifactType,
@@ -65,33 +77,34 @@ export const readManifest = (bytes: Uint8Array, contentType: string): Manifest =
     annotations: textsOf(fields['annotations']),
     config,
     platforms: isIndex ? platformsIn(fields['manifests']) : [],
-    names: each(
-      config === null
-        ? listed(fields, 'manifests', 'manifest')
-        : [nameOf(config, 'config'), ...listed(fields, 'layers', 'layer')],
-    ),
+    names,
   }
 }
 
 const parsed = (bytes: Uint8Array): unknown => {
-  let text: string
-  let value: unknown
-  try {
-    text = utf8.decode(bytes)
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw manifestInvalid(`The manifest is no JSON in UTF-8: ${cause instanceof Error ? cause.message : ''}`)
-  }
+  const text = readable(() => utf8.decode(bytes))
+  if (isBeyond(text, manifestPiecesMax))
+    throw manifestInvalid(
+      `A manifest has at most ${manifestPiecesMax.count} brackets, commas and colons, and ${manifestPiecesMax.depth} levels.`,
+    )
+  const value = readable((): unknown => JSON.parse(text))
   const twice = repeatedName(text)
   if (twice !== null)
     throw manifestInvalid(`The manifest has the field ${JSON.stringify(twice.slice(0, 100))} twice in one object.`)
   return value
 }
 
-const objectOf = (value: unknown, what: string): Record<string, unknown> => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw manifestInvalid(`${what} is a JSON object.`)
-  return { ...value }
+const readable = <T>(read: () => T): T => {
+  try {
+    return read()
+  } catch (cause) {
+    throw manifestInvalid(`The manifest is no JSON in UTF-8: ${cause instanceof Error ? cause.message : ''}`)
+  }
+}
+
+const objectOf = (value: unknown, what: string): Fields => {
+  if (!isObject(value)) throw manifestInvalid(`${what} is a JSON object.`)
+  return value
 }
 
 interface Descriptor {
@@ -103,8 +116,10 @@ interface Descriptor {
 
 const typeText = (value: unknown, where: string): string | null => {
   if (value === undefined || value === '') return null
-  if (typeof value !== 'string' || value.length > ociMediaTypeMaxCharacters)
-    throw manifestInvalid(`${where} is a media type of at most ${ociMediaTypeMaxCharacters} characters.`)
+  if (typeof value !== 'string' || value.length > ociMediaTypeMaxCharacters || !isPrintable(value))
+    throw manifestInvalid(
+      `${where} is a media type of at most ${ociMediaTypeMaxCharacters} characters, none of them a control character.`,
+    )
   return value
 }
 
@@ -124,7 +139,7 @@ const descriptor = (value: unknown, where: string): Descriptor => {
 /** Some clients write `null` for what is not there, as their language does: also for a list without entries. */
 const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
-const listed = (fields: Readonly<Record<string, unknown>>, list: string, role: Named['role']): Named[] => {
+const listed = (fields: Fields, list: string, role: Named['role']): Named[] => {
   const all = fields[list] === null ? [] : fields[list]
   if (!Array.isArray(all)) throw manifestInvalid(`The ${list} of a manifest are a list.`)
   if (all.length > manifestReferencesMax)
@@ -142,22 +157,38 @@ const elsewhere = /\.nondistributable\.|\.rootfs\.foreign\./
 
 const nameOf = ({ mediaType, digest, size, hasUrls }: Descriptor, role: Named['role']): Named => ({
   role,
+  mediaType,
   digest,
   size,
   mayBeElsewhere: role === 'layer' && (hasUrls || elsewhere.test(mediaType)),
 })
 
-/** Layers may be there twice; what matters is that they are. */
-const each = (names: readonly Named[]): Named[] => [
-  ...new Map(names.map((named) => [`${named.role} ${named.digest.text}`, named])).values(),
-]
-
-const textsOf = (value: unknown): Record<string, string> => {
-  if (isAbsent(value)) return {}
-  const texts: Record<string, string> = {}
-  for (const [name, text] of Object.entries(objectOf(value, 'annotations'))) {
-    if (typeof text !== 'string') throw manifestInvalid(`The annotation ${JSON.stringify(name)} is no text.`)
-    Object.defineProperty(texts, name, { value: text, enumerable: true })
+/** What is named twice has to be here if one of the two says so. 400 where they say different things of it. */
+const each = (names: readonly Named[]): Named[] => {
+  const all = new Map<string, Named>()
+  for (const named of names) {
+    const key = `${named.role} ${named.digest.text}`
+    const before = all.get(key) ?? named
+    if (before.size !== named.size || (named.role === 'manifest' && before.mediaType !== named.mediaType))
+      throw manifestInvalid(`${named.digest.text} is named twice, with different sizes or media types.`)
+    all.set(key, { ...before, mayBeElsewhere: before.mayBeElsewhere && named.mayBeElsewhere })
   }
-  return texts
+  return [...all.values()]
 }
+
+/** Nothing is copied: there may be many. */
+const textsOf = (value: unknown): Readonly<Record<string, string>> => {
+  if (isAbsent(value)) return {}
+  const fields = objectOf(value, 'annotations')
+  if (areTexts(fields)) return fields
+  const odd = Object.keys(fields).find((name) => !isText(name, fields[name])) ?? ''
+  throw manifestInvalid(
+    `The annotation ${JSON.stringify(odd.slice(0, 200))} is no text, or has a zero character or half of a surrogate pair.`,
+  )
+}
+
+const isText = (name: string, value: unknown): boolean =>
+  typeof value === 'string' && isStorable(value) && isStorable(name)
+
+const areTexts = (fields: Fields): fields is Readonly<Record<string, string>> =>
+  Object.keys(fields).every((name) => isText(name, fields[name]))

@@ -62,10 +62,11 @@ export const manifestsAmong = (
 ) =>
   q
     .selectFrom('oci_manifests')
-    .select(['id', 'digest', 'digest512', 'content_bytes'])
-    .where('repository', '=', repository)
-    .where('name', '=', name)
-    .where(column, 'in', digests)
+    .innerJoin('oci_blobs', 'oci_blobs.id', 'oci_manifests.blob_id')
+    .select(['oci_manifests.id', 'digest', 'digest512', 'media_type', 'content_bytes', 'oci_blobs.size'])
+    .where('oci_manifests.repository', '=', repository)
+    .where('oci_manifests.name', '=', name)
+    .where(`oci_manifests.${column}`, 'in', digests)
     .execute()
 
 /** Unless there is one of that name. */
@@ -78,8 +79,11 @@ export const insertImage = async (tx: Transaction, { repository, name }: Here, n
 }
 
 /** Below a name that is there; it is counted, and tells when something came last. */
-export const insertManifest = async (tx: Transaction, row: OciManifestsTable): Promise<void> => {
-  await tx.insertInto('oci_manifests').values(row).execute()
+export const insertManifest = async (tx: Transaction, row: Omit<OciManifestsTable, 'counted_on_at'>): Promise<void> => {
+  await tx
+    .insertInto('oci_manifests')
+    .values({ ...row, counted_on_at: row.pushed_at })
+    .execute()
   await countNew(tx, row, 1, row.pushed_at)
 }
 
@@ -105,7 +109,10 @@ export const insertReferences = async (tx: Transaction, rows: readonly OciRefere
   await tx.insertInto('oci_references').values(rows).execute()
 }
 
-/** It came again: it has this digest as well, and if nothing keeps it, nothing has since now. */
+/**
+ * It came again, and somebody counts on it from now on: it has this digest as well, and if nothing keeps it, nothing
+ * has since now.
+ */
 export const keepAnew = async (
   tx: Transaction,
   id: string,
@@ -115,10 +122,10 @@ export const keepAnew = async (
     .updateTable('oci_manifests')
     .set((eb) => ({
       digest512,
+      counted_on_at: now,
       unused_since: eb.case().when('unused_since', 'is', null).then(null).else(now).end(),
     }))
     .where('id', '=', id)
-    .where((eb) => eb.or([eb('unused_since', 'is not', null), eb('digest512', 'is distinct from', digest512)]))
     .execute()
 }
 

@@ -22,13 +22,13 @@ export interface MountSource {
  */
 export const mountBlob = async (
   deps: TransferDeps,
-  { repository }: ImageScope,
+  scope: ImageScope,
   digest: Digest,
   source: MountSource,
 ): Promise<boolean> => {
-  if ((await countOnThere(deps, repository, digest, digest, async () => {})) !== null) return true
+  if ((await countOnThere(deps, scope, digest, digest, async () => {})) !== null) return true
   const sources = source.repository === null ? await readable(deps, digest, source.held) : [source.repository]
-  for (const from of sources) if (await mountFrom(deps, from, repository, digest)) return true
+  for (const from of sources) if (await mountFrom(deps, from, scope, digest)) return true
   return false
 }
 
@@ -45,7 +45,7 @@ const readable = async (
 const mountFrom = async (
   { database, clock, capacityBytes }: TransferDeps,
   from: string,
-  to: string,
+  { repository: to, name }: ImageScope,
   digest: Digest,
 ): Promise<boolean> => {
   const found = await findBlob(database.reader, from, digest)
@@ -57,7 +57,7 @@ const mountFrom = async (
     const { sha256, size } = found
     const wanted = { id, repository: to, holder: 'oci-blob', digest: toSha256(sha256), bytes: size } as const
     await share(tx, wanted, capacityBytes)
-    await keepBlob(tx, { id, repository: to, sha256, size, called: digest }, now)
+    await keepBlob(tx, { id, repository: to, name, sha256, size, called: digest }, now)
     return true
   })
 }

@@ -4,6 +4,7 @@ import type { TransferDeps } from '../../features/transfers/uploads/uploads.ts'
 import { imageLine } from '../../journal/repository/image-lines.ts'
 import { appendJournal } from '../../journal/repository/journal.ts'
 import { newId } from '../../kernel/ids.ts'
+import { missingToldMax } from '../../kernel/limits/oci.ts'
 import { OnePiece } from '../../kernel/one-piece.ts'
 import { blobsAmong, markUsed } from './blobs.queries.ts'
 import { type ImageScope, receiveBlob } from './blobs.ts'
@@ -19,9 +20,9 @@ import {
   keepAnew,
   manifestsAmong,
 } from './manifests.queries.ts'
-import { digestInvalid, Refusal } from './refusals.ts'
+import { digestInvalid, manifestInvalid, Refusal } from './refusals.ts'
 import { type ImageName, setTags } from './tags.ts'
-import { type Digest, sha256Digest } from './vocabulary.ts'
+import { type Algorithm, type Digest, toDigest } from './vocabulary.ts'
 
 /** A manifest as it comes. */
 export interface PushedManifest {
@@ -53,28 +54,29 @@ export const pushManifest = async (
 ): Promise<Pushed> => {
   const { bytes, contentType, tags } = pushed
   const manifest = readManifest(bytes, contentType)
-  const sha256 = sha256Digest(hash('sha256', bytes))
-  const digest = pushed.digest ?? sha256
-  const found = digest.algorithm === 'sha256' ? sha256.hex : hash('sha512', bytes)
-  if (found !== digest.hex)
-    throw digestInvalid(`The manifest has the digest ${digest.algorithm}:${found}; ${digest.text} was declared.`, {
-      digest: digest.text,
-    })
+  const found = { sha256: digestOf('sha256', bytes), sha512: digestOf('sha512', bytes) }
+  const digest = pushed.digest ?? found.sha256
+  const { text } = found[digest.algorithm]
+  if (text !== digest.text)
+    throw digestInvalid(`The manifest has the digest ${text}; ${digest.text} was declared.`, { digest: digest.text })
   const platforms = await platformsOf(deps, scope.repository, manifest)
-  const body = { digest, declaredBytes: bytes.byteLength, pieces: new OnePiece(bytes) }
+  const body = { digest, called: found.sha512, declaredBytes: bytes.byteLength, pieces: new OnePiece(bytes) }
   await receiveBlob(deps, scope, body, async (tx, blobId, now) => {
-    const id = await putManifest(deps, tx, scope, { manifest, platforms, sha256, digest, blobId, now })
+    const id = await putManifest(deps, tx, scope, { manifest, platforms, ...found, blobId, now })
     const tagged = { manifestId: id, algorithm: digest.algorithm }
     await setTags(tx, scope, tags, tagged, { actor: scope.owner, now })
   })
   return { digest, subject: manifest.subject }
 }
 
+/** Others may name a manifest by either, whatever it is pushed by. */
+const digestOf = (algorithm: Algorithm, bytes: Uint8Array): Digest => toDigest(`${algorithm}:${hash(algorithm, bytes)}`)
+
 interface Stored {
   readonly manifest: Manifest
   readonly platforms: readonly string[]
   readonly sha256: Digest
-  readonly digest: Digest
+  readonly sha512: Digest
   readonly blobId: string
   readonly now: string
 }
@@ -84,16 +86,18 @@ const putManifest = async (
   { clock }: Pick<TransferDeps, 'clock'>,
   tx: Transaction,
   { repository, name, owner }: ImageScope & { readonly name: string },
-  { manifest, platforms, sha256, digest, blobId, now }: Stored,
+  { manifest, platforms, sha256, sha512, blobId, now }: Stored,
 ): Promise<string> => {
   const here = { repository, name }
-  const digest512 = digest.algorithm === 'sha512' ? digest.text : null
+  const digest512 = sha512.text
   const there = await findManifest(tx, here, sha256)
+  if (there !== undefined && there.media_type !== manifest.mediaType)
+    throw manifestInvalid(`These bytes are here as ${there.media_type}: they cannot be ${manifest.mediaType} as well.`)
+  const { blobs, contentBytes } = await resolve(tx, here, manifest.names)
   if (there !== undefined) {
     await putAgain(tx, here, there, digest512, now)
     return there.id
   }
-  const { blobs, contentBytes } = await resolve(tx, here, manifest.names)
   const id = newId(clock.now())
   await insertImage(tx, here, now)
   const { mediaType, artifactType, subject, annotations } = manifest
@@ -118,7 +122,7 @@ const putManifest = async (
     repository,
     action: 'image.push',
     artifactId: id,
-    detail: imageLine(name, digest.text),
+    detail: imageLine(name, sha256.text),
     actor: owner,
     occurredAt: now,
   })
@@ -126,18 +130,17 @@ const putManifest = async (
 }
 
 /**
- * A manifest that is there comes again: where nothing keeps it, it stays as long as a new one. Called by another digest
- * than before, it is what an index lists and others refer to under that.
+ * A manifest that is there comes again, and what it names is still here: where nothing keeps it, it stays as long as a
+ * new one. One from before every manifest was known by both digests is what others name by the second from now on.
  */
 const putAgain = async (
   tx: Transaction,
   here: ImageName,
   there: FoundManifest,
-  called512: string | null,
+  digest512: string,
   now: string,
 ): Promise<void> => {
   const { id, digest } = there
-  const digest512 = there.digest512 ?? called512
   await keepAnew(tx, id, { digest512, now })
   if (digest512 !== there.digest512)
     await settleKept(tx, [id, ...(await keptBy(tx, here, [{ id, digest, digest512 }]))], now)
@@ -152,7 +155,8 @@ interface Resolved {
 }
 
 /**
- * What a manifest names, found here. 400 with each that is not here, or has another size than is said.
+ * What a manifest names, found here. 400 with the first ones that are not here, or for one of another size than is
+ * said, or, of what an index lists, of another media type.
  */
 const resolve = async (
   tx: Transaction,
@@ -160,7 +164,7 @@ const resolve = async (
   names: readonly Named[],
 ): Promise<Resolved> => {
   const blobs = new Map<string, { id: string; size: number }>()
-  const manifests = new Map<string, number>()
+  const manifests = new Map<string, { size: number; media_type: string; content_bytes: number }>()
   for (const algorithm of ['sha256', 'sha512'] as const) {
     const those = names.filter(({ digest }) => digest.algorithm === algorithm)
     const sought = those.filter(({ role }) => role !== 'manifest').map(({ digest }) => digest.hex)
@@ -171,7 +175,7 @@ const resolve = async (
     const children = those.filter(({ role }) => role === 'manifest').map(({ digest }) => digest.text)
     for (let at = 0; at < children.length; at += rowsAtOnce)
       for (const row of await manifestsAmong(tx, here, column, children.slice(at, at + rowsAtOnce)))
-        manifests.set(row[column] ?? '', row.content_bytes)
+        manifests.set(row[column] ?? '', row)
   }
   const isMissing = ({ role, digest, mayBeElsewhere }: Named): boolean =>
     role === 'manifest' ? !manifests.has(digest.text) : !mayBeElsewhere && !blobs.has(digest.text)
@@ -179,24 +183,23 @@ const resolve = async (
   if (missing.length > 0)
     throw new Refusal(
       'invalid_request',
-      missing.map(({ role, digest }) => ({
+      missing.slice(0, missingToldMax).map(({ role, digest }) => ({
         code: 'MANIFEST_BLOB_UNKNOWN' as const,
         message: `The ${role} ${digest.text} is not here; push it first.`,
         detail: { digest: digest.text },
       })),
     )
-  for (const { digest, size } of names) {
-    const stored = blobs.get(digest.text)
-    if (stored !== undefined && stored.size !== size)
-      throw new Refusal('invalid_request', [
-        {
-          code: 'MANIFEST_INVALID',
-          message: `${digest.text} has ${stored.size} bytes; the manifest says ${size}.`,
-          detail: { digest: digest.text },
-        },
-      ])
+  for (const { role, digest, size, mediaType } of names) {
+    const child = role === 'manifest' ? manifests.get(digest.text) : undefined
+    const stored = (child ?? blobs.get(digest.text))?.size ?? size
+    const what = { digest: digest.text }
+    if (stored !== size) throw manifestInvalid(`${digest.text} has ${stored} bytes; the manifest says ${size}.`, what)
+    if (child !== undefined && child.media_type !== mediaType)
+      throw manifestInvalid(`${digest.text} is ${child.media_type}; the manifest says ${mediaType}.`, what)
   }
-  const bytes = new Map(names.map(({ digest, size }) => [digest.text, manifests.get(digest.text) ?? size]))
+  const bytes = new Map(
+    names.map(({ digest, size }) => [digest.text, manifests.get(digest.text)?.content_bytes ?? size]),
+  )
   return {
     blobs: new Map([...blobs].map(([digest, { id }]) => [digest, id])),
     contentBytes: Math.min(

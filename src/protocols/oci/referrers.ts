@@ -10,6 +10,8 @@ interface Asked {
   readonly artifactTypes: readonly string[] | undefined
   readonly last: string | undefined
   readonly limit?: number
+  /** Of the manifests of a page, whose annotations are in it. */
+  readonly bytes?: number
 }
 
 /** What refers to a manifest. */
@@ -26,26 +28,27 @@ export interface Referrer {
 
 /**
  * What refers to a manifest, whether that is there or not: a page of it, in the order of SHA-256, and where the next
- * one goes on. A page ends early where the annotations in it are long.
+ * one goes on. A page ends early where the annotations in it are long. Each is called by the algorithm that it is asked
+ * for by.
  */
 export const referrersOf = async (
   q: Queries,
   { repository, name }: ImageName,
-  { subject, artifactTypes, last = '', limit = referrersPageMax }: Asked,
+  { subject, artifactTypes, last = '', limit = referrersPageMax, bytes = referrersPageBytes }: Asked,
 ): Promise<{ readonly referrers: readonly Referrer[]; readonly next: string | null }> => {
   const wanted = { repository, name, subject: subject.text, artifactTypes: artifactTypes ?? [], last }
   const rows = await referrerPage(q, wanted, limit + 1)
-  let bytes = 0
+  let taken = 0
   const shown = rows.slice(0, limit).filter(({ size }, at) => {
-    bytes += size
-    return at === 0 || bytes <= referrersPageBytes
+    taken += size
+    return at === 0 || taken <= bytes
   })
   const annotations = await annotationsOf(
     q,
     shown.map(({ id }) => id),
   )
   const referrers = shown.map((row) => ({
-    digest: row.digest512 ?? row.digest,
+    digest: subject.algorithm === 'sha512' ? (row.digest512 ?? row.digest) : row.digest,
     mediaType: row.media_type,
     artifactType: row.artifact_type,
     size: row.size,

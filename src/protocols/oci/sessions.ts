@@ -74,16 +74,30 @@ export const appendToUpload = (
   range: ChunkRange | null,
 ): Promise<number> =>
   known(id, async () => {
-    refuseOtherLength(body, range)
+    const said = asLongAsSaid(body, range)
     return endingWithoutRoom(deps, scope, id, () =>
-      withAppended(deps, scope, id, (lease) => appendBody(deps, scope, id, body, range, lease, (tx) => lease.end(tx))),
+      withAppended(deps, scope, id, (lease) => appendBody(deps, scope, id, said, range, lease, (tx) => lease.end(tx))),
     )
   })
 
-const refuseOtherLength = ({ declaredBytes }: IncomingBody, range: ChunkRange | null): void => {
-  const said = range === null ? null : range.last - range.first + 1
-  if (said !== null && declaredBytes !== null && said !== declaredBytes)
+/** 400 for another length than the range has: at once where it is declared, otherwise when it shows. */
+const asLongAsSaid = (body: IncomingBody, range: ChunkRange | null): IncomingBody => {
+  if (range === null) return body
+  const { declaredBytes, mediaType, pieces } = body
+  const said = range.last - range.first + 1
+  if (declaredBytes !== null && said !== declaredBytes)
     throw sizeInvalid(`Content-Range says ${said} bytes, and Content-Length ${declaredBytes}.`)
+  return { declaredBytes, mediaType, pieces: counted(pieces, said) }
+}
+
+async function* counted(pieces: AsyncIterable<Uint8Array>, said: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const piece of pieces) {
+    bytes += piece.byteLength
+    if (bytes > said) throw sizeInvalid(`Content-Range says ${said} bytes, and more were sent.`)
+    yield piece
+  }
+  if (bytes < said) throw sizeInvalid(`Content-Range says ${said} bytes, and ${bytes} were sent.`)
 }
 
 const appendBody = async (
@@ -127,8 +141,8 @@ const endingWithoutRoom = async <T>(
 }
 
 /**
- * Ends an upload with what it is said to be, and the rest of its bytes or all of them. 400 for another digest, 416 out
- * of order: then the upload goes on as before.
+ * Ends an upload with what it is said to be, and the rest of its bytes or all of them. 416 out of order, which changes
+ * nothing; 400 for another digest: then a rest has been appended, and the upload goes on behind it.
  */
 export const completeUpload = (
   deps: UploadDeps,
@@ -137,17 +151,17 @@ export const completeUpload = (
   { digest, body, range }: { readonly digest: Digest; readonly body: IncomingBody; readonly range: ChunkRange | null },
 ): Promise<void> =>
   known(id, () => {
-    refuseOtherLength(body, range)
+    const said = asLongAsSaid(body, range)
     return endingWithoutRoom(deps, scope, id, () =>
       withAppended(deps, scope, id, async (lease) => {
         const end = (tx: Transaction): Promise<void> => endAppended(tx, id, lease)
         const isBegun = await hasRoom(deps.database.reader, id)
-        if (!isBegun && (range === null || range.first === 0)) return receiveBlob(deps, scope, { digest, ...body }, end)
-        if (body.declaredBytes !== 0) await appendBody(deps, scope, id, body, range, lease, async () => {})
+        if (!isBegun && (range === null || range.first === 0)) return receiveBlob(deps, scope, { digest, ...said }, end)
+        if (said.declaredBytes !== 0) await appendBody(deps, scope, id, said, range, lease, async () => {})
         await publishAppended(deps, { claimId: id, said: digest }, lease, async (tx, content, now) => {
           await end(tx)
-          const { repository } = scope
-          await keepBlob(tx, { id, repository, sha256: content.digest, size: content.bytes, called: digest }, now)
+          const { repository, name } = scope
+          await keepBlob(tx, { id, repository, name, sha256: content.digest, size: content.bytes, called: digest }, now)
         })
       }),
     )

@@ -1,8 +1,10 @@
+import type { CheckedDeps } from '../../content/checks/checks.ts'
 import { slice } from '../../contract/slice.ts'
 import { upkeepEveryMs } from '../../kernel/limits/upkeep.ts'
 import { checkImages } from './checks.ts'
 import { ociHandlers } from './handlers.ts'
 import { settleImages } from './jobs.ts'
+import { checkManifests } from './manifest-checks.ts'
 import * as operations from './operations.ts'
 import { ociWire } from './wire.ts'
 
@@ -11,7 +13,10 @@ export const oci = slice({
   operations,
   handlers: ociHandlers,
   wire: ociWire,
-  checks: [{ of: 'images', look: checkImages }],
+  checks: [
+    { of: 'images', look: (deps: CheckedDeps) => checkImages(deps) },
+    { of: 'manifests of images', look: checkManifests, opensBytes: true },
+  ],
   upkeep: [
     {
       name: 'images',

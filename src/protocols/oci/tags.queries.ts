@@ -81,15 +81,15 @@ export const callTags = async (
     .where('repository', '=', repository)
     .where('name', '=', name)
     .where('tag', 'in', tags)
-    .where('algorithm', '!=', algorithm)
     .execute()
 }
 
-/** Tags that are called so, or so and a dot and more. */
+/** Tags behind one that are called so, or so and a dot and more, in order. */
 export const tagsCalled = async (
   tx: Transaction,
   { repository, name }: Here,
   called: string,
+  last: string,
   limit: number,
 ): Promise<string[]> =>
   (
@@ -99,6 +99,7 @@ export const tagsCalled = async (
       .where('repository', '=', repository)
       .where('name', '=', name)
       .where('tag', '>=', called)
+      .where('tag', '>', last)
       // What follows the dot in the order of bytes: tags have none of it.
       .where('tag', '<', `${called}/`)
       .where((eb) => eb.or([eb('tag', '=', called), eb('tag', '>=', `${called}.`)]))

@@ -3,7 +3,7 @@ import { appendJournalOfMany } from '../../journal/repository/journal.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { tagMovesMax, tagsPageDefault, tagsPageMax } from '../../kernel/limits/oci.ts'
 import { settleKept } from './keeping.queries.ts'
-import { refuseImmutable } from './retention/immutable-tags.ts'
+import { immutableAmong, refuseImmutable } from './retention/immutable-tags.ts'
 import { appendMoves, callTags, deleteTagsOf, findTag, putTags, tagPage, tagsAmong } from './tags.queries.ts'
 import type { Algorithm } from './vocabulary.ts'
 
@@ -26,8 +26,9 @@ export interface Tagged {
 
 /**
  * Moves tags to a manifest of their name; where they are there already, nothing is told. What they were at is kept for
- * the grace period. The caller's transaction has the lock of the repository. 409 `tag_immutable` for one that stays
- * where it is.
+ * the grace period. One that is there already is called by the digest of this push from now on, unless it is
+ * immutable: then it answers as it always did. The caller's transaction has the lock of the repository. 409
+ * `tag_immutable` for one that stays where it is.
  */
 export const setTags = async (
   tx: Transaction,
@@ -40,8 +41,13 @@ export const setTags = async (
   const before = new Map((await tagsAmong(tx, image, tags)).map((row) => [row.tag, row]))
   const [staying, moving] = [[] as string[], [] as string[]]
   for (const tag of new Set(tags)) (before.get(tag)?.manifest_id === manifestId ? staying : moving).push(tag)
-  if (staying.length > 0) await callTags(tx, image, staying, algorithm)
   const moved = moving.filter((tag) => before.has(tag))
+  await callAnew(
+    tx,
+    image,
+    staying.filter((tag) => before.get(tag)?.algorithm !== algorithm),
+    algorithm,
+  )
   await refuseImmutable(tx, image.repository, moved)
   if (moving.length === 0) return
   const { repository, name } = image
@@ -51,6 +57,17 @@ export const setTags = async (
   await appendMoves(tx, image, { ...move, removed: 0, tags: moving }, tagMovesMax)
   await settleKept(tx, [...new Set([manifestId, ...moved.flatMap((tag) => before.get(tag)?.manifest_id ?? [])])], now)
   await tellOfTags(tx, image, moving, 'tag.set', { manifestId, actor, now })
+}
+
+const callAnew = async (
+  tx: Transaction,
+  image: ImageName,
+  tags: readonly string[],
+  algorithm: Algorithm,
+): Promise<void> => {
+  const immutable = await immutableAmong(tx, image.repository, tags)
+  const called = tags.filter((tag) => !immutable.has(tag))
+  if (called.length > 0) await callTags(tx, image, called, algorithm)
 }
 
 /** The same of one. */
@@ -83,6 +100,25 @@ export const removeTag = async (tx: Transaction, image: ImageName, tag: string, 
   await refuseImmutable(tx, image.repository, [tag])
   await removeTagsOf(tx, { ...image, id: before.manifest_id }, [tag], move)
   return true
+}
+
+/**
+ * Takes those of some tags away that are there; the caller has looked whether any of them is immutable. Lock as above.
+ */
+export const removeTags = async (
+  tx: Transaction,
+  image: ImageName,
+  tags: readonly string[],
+  move: Move,
+): Promise<void> => {
+  const at = Map.groupBy(await tagsAmong(tx, image, tags), ({ manifest_id }) => manifest_id)
+  for (const [id, rows] of at)
+    await removeTagsOf(
+      tx,
+      { ...image, id },
+      rows.map(({ tag }) => tag),
+      move,
+    )
 }
 
 /** Takes tags from the manifest that they are at, which may be kept by nothing then. */

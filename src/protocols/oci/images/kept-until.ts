@@ -1,6 +1,6 @@
-import { graceEndMs } from '../../../content/reclaim/grace.ts'
 import type { Database } from '../../../database/database.ts'
 import { timestamp } from '../../../kernel/clock.ts'
+import { unkeptForMs } from '../grace.ts'
 import { graceHoursHere } from '../keeping.queries.ts'
 
 export interface KeepingDeps {
@@ -17,5 +17,6 @@ export const keptUntil = async (
   repository: string,
 ): Promise<(unusedSince: string | null) => string | null> => {
   const graceHours = await graceHoursHere(database.reader, repository)
-  return (unusedSince) => (unusedSince === null ? null : timestamp(graceEndMs(unusedSince, graceHours, cleanupGraceMs)))
+  const keptMs = unkeptForMs(graceHours, cleanupGraceMs)
+  return (unusedSince) => (unusedSince === null ? null : timestamp(Date.parse(unusedSince) + keptMs))
 }

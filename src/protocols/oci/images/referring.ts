@@ -1,5 +1,6 @@
 import type { Queries } from '../../../database/database.ts'
 import { recordOf } from '../../../features/catalog/artifacts/views.ts'
+import { referrersOpenedBytes } from '../../../kernel/limits/oci.ts'
 import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
 import type { Page } from '../../../kernel/page.ts'
 import { referrersOf } from '../referrers.ts'
@@ -33,7 +34,8 @@ export const referrerPage = async (
 ): Promise<Page<Referrer>> => {
   const listing = ['referrers', image.repository, image.name, subject.text, artifactTypes ?? null]
   const [last] = after === undefined ? [] : positionOfCursor(listing, after, [isDigest])
-  const { referrers, next } = await referrersOf(q, image, { subject, artifactTypes, last, limit })
+  const bytes = referrersOpenedBytes
+  const { referrers, next } = await referrersOf(q, image, { subject, artifactTypes, last, limit, bytes })
   const items = referrers.map(({ size, annotations, ...rest }) => ({
     ...rest,
     size: String(size),

@@ -48,24 +48,24 @@ export const insertBlobs = async (
 ): Promise<void> => {
   await tx
     .insertInto('oci_blobs')
-    .values(blobs.map((blob) => ({ ...blob, repository, created_at: now, unused_since: null })))
+    .values(blobs.map((blob) => ({ ...blob, repository, created_at: now, unused_since: null, sent_below: null })))
     .execute()
 }
 
-/** What one repository calls blobs of some manifests by SHA-512, they are called in the other as well. */
+/** What one repository calls blobs of some manifests by SHA-512, they are called in the other as well; their ids. */
 export const shareSha512 = async (
   tx: Transaction,
   from: string,
   to: string,
   manifestIds: readonly string[],
-): Promise<void> => {
-  await sql`
+): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`
     update oci_blobs set sha512 = (
       select s.sha512 from oci_blobs s where s.sha256 = oci_blobs.sha256 and s.repository = ${from})
     where repository = ${to} and sha512 is null and sha256 in (
-      select s.sha256 from oci_blobs s where s.sha512 is not null and s.id in (${blobsOf(tx, manifestIds)}))`.execute(
-    tx,
-  )
+      select s.sha256 from oci_blobs s where s.sha512 is not null and s.id in (${blobsOf(tx, manifestIds)}))
+    returning id`.execute(tx)
+  return rows.map(({ id }) => id)
 }
 
 /** Blobs that manifests have just come to name. */
@@ -91,8 +91,8 @@ interface Destination {
 }
 
 /**
- * Copies the rows of manifests, and what they name, to another image, whose repository has the blobs. Their
- * annotations, which may be long, do not leave the database.
+ * Copies the rows of manifests, and what they name, to another image, whose repository has the blobs; of layers that
+ * lie elsewhere it may have some that the source lacks. Annotations, which may be long, do not leave the database.
  */
 export const copyManifestRows = async (
   tx: Transaction,
@@ -104,9 +104,9 @@ export const copyManifestRows = async (
   await sql`
     with ${copies}
     insert into oci_manifests (id, repository, name, digest, digest512, blob_id, media_type, artifact_type, subject,
-      annotations, content_bytes, platforms, pushed_at, actor, unused_since)
+      annotations, content_bytes, platforms, pushed_at, actor, unused_since, counted_on_at)
     select c.id, ${repository}, ${name}, m.digest, m.digest512, t.id, m.media_type, m.artifact_type, m.subject,
-      m.annotations, m.content_bytes, m.platforms, ${now}, ${actor}, ${now}
+      m.annotations, m.content_bytes, m.platforms, ${now}, ${actor}, ${now}, ${now}
     from copies c
     join oci_manifests m on m.id = c.source
     join oci_blobs s on s.id = m.blob_id
@@ -114,9 +114,12 @@ export const copyManifestRows = async (
   await sql`
     with ${copies}
     insert into oci_references (manifest_id, position, repository, name, role, digest, blob_id)
-    select c.id, r.position, ${repository}, ${name}, r.role, r.digest, t.id
+    select c.id, r.position, ${repository}, ${name}, r.role, r.digest, coalesce(t.id, u.id)
     from copies c
     join oci_references r on r.manifest_id = c.source
     left join oci_blobs s on s.id = r.blob_id
-    left join oci_blobs t on t.sha256 = s.sha256 and t.repository = ${repository}`.execute(tx)
+    left join oci_blobs t on t.sha256 = coalesce(s.sha256, substr(r.digest, 8)) and t.repository = ${repository}
+      and r.role <> 'manifest'
+    left join oci_blobs u on u.sha512 = substr(r.digest, 8) and u.repository = ${repository}
+      and r.role <> 'manifest'`.execute(tx)
 }

@@ -5,6 +5,7 @@ import { Failure } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { manifestsAtOnce, promotedBlobsMax } from '../../../kernel/limits/oci.ts'
 import { inPieces } from '../../../kernel/pieces.ts'
+import { attachBlobs } from '../blobs.queries.ts'
 import { keptBy, settleKept } from '../keeping.queries.ts'
 import { countNew, insertImage, keepAnew, manifestsAmong } from '../manifests.queries.ts'
 import type { ImageName } from '../tags.ts'
@@ -57,9 +58,12 @@ export const copyManifests = async (
     return copy === undefined ? { source, id: newId(nowMs), created: true } : { source, id: copy.id, created: false }
   })
   const created = copies.filter((copy) => copy.created)
-  await shareBlobs(tx, idsOf(created.map(({ source }) => source)), copying)
+  await shareBlobs(tx, idsOf(manifests), copying)
   copying.shared()
-  for (const some of inPieces(idsOf(manifests), manifestsAtOnce)) await shareSha512(tx, from, to.repository, some)
+  for (const some of inPieces(idsOf(manifests), manifestsAtOnce)) {
+    const learnt = await shareSha512(tx, from, to.repository, some)
+    if (learnt.length > 0) await attachBlobs(tx, learnt)
+  }
   const called = copies.filter(
     ({ source }) => source.digest512 !== null && there.get(source.digest)?.digest512 === null,
   )
@@ -90,7 +94,7 @@ const copiesAmong = async (tx: Transaction, to: ImageName, manifests: readonly K
   return there
 }
 
-/** Claims what the target lacks of the blobs of some manifests. */
+/** Claims what the target lacks of the blobs of some manifests, also of those that it has without some layers. */
 const shareBlobs = async (
   tx: Transaction,
   manifestIds: readonly string[],
@@ -109,7 +113,10 @@ const shareBlobs = async (
   const blobs = [...lacking.values()]
   const wanted = blobs.map(({ id, sha256, size }) => ({ id, digest: toSha256(sha256), bytes: size }))
   await shareAll(tx, { repository, holder: 'oci-blob' }, wanted, capacityBytes)
-  for (const some of inPieces(blobs, rowsAtOnce)) await insertBlobs(tx, repository, some, now)
+  for (const some of inPieces(blobs, rowsAtOnce)) {
+    await insertBlobs(tx, repository, some, now)
+    await attachBlobs(tx, idsOf(some))
+  }
 }
 
 /** What the copies keep, and what keeps them. */

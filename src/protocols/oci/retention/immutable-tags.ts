@@ -33,16 +33,27 @@ export const immutableTagsOf = async (q: Queries, repository: string): Promise<I
   view(await findImmutableTags(q, repository))
 
 /**
- * 409 `tag_immutable` for the first of some tags that are there which stays where it is. Asked under the lock of the
- * repository, so that nothing moves beside a list that is being saved.
+ * Those of some tags that are there which stay where they are, each with the pattern that says so. Asked under the lock
+ * of the repository, so that nothing moves beside a list that is being saved.
  */
-export const refuseImmutable = async (tx: Transaction, repository: string, tags: readonly string[]): Promise<void> => {
-  if (tags.length === 0) return
+export const immutableAmong = async (
+  tx: Transaction,
+  repository: string,
+  tags: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  if (tags.length === 0) return new Map()
   const { patterns } = await immutableTagsOf(tx, repository)
-  for (const tag of tags) {
-    const pattern = patterns.find((each) => matchesPattern(each, tag))
-    if (pattern !== undefined) throw tagImmutable(tag, pattern)
-  }
+  return new Map(
+    tags.flatMap((tag) => {
+      const pattern = patterns.find((each) => matchesPattern(each, tag))
+      return pattern === undefined ? [] : [[tag, pattern] as const]
+    }),
+  )
+}
+
+/** 409 `tag_immutable` for the first of {@link immutableAmong}. */
+export const refuseImmutable = async (tx: Transaction, repository: string, tags: readonly string[]): Promise<void> => {
+  for (const [tag, pattern] of await immutableAmong(tx, repository, tags)) throw tagImmutable(tag, pattern)
 }
 
 /**
