@@ -1,0 +1,110 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { Value } from 'typebox/value'
+import { BatchAnswer, lfsMediaType } from '../../../protocols/lfs/vocabulary.ts'
+import { CommandFailed } from '../../client/command-failed.ts'
+import { connect } from '../../client/connect.ts'
+import type { Endpoint } from '../../client/service.ts'
+import { tell } from '../output.ts'
+import { folderSource } from './folder.ts'
+import { grouped, type ImportOptions, type Missing, readList, type Source, type Wanted } from './objects.ts'
+
+/** Objects that are asked about at once, as clients do. */
+const batchSize = 100
+
+/**
+ * Takes objects over into a repository. Each is sent as a client sends it, and checked as it comes; one that is there
+ * is passed over, so that a run that broke off is begun again. One that fails is told of, and the others go on.
+ */
+export const importLfs = async (repository: string, from: string, options: ImportOptions): Promise<void> => {
+  const { endpoint } = connect()
+  const source = await sourceOf(from, options)
+  const failed: Missing[] = []
+  const counts = { imported: 0, there: 0 }
+  for await (const group of grouped(source.list(), batchSize)) {
+    const { wanted, refused } = await missingOf(endpoint, repository, group)
+    failed.push(...refused)
+    counts.there += group.length - wanted.size - refused.length
+    const objects = group.filter(({ oid }) => wanted.has(oid))
+    const absent = await source.open(objects, async (object, bytes) => {
+      const why = await send(wanted.get(object.oid), bytes)
+      if (why === null) counts.imported += 1
+      else failed.push({ oid: object.oid, why })
+    })
+    failed.push(...absent)
+  }
+  const { imported, there } = counts
+  tell(
+    options,
+    { imported, alreadyThere: there, failed },
+    ...failed.map(({ oid, why }) => `${oid}: ${why}`),
+    `${imported} imported, ${there} were there already, ${failed.length} failed`,
+  )
+  if (failed.length > 0)
+    throw new CommandFailed('failed', `${failed.length} objects could not be imported; run it again.`)
+}
+
+const sourceOf = async (from: string, { objects }: ImportOptions): Promise<Source> => {
+  const list = objects === undefined ? null : readList(linesOf(objects))
+  const found = await stat(from).catch(() => null)
+  if (found?.isDirectory() !== true) throw new CommandFailed('failed', `${from} is no folder.`)
+  return folderSource(from, list)
+}
+
+const linesOf = (path: string): AsyncIterable<string> =>
+  createInterface({ input: path === '-' ? process.stdin : createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
+
+type Target = NonNullable<NonNullable<BatchAnswer['objects'][number]['actions']>['upload']>
+
+/** Where those go that the repository has not, and why it takes some of them not. */
+const missingOf = async (
+  { address, credential }: Endpoint,
+  repository: string,
+  objects: readonly Wanted[],
+): Promise<{ wanted: Map<string, Target>; refused: Missing[] }> => {
+  const answer = await fetch(`${address}/lfs/${encodeURIComponent(repository)}/objects/batch`, {
+    method: 'POST',
+    headers: {
+      'content-type': lfsMediaType,
+      ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
+    },
+    body: JSON.stringify({ operation: 'upload', objects }),
+    redirect: 'error',
+  }).catch((error: unknown) => {
+    throw new CommandFailed('noService', `${address} could not be asked (${String(error)}).`)
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new CommandFailed('failed', `${address} refuses: ${text.slice(0, 300)}`)
+  const said: unknown = JSON.parse(text)
+  if (!Value.Check(BatchAnswer, said))
+    throw new CommandFailed('noService', `Something answers at ${address} that is not svc.`)
+  const wanted = new Map<string, Target>()
+  const refused: Missing[] = []
+  for (const { oid, actions, error } of said.objects) {
+    if (error !== undefined) refused.push({ oid, why: error.message })
+    else if (actions?.upload !== undefined) wanted.set(oid, actions.upload)
+  }
+  return { wanted, refused }
+}
+
+/** Null when it is stored. */
+const send = async (target: Target | undefined, bytes: Readable): Promise<string | null> => {
+  if (target === undefined) return 'the service does not say where it goes'
+  try {
+    const answer = await fetch(target.href, {
+      method: 'PUT',
+      headers: { ...target.header, 'content-type': 'application/octet-stream' },
+      body: Readable.toWeb(bytes),
+      duplex: 'half',
+      redirect: 'error',
+    })
+    const text = await answer.text()
+    return answer.ok ? null : text.slice(0, 300)
+  } catch (error) {
+    return `it could not be sent (${error instanceof Error ? error.message : String(error)})`
+  } finally {
+    bytes.destroy()
+  }
+}

@@ -1,0 +1,148 @@
+import { passSubject } from '../../contract/operation.ts'
+import type { Database, Queries } from '../../database/database.ts'
+import { type PassDeps, type PassMaker, passMaker } from '../../features/identity/passes/passes.ts'
+import type { CredentialCaller } from '../../kernel/caller.ts'
+import { timestamp } from '../../kernel/clock.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { addressSeconds, batchObjectsMax, largeObjectBytes, lastUseEveryMs } from '../../kernel/limits/lfs.ts'
+import { objectsAmong, reservedBytes, roomOf, setUsed } from './objects.queries.ts'
+import { passWays } from './operations.ts'
+import { type Address, type BatchAnswer, type BatchObject, type BatchRequest, isOid, wireName } from './vocabulary.ts'
+
+export interface BatchDeps extends PassDeps {
+  readonly database: Database
+  readonly capacityBytes: number
+  readonly maxObjectBytes: number
+  readonly report: (message: string, error: unknown) => void
+}
+
+interface Asker {
+  readonly repository: string
+  readonly caller: CredentialCaller
+  /** `https://host` as the client knows us. */
+  readonly baseUrl: string
+}
+
+type Wanted = BatchRequest['objects'][number]
+type Stored = Awaited<ReturnType<typeof objectsAmong>>[number]
+/** What becomes of one object: what a client does with it, or why it cannot. */
+type Told = Omit<BatchObject, 'oid' | 'size'>
+
+const refused = (code: number, message: string): Told => ({ error: { code, message } })
+
+/**
+ * What a client does to get or to push some objects: an address for each, which carries what lets it in, fits this
+ * object and this way alone, and is good as long as its time and the caller's credential are. Whatever is wrong with an
+ * object is told beside it, and the others go on. 413 for too many, 409 for digests that are not SHA-256.
+ */
+export const answerBatch = async (deps: BatchDeps, asker: Asker, request: BatchRequest): Promise<BatchAnswer> => {
+  const { operation, objects, hash_algo } = request
+  if (objects.length > batchObjectsMax)
+    throw new Failure('body_too_large', `A batch asks about at most ${batchObjectsMax} objects, not ${objects.length}.`)
+  if (typeof hash_algo === 'string' && hash_algo !== 'sha256')
+    throw new Failure('already_exists', `Objects are called by their SHA-256 here, and not by ${hash_algo}.`)
+  const { database } = deps
+  const transfer = transferOf(request)
+  const stored = await storedAmong(database.reader, asker.repository, objects)
+  const sign = await passMaker(database.reader, deps, asker.caller, wireName)
+  const tell = operation === 'download' ? downloads(asker, sign) : await uploads(deps, asker, sign, transfer)
+  const answers: BatchObject[] = []
+  for (const { oid, size } of objects) {
+    const told = faultOf(oid, size) ?? (await tell(oid, size, stored.get(oid)))
+    answers.push({ oid, size, ...told })
+  }
+  rememberUse(deps, [...stored.values()])
+  return { transfer, objects: answers, hash_algo: 'sha256' }
+}
+
+const storedAmong = async (
+  q: Queries,
+  repository: string,
+  objects: readonly Wanted[],
+): Promise<ReadonlyMap<string, Stored>> => {
+  const oids = [...new Set(objects.map(({ oid }) => oid).filter(isOid))]
+  const rows = oids.length === 0 ? [] : await objectsAmong(q, repository, oids)
+  return new Map(rows.map((row) => [row.sha256, row]))
+}
+
+const faultOf = (oid: string, size: number): Told | null => {
+  if (!isOid(oid)) return refused(422, 'The oid of an object is its SHA-256: 64 lowercase hexadecimal digits.')
+  return Number.isSafeInteger(size) && size >= 0 ? null : refused(422, 'The size of an object is a count of bytes.')
+}
+
+type Tell = (oid: string, size: number, stored: Stored | undefined) => Promise<Told>
+
+const addresses = ({ repository, baseUrl }: Asker, sign: PassMaker) => {
+  const passed = async (way: keyof typeof passWays, oid: string, path: string): Promise<Address> => {
+    const token = await sign(passSubject(passWays[way], [repository, oid]), addressSeconds)
+    const href = `${baseUrl}/lfs/${repository}/objects/${oid}/${path}`
+    return { href, header: { Authorization: `Bearer ${token}` }, expires_in: addressSeconds }
+  }
+  return passed
+}
+
+const downloads = (asker: Asker, sign: PassMaker): Tell => {
+  const address = addresses(asker, sign)
+  return async (oid, size, stored) => {
+    if (stored === undefined) return refused(404, 'There is no such object in this repository.')
+    if (stored.size !== size) return refused(422, `The object has ${stored.size} bytes here, and not ${size}.`)
+    const download = await address('download', oid, 'content')
+    return { authenticated: true, actions: { download } }
+  }
+}
+
+const uploads = async (deps: BatchDeps, asker: Asker, sign: PassMaker, transfer: Transfer): Promise<Tell> => {
+  const address = addresses(asker, sign)
+  let room = await roomFor(deps, asker.repository)
+  const counted = new Set<string>()
+  return async (oid, size, stored) => {
+    if (stored !== undefined)
+      return stored.size === size ? {} : refused(422, `The object has ${stored.size} bytes here, and not ${size}.`)
+    if (size > deps.maxObjectBytes)
+      return refused(413, `A file may have at most ${deps.maxObjectBytes} bytes here (SVC_MAX_OBJECT_BYTES).`)
+    if (!counted.has(oid) && size > room)
+      return refused(507, `The quota of the repository does not suffice: ${room} bytes are left, and it has ${size}.`)
+    if (!counted.has(oid)) room -= size
+    counted.add(oid)
+    const upload = await address('upload', oid, `${ends[transfer]}?size=${size}`)
+    if (size < largeObjectBytes) return { authenticated: true, actions: { upload } }
+    const verify = await address('upload', oid, 'check')
+    return { authenticated: true, actions: { upload, verify } }
+  }
+}
+
+/** Where objects are sent to. */
+const ends = { basic: 'content', tus: 'rest' } as const
+type Transfer = keyof typeof ends
+
+/**
+ * Large objects go on where a line broke, where the client offers that. It costs a request more, and clients take an
+ * empty object for one that is there already.
+ */
+const transferOf = ({ operation, transfers, objects }: BatchRequest): Transfer => {
+  if (operation !== 'upload' || !transfers?.includes('tus')) return 'basic'
+  if (!transfers.includes('basic')) return 'tus'
+  const isWorth = objects.some(({ size }) => size >= largeObjectBytes) && objects.every(({ size }) => size > 0)
+  return isWorth ? 'tus' : 'basic'
+}
+
+/** How many bytes more the repository and the server take, as far as that is known before they come. */
+const roomFor = async ({ database, capacityBytes }: BatchDeps, repository: string): Promise<number> => {
+  const q = database.reader
+  const row = await roomOf(q, repository)
+  const free = Math.max(0, capacityBytes - (await reservedBytes(q)))
+  if (row === undefined || row.quota_bytes === null) return free
+  const left = row.quota_bytes - row.published_bytes - row.pending_bytes - row.retired_bytes
+  return Math.max(0, Math.min(free, left))
+}
+
+/** When objects were last asked for. Nobody waits for it, and no batch fails where it cannot be written. */
+const rememberUse = (deps: BatchDeps, stored: readonly Stored[]): void => {
+  const { database, clock, report } = deps
+  const old = timestamp(clock.now() - lastUseEveryMs)
+  const ids = stored.filter(({ used_at }) => used_at <= old).map(({ id }) => id)
+  if (ids.length === 0) return
+  database
+    .transaction((tx) => setUsed(tx, ids.toSorted(), timestamp(clock.now())), { durability: 'relaxed' })
+    .catch((error: unknown) => report('when objects were last asked for could not be remembered', error))
+}

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { Value } from 'typebox/value'
+import { BatchAnswer } from '../../src/protocols/lfs/vocabulary.ts'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { isRefused, lfsSite, lfsType, newObject, setQuota } from '../harness/lfs.ts'
+import { createPerson } from '../harness/people.ts'
+import { startService } from '../harness/service.ts'
+
+after(closeConnections)
+
+const path = '/lfs/releases/objects/batch'
+
+forEachEngine((engine) => {
+  const site = lfsSite(engine, { roles: { gateway: 'api', worker: false } })
+  const { expect, say, batch, push } = site
+  const download = { operation: 'download', objects: [] }
+
+  describe('whoever asks Git LFS', () => {
+    it('without a credential is asked for one, in the words of the protocol', async () => {
+      const told = await site.service.ask(say(path, download))
+      isRefused(told, 401, /user name/)
+      assert.match(String(told.headers['lfs-authenticate']), /^Basic realm="/)
+      assert.equal(told.headers['www-authenticate'], told.headers['lfs-authenticate'])
+    })
+
+    it('by Basic with any user name, or by Bearer, is let in', async () => {
+      const credential = site.owner.token
+      for (const authorization of [
+        `Basic ${Buffer.from(`anybody:${credential}`).toString('base64')}`,
+        `basic ${Buffer.from(`:${credential}`).toString('base64')}`,
+        `Bearer ${credential}`,
+      ])
+        assert.equal((await site.service.ask(say(path, download, { headers: { authorization } }))).status, 200)
+    })
+
+    it('by a wrong credential is asked again', async () => {
+      isRefused(await site.service.ask(say(path, download, { credential: 'x'.repeat(40) })), 401, /token/)
+    })
+
+    it('may pull where it may read, and not push', async () => {
+      const credential = site.reader.token
+      assert.equal((await batch('download', [], {}, { credential })).status, 200)
+      isRefused(await batch('upload', [newObject()], {}, { credential }), 403, /pull from .* and not push to it/)
+    })
+
+    it('hears nothing of a repository that it may not see', async () => {
+      const { token } = await createPerson(site.service, 'stranger')
+      isRefused(await batch('download', [], {}, { credential: token }), 404, /repository/)
+      isRefused(await site.ask(say('/lfs/nowhere/objects/batch', download)), 404, /repository/)
+    })
+
+    it('may write anything behind the repository into the address', async () => {
+      const object = await push(newObject().bytes)
+      for (const below of ['', '/team/app', '/team/app.git/info/lfs', '/objects', '/locks', '/'])
+        for (const operation of ['download', 'upload']) {
+          const told = await expect(say(`/lfs/releases${below}/objects/batch`, { operation, objects: [object] }), 200)
+          assert.equal(told.json.objects[0].oid, object.oid)
+        }
+    })
+
+    it('is told in the words of the protocol what is not there', async () => {
+      for (const [method, unknown, status] of [
+        ['GET', '/lfs', 404],
+        ['GET', '/lfs/releases', 404],
+        ['POST', '/lfs/releases/nothing', 404],
+        ['GET', path, 405],
+        ['DELETE', path, 405],
+      ] as const)
+        isRefused(await site.ask({ method, path: unknown }), status, /./)
+    })
+  })
+
+  describe('a batch', () => {
+    const entry = async (operation: 'upload' | 'download', object: { oid: string; size: number }) => {
+      const told = await batch(operation, [object])
+      assert.equal(told.status, 200, told.text)
+      assert.equal(told.json.objects.length, 1)
+      return told.json.objects[0]
+    }
+
+    it('tells where stored objects are', async () => {
+      const object = await push(newObject().bytes)
+      const told = await entry('download', object)
+      const { href, header, expires_in } = told.actions.download
+      assert.equal(href, `${site.service.url}/lfs/releases/objects/${object.oid}/content`)
+      assert.match(header.Authorization, /^Bearer dpp_/)
+      assert.ok(Number.isInteger(expires_in) && expires_in >= 60)
+      assert.deepEqual([told.oid, told.size, told.authenticated], [object.oid, object.size, true])
+    })
+
+    it('tells beside an object that it is not there, and of the others what there is', async () => {
+      const there = await push(newObject().bytes)
+      const missing = newObject()
+      const told = await batch('download', [missing, there])
+      assert.equal(told.status, 200)
+      const [first, second] = told.json.objects
+      assert.deepEqual([first.oid, first.error.code, first.actions], [missing.oid, 404, undefined])
+      assert.deepEqual([second.oid, second.error], [there.oid, undefined])
+    })
+
+    it('tells where missing objects go, and nothing of those that are there', async () => {
+      const object = newObject()
+      const { actions } = await entry('upload', object)
+      assert.ok(new URL(actions.upload.href).pathname.endsWith(`/${object.oid}/content`))
+      await push(object.bytes)
+      const { oid, size } = object
+      assert.deepEqual(await entry('upload', object), { oid, size })
+      for (const operation of ['upload', 'download'] as const)
+        assert.equal((await entry(operation, { oid, size: size + 1 })).error.code, 422)
+    })
+
+    it('has large objects looked at when they came', async () => {
+      const { verify } = (await entry('upload', { oid: 'a'.repeat(64), size: 5_000_000 })).actions
+      assert.match(verify.href, /\/a{64}\/check$/)
+    })
+
+    it('refuses objects that are none, and not the others', async () => {
+      const good = newObject()
+      const bad = [
+        { oid: 'abcdefg', size: 3 },
+        { oid: `${good.oid}0`, size: 3 },
+        { oid: `G${good.oid.slice(1)}`, size: 3 },
+        { oid: `x${good.oid.slice(1)}`, size: 3 },
+        { oid: 'A'.repeat(64), size: 3 },
+        { oid: 'b'.repeat(64), size: -1 },
+        { oid: 'c'.repeat(64), size: -125 },
+        { oid: 'd'.repeat(64), size: 1.5 },
+      ]
+      for (const operation of ['upload', 'download'] as const) {
+        const told = await batch(operation, [...bad, good])
+        assert.equal(told.status, 200)
+        const codes = told.json.objects.map((each: { error?: { code: number } }) => each.error?.code)
+        assert.deepEqual(codes, [...bad.map(() => 422), operation === 'upload' ? undefined : 404])
+      }
+    })
+
+    it('takes empty objects, no objects, and the same one twice', async () => {
+      const empty = { oid: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', size: 0 }
+      assert.ok((await entry('upload', empty)).actions.upload)
+      await push(Buffer.alloc(0))
+      assert.equal((await site.pull(empty)).byteLength, 0)
+      assert.deepEqual((await batch('upload', [])).json.objects, [])
+      const object = newObject()
+      const told = await batch('upload', [object, object])
+      assert.equal(told.json.objects.length, 2)
+      for (const { actions } of told.json.objects) assert.ok(actions.upload)
+    })
+
+    it('takes as many objects as it says, and no more', async () => {
+      const many = Array.from({ length: 1001 }, (_, at) => ({ oid: String(at).padStart(64, '0'), size: 1 }))
+      assert.equal((await batch('upload', many.slice(0, 1000))).json.objects.length, 1000)
+      isRefused(await batch('upload', many), 413, /at most 1000 objects/)
+      isRefused(await site.ask(say(path, 'x'.repeat(3_000_000))), 413, /bytes/)
+    })
+
+    it('chooses a way of transfer that was offered', async () => {
+      for (const transfers of [
+        undefined,
+        null,
+        [],
+        ['basic'],
+        ['ssh', 'basic'],
+        ['lfs-standalone-file', 'basic', 'ssh'],
+      ])
+        for (const operation of ['upload', 'download'] as const)
+          assert.equal((await batch(operation, [newObject()], { transfers })).json.transfer, 'basic')
+    })
+
+    it('is about any branch, and by SHA-256 alone', async () => {
+      for (const more of [
+        { ref: null },
+        {},
+        { ref: { name: 'refs/heads/main' } },
+        { hash_algo: 'sha256' },
+        { hash_algo: null },
+      ]) {
+        const told = await batch('download', [], more)
+        assert.deepEqual([told.status, told.json.hash_algo], [200, 'sha256'])
+      }
+      isRefused(await batch('download', [], { hash_algo: 'sha512' }), 409, /SHA-256/)
+    })
+
+    it('says what is wrong with a request that is none', async () => {
+      for (const body of ['', '{', 'null', '[]', '{"objects":[]}', '{"operation":"checkout","objects":[]}'])
+        isRefused(await site.ask(say(path, body)), 422, /./)
+      for (const objects of [undefined, 'all', [1], [{ oid: 3, size: 3 }], [{ oid: 'a'.repeat(64) }]])
+        isRefused(await site.ask(say(path, { operation: 'download', objects })), 422, /objects/)
+    })
+
+    it('is JSON, whatever the request says that it sends and takes', async () => {
+      const body = JSON.stringify(download)
+      for (const headers of [
+        { 'content-type': lfsType },
+        { 'content-type': `${lfsType.toUpperCase()};charset=UTF-8` },
+        { 'content-type': 'application/json' },
+        { accept: '*/*' },
+        {},
+      ]) {
+        const told = await expect({ method: 'POST', path, body, headers }, 200)
+        assert.equal(told.headers['content-type'], lfsType)
+      }
+    })
+
+    it('is as the protocol has it, to the last field', async () => {
+      const there = await push(newObject().bytes)
+      for (const operation of ['upload', 'download'] as const) {
+        const told = await batch(operation, [there, newObject(), newObject(2_000_000), { oid: 'x', size: -1 }])
+        assert.ok(Value.Check(BatchAnswer, told.json), told.text)
+      }
+    })
+
+    it('says that the quota does not suffice before anything is sent', async () => {
+      await setQuota(site.service, 'second', 1000)
+      const objects = [newObject(600), newObject(600), newObject(200)].map(({ oid, size }) => ({ oid, size }))
+      const told = await expect(say('/lfs/second/objects/batch', { operation: 'upload', objects }), 200)
+      const codes = told.json.objects.map((each: { error?: { code: number } }) => each.error?.code)
+      assert.deepEqual(codes, [undefined, 507, undefined])
+    })
+  })
+
+  describe('a batch asked through a proxy', () => {
+    it('leads to the address that clients know the service by', async () => {
+      const settings = { SVC_BASE_URL: 'https://files.example/svc' }
+      const proxied = await startService(engine, {
+        on: site.service,
+        settings,
+        roles: { gateway: 'api', worker: false },
+      })
+      try {
+        const request = { operation: 'upload', objects: [{ oid: 'a'.repeat(64), size: 3 }] }
+        const told = await proxied.ask(say(path, request, { credential: site.owner.token }))
+        const { href } = told.json.objects[0].actions.upload
+        assert.equal(href, `https://files.example/svc/lfs/releases/objects/${'a'.repeat(64)}/content?size=3`)
+      } finally {
+        await proxied.stop()
+      }
+    })
+
+    it('waits where its caller asks too often', async () => {
+      const settings = { SVC_REQUESTS_PER_SECOND: '1' }
+      const small = await startService(engine, { on: site.service, settings, roles: { gateway: 'api', worker: false } })
+      try {
+        const asked = say(path, download, { credential: site.owner.token })
+        let told = await small.ask(asked)
+        for (let tries = 0; told.status === 200 && tries < 1000; tries++) told = await small.ask(asked)
+        isRefused(told, 429, /./)
+        assert.match(String(told.headers['retry-after']), /^[1-9][0-9]*$/)
+      } finally {
+        await small.stop()
+      }
+    })
+  })
+})
