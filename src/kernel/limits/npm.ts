@@ -1,0 +1,55 @@
+import { GiB, KiB, MiB } from '../units.ts'
+
+/** Bounds of npm packages. */
+
+/** A name with its scope, as the registry of npm has it. */
+export const npmNameMaxCharacters = 214
+/** Of one tag. */
+export const npmTagMaxCharacters = 214
+/** Rendered versions that are stored together: publishing writes one such piece anew (1 ms), reading asks for few. */
+export const npmPieceBytes = 64 * KiB
+/** Pieces that one statement reads: some 4 MiB. */
+export const npmPiecesAtOnce = 64
+/** Times that a document is read anew, because its package was changed meanwhile, before one state of it is held. */
+export const npmDocumentTries = 3
+/** Documents that are kept in memory as they are sent, compressed or not: a thousand versions are some 2 MiB. */
+export const npmDocumentsKeptBytes = 48 * MiB
+/** Documents from here on are sent in steps, so that what waits for a slow client is not all of it. */
+export const npmDocumentStepBytes = 256 * KiB
+/** Below this a document is not compressed: it fits into one packet or two. */
+export const npmCompressedFromBytes = 2 * KiB
+/** What a document says beside versions and attachments: names, tags, times and a readme. Parsed in 20 ms. */
+export const npmDocumentRestMaxBytes = 4 * MiB
+/** One version with its readme: manifests have some kilobytes, those with a readme some hundred. */
+export const npmVersionMaxBytes = 2 * MiB
+/** Versions that one document tells of, where a client sends all of them to change one. */
+export const npmVersionsPerDocumentMax = 20_000
+export const npmVersionsSentMaxBytes = 32 * MiB
+/** What a tarball unpacks to: at most this, and no more than so many times its size once it is more than a little. */
+export const npmUnpackedMaxBytes = 16 * GiB
+export const npmUnpackedRatioMax = 100
+export const npmUnpackedFreeBytes = 64 * MiB
+/** Files of one package; the largest that are known have some ten thousand. */
+export const npmFilesMax = 100_000
+/** The package.json in a tarball. */
+export const npmInnerManifestMaxBytes = MiB
+/** Attestations that come with a version: a bundle of Sigstore has some ten kilobytes. */
+export const npmAttestationMaxBytes = MiB
+/** Tags that one package has, and that one publish sets. */
+export const npmTagsMax = 1_000
+/** Names of owners, and of those who starred a package. */
+export const npmMaintainersMax = 200
+export const npmStarsMax = 10_000
+/** Versions that one transaction takes away: a second at most. */
+export const npmVersionsPerRemoval = 500
+/** Packages in one answer of a search, as the registry of npm has it. */
+export const npmSearchPageMax = 250
+export const npmSearchPageDefault = 20
+/** Packages that a search passes over at most: nobody pages through more. */
+export const npmSearchFromMax = 1_000_000
+/** Characters of what is searched for. */
+export const npmSearchMaxCharacters = 256
+/** A version in JSON, as the body that moves a tag. */
+export const npmTagBodyMaxBytes = KiB
+/** Versions of a document that are parsed before others have their turn: some milliseconds. */
+export const npmDocumentsReadAtOnce = 200

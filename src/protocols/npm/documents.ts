@@ -1,0 +1,112 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
+import type { Database, Queries } from '../../database/database.ts'
+import { npmDocumentsKeptBytes, npmDocumentTries, npmPiecesAtOnce } from '../../kernel/limits/npm.ts'
+import { frameOf, piecesOf, revisionNow } from './documents.queries.ts'
+import { registryMark } from './vocabulary.ts'
+
+/** The two forms in which a package is told. */
+export type Form = 'full' | 'abbreviated'
+
+/** A document as it is sent. */
+interface Document {
+  /** The revision of the package that it shows. */
+  readonly revision: number
+  readonly bytes: Uint8Array
+}
+
+interface Wanted {
+  readonly packageId: string
+  /** The newest that is known; a newer one may come. */
+  readonly revision: number
+  readonly form: Form
+  /** The address of the registry, which stands in the document. */
+  readonly registry: string
+  readonly compressed: boolean
+}
+
+/**
+ * Documents of packages. They are written where a package changes; here they are put together from their pieces, once
+ * for each revision, and kept in memory for whoever asks next. Which revision is the newest one, the catalog says for
+ * each request, so that what is kept is never stale.
+ */
+export interface Documents {
+  /** Null where the package is gone. */
+  get(wanted: Wanted): Promise<Document | null>
+}
+
+const compress = promisify(gzip)
+
+export const createDocuments = ({ database }: { readonly database: Database }): Documents => {
+  const kept = new LRUCache<string, Document>({
+    maxSize: npmDocumentsKeptBytes,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes.byteLength),
+  })
+  const underWay = new Map<string, Promise<Document | null>>()
+
+  /** Read piece by piece, and again where the package was changed meanwhile. */
+  const plain = async (wanted: Wanted): Promise<Document | null> => {
+    const q = database.reader
+    for (let tries = 0; tries < npmDocumentTries; tries++) {
+      const found = await putTogether(q, wanted)
+      if (found === null || (await revisionNow(q, wanted.packageId)) === found.revision) return found
+    }
+    return await database.snapshot((state) => putTogether(state, wanted))
+  }
+
+  const made = async (wanted: Wanted): Promise<Document | null> => {
+    if (!wanted.compressed) return await plain(wanted)
+    const whole = await get({ ...wanted, compressed: false })
+    return whole === null ? null : { revision: whole.revision, bytes: await compress(whole.bytes) }
+  }
+
+  const get = async (wanted: Wanted): Promise<Document | null> => {
+    const key = keyOf(wanted)
+    const there = kept.get(key)
+    if (there !== undefined) return there
+    const waited = underWay.get(key)
+    if (waited !== undefined) return await waited
+    const making = made(wanted)
+    underWay.set(key, making)
+    try {
+      const document = await making
+      if (document !== null) kept.set(keyOf({ ...wanted, revision: document.revision }), document)
+      return document
+    } finally {
+      underWay.delete(key)
+    }
+  }
+  return { get }
+}
+
+const keyOf = ({ packageId, revision, form, registry, compressed }: Wanted): string =>
+  [packageId, revision, form, compressed, registry].join(' ')
+
+const putTogether = async (q: Queries, { packageId, form, registry }: Wanted): Promise<Document | null> => {
+  const frame = await frameOf(q, packageId)
+  if (frame === undefined) return null
+  const isFull = form === 'full'
+  const parts: Buffer[] = []
+  const add = (text: string): void => void parts.push(Buffer.from(text.replaceAll(registryMark, registry)))
+  const addPieces = async (column: 'versions' | 'abbreviated' | 'times', before: string): Promise<void> => {
+    let between = before
+    for (let after = 0; ; ) {
+      const some = await piecesOf(q, packageId, column, after, npmPiecesAtOnce)
+      for (const { text } of some) {
+        if (text === '') continue
+        add(between + text)
+        between = ','
+      }
+      const last = some.at(-1)
+      if (last === undefined || some.length < npmPiecesAtOnce) return
+      after = last.number
+    }
+  }
+  add(`${isFull ? frame.head : frame.abbreviated_head}"versions":{`)
+  await addPieces(isFull ? 'versions' : 'abbreviated', '')
+  add(`},"time":{${frame.times}`)
+  await addPieces('times', ',')
+  add(isFull ? `}${frame.tail}` : '}}')
+  return { revision: frame.revision, bytes: Buffer.concat(parts) }
+}

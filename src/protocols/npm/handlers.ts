@@ -1,0 +1,170 @@
+import { type ServeDeps, serve } from '../../content/serve/serve.ts'
+import { downloadAsked } from '../../contract/download.ts'
+import { type BoundOperation, handle, type RequestFacts } from '../../contract/handler.ts'
+import { weightOf } from '../../contract/pages/wants-html.ts'
+import type { Queries } from '../../database/database.ts'
+import { refuseUnlessHeld } from '../../features/identity/access/access.ts'
+import type { TransferDeps } from '../../features/transfers/uploads/uploads.ts'
+import { namesOf } from '../../journal/names.ts'
+import type { RepositoryAction } from '../../kernel/actions.ts'
+import { actorOf, type Caller } from '../../kernel/caller.ts'
+import { toSha256 } from '../../kernel/digest.ts'
+import { npmDocumentStepBytes } from '../../kernel/limits/npm.ts'
+import { type Changed, deleteDistTag, putDistTag } from './changing.ts'
+import { createDocuments, type Form } from './documents.ts'
+import * as operations from './operations.ts'
+import { readDocument } from './publishing/document.ts'
+import { takeDocument } from './publishing/publishing.ts'
+import { changeAtRevision, changeBySaying } from './publishing/said.ts'
+import {
+  attestationsAt,
+  distTagsOf,
+  documentOf,
+  fileOf,
+  manifestOf,
+  type PackageName,
+  versionOfFile,
+} from './reading.ts'
+import { badPackage, packageUnknown } from './refusals.ts'
+import { revisionText } from './rendering.ts'
+import { searchPackages } from './search.ts'
+import { inSteps } from './steps.ts'
+import { unpublish } from './unpublishing.ts'
+import { abbreviatedType, isPackageName } from './vocabulary.ts'
+
+type NpmDeps = ServeDeps & TransferDeps & Asking
+
+/** What a caller may do here. */
+interface Asking {
+  readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
+}
+
+interface Here {
+  readonly repository: string
+  readonly package: string
+}
+
+/** 404 for what nothing can be published under. */
+const nameOf = (path: Here): PackageName => {
+  if (!isPackageName(path.package)) throw packageUnknown(path.package)
+  return { repository: path.repository, name: path.package }
+}
+
+/** The address below which clients find everything of a repository. */
+const registryOf = ({ baseUrl }: RequestFacts, { repository }: { readonly repository: string }): string =>
+  `${baseUrl}/npm/${repository}`
+
+/** The short form is for who names it, and wants no other kind of JSON more. */
+const formOf = (accept: string | undefined): Form => {
+  const short = weightOf(accept ?? '', /^application\/vnd\.npm\.install-v1\+json$/)
+  const full = weightOf(accept ?? '', /^application\/json$/)
+  return short !== null && short > 0 && short >= (full ?? 0) ? 'abbreviated' : 'full'
+}
+
+const takesGzip = (encodings: string | undefined): boolean => (weightOf(encodings ?? '', /^(?:gzip|\*)$/) ?? 0) > 0
+
+const changerOf = (path: Here, caller: Caller) => ({ ...nameOf(path), owner: actorOf(caller) })
+
+/** What a caller is called where clients show it: a service key by its account. */
+const calledName = async (q: Queries, caller: Caller): Promise<string> => {
+  const actor = actorOf(caller)
+  return (await namesOf(q, [actor]))(actor) ?? actor
+}
+
+const told = (name: string, { packageId, revision }: Changed) =>
+  ({ ok: true, success: true, id: name, rev: revisionText({ id: packageId, revision }) }) as const
+
+/** The version in the body of a request that moves a tag. */
+const versionIn = (bytes: Uint8Array): unknown => {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch (error) {
+    throw badPackage('The body names a version, in JSON: "1.0.0".', { cause: error })
+  }
+}
+
+/** Never is a version given other bytes. */
+const forEver = { 'cache-control': 'private, max-age=31536000, immutable' }
+
+export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
+  const { reader } = deps.database
+  const reading = { database: deps.database, documents: createDocuments(deps) }
+  return [
+    handle(operations.getNpmRegistry, async () => ({ status: 200, json: {} })),
+    handle(operations.getPackument, async ({ path, query, headers, request }) => {
+      const form = query.write === undefined ? formOf(headers.accept) : 'full'
+      const found = await documentOf(reading, nameOf(path), {
+        form,
+        registry: registryOf(request, path),
+        takesGzip: takesGzip(headers['accept-encoding']),
+        ifNoneMatch: headers['if-none-match'],
+        ifModifiedSince: headers['if-modified-since'],
+      })
+      if (found.bytes === null) return { status: 304, headers: found.headers, bytes: null }
+      const type = form === 'full' ? 'application/json' : abbreviatedType
+      const all = { ...found.headers, 'content-type': type, 'content-length': String(found.bytes.byteLength) }
+      return { status: 200, headers: all, bytes: request.head ? null : inSteps(found.bytes, npmDocumentStepBytes) }
+    }),
+    handle(operations.getNpmManifest, async ({ path, request }) => ({
+      status: 200,
+      headers: { 'content-type': 'application/json', 'cache-control': 'private, no-cache' },
+      text: await manifestOf(deps, nameOf(path), path.version, registryOf(request, path)),
+    })),
+    handle(operations.getNpmTarball, async ({ path, headers, caller, request }) => {
+      const { sha256, size, name } = await fileOf(reader, nameOf(path), path.file)
+      const file = { digest: toSha256(sha256), bytes: size, name }
+      return serve(deps, file, downloadAsked({ headers, caller, request }), forEver)
+    }),
+    handle(operations.listDistTags, async ({ path }) => ({
+      status: 200,
+      json: await distTagsOf(reader, nameOf(path)),
+    })),
+    handle(operations.putPackage, async ({ path, body, caller }) => {
+      const held = await deps.heldActions(caller, path.repository)
+      const called = await calledName(reader, caller)
+      const changer = { repository: path.repository, name: path.package, owner: actorOf(caller) }
+      const publisher = {
+        ...changer,
+        called,
+        refuseUnlessHeld: (action: RepositoryAction) => refuseUnlessHeld(held, action),
+      }
+      const taken = await takeDocument(deps, publisher, body)
+      if (taken.kind === 'published') return { status: 201, json: told(path.package, taken) }
+      return { status: 200, json: told(path.package, await changeBySaying(deps, changer, called, taken.document)) }
+    }),
+    handle(operations.putPackageAt, async ({ path, body, caller }) => {
+      const held = await deps.heldActions(caller, path.repository)
+      const document = readDocument(body.pieces)
+      if ((await document.next()) !== null) throw badPackage('A tarball is published at the address of its package.')
+      refuseUnlessHeld(held, document.versions.size > 0 ? 'artifact.delete' : 'asset.write')
+      const changed = await changeAtRevision(deps, changerOf(path, caller), path.revision, document)
+      return { status: 200, json: told(path.package, changed) }
+    }),
+    handle(operations.deletePackage, async ({ path, caller }) => {
+      const changed = await unpublish(deps, changerOf(path, caller), () => true, path.revision)
+      return { status: 200, json: told(path.package, changed) }
+    }),
+    handle(operations.deleteTarball, async ({ path, caller }) => {
+      const version = await versionOfFile(reader, nameOf(path), path.file)
+      if (version !== null) await unpublish(deps, changerOf(path, caller), (each) => each === version)
+      return { status: 200, json: { ok: true } as const }
+    }),
+    handle(operations.setDistTag, async ({ path, body, caller }) => {
+      const changed = await putDistTag(deps, changerOf(path, caller), path.tag, versionIn(body.bytes))
+      return { status: 200, json: told(path.package, changed) }
+    }),
+    handle(operations.deleteDistTag, async ({ path, caller }) => ({
+      status: 200,
+      json: told(path.package, await deleteDistTag(deps, changerOf(path, caller), path.tag)),
+    })),
+    handle(operations.searchNpmPackages, async ({ path, query }) => ({
+      status: 200,
+      json: await searchPackages(reader, path.repository, query),
+    })),
+    handle(operations.getAttestations, async ({ path }) => ({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      text: await attestationsAt(reader, path.repository, path.version),
+    })),
+  ]
+}

@@ -1,0 +1,78 @@
+import { sql } from 'kysely'
+import type { Queries } from '../../../database/database.ts'
+
+type Named = { readonly repository: string; readonly name: string }
+
+/** Packages that have a version behind a name, in the order of their names; `part` is a part of it, '' for any. */
+export const packagePage = (q: Queries, repository: string, last: string, part: string, limit: number) => {
+  const rows = q
+    .selectFrom('npm_packages')
+    .select(['name', 'versions', 'summary', 'created_at', 'modified_at'])
+    .where('repository', '=', repository)
+    .where('name', '>', last)
+    .where('versions', '>', 0)
+    .orderBy('name')
+    .limit(limit)
+  const escaped = part.replaceAll(/[\\%_]/g, '\\$&')
+  return (part === '' ? rows : rows.where(sql<boolean>`name like ${`%${escaped}%`} escape '\\'`)).execute()
+}
+
+const versions = (q: Queries, { repository, name }: Named) =>
+  q
+    .selectFrom('npm_versions')
+    .innerJoin('npm_packages', 'npm_packages.id', 'npm_versions.package_id')
+    .select([
+      'npm_versions.id',
+      'version',
+      'number',
+      'size',
+      'deprecated',
+      'published_at as publishedAt',
+      'actor',
+      'deleted_at as deletedAt',
+    ])
+    .where('npm_packages.repository', '=', repository)
+    .where('npm_packages.name', '=', name)
+    .orderBy('number', 'desc')
+
+/** Versions that came before one, the newest first. */
+export const versionPage = (q: Queries, here: Named, before: number, limit: number) =>
+  versions(q, here).where('number', '<', before).where('deleted_at', 'is', null).limit(limit).execute()
+
+/** The same of those that were deleted. */
+export const deletedPage = (q: Queries, here: Named, before: number, limit: number) =>
+  versions(q, here).where('number', '<', before).where('deleted_at', 'is not', null).limit(limit).execute()
+
+/** Tags of some versions. */
+export const tagsAt = (q: Queries, ids: readonly string[]) =>
+  q.selectFrom('npm_tags').select(['tag', 'version_id']).where('version_id', 'in', ids).orderBy('tag').execute()
+
+/** Of one version, what only whoever opens it is told. */
+export const openedVersion = (q: Queries, { repository, name }: Named, version: string) =>
+  q
+    .selectFrom('npm_versions')
+    .select([
+      'id',
+      'version',
+      'size',
+      'deprecated',
+      'published_at as publishedAt',
+      'actor',
+      'files',
+      'unpacked_size',
+      'sha1',
+      'sha512',
+      'manifest',
+      'readme',
+      sql<number>`case when attestations is null then 0 else 1 end`.as('attested'),
+    ])
+    .where('repository', '=', repository)
+    .where('name', '=', name)
+    .where('version', '=', version)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+
+/** The grace period that a repository was given of its own; null where it has that of the server. */
+export const graceHoursHere = async (q: Queries, repository: string): Promise<number | null> =>
+  (await q.selectFrom('repositories').select('grace_hours').where('id', '=', repository).executeTakeFirst())
+    ?.grace_hours ?? null

@@ -1,0 +1,128 @@
+import { graceEndMs } from '../../../content/reclaim/grace.ts'
+import type { Database, Queries } from '../../../database/database.ts'
+import { timestamp } from '../../../kernel/clock.ts'
+import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
+import { type Page, pageOf } from '../../../kernel/page.ts'
+import { type Fields, objectOf } from '../fields.ts'
+import { packageState } from '../packages.queries.ts'
+import type { PackageName } from '../reading.ts'
+import { packageUnknown, versionUnknown } from '../refusals.ts'
+import { isPackageName } from '../vocabulary.ts'
+import { deletedPage, graceHoursHere, openedVersion, packagePage, tagsAt, versionPage } from './listing.queries.ts'
+
+export interface AskedPage {
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+/** Packages of a repository that have a part in their names, in the order of these. */
+export const packagesOf = async (
+  q: Queries,
+  repository: string,
+  { part, after, limit }: AskedPage & { readonly part: string },
+) => {
+  const listing = ['npm packages', repository, part]
+  const last = after === undefined ? '' : (positionOfCursor(listing, after, [isPackageName])[0] ?? '')
+  const rows = await packagePage(q, repository, last, part.toLowerCase(), limit + 1)
+  return pageOf(
+    rows,
+    limit,
+    ({ name, versions, summary, created_at: createdAt, modified_at: modifiedAt }) => {
+      const { version, description } = objectOf(JSON.parse(summary ?? '{}'))
+      const latest = typeof version === 'string' ? version : null
+      return { name, versions, latest, description: String(description ?? ''), createdAt, modifiedAt }
+    },
+    ({ name }) => opaqueCursor(listing, [name]),
+  )
+}
+
+const isNumber = (text: string): boolean => /^[1-9][0-9]{0,14}$/.test(text)
+
+/** A page of versions by their numbers, and where the next one begins. */
+const byNumber = async <Row extends { readonly number: number }, Item>(
+  listing: readonly unknown[],
+  { after, limit }: AskedPage,
+  rowsBefore: (before: number, limit: number) => Promise<Row[]>,
+  shown: (rows: readonly Row[]) => Promise<(row: Row) => Item>,
+): Promise<Page<Item>> => {
+  const before = after === undefined ? Number.MAX_SAFE_INTEGER : Number(positionOfCursor(listing, after, [isNumber])[0])
+  const rows = await rowsBefore(before, limit + 1)
+  return pageOf(rows, limit, await shown(rows), ({ number }) => opaqueCursor(listing, [String(number)]))
+}
+
+const tagsById = async (q: Queries, ids: readonly string[]): Promise<(id: string) => string[]> => {
+  const tags = ids.length === 0 ? [] : await tagsAt(q, ids)
+  return (id) => tags.filter(({ version_id }) => version_id === id).map(({ tag }) => tag)
+}
+
+/** Versions of a package, the newest first. 404 without it. */
+export const versionsOf = async (q: Queries, here: PackageName, asked: AskedPage) => {
+  if ((await packageState(q, here)) === undefined) throw packageUnknown(here.name)
+  return byNumber(
+    ['npm versions', here.repository, here.name],
+    asked,
+    (before, limit) => versionPage(q, here, before, limit),
+    async (rows) => {
+      const tagsOf = await tagsById(
+        q,
+        rows.map(({ id }) => id),
+      )
+      return ({ id, version, size, publishedAt, deprecated, actor }) => ({
+        ...{ version, size: String(size), publishedAt, deprecated, actor, tags: tagsOf(id) },
+      })
+    },
+  )
+}
+
+export interface KeepingDeps {
+  readonly database: Pick<Database, 'reader'>
+  /** The server's grace period. */
+  readonly cleanupGraceMs: number
+}
+
+/** Versions that can be brought back, the newest first. */
+export const deletedVersionsOf = async (
+  { database, cleanupGraceMs }: KeepingDeps,
+  here: PackageName,
+  asked: AskedPage,
+) => {
+  const q = database.reader
+  const graceHours = await graceHoursHere(q, here.repository)
+  return byNumber(
+    ['deleted npm versions', here.repository, here.name],
+    asked,
+    (before, limit) => deletedPage(q, here, before, limit),
+    async () =>
+      ({ version, size, publishedAt, deprecated, actor, deletedAt }) => {
+        const since = deletedAt ?? publishedAt
+        const keptUntil = timestamp(graceEndMs(since, graceHours, cleanupGraceMs))
+        return { version, size: String(size), publishedAt, deprecated, actor, deletedAt: since, keptUntil }
+      },
+  )
+}
+
+/** What is known of a version. 404 without it. */
+export const openVersion = async (q: Queries, here: PackageName, version: string) => {
+  const found = await openedVersion(q, here, version)
+  if (found === undefined) throw versionUnknown(here.name, version)
+  const { id, size, unpacked_size, sha512, manifest, attested, ...told } = found
+  const all: Fields = objectOf(JSON.parse(manifest))
+  const needed = (field: string): Record<string, string> =>
+    Object.fromEntries(Object.entries(objectOf(all[field])).map(([name, range]) => [name, String(range)]))
+  return {
+    ...told,
+    size: String(size),
+    unpackedSize: String(unpacked_size),
+    integrity: `sha512-${sha512}`,
+    attested: attested === 1,
+    tags: (await tagsById(q, [id]))(id),
+    dependencies: needed('dependencies'),
+    devDependencies: needed('devDependencies'),
+    peerDependencies: needed('peerDependencies'),
+    optionalDependencies: needed('optionalDependencies'),
+  }
+}
+
+/** Whether a package is in the repository. */
+export const hasPackages = async (q: Queries, repository: string): Promise<boolean> =>
+  (await packagePage(q, repository, '', '', 1)).length > 0

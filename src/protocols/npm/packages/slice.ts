@@ -1,0 +1,19 @@
+import { slice } from '../../../contract/slice.ts'
+import type { Database } from '../../../database/database.ts'
+import { npmPackageHandlers } from './handlers.ts'
+import { hasPackages } from './listing.ts'
+import * as operations from './operations.ts'
+
+/** npm packages in the interface of the service: what there is, and versions that are brought back. */
+export const npmPackages = slice({
+  operations,
+  handlers: npmPackageHandlers,
+  formats: [
+    {
+      name: 'npm',
+      listedBy: 'artifact.list',
+      isIn: ({ database }: { readonly database: Database }, repository: string) =>
+        hasPackages(database.reader, repository),
+    },
+  ],
+})

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto'
+import type { IncomingBody } from '../../../contract/handler.ts'
+import type { Queries } from '../../../database/database.ts'
+import type { TransferDeps } from '../../../features/transfers/uploads/uploads.ts'
+import { receiveWhole } from '../../../features/transfers/whole/whole.ts'
+import type { RepositoryAction } from '../../../kernel/actions.ts'
+import { npmAttestationMaxBytes } from '../../../kernel/limits/npm.ts'
+import { isTaken } from '../changing.queries.ts'
+import { addVersion, type Change, packageNamed, settlePackage } from '../packages.ts'
+import type { PackageName } from '../reading.ts'
+import { alreadyPublished, badPackage, tooLarge } from '../refusals.ts'
+import { attestationsOf } from './attestations.ts'
+import { createBase64 } from './base64.ts'
+import { type Claimed, claimedOf, manifestText, plainText, refuseName, refuseOther, versionOf } from './claimed.ts'
+import { type Attachment, type IncomingDocument, readDocument } from './document.ts'
+import { lookIntoTarball, type TarballLook, type Unpacked } from './tarball.ts'
+
+/** Who publishes where. */
+export interface Publisher extends PackageName {
+  readonly owner: string
+  /** As clients show it. */
+  readonly called: string
+  /** Throws unless the caller may do this here. */
+  readonly refuseUnlessHeld: (action: RepositoryAction) => void
+}
+
+/** What was made of a document. */
+export type Taken =
+  | { readonly kind: 'published'; readonly packageId: string; readonly revision: number }
+  /** It has no tarball: it says something else of the package. */
+  | { readonly kind: 'said'; readonly document: IncomingDocument }
+
+/** What a publish does beside what everybody does who writes. */
+const publishing = ['package.publish', 'upload.create', 'upload.write', 'upload.complete'] as const
+
+/**
+ * Takes a document as it comes. The tarball in it goes where all bytes go while the rest is read: it is decoded, hashed
+ * and looked into on its way, and nothing of it is kept in memory. When the document is whole, everything that it says
+ * is compared with what came; then one transaction adds the version, moves tags, writes documents and journal (I1, I4).
+ * Refused, it leaves nothing.
+ */
+export const takeDocument = async (deps: TransferDeps, publisher: Publisher, body: IncomingBody): Promise<Taken> => {
+  const document = readDocument(body.pieces)
+  const others = new Map<string, Buffer>()
+  for (let attachment = await document.next(); attachment !== null; attachment = await document.next()) {
+    if (isAttestation(attachment.name)) {
+      others.set(attachment.name, await textOf(attachment))
+      continue
+    }
+    for (const action of publishing) publisher.refuseUnlessHeld(action)
+    refuseName(publisher.name)
+    await refuseEarly(deps.database.reader, publisher, document)
+    const sent = new Sent(document, attachment, others)
+    try {
+      return await receive(deps, publisher, sent)
+    } finally {
+      sent.drop()
+    }
+  }
+  if (others.size > 0) throw badPackage('The document has an attestation and no tarball.')
+  return { kind: 'said', document }
+}
+
+const isAttestation = (name: string): boolean => name.endsWith('.sigstore')
+
+/** Clients tell of the version before they send its bytes, which need not come for one that is there. */
+const refuseEarly = async (q: Queries, here: PackageName, { versions }: IncomingDocument): Promise<void> => {
+  const [only] = versions.keys()
+  if (only === undefined || versions.size > 1) return
+  const version = versionOf(only)
+  if (await isTaken(q, here, version)) throw alreadyPublished(version)
+}
+
+const receive = async (deps: TransferDeps, publisher: Publisher, sent: Sent): Promise<Taken> => {
+  const { repository, name, owner, called } = publisher
+  let claimed: Claimed | null = null
+  const check = async (bytes: number): Promise<Claimed> => {
+    claimed ??= claimedOf(sent.document, name, sent.name)
+    refuseOther(claimed, { bytes, sha1: sent.sha1, sha512: sent.sha512, unpacked: sent.unpacked })
+    return claimed
+  }
+  const file = { name: sent.name.slice(0, 255), kind: 'npm-version', declaredBytes: null, digest: null } as const
+  return await receiveWhole<Taken>(
+    deps,
+    { repository, owner },
+    { ...file, pieces: sent.pieces() },
+    {
+      early: async (content) => {
+        await check(content.bytes)
+        return null
+      },
+      commit: async (tx, row, content, now) => {
+        const version = await check(content.bytes)
+        const change: Change = { actor: owner, now }
+        const packageId = await packageNamed(tx, publisher, called, change)
+        await addVersion(
+          tx,
+          publisher,
+          packageId,
+          {
+            id: row.id,
+            version: version.version,
+            tags: version.tags,
+            ...{ sha256: content.digest, size: content.bytes, sha1: sent.sha1, sha512: sent.sha512 },
+            ...{ files: sent.unpacked.files, unpacked_size: sent.unpacked.bytes },
+            manifest: manifestText(version, sent.unpacked, called),
+            readme: version.readme === null ? null : plainText(version.readme),
+            attestations: sent.attestations(version),
+            deprecated: null,
+          },
+          change,
+        )
+        return { kind: 'published', packageId, revision: await settlePackage(tx, packageId, change) }
+      },
+    },
+  )
+}
+
+const textOf = async ({ data, name }: Attachment): Promise<Buffer> => {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of data) {
+    bytes += piece.byteLength
+    if (bytes > npmAttestationMaxBytes) throw tooLarge(`${name} has more than ${npmAttestationMaxBytes} bytes.`)
+    pieces.push(Buffer.from(piece))
+  }
+  try {
+    return Buffer.from(String(JSON.parse(`"${Buffer.concat(pieces).toString()}"`)))
+  } catch (error) {
+    throw badPackage(`${name} is no text.`, { cause: error })
+  }
+}
+
+/** The tarball of a document, and what is known of it once all of it was read. */
+class Sent {
+  readonly document: IncomingDocument
+  readonly name: string
+  readonly #attachment: Attachment
+  readonly #others: Map<string, Buffer>
+  readonly #look: TarballLook = lookIntoTarball()
+  readonly #sha1 = createHash('sha1')
+  readonly #sha512 = createHash('sha512')
+  #found: { readonly sha1: string; readonly sha512: string; readonly unpacked: Unpacked } | null = null
+
+  constructor(document: IncomingDocument, attachment: Attachment, others: Map<string, Buffer>) {
+    this.document = document
+    this.name = attachment.name
+    this.#attachment = attachment
+    this.#others = others
+  }
+
+  /** The bytes of the tarball; ends when the document was read to its end. */
+  async *pieces(): AsyncGenerator<Uint8Array> {
+    const base64 = createBase64()
+    for await (const text of this.#attachment.data) {
+      const bytes = base64.push(text)
+      await this.#take(bytes)
+      if (bytes.byteLength > 0) yield bytes
+    }
+    const last = base64.end()
+    await this.#take(last)
+    if (last.byteLength > 0) yield last
+    const unpacked = await this.#look.end()
+    for (let next = await this.document.next(); next !== null; next = await this.document.next()) {
+      if (!isAttestation(next.name)) throw badPackage('A document publishes one tarball; this one has more.')
+      this.#others.set(next.name, await textOf(next))
+    }
+    if (this.#others.size > 1) throw badPackage('A document has at most one attestation.')
+    this.#found = { sha1: this.#sha1.digest('hex'), sha512: this.#sha512.digest('base64'), unpacked }
+  }
+
+  async #take(bytes: Buffer): Promise<void> {
+    if (bytes.byteLength === 0) return
+    this.#sha1.update(bytes)
+    this.#sha512.update(bytes)
+    await this.#look.write(bytes)
+  }
+
+  get #all() {
+    if (this.#found === null) throw new Error('a tarball was looked at before it was read to its end')
+    return this.#found
+  }
+  get sha1(): string {
+    return this.#all.sha1
+  }
+  get sha512(): string {
+    return this.#all.sha512
+  }
+  get unpacked(): Unpacked {
+    return this.#all.unpacked
+  }
+
+  /** As JSON; null where none came. */
+  attestations({ name, version }: Claimed): string | null {
+    const [bundle] = this.#others.values()
+    if (bundle === undefined) return null
+    const sha512 = Buffer.from(this.sha512, 'base64').toString('hex')
+    return attestationsOf(bundle, { name, version, sha512 })
+  }
+
+  drop(): void {
+    this.#look.drop()
+  }
+}

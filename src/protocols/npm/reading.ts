@@ -1,0 +1,141 @@
+import { valid } from 'semver'
+import type { Database, Queries } from '../../database/database.ts'
+import { entityTagsWanted, parseEntityTags } from '../../kernel/entity-tags.ts'
+import { invalid } from '../../kernel/failure.ts'
+import { httpDateText, isNotLater } from '../../kernel/http-dates.ts'
+import { npmCompressedFromBytes } from '../../kernel/limits/npm.ts'
+import type { Documents, Form } from './documents.ts'
+import { findFile, findVersion, packageState, taggedVersion, tagsOf } from './packages.queries.ts'
+import { fileUnknown, packageUnknown, versionUnknown } from './refusals.ts'
+import { revisionText, versionText } from './rendering.ts'
+import { isPackageName, isTag, registryMark, shortName, tarballName } from './vocabulary.ts'
+
+export interface ReadingDeps {
+  readonly database: Pick<Database, 'reader'>
+  readonly documents: Documents
+}
+
+/** A package by its name. */
+export interface PackageName {
+  readonly repository: string
+  readonly name: string
+}
+
+/** What a client asks of a document. */
+export interface AskedDocument {
+  readonly form: Form
+  /** The address of the registry. */
+  readonly registry: string
+  readonly takesGzip: boolean
+  readonly ifNoneMatch: string | undefined
+  readonly ifModifiedSince: string | undefined
+}
+
+interface FoundDocument {
+  readonly headers: Readonly<Record<string, string>>
+  /** Null where the client has it. */
+  readonly bytes: Uint8Array | null
+}
+
+/** A document of a package in the form that is asked for. 404 without one. */
+export const documentOf = async (
+  { database, documents }: ReadingDeps,
+  { repository, name }: PackageName,
+  { form, registry, takesGzip, ifNoneMatch, ifModifiedSince }: AskedDocument,
+): Promise<FoundDocument> => {
+  const state = await packageState(database.reader, { repository, name })
+  if (state === undefined) throw packageUnknown(name)
+  const headers = {
+    vary: 'Accept, Accept-Encoding',
+    'cache-control': 'private, no-cache',
+    'last-modified': httpDateText(state.modified_at),
+  }
+  const known = ifNoneMatch === undefined ? null : etagAmong(ifNoneMatch, etagsOf(form, revisionText(state)))
+  const isKnown =
+    ifNoneMatch === undefined
+      ? ifModifiedSince !== undefined && isNotLater(state.modified_at, ifModifiedSince)
+      : known !== null
+  if (isKnown) {
+    const etag = known ?? etagsOf(form, revisionText(state)).plain
+    return { headers: { ...headers, etag }, bytes: null }
+  }
+  const wanted = { packageId: state.id, revision: state.revision, form, registry }
+  const plain = await documents.get({ ...wanted, compressed: false })
+  if (plain === null) throw packageUnknown(name)
+  const compresses = takesGzip && plain.bytes.byteLength >= npmCompressedFromBytes
+  const sent = compresses ? await documents.get({ ...wanted, compressed: true }) : plain
+  if (sent === null) throw packageUnknown(name)
+  const etags = etagsOf(form, revisionText({ id: state.id, revision: sent.revision }))
+  return {
+    headers: compresses
+      ? { ...headers, etag: etags.gzip, 'content-encoding': 'gzip' }
+      : { ...headers, etag: etags.plain },
+    bytes: sent.bytes,
+  }
+}
+
+/** Each form has its own, and each coding of it. */
+const etagsOf = (form: Form, revision: string) => ({
+  plain: `"${revision}-${form}"`,
+  gzip: `"${revision}-${form}-gzip"`,
+})
+
+const etagAmong = (sent: string, { plain, gzip }: ReturnType<typeof etagsOf>): string | null => {
+  const tags = parseEntityTags(sent)
+  if (tags === null) throw invalid('/headers/if-none-match', entityTagsWanted)
+  if (tags === '*') return plain
+  return tags.map(({ opaque }) => opaque).find((opaque) => opaque === plain || opaque === gzip) ?? null
+}
+
+/** The manifest of a version, which a tag may name, as JSON. 404 without one. */
+export const manifestOf = async (
+  { database }: Pick<ReadingDeps, 'database'>,
+  here: PackageName,
+  called: string,
+  registry: string,
+): Promise<string> => {
+  const q = database.reader
+  const version = valid(called) ?? (isTag(called) ? await taggedVersion(q, here, called) : undefined)
+  const found = version === undefined ? undefined : await findVersion(q, here, version)
+  if (found === undefined) throw versionUnknown(here.name, called)
+  return versionText(found, 'full').replaceAll(registryMark, registry)
+}
+
+/** The tarball of a package that a client calls so, also with the scope before its name. 404 without one. */
+export const fileOf = async (q: Queries, here: PackageName, file: string) => {
+  const version = versionIn(here.name, file)
+  const found = version === null ? undefined : await findFile(q, here, version)
+  if (found === undefined || version === null) throw fileUnknown(here.name, file)
+  return { ...found, name: tarballName(here.name, version) }
+}
+
+/** The version whose tarball is called so. */
+const versionIn = (name: string, file: string): string | null => {
+  const short = shortName(name)
+  const called = file.startsWith(`${name}-`) ? file.slice(name.length - short.length) : file
+  const version = called.startsWith(`${short}-`) && called.endsWith('.tgz') ? called.slice(short.length + 1, -4) : ''
+  return valid(version) === version ? version : null
+}
+
+/** The same; null where it is not there. */
+export const versionOfFile = async (q: Queries, here: PackageName, file: string): Promise<string | null> => {
+  const version = versionIn(here.name, file)
+  return version !== null && (await findFile(q, here, version)) !== undefined ? version : null
+}
+
+/** The tags of a package with their versions. 404 without one. */
+export const distTagsOf = async (q: Queries, here: PackageName): Promise<Record<string, string>> => {
+  const state = await packageState(q, here)
+  if (state === undefined) throw packageUnknown(here.name)
+  return Object.fromEntries((await tagsOf(q, state.id)).map(({ tag, version }) => [tag, version]))
+}
+
+/** The attestations of a version, called `name@version`, as JSON. 404 without any. */
+export const attestationsAt = async (q: Queries, repository: string, called: string): Promise<string> => {
+  const at = called.lastIndexOf('@')
+  const [name, version] = [called.slice(0, at), valid(called.slice(at + 1))]
+  const found =
+    !isPackageName(name) || version === null ? undefined : await findVersion(q, { repository, name }, version)
+  if (found?.attestations == null) throw versionUnknown(name, called.slice(at + 1))
+  return `{"attestations":${found.attestations}}`
+}

@@ -1,0 +1,23 @@
+import { Failure, type FailureExtras } from '../../kernel/failure.ts'
+
+export const packageUnknown = (name: string): Failure =>
+  new Failure('not_found', `There is no package ${JSON.stringify(name.slice(0, 250))} here that you may see.`)
+
+export const versionUnknown = (name: string, version: string): Failure =>
+  new Failure('not_found', `version not found: ${version.slice(0, 256)} of ${name}`)
+
+export const fileUnknown = (name: string, file: string): Failure =>
+  new Failure('not_found', `There is no file ${JSON.stringify(file.slice(0, 500))} of ${name} here.`)
+
+/** What was sent is not what it should be: one sentence that says what, and what to do. */
+export const badPackage = (sentence: string, extras?: FailureExtras): Failure =>
+  new Failure('invalid_request', sentence, extras)
+
+export const tooLarge = (sentence: string): Failure => new Failure('body_too_large', sentence)
+
+/** The words of the registry of npm, by which tools know it. */
+export const alreadyPublished = (version: string): Failure =>
+  new Failure('version_exists', `You cannot publish over the previously published versions: ${version}.`)
+
+export const tagUnknown = (name: string, tag: string): Failure =>
+  new Failure('not_found', `${name} has no tag ${JSON.stringify(tag.slice(0, 250))}.`)

@@ -1,0 +1,57 @@
+import type { Ask } from './client.ts'
+import { expectAnswer } from './expect.ts'
+import { npmPublisher, publishDocument } from './npm-packages.ts'
+import type { Answering } from './service.ts'
+
+interface Place {
+  readonly service: Answering
+  readonly credential: string
+  /** Deletes. */
+  readonly keeper: string
+  readonly repository: string
+}
+
+/** A request for each operation that changes npm packages, by its id: each succeeds, whatever the others did before. */
+export const changesOfNpmPackages = async ({
+  service,
+  credential,
+  keeper,
+  repository,
+}: Place): Promise<Record<string, Ask>> => {
+  const npm = npmPublisher(service, credential, repository)
+  for (const name of ['changed', 'owned', 'doomed', 'shortened', 'restored'])
+    await npm.publish({ name, version: '1.0.0' })
+  await npm.publish({ name: 'changed', version: '1.1.0' }, { tag: 'unneeded' })
+  const revision = async (name: string): Promise<string> => (await npm.document(name)).json._rev
+  const { document } = await publishDocument({ name: 'put', version: '1.0.0' })
+  const restored = npm.at('/restored/-/restored-1.0.0.tgz/-rev/0')
+  await expectAnswer(service, { method: 'DELETE', path: restored, credential: keeper }, 200)
+  const tags = npm.at('/-/package/changed/dist-tags')
+  return {
+    restoreNpmVersion: {
+      path: `/api/v1/repositories/${repository}/npm/versions/restore`,
+      credential,
+      json: { package: 'restored', version: '1.0.0' },
+    },
+    putPackage: { method: 'PUT', path: npm.at('/put'), credential, json: document },
+    putPackageAt: {
+      method: 'PUT',
+      path: npm.at(`/owned/-rev/${await revision('owned')}`),
+      credential,
+      json: { _id: 'owned', maintainers: [{ name: 'somebody', email: '' }] },
+    },
+    deletePackage: {
+      method: 'DELETE',
+      path: npm.at(`/doomed/-rev/${await revision('doomed')}`),
+      credential: keeper,
+    },
+    deleteTarball: {
+      method: 'DELETE',
+      path: npm.at('/shortened/-/shortened-1.0.0.tgz/-rev/0'),
+      credential: keeper,
+    },
+    setDistTag: { method: 'PUT', path: `${tags}/beta`, credential, json: '1.0.0' },
+    deleteDistTag: { method: 'DELETE', path: `${tags}/unneeded`, credential },
+    setNpmAccess: { path: npm.at('/-/package/changed/access'), credential, json: { access: 'restricted' } },
+  }
+}

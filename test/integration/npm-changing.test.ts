@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { expectAnswer } from '../harness/expect.ts'
+import { npmSite, publishAttested, publishDocument } from '../harness/npm-packages.ts'
+
+after(closeConnections)
+
+const short = { accept: 'application/vnd.npm.install-v1+json' }
+
+forEachEngine((engine) => {
+  const site = npmSite(engine)
+  const documentOf = async (name: string) => (await site.npm.document(name)).json
+  const asKeeper = (method: string, path: string, status: number, json?: unknown) => {
+    const { service, keeper, npm } = site
+    return expectAnswer(
+      service,
+      { method, path: npm.at(path), credential: keeper, ...(json === undefined ? {} : { json }) },
+      status,
+    )
+  }
+
+  describe('a tag', () => {
+    it('is listed, moved and taken away', async () => {
+      const { npm } = site
+      await npm.publish({ name: '@acme/tags', version: '1.0.0' })
+      await npm.publish({ name: '@acme/tags', version: '1.1.0' })
+      const tags = npm.at('/-/package/@acme%2ftags/dist-tags')
+      await npm.expect({ method: 'PUT', path: `${tags}/stable`, json: '1.0.0' }, 200)
+      await npm.expect({ method: 'PUT', path: `${tags}/odd%2Fone%25`, json: '1.0.0' }, 200)
+      assert.deepEqual((await npm.expect({ path: tags }, 200)).json, {
+        latest: '1.1.0',
+        'odd/one%': '1.0.0',
+        stable: '1.0.0',
+      })
+      assert.equal((await npm.document('@acme/tags', short)).json['dist-tags'].stable, '1.0.0')
+      await npm.expect({ method: 'DELETE', path: `${tags}/odd%2Fone%25` }, 200)
+      await npm.expect({ method: 'DELETE', path: `${tags}/stable` }, 200)
+      assert.deepEqual((await documentOf('@acme/tags'))['dist-tags'], { latest: '1.1.0' })
+    })
+
+    it('is refused at a version that is not there, as a range, and as the last way to install', async () => {
+      const { npm } = site
+      await npm.publish({ name: 'tagless', version: '1.0.0' })
+      const tags = npm.at('/-/package/tagless/dist-tags')
+      await npm.expect({ method: 'PUT', path: `${tags}/beta`, json: '9.9.9' }, 404)
+      await npm.expect({ method: 'PUT', path: `${tags}/beta`, json: { version: '1.0.0' } }, 400)
+      await npm.expect({ method: 'PUT', path: `${tags}/1.x`, json: '1.0.0' }, 400)
+      await npm.expect({ method: 'DELETE', path: `${tags}/latest` }, 400)
+      await npm.expect({ method: 'DELETE', path: `${tags}/beta` }, 404)
+      await npm.expect({ path: npm.at('/-/package/nothing/dist-tags') }, 404)
+    })
+  })
+
+  describe('a deprecation', () => {
+    it('stands in both forms, and is taken back by an empty one; nothing else changes', async () => {
+      const { npm } = site
+      await npm.publish({ name: 'old', version: '1.0.0', dependencies: { a: '1' } })
+      const before = await documentOf('old')
+      const changed = structuredClone(before)
+      Object.assign(changed.versions['1.0.0'], { deprecated: 'too old', dependencies: {}, dist: {} })
+      await npm.expect({ method: 'PUT', path: npm.at('/old'), json: changed }, 200)
+      const after = await documentOf('old')
+      assert.equal(after.versions['1.0.0'].deprecated, 'too old')
+      assert.deepEqual(after.versions['1.0.0'].dependencies, { a: '1' })
+      assert.deepEqual(after.versions['1.0.0'].dist, before.versions['1.0.0'].dist)
+      assert.equal(after.time['1.0.0'], before.time['1.0.0'])
+      assert.notEqual(after._rev, before._rev)
+      assert.equal((await npm.document('old', short)).json.versions['1.0.0'].deprecated, 'too old')
+      changed.versions['1.0.0'].deprecated = ''
+      await npm.expect({ method: 'PUT', path: npm.at('/old'), json: changed }, 200)
+      assert.equal((await documentOf('old')).versions['1.0.0'].deprecated, undefined)
+    })
+
+    it('loses no version that was published meanwhile', async () => {
+      const { npm } = site
+      await npm.publish({ name: 'stale', version: '1.0.0' })
+      const read = await documentOf('stale')
+      await npm.publish({ name: 'stale', version: '1.1.0' })
+      read.versions['1.0.0'].deprecated = 'use 1.1.0'
+      await npm.expect({ method: 'PUT', path: npm.at('/stale'), json: read }, 200)
+      const { versions } = await documentOf('stale')
+      assert.deepEqual(Object.keys(versions), ['1.0.0', '1.1.0'])
+      assert.equal(versions['1.0.0'].deprecated, 'use 1.1.0')
+    })
+  })
+
+  it('a star is of who gives it, and owners are those who were named last', async () => {
+    const { npm } = site
+    await npm.publish({ name: 'liked', version: '1.0.0' })
+    await npm.expect(
+      { method: 'PUT', path: npm.at('/liked'), json: { _id: 'liked', users: { owner: true, other: true } } },
+      200,
+    )
+    const starred = await documentOf('liked')
+    assert.deepEqual(starred.users, { owner: true })
+    const maintainers = [
+      { name: 'owner', email: '' },
+      { name: 'bob', email: 'bob@example.com' },
+    ]
+    const path = npm.at(`/liked/-rev/${starred._rev}`)
+    await npm.expect({ method: 'PUT', path, json: { _id: 'liked', maintainers } }, 200)
+    assert.deepEqual((await documentOf('liked')).maintainers, maintainers)
+    await npm.expect({ method: 'PUT', path, json: { _id: 'liked', maintainers } }, 409)
+    assert.deepEqual(Object.keys((await documentOf('liked')).versions), ['1.0.0'])
+  })
+
+  describe('a version that is taken away', () => {
+    it('goes with its tarball and its tags, and latest goes to the newest that is left', async () => {
+      const { npm } = site
+      for (const version of ['1.0.0', '1.2.0', '1.10.0', '2.0.0-rc.1', '2.0.0'])
+        await npm.publish({ name: 'short', version })
+      const read = await documentOf('short')
+      delete read.versions['2.0.0']
+      await asKeeper('PUT', `/short/-rev/${read._rev}`, 200, read)
+      const left = await documentOf('short')
+      assert.deepEqual(left['dist-tags'], { latest: '1.10.0' })
+      assert.deepEqual(Object.keys(left.versions), ['1.0.0', '1.2.0', '1.10.0', '2.0.0-rc.1'])
+      assert.equal(left.time['2.0.0'], undefined)
+      await npm.expect({ path: npm.at('/short/-/short-2.0.0.tgz') }, 404)
+      await npm.expect({ path: npm.at('/short/2.0.0') }, 404)
+      // As clients go on.
+      await asKeeper('DELETE', `/short/-/short-2.0.0.tgz/-rev/${left._rev}`, 200)
+      await npm.publish({ name: 'short', version: '2.0.0' }, {}, 409)
+    })
+
+    it('is not, at a state that the package is not in any more', async () => {
+      const { npm } = site
+      for (const version of ['1.0.0', '1.1.0']) await npm.publish({ name: 'moving', version })
+      const read = await documentOf('moving')
+      delete read.versions['1.0.0']
+      await npm.publish({ name: 'moving', version: '1.2.0' })
+      await asKeeper('PUT', `/moving/-rev/${read._rev}`, 409, read)
+      await asKeeper('DELETE', `/moving/-rev/${read._rev}`, 409)
+      assert.equal(Object.keys((await documentOf('moving')).versions).length, 3)
+    })
+
+    it('is refused with 403 to who may not, whatever the way', async () => {
+      const { npm } = site
+      await npm.publish({ name: 'kept', version: '1.0.0' })
+      const read = await documentOf('kept')
+      const less = { ...read, versions: { '9.9.9': {} } }
+      for (const [method, path, json] of [
+        ['PUT', `/kept/-rev/${read._rev}`, less],
+        ['DELETE', `/kept/-rev/${read._rev}`, undefined],
+        ['DELETE', `/kept/-/kept-1.0.0.tgz/-rev/${read._rev}`, undefined],
+      ] as const) {
+        const told = await npm.expect({ method, path: npm.at(path), ...(json === undefined ? {} : { json }) }, 403)
+        assert.match(told.json.error, /artifact\.delete/)
+      }
+    })
+  })
+
+  it('a package that is taken away is not found, and comes back with other versions alone', async () => {
+    const { npm } = site
+    for (const version of ['1.0.0', '1.1.0']) await npm.publish({ name: 'removed', version })
+    await asKeeper('DELETE', `/removed/-rev/${(await documentOf('removed'))._rev}`, 200)
+    for (const path of ['/removed', '/removed/1.0.0', '/removed/-/removed-1.0.0.tgz', '/-/package/removed/dist-tags'])
+      await npm.expect({ path: npm.at(path) }, 404)
+    await npm.publish({ name: 'removed', version: '1.0.0' }, {}, 409)
+    await npm.publish({ name: 'removed', version: '2.0.0' })
+    assert.deepEqual(Object.keys((await documentOf('removed')).versions), ['2.0.0'])
+  })
+
+  it('a search finds by name, description and keywords what the caller may read', async () => {
+    const { npm } = site
+    await npm.publish({ name: 'findable', version: '1.0.0', description: 'Something Special', keywords: ['needle'] })
+    const found = async (query: string) => (await npm.expect({ path: npm.at(`/-/v1/search${query}`) }, 200)).json
+    for (const text of ['findab', 'special', 'NEEDLE', 'needle%20special']) {
+      const { objects, total } = await found(`?text=${text}`)
+      assert.equal(total, 1, text)
+      assert.equal(objects[0].package.name, 'findable')
+      assert.deepEqual(objects[0].package.maintainers, [{ username: 'owner', email: '' }])
+      assert.equal(new Date(objects[0].package.date).toISOString(), objects[0].package.date)
+    }
+    assert.deepEqual((await found('?text=100%25')).objects, [])
+    assert.deepEqual((await found('?size=250&from=1000')).objects, [])
+    assert.equal((await found('?size=1')).objects.length, 1)
+    await npm.expect({ path: '/npm/hidden/-/v1/search' }, 404)
+  })
+
+  it('an attestation is served as it came', async () => {
+    const { npm } = site
+    await publishAttested(npm, { name: '@acme/attested', version: '1.0.0' }, 'stable')
+    const { attestations } = (await documentOf('@acme/attested')).versions['1.0.0'].dist
+    assert.equal(attestations.provenance.predicateType, 'https://slsa.dev/provenance/v1')
+    const { pathname } = new URL(attestations.url)
+    const { json } = await npm.expect({ path: pathname }, 200)
+    assert.equal(json.attestations[0].predicateType, 'https://slsa.dev/provenance/v1')
+    await npm.publish({ name: 'bare', version: '1.0.0' })
+    await npm.expect({ path: npm.at('/-/npm/v1/attestations/bare@1.0.0') }, 404)
+  })
+
+  it('a document has an ETag for each state, form and coding, and is not sent to who has it', async () => {
+    const { npm } = site
+    await npm.publish({ name: 'tagged', version: '1.0.0', readme: 'x'.repeat(5000) })
+    const full = await npm.document('tagged')
+    const brief = await npm.document('tagged', short)
+    const packed = await npm.document('tagged', { 'accept-encoding': 'gzip' })
+    assert.equal(packed.headers['content-encoding'], 'gzip')
+    for (const told of [full, brief, packed])
+      assert.equal(told.headers.vary?.startsWith('Accept, Accept-Encoding'), true)
+    const tags = [full, brief, packed].map(({ headers }) => String(headers.etag))
+    assert.equal(new Set(tags).size, 3)
+    const path = npm.at('/tagged')
+    const since = String(full.headers['last-modified'])
+    for (const headers of [
+      { 'if-none-match': tags[0] ?? '' },
+      { 'if-none-match': `"x", W/${tags[0]}` },
+      { 'if-none-match': tags[2] ?? '' },
+      { 'if-modified-since': since },
+    ])
+      assert.equal((await npm.expect({ path, headers }, 304)).text, '')
+    await npm.expect({ path, headers: { 'if-none-match': tags[1] ?? '', 'if-modified-since': since } }, 200)
+    const change = async (): Promise<void> => {
+      const document = (await npm.document('tagged')).json
+      document.versions['1.0.0'].deprecated = 'x'
+      await npm.expect({ method: 'PUT', path, json: document }, 200)
+    }
+    const { document } = await publishDocument({ name: 'tagged', version: '1.1.0' })
+    for (const work of [
+      () => npm.put('tagged', document),
+      () => npm.expect({ method: 'PUT', path: npm.at('/-/package/tagged/dist-tags/beta'), json: '1.0.0' }, 200),
+      change,
+    ]) {
+      const before = String((await npm.document('tagged')).headers.etag)
+      await work()
+      await npm.expect({ path, headers: { 'if-none-match': before } }, 200)
+    }
+    const head = await npm.expect({ method: 'HEAD', path }, 200)
+    assert.equal(head.headers['content-length'], String((await npm.document('tagged')).bytes.byteLength))
+  })
+})

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { attestationOf, npmSite, packed, publishDocument, type TarEntry, tarballOf } from '../harness/npm-packages.ts'
+
+after(closeConnections)
+
+forEachEngine((engine) => {
+  const site = npmSite(engine)
+  const wanted = { name: 'refused', version: '1.0.0' }
+
+  /** Nothing is there, and nothing is reserved for it. */
+  const leavesNothing = async (): Promise<void> => {
+    const { npm, service } = site
+    await npm.expect({ path: npm.at('/refused') }, 404)
+    const { json } = await service.ask({ path: '/api/v1/repositories/releases', credential: site.owner.token })
+    assert.equal(json.storage?.pendingBytes ?? '0', '0')
+  }
+  const refused = async (document: unknown, words: RegExp, status = 400, name = 'refused'): Promise<void> => {
+    const told = await site.npm.put(name, document, status)
+    assert.match(told.json.error, words)
+    await leavesNothing()
+  }
+  const withVersion = async (change: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    const { document } = await publishDocument(wanted)
+    const versions: Record<string, Record<string, unknown>> = JSON.parse(JSON.stringify(document['versions']))
+    return { ...document, versions: { '1.0.0': { ...versions['1.0.0'], ...change } } }
+  }
+  const ofTarball = async (tarball: Buffer): Promise<unknown> => (await publishDocument(wanted, { tarball })).document
+  const withEntries = async (...more: TarEntry[]): Promise<unknown> => ofTarball(await packed(wanted, more))
+
+  describe('a document is refused, with what is wrong', () => {
+    it('that is of another package than its address, or says two things of one', async () => {
+      await refused((await publishDocument({ name: 'other', version: '1.0.0' })).document, /"other".*refused/)
+      await refused(await withVersion({ name: 'other' }), /"other", not of refused/)
+      await refused(await withVersion({ version: '1.0.1' }), /1\.0\.0 says of itself/)
+    })
+
+    it('with a name, a version or a tag that is none', async () => {
+      for (const name of ['Upper', '.dot', '_under', 'a'.repeat(215), 'node_modules', 'sp ace'])
+        await refused(
+          (await publishDocument({ name, version: '1.0.0' })).document,
+          /name/,
+          400,
+          encodeURIComponent(name),
+        )
+      for (const version of ['1.0', '01.2.3', 'latest', ''])
+        await refused(await withVersionCalled(version), /no version/)
+      for (const tag of ['1.x', '^1', '>=2', '1.0.0']) {
+        const { document } = await publishDocument(wanted, { tag })
+        await refused(document, /SemVer range/)
+      }
+    })
+
+    it('of a package that is private', async () => {
+      await refused(await withVersion({ private: true }), /private/)
+    })
+
+    it('whose tarball has another length, other hashes, or is not Base64', async () => {
+      const { document } = await publishDocument(wanted)
+      const file = 'refused-1.0.0.tgz'
+      const attachments: Record<string, object> = JSON.parse(JSON.stringify(document['_attachments']))
+      const changed = (more: object) => ({ ...document, _attachments: { [file]: { ...attachments[file], ...more } } })
+      await refused(changed({ length: 1 }), /the document says 1/)
+      await refused(changed({ data: 'ä'.repeat(40) }), /Base64/)
+      await refused(changed({ data: `${'A'.repeat(39)}!` }), /Base64/)
+      await refused(await withVersion({ dist: { shasum: '0'.repeat(40) } }), /SHA-1/)
+      await refused(await withVersion({ dist: { integrity: `sha512-${'A'.repeat(86)}==` } }), /integrity/)
+    })
+
+    it('whose tarball is another package, or none', async () => {
+      await refused(await ofTarball(await packed({ name: 'inner', version: '1.0.0' })), /"inner", not refused/)
+      await refused(await ofTarball(await packed({ name: 'refused', version: '9.9.9' })), /"9\.9\.9", not 1\.0\.0/)
+      await refused(await ofTarball(Buffer.from('no archive')), /gzipped tar/)
+      await refused(await ofTarball(gzipSync('no tar either')), /gzipped tar|package\.json/)
+      await refused(await ofTarball((await packed(wanted)).subarray(0, -20)), /gzipped tar/)
+      await refused(await ofTarball(await tarballOf([{ name: 'package/index.js', content: '' }])), /no package\.json/)
+      await refused(await withEntries({ name: 'other/package.json', content: '{}' }), /more than one package\.json/)
+    })
+
+    it('whose tarball leads out of the folder of who unpacks it', async () => {
+      for (const name of ['../evil', 'package/../../evil', '/etc/evil', 'C:/evil', 'package\\..\\..\\evil'])
+        await refused(await withEntries({ name, content: 'x' }), /leads out/)
+      for (const linkname of ['../../evil', '/etc/passwd'])
+        await refused(await withEntries({ name: 'package/link', type: 'symlink', linkname }), /leads out/)
+    })
+
+    it('whose tarball unpacks to far more than came', async () => {
+      await refused(
+        await withEntries({ name: 'package/zeros', content: Buffer.alloc(80_000_000) }),
+        /unpacks to far more/,
+      )
+    })
+
+    it('that has several tarballs, or nothing to do', async () => {
+      const { document } = await publishDocument(wanted)
+      const attachments: Record<string, object> = JSON.parse(JSON.stringify(document['_attachments']))
+      const twice = { ...attachments, 'refused-1.0.1.tgz': attachments['refused-1.0.0.tgz'] }
+      await refused({ ...document, _attachments: twice }, /one tarball/)
+      await refused({ ...document, _attachments: {} }, /no package/, 404)
+      await refused({ _id: 'refused' }, /nothing in it to do/)
+    })
+
+    it('with an attestation of something else', async () => {
+      const { document, tarball } = await publishDocument(wanted)
+      const attachments: unknown = document['_attachments']
+      for (const bundle of [
+        attestationOf({ name: 'other', version: '1.0.0' }, tarball),
+        attestationOf(wanted, Buffer.from('other bytes')),
+        {},
+      ]) {
+        const data = JSON.stringify(bundle)
+        const sent = Object.assign({}, attachments, { 'refused-1.0.0.sigstore': { data, length: data.length } })
+        await refused({ ...document, _attachments: sent }, /attestation/)
+      }
+    })
+  })
+
+  const withVersionCalled = async (version: string): Promise<unknown> => {
+    const { document } = await publishDocument(wanted)
+    const versions: Record<string, object> = JSON.parse(JSON.stringify(document['versions']))
+    return { ...document, 'dist-tags': { latest: version }, versions: { [version]: { ...versions['1.0.0'], version } } }
+  }
+
+  it('is 400 for what is no document, wherever it ends', async () => {
+    const { npm } = site
+    const whole = JSON.stringify((await publishDocument(wanted)).document)
+    for (const body of [
+      '',
+      '[]',
+      '"text"',
+      'null',
+      '{',
+      whole.slice(0, -1),
+      whole.slice(0, 300),
+      `${whole}x`,
+      `{"__proto__":1}`,
+    ])
+      await npm.expect({ method: 'PUT', path: npm.at('/refused'), body }, 400)
+    await leavesNothing()
+  })
+
+  it('names nothing by what reaches for prototypes', async () => {
+    const { npm } = site
+    const { document } = await publishDocument(wanted)
+    const text = JSON.stringify(document).replace('"_id":"refused@1.0.0"', '"dependencies":{"__proto__":"1.0.0"}')
+    const told = await npm.expect({ method: 'PUT', path: npm.at('/refused'), body: text }, 400)
+    assert.match(told.json.error, /not JSON that can be taken/)
+    await leavesNothing()
+  })
+
+  it('is 403 in words for who may only read, and 401 for nobody', async () => {
+    const { service, reader, npm } = site
+    const { document } = await publishDocument(wanted)
+    const put = { method: 'PUT', path: npm.at('/refused'), json: document }
+    const told = await service.ask({ ...put, credential: reader.token })
+    assert.equal(told.status, 403)
+    assert.match(told.json.error, /asset\.write/)
+    assert.equal((await service.ask(put)).status, 401)
+    await leavesNothing()
+  })
+})
