@@ -1,0 +1,257 @@
+import { journalHeadAndRowsAfter } from '../../../journal/repository/journal.queries.ts'
+import type { JournalWatch } from '../../../journal/repository/watch.ts'
+import { timestamp } from '../../../kernel/clock.ts'
+import {
+  webhookLeaseMs,
+  webhookLeaseRenewMs,
+  webhookLeaseSpareMs,
+  webhookLinesAtOnce,
+  webhookNotedEveryMs,
+  webhookOwnPauseMs,
+  webhookPauseFirstMs,
+  webhookPauseLongestMs,
+} from '../../../kernel/limits/webhooks.ts'
+import { second } from '../../../kernel/units.ts'
+import type { OutboundHttp } from '../../../ports/outbound-http.ts'
+import { type DeliveryFault, deliver, type Event } from './delivery.ts'
+import { type Note, noteSubscription, type Standing, type StandingDeps, takeSubscription } from './standing.ts'
+import { cursorOf, hostOf, type Subscribed, type Subscription } from './subscription.ts'
+
+/** What is told of deliveries, by the names of the specification. */
+export interface Told {
+  readonly event:
+    | 'webhook.started'
+    | 'webhook.step_failed'
+    | 'webhook.recovered'
+    | 'webhook.stopped'
+    | 'webhook.events_lost'
+    | 'webhook.prune_failed'
+  readonly webhook: string
+  readonly facts: Readonly<Record<string, string | number>>
+}
+
+export interface FollowingDeps extends StandingDeps {
+  readonly door: OutboundHttp
+  readonly watch: JournalWatch
+  /** Names this worker in leases; nobody else has the same. */
+  readonly holder: string
+  readonly tell: (told: Told) => void
+  /** A sentence about an error that is a state of the world, such as a database that is away; null for a bug. */
+  readonly known: (error: unknown) => string | null
+}
+
+/**
+ * Delivers the events of one subscription in their order, one at a time, until the signal says to stop. What it needs
+ * to know is in the database, so that a restart, a crash and another worker that takes over are one and the same.
+ */
+export const follow = async (deps: FollowingDeps, subscribed: Subscribed, signal: AbortSignal): Promise<void> => {
+  const { subscription } = subscribed
+  const { id: webhook } = subscription
+  let told = ''
+  const fail = (errorCode: 'unavailable' | 'internal', why: string): Promise<void> => {
+    // While it lasts it is told once.
+    if (told !== why) deps.tell({ event: 'webhook.step_failed', webhook, facts: { errorCode, why } })
+    told = why
+    return pause(webhookOwnPauseMs, signal)
+  }
+  while (!signal.aborted)
+    try {
+      const standing = await takeSubscription(deps, subscription, deps.holder)
+      if (standing === 'missing') await fail('unavailable', `there is no repository ${subscription.repository}`)
+      else if (standing === null) await pause(webhookLeaseRenewMs, signal)
+      else {
+        told = ''
+        const facts = { repository: subscription.repository, host: hostOf(subscription), position: standing.position }
+        deps.tell({ event: 'webhook.started', webhook, facts })
+        const following = new Following(deps, subscribed, standing, signal)
+        try {
+          await following.run()
+        } finally {
+          await following.stop()
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      const why = deps.known(error)
+      await fail(why === null ? 'internal' : 'unavailable', why ?? String(error))
+    }
+}
+
+class Following {
+  readonly #deps: FollowingDeps
+  readonly #subscribed: Subscribed
+  readonly #signal: AbortSignal
+  readonly #actions: ReadonlySet<string> | null
+  #position: number
+  #failures: number
+  #failingSince: string | null
+  #nextTryMs: number
+  #lastSuccessMs: number | null = null
+  /** Of `performance.now()`: when it last noted how it stands, and until when it may deliver. */
+  #notedMs = performance.now()
+  #leasedUntilMs = this.#notedMs + webhookLeaseMs
+  #noted: number
+  #isHeld = true
+
+  constructor(deps: FollowingDeps, subscribed: Subscribed, standing: Standing, signal: AbortSignal) {
+    this.#deps = deps
+    this.#subscribed = subscribed
+    this.#signal = signal
+    const { actions } = subscribed.subscription
+    this.#actions = actions === null ? null : new Set(actions)
+    this.#position = standing.position
+    this.#noted = standing.position
+    this.#failures = standing.failures
+    this.#failingSince = standing.failingSince
+    this.#nextTryMs = standing.nextTryAt === null ? 0 : Date.parse(standing.nextTryAt)
+  }
+
+  get #subscription(): Subscription {
+    return this.#subscribed.subscription
+  }
+
+  /** Until the lease is lost, or the signal says so. */
+  async run(): Promise<void> {
+    const { watch, clock } = this.#deps
+    const waiter = watch.register(this.#subscription.repository, cursorOf(this.#subscription.id))
+    const leave = (): void => waiter.leave()
+    this.#signal.addEventListener('abort', leave, { once: true })
+    try {
+      while (this.#isHeld && !this.#signal.aborted) {
+        const waitMs = this.#nextTryMs - clock.now()
+        if (waitMs > 0) {
+          if (this.#isLeaseOld) await this.#note()
+          await pause(Math.min(waitMs, second), this.#signal)
+        } else if (!(await this.#deliverSome())) {
+          if (this.#noted !== this.#position || this.#isLeaseOld) await this.#note()
+          await waiter.changed(this.#position, webhookLeaseRenewMs)
+        }
+      }
+    } finally {
+      this.#signal.removeEventListener('abort', leave)
+      waiter.leave()
+    }
+  }
+
+  /** Notes how it stands and lets others have it. */
+  async stop(): Promise<void> {
+    if (!this.#isHeld) return
+    await this.#note({ holder: null, leased_until: null })
+    const facts = { position: this.#position }
+    this.#deps.tell({ event: 'webhook.stopped', webhook: this.#subscription.id, facts })
+  }
+
+  /** Delivers the next events; false where there are none. */
+  async #deliverSome(): Promise<boolean> {
+    const events = await this.#nextEvents()
+    if (events.length === 0) return false
+    for (const event of events) {
+      if (this.#actions?.has(event.action) !== false) {
+        if (this.#isLeaseOld) await this.#note()
+        if (!this.#isHeld || this.#signal.aborted) return true
+        const fault = await deliver(this.#deps, this.#subscribed, event, this.#signal)
+        if (fault !== null) {
+          await this.#failed(event, fault)
+          return true
+        }
+        await this.#delivered(event)
+      }
+      this.#position = event.sequence
+      if (performance.now() - this.#notedMs >= webhookNotedEveryMs) await this.#note()
+      if (!this.#isHeld) return true
+    }
+    return true
+  }
+
+  /** Sequences have no gaps: one that does not follow shows that lines were forgotten. */
+  async #nextEvents(): Promise<Event[]> {
+    const { database, tell } = this.#deps
+    const { id, repository } = this.#subscription
+    const rows = await journalHeadAndRowsAfter(database, repository, this.#position, webhookLinesAtOnce)
+    if (rows.length === 0) {
+      // Deleted: what was not sent is sent if it comes back.
+      await this.#note()
+      await pause(webhookOwnPauseMs, this.#signal)
+      return []
+    }
+    const events = rows
+      .flatMap(({ sequence, action, artifact_id, detail }) =>
+        sequence === null || action === null || artifact_id === null
+          ? []
+          : [{ sequence, action, artifactId: artifact_id, detail }],
+      )
+      .sort((one, other) => one.sequence - other.sequence)
+    const first = events[0]?.sequence ?? (rows[0]?.journal_head ?? 0) + 1
+    const lost = first - this.#position - 1
+    if (lost <= 0) return events
+    tell({
+      event: 'webhook.events_lost',
+      webhook: id,
+      facts: { from: this.#position + 1, to: first - 1, events: lost },
+    })
+    this.#position = first - 1
+    await this.#note({}, lost)
+    return events
+  }
+
+  async #delivered(event: Event): Promise<void> {
+    this.#lastSuccessMs = this.#deps.clock.now()
+    this.#position = event.sequence
+    if (this.#failingSince === null) return
+    const failedSeconds = Math.round((this.#lastSuccessMs - Date.parse(this.#failingSince)) / second)
+    const facts = { failedSeconds, failures: this.#failures, position: event.sequence }
+    this.#failures = 0
+    this.#failingSince = null
+    await this.#note({ failing_since: null, failures: 0, error_code: null, next_try_at: null })
+    this.#deps.tell({ event: 'webhook.recovered', webhook: this.#subscription.id, facts })
+  }
+
+  async #failed(event: Event, { code, why }: DeliveryFault): Promise<void> {
+    const { clock, tell } = this.#deps
+    const nowMs = clock.now()
+    const pauseMs = Math.min(webhookPauseFirstMs * 2 ** Math.min(this.#failures, 20), webhookPauseLongestMs)
+    this.#failures += 1
+    this.#failingSince ??= timestamp(nowMs)
+    this.#nextTryMs = nowMs + pauseMs
+    const nextTryAt = timestamp(this.#nextTryMs)
+    await this.#note({
+      failing_since: this.#failingSince,
+      failures: this.#failures,
+      error_code: code,
+      next_try_at: nextTryAt,
+    })
+    const facts = { errorCode: code, why, failures: this.#failures, position: event.sequence, nextTryAt }
+    tell({ event: 'webhook.step_failed', webhook: this.#subscription.id, facts })
+  }
+
+  get #isLeaseOld(): boolean {
+    const now = performance.now()
+    return now - this.#notedMs >= webhookLeaseRenewMs || this.#leasedUntilMs - now < webhookLeaseSpareMs
+  }
+
+  async #note(to: Note['to'] = {}, lost = 0): Promise<void> {
+    const began = performance.now()
+    const position = this.#position
+    const success = this.#lastSuccessMs === null ? {} : { last_success_at: timestamp(this.#lastSuccessMs) }
+    const note = { position, to: { ...success, ...to }, lost }
+    const noted = await noteSubscription(this.#deps, this.#subscription, this.#deps.holder, note)
+    this.#isHeld = noted !== null
+    this.#nextTryMs = noted === null || noted.nextTryAt === null ? 0 : Date.parse(noted.nextTryAt)
+    this.#notedMs = began
+    this.#leasedUntilMs = began + webhookLeaseMs
+    this.#noted = position
+  }
+}
+
+/** Ends early when the signal speaks. */
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const done = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, milliseconds)
+    signal.addEventListener('abort', done, { once: true })
+  })

@@ -1,0 +1,35 @@
+import { hour, KiB, minute, second } from '../units.ts'
+
+/** Bounds of webhooks. */
+
+export const webhooksMax = 16 // spec
+export const webhookUrlMaxCharacters = 2_048 // spec
+/** Until a receiver has answered. */
+export const webhookAnswerMs = 10 * second // spec
+/** Pause after a failed delivery; it doubles up to the longest. */
+export const webhookPauseFirstMs = 12 * second // spec
+export const webhookPauseLongestMs = hour // spec
+/** Pause where the fault is ours: the journal or the state cannot be read. */
+export const webhookOwnPauseMs = 5 * second // spec
+export const webhookSecretBytesMin = 16 // spec
+export const webhookSecretBytesMax = 4 * KiB
+/** Sixteen subscriptions with the longest addresses, and every action each. */
+export const webhooksFileBytesMax = 128 * KiB
+
+/** How often it is looked whether the file has changed; secrets are read anew as often. */
+export const webhooksLookEveryMs = 2 * second
+/**
+ * A worker has a subscription for this long, and says so again after a third of it. No delivery begins with less left
+ * than it may take, so that whoever takes over never sends beside somebody who was slow.
+ */
+export const webhookLeaseMs = 30 * second
+export const webhookLeaseRenewMs = 10 * second
+export const webhookLeaseSpareMs = webhookAnswerMs + 2 * second
+/** Deliveries are noted this often, and before every pause: so much is sent again after a crash. */
+export const webhookNotedEveryMs = second / 4
+/** Lines of a journal read at a time. */
+export const webhookLinesAtOnce = 256
+/** A subscription that no file has named for so long is given up: files of several machines change one by one. */
+export const webhookUnnamedMs = 10 * minute
+/** Subscriptions that are told of: those of the file, and those that it named a moment ago. */
+export const webhooksShownMax = 4 * webhooksMax

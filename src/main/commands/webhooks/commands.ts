@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import { createNamed } from '../../../adapters/files/durable-file.ts'
+import { deliver, type Event, testAction } from '../../../features/operating/webhooks/delivery.ts'
+import { giveUpSubscription, tryAtOnce, webhooksStand } from '../../../features/operating/webhooks/standing.ts'
+import { journalRows } from '../../../journal/repository/journal.queries.ts'
+import { isJournalAction } from '../../../kernel/journal-actions.ts'
+import { CommandFailed } from '../../client/command-failed.ts'
+import type { Engines } from '../../engines.ts'
+import { readSettings } from '../../settings/rules.ts'
+import { openWebhookDoor } from '../../webhooks/door.ts'
+import { editWebhooks } from '../../webhooks/editing.ts'
+import { type WebhookEntry, WebhooksWrong } from '../../webhooks/entries.ts'
+import { readWebhooks } from '../../webhooks/file.ts'
+import { readSecret, secretsOf } from '../../webhooks/secrets.ts'
+import { withEngines } from '../offline.ts'
+import { type OutputOptions, table, tell } from '../output.ts'
+
+/** The file that the settings name. */
+const filePath = (): string => {
+  const { webhooksFile } = readSettings(process.env)
+  if (webhooksFile === null)
+    throw new CommandFailed('failed', 'SVC_WEBHOOKS_FILE is not set: it says where the subscriptions stand')
+  return webhooksFile
+}
+
+/** What is wrong with the file, for whoever typed the command. */
+const blamed = async <T>(path: string, work: Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof WebhooksWrong) throw new CommandFailed('failed', `${path}: ${error.message}`)
+    throw error
+  }
+}
+
+const change = (edit: (entries: readonly WebhookEntry[]) => readonly WebhookEntry[]): Promise<void> => {
+  const path = filePath()
+  return blamed(path, editWebhooks(path, edit))
+}
+
+const entryOf = (entries: readonly WebhookEntry[], id: string): WebhookEntry => {
+  const entry = entries.find((each) => each.id === id)
+  if (entry === undefined) throw new CommandFailed('unknownName', `the file has no webhook ${id}`)
+  return entry
+}
+
+const known = async (id: string): Promise<WebhookEntry> => {
+  const path = filePath()
+  return entryOf(await blamed(path, readWebhooks(path)), id)
+}
+
+/** How those of the file stand, and those that it named a moment ago. */
+export const listWebhooksCommand = (options: OutputOptions): Promise<void> =>
+  withEngines(async ({ database }) => {
+    const path = filePath()
+    const entries = await blamed(path, readWebhooks(path))
+    const items = await webhooksStand({ database })
+    const waiting = entries.filter(({ id }) => !items.some((item) => item.id === id))
+    if (options.json === true) return tell(options, { items })
+    const rows = items.map((item) => [
+      item.id,
+      item.repository,
+      item.host,
+      `${item.position} of ${item.head}`,
+      item.failingSince === null ? 'delivered' : `${item.errorCode} since ${item.failingSince}`,
+      item.nextTryAt ?? '',
+      item.lostEvents === 0 ? '' : `${item.lostEvents} lost`,
+    ])
+    for (const { id, repository, url } of waiting)
+      rows.push([id, repository, new URL(url).host, '', 'no worker has taken it yet', '', ''])
+    const head = ['id', 'repository', 'host', 'event', 'state', 'next try', '']
+    for (const line of table(head, rows, `${path} has no webhooks`)) console.log(line)
+  })
+
+interface Added extends OutputOptions {
+  readonly secretFile?: string
+  readonly actions?: string
+}
+
+/** Adds one; makes the secret where there is none, and says where it is. */
+export const addWebhookCommand = async (id: string, repository: string, url: string, options: Added): Promise<void> => {
+  const path = filePath()
+  const secretFile = resolve(options.secretFile ?? `${path}.${id}.secret`)
+  const actions = options.actions?.split(',').map((each) => each.trim()) ?? null
+  const unknown = actions?.find((each) => !isJournalAction(each))
+  if (unknown !== undefined) throw new CommandFailed('failed', `there is no action ${unknown}`)
+  await change((entries) => {
+    if (entries.some((each) => each.id === id))
+      throw new CommandFailed('failed', `the file has a webhook ${id} already`)
+    const entry = {
+      id,
+      repository,
+      url,
+      secretFile,
+      nextSecretFile: null,
+      actions: actions?.filter(isJournalAction) ?? null,
+    }
+    return [...entries, entry]
+  })
+  const made = await createNamed(secretFile, `${randomBytes(32).toString('hex')}\n`)
+  await readSecret(secretFile)
+  const said = made ? `A secret was made in ${secretFile}` : `Its secret is in ${secretFile}`
+  tell(options, { id, secretFile }, `Added ${id}. ${said}; give it to the receiver.`)
+}
+
+/** Takes one out of the file, and lets nothing be kept for it. */
+export const removeWebhookCommand = (id: string, options: OutputOptions): Promise<void> =>
+  withEngines(async ({ database }) => {
+    await change((entries) => {
+      entryOf(entries, id)
+      return entries.filter((each) => each.id !== id)
+    })
+    await giveUpSubscription({ database }, id)
+    tell(options, { id }, `Removed ${id}. Its secret stays where it is.`)
+  })
+
+interface Rotated extends OutputOptions {
+  readonly next?: string
+  readonly finish?: boolean
+}
+
+/** Begins to sign with a second secret, or ends with the second alone. */
+export const rotateWebhookCommand = async (id: string, options: Rotated): Promise<void> => {
+  const { nextSecretFile } = await known(id)
+  if (options.finish === true) {
+    if (nextSecretFile === null) throw new CommandFailed('failed', `the webhook ${id} has no next secret`)
+    await readSecret(nextSecretFile)
+    await replace(id, { secretFile: nextSecretFile, nextSecretFile: null })
+    return tell(options, { id, secretFile: nextSecretFile }, `${id} is signed with ${nextSecretFile} alone.`)
+  }
+  if (nextSecretFile !== null)
+    throw new CommandFailed('failed', `the webhook ${id} has a next secret already; end with --finish first`)
+  const next = resolve(options.next ?? `${filePath()}.${id}.${randomBytes(4).toString('hex')}.secret`)
+  await createNamed(next, `${randomBytes(32).toString('hex')}\n`)
+  await readSecret(next)
+  await replace(id, { nextSecretFile: next })
+  tell(
+    options,
+    { id, nextSecretFile: next },
+    `${id} is signed with both secrets. Give ${next} to the receiver, then: svc webhook rotate ${id} --finish`,
+  )
+}
+
+const replace = (id: string, to: Partial<WebhookEntry>): Promise<void> =>
+  change((entries) => entries.map((each) => (each === entryOf(entries, id) ? { ...each, ...to } : each)))
+
+/** Sends one event now, beside what the worker does. */
+const send = async (engines: Engines, entry: WebhookEntry, event: Event, options: OutputOptions): Promise<void> => {
+  const door = await openWebhookDoor(engines.settings)
+  try {
+    const fault = await deliver(
+      { door, clock: engines.clock },
+      { subscription: entry, secrets: secretsOf(entry) },
+      event,
+    )
+    if (fault !== null) throw new CommandFailed('failed', `${fault.code}: ${fault.why}`)
+    tell(
+      options,
+      { id: entry.id, sequence: String(event.sequence) },
+      `The receiver of ${entry.id} took ${event.action}.`,
+    )
+  } finally {
+    await door[Symbol.asyncDispose]()
+  }
+}
+
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/** Sends an event that tells of nothing. */
+export const testWebhookCommand = (id: string, options: OutputOptions): Promise<void> =>
+  withEngines(async (engines) => {
+    const event = { sequence: 0, action: testAction, artifactId: nobody, detail: null } as const
+    await send(engines, await known(id), event, options)
+  })
+
+/** Sends one event again, or has the worker try at once what it waits to send. */
+export const redeliverWebhookCommand = (
+  id: string,
+  sequence: string | undefined,
+  options: OutputOptions,
+): Promise<void> =>
+  withEngines(async (engines) => {
+    const { database } = engines
+    const entry = await known(id)
+    if (sequence === undefined) {
+      if (!(await tryAtOnce({ database }, id))) throw new CommandFailed('failed', `no worker has taken ${id} yet`)
+      return tell(options, { id }, `${id} is tried again within seconds.`)
+    }
+    const at = Number(sequence)
+    const stretch = { order: 'asc', above: at - 1, below: at + 1 } as const
+    const [row] = await journalRows(database, entry.repository, stretch, 1)
+    if (row === undefined)
+      throw new CommandFailed('failed', `the journal of ${entry.repository} has no event ${sequence}`)
+    const { action, artifact_id: artifactId, detail } = row
+    await send(engines, entry, { sequence: at, action, artifactId, detail }, options)
+  })

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, it, type TestContext } from 'node:test'
+import { minute, second } from '../../src/kernel/units.ts'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine, type TestEngine } from '../harness/engines.ts'
+import { expectAnswer } from '../harness/expect.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { until } from '../harness/until.ts'
+import { firstTimes, type Receiver, startReceiver } from '../harness/webhook-receiver.ts'
+
+after(closeConnections)
+
+const base = '/api/v1/repositories/releases'
+
+/** A service with a file of webhooks, and receivers. */
+class Hooks {
+  readonly folder: string
+  service: TestService | null = null
+  constructor(folder: string) {
+    this.folder = folder
+  }
+  static async open(t: TestContext): Promise<Hooks> {
+    const hooks = new Hooks(await mkdtemp(join(tmpdir(), 'svc-hooks-')))
+    t.after(async () => {
+      await hooks.service?.stop()
+      await rm(hooks.folder, { recursive: true, force: true })
+    })
+    return hooks
+  }
+  get file(): string {
+    return join(this.folder, 'webhooks.json')
+  }
+  path(name: string): string {
+    return join(this.folder, name)
+  }
+  secret(name: string, text: string): Promise<void> {
+    return writeFile(this.path(name), `${text}\n`)
+  }
+  /** Whole, as a careful hand does it. */
+  async write(text: string): Promise<void> {
+    await writeFile(this.path('new'), text, { mode: 0o600 })
+    await rename(this.path('new'), this.file)
+  }
+  says(...items: readonly object[]): Promise<void> {
+    return this.write(JSON.stringify({ webhooks: items }))
+  }
+  item(id: string, receiver: Receiver, more: object = {}): object {
+    return { id, repository: 'releases', url: receiver.url, secretFile: this.path('secret'), ...more }
+  }
+  async start(engine: TestEngine, settings: Record<string, string> = {}): Promise<TestService> {
+    this.service = await startService(engine, {
+      settings: { SVC_WEBHOOKS_FILE: this.file, SVC_WEBHOOKS_ALLOW_PRIVATE: '127.0.0.0/8', ...settings },
+    })
+    return this.service
+  }
+  get running(): TestService {
+    assert.ok(this.service !== null)
+    return this.service
+  }
+  async put(name: string, body = name): Promise<void> {
+    const { running } = this
+    await expectAnswer(
+      running,
+      { method: 'PUT', path: `${base}/raw/${name}`, credential: running.recoveryKey, body },
+      201,
+    )
+  }
+  async standing(id: string) {
+    const { running } = this
+    const told = await expectAnswer(running, { path: '/api/v1/webhooks', credential: running.recoveryKey }, 200)
+    return told.json.items.find((item: { id: string }) => item.id === id)
+  }
+  logged(event: string): Record<string, unknown>[] {
+    return this.running.log.map((line) => JSON.parse(line)).filter((line) => line.event === event)
+  }
+  async feed() {
+    const { running } = this
+    return (await expectAnswer(running, { path: `${base}/changes`, credential: running.recoveryKey }, 200)).json
+  }
+}
+
+const secret = 'a secret of sixteen bytes or more'
+
+forEachEngine((engine) => {
+  const receiving = async (t: TestContext): Promise<Receiver> => {
+    const receiver = await startReceiver(secret)
+    t.after(() => receiver[Symbol.asyncDispose]())
+    return receiver
+  }
+  const started = async (t: TestContext, ...receivers: Receiver[]): Promise<Hooks> => {
+    const hooks = await Hooks.open(t)
+    await hooks.secret('secret', secret)
+    await hooks.says(...receivers.map((receiver, n) => hooks.item(`hook-${n}`, receiver)))
+    await hooks.start(engine)
+    await until('all are delivered', () => hooks.logged('webhook.started').length === receivers.length)
+    return hooks
+  }
+
+  it('every event after the beginning of a subscription is sent, in order, as the feed tells it', async (t) => {
+    const [receiver, picky] = [await receiving(t), await receiving(t)]
+    const hooks = await Hooks.open(t)
+    await hooks.secret('secret', secret)
+    await hooks.says()
+    await hooks.start(engine)
+    await hooks.put('before')
+    const { head } = await hooks.feed()
+    await hooks.says(hooks.item('all', receiver), hooks.item('some', picky, { actions: ['asset.replace'] }))
+    await until('they are read', () => hooks.logged('webhook.started').length === 2)
+    for (let n = 0; n < 20; n++) await hooks.put(`file-${n}`)
+    const { items, head: last } = await hooks.feed()
+    const later = items.filter(({ sequence }: { sequence: string }) => Number(sequence) > Number(head))
+    const some = later.filter(({ action }: { action: string }) => action === 'asset.replace')
+    await until('all came', () => receiver.taken.length === later.length && picky.taken.length === some.length)
+    assert.deepEqual([...receiver.faults, ...picky.faults], [])
+    assert.deepEqual(
+      firstTimes(receiver.taken),
+      later.map(({ sequence }: { sequence: string }) => Number(sequence)),
+    )
+    assert.deepEqual(receiver.taken, later)
+    assert.deepEqual(picky.taken, some)
+    const { createdAt, lastSuccessAt, ...standing } = await until('it is noted', async () => {
+      const now = await hooks.standing('some')
+      return now.position === last && now
+    })
+    assert.ok(createdAt <= lastSuccessAt)
+    assert.deepEqual(standing, {
+      id: 'some',
+      repository: 'releases',
+      host: new URL(picky.url).host,
+      actions: ['asset.replace'],
+      position: last,
+      head: last,
+      failingSince: null,
+      failures: 0,
+      errorCode: null,
+      nextTryAt: null,
+      lostEvents: 0,
+    })
+  })
+
+  it('what is not taken is sent again after a pause, before all else, and that is told', async (t) => {
+    const receiver = await receiving(t)
+    const hooks = await started(t, receiver)
+    const answers: readonly [string, (response: ServerResponse) => void][] = [
+      ['http_5xx', (response) => void response.writeHead(503).end()],
+      ['http_4xx', (response) => void response.writeHead(404).end()],
+      ['redirect', (response) => void response.writeHead(302, { location: receiver.url }).end()],
+      ['network', (response) => void response.destroy()],
+    ]
+    let failures = 0
+    for (const [code, answer] of answers) {
+      receiver.answer = answer
+      if (failures === 0) await hooks.put('a')
+      else hooks.running.clock.advance(12 * second * 2 ** (failures - 1))
+      failures += 1
+      const standing = await until(`it fails with ${code}`, async () => {
+        const now = await hooks.standing('hook-0')
+        return now.failures === failures && now
+      })
+      assert.equal(standing.errorCode, code)
+      const told = hooks.logged('webhook.step_failed').at(-1)
+      assert.equal(told?.['errorCode'], code)
+      const pauseMs = Date.parse(standing.nextTryAt) - hooks.running.clock.now()
+      const wholeMs = 12 * second * 2 ** (failures - 1)
+      assert.ok(pauseMs <= wholeMs && pauseMs > wholeMs - 10 * second, `${pauseMs} of ${wholeMs}`)
+    }
+    await hooks.put('b')
+    const asked = receiver.asked
+    receiver.answer = null
+    const metrics = async () =>
+      (await expectAnswer(hooks.running, { path: '/health/metrics', credential: hooks.running.recoveryKey }, 200)).text
+    assert.match(await metrics(), /^svc_webhook_failing\{webhook="hook-0",code="network"\} 1$/m)
+    assert.equal(receiver.asked, asked, 'nothing is sent before its time')
+    hooks.running.clock.advance(2 * minute)
+    const { items } = await hooks.feed()
+    await until('all came', () => receiver.taken.length >= items.length)
+    assert.deepEqual(
+      firstTimes(receiver.taken),
+      items.map(({ sequence }: { sequence: string }) => Number(sequence)),
+    )
+    await until('it has recovered', () => hooks.logged('webhook.recovered').length === 1)
+    assert.equal((await hooks.standing('hook-0')).failingSince, null)
+    assert.match(await metrics(), /^svc_webhook_failing\{webhook="hook-0",code=""\} 0$/m)
+    assert.match(await metrics(), /^svc_webhook_last_success_timestamp_seconds\{webhook="hook-0"\} \d{10}/m)
+  })
+
+  it('a receiver that hangs, and one that answers without end, cost the others nothing', async (t) => {
+    const [hanging, endless, swift] = [await receiving(t), await receiving(t), await receiving(t)]
+    hanging.answer = () => undefined
+    endless.answer = (response) => {
+      response.writeHead(200)
+      const more = setInterval(() => response.write('x'), 1)
+      response.on('close', () => clearInterval(more))
+    }
+    const hooks = await started(t, hanging, endless, swift)
+    for (let n = 0; n < 5; n++) await hooks.put(`file-${n}`)
+    const { items } = await hooks.feed()
+    await until('the swift one has all', () => swift.taken.length === items.length)
+    // The head of an answer is the answer; its body is left where it is.
+    await until('the endless one was sent all', () => endless.asked === items.length)
+    assert.equal(hanging.asked, 1)
+    await until('the hanging one failed', async () => (await hooks.standing('hook-0')).errorCode === 'timeout')
+    assert.equal((await hooks.standing('hook-1')).errorCode, null)
+  })
+
+  it('a restart goes on where it stood', async (t) => {
+    const receiver = await receiving(t)
+    const hooks = await started(t, receiver)
+    for (let round = 0; round < 3; round++) {
+      for (let n = 0; n < 5; n++) await hooks.put(`file-${round}-${n}`)
+      await hooks.running.restart()
+    }
+    const { items } = await hooks.feed()
+    await until('all came', () => firstTimes(receiver.taken).length === items.length)
+    assert.deepEqual(
+      firstTimes(receiver.taken),
+      items.map(({ sequence }: { sequence: string }) => Number(sequence)),
+    )
+    assert.deepEqual(receiver.faults, [])
+  })
+
+  it('secrets are replaced without an event that the receiver cannot check', async (t) => {
+    const receiver = await receiving(t)
+    const hooks = await started(t, receiver)
+    const next = 'the next secret, as long as the other'
+    await hooks.put('with-the-first')
+    await until('it came', () => receiver.taken.length > 0)
+    await hooks.secret('next', next)
+    const reads = (): number => hooks.logged('webhooks.read').length
+    await hooks.says(hooks.item('hook-0', receiver, { nextSecretFile: hooks.path('next') }))
+    await until('both sign', () => reads() === 1)
+    await hooks.put('with-both')
+    receiver.secret = next
+    await hooks.put('with-both-again')
+    await hooks.says(hooks.item('hook-0', receiver, { secretFile: hooks.path('next') }))
+    await until('the next one signs', () => reads() === 2)
+    await hooks.running.restart()
+    await hooks.put('with-the-next')
+    const { items } = await hooks.feed()
+    await until('all came', () => firstTimes(receiver.taken).length === items.length)
+    assert.deepEqual(receiver.faults, [])
+    await hooks.says(hooks.item('hook-0', receiver, { secretFile: hooks.path('nowhere') }))
+    await until('none signs', () => reads() === 3 || hooks.logged('webhooks.read').length === 3)
+    await hooks.put('with-none')
+    await until('it is said why', async () => (await hooks.standing('hook-0')).errorCode === 'secret')
+  })
+
+  it('a wrong file ends the start, and later leaves what stood there before', async (t) => {
+    const receiver = await receiving(t)
+    const hooks = await started(t, receiver)
+    await hooks.write('{"webhooks": [{"id": "hook-0"}]}')
+    await until('it is refused', () => hooks.logged('webhooks.refused').length === 1)
+    assert.match(JSON.stringify(hooks.logged('webhooks.refused')), /item 1 \(hook-0\), field url: it is no text/)
+    await hooks.put('still-sent')
+    const { items } = await hooks.feed()
+    await until('all came', () => receiver.taken.length === items.length)
+    await assert.rejects(hooks.running.restart(), /SVC_WEBHOOKS_FILE: .*webhooks\.json: item 1 \(hook-0\), field url/)
+    assert.equal(hooks.logged('worker.unavailable').length, 1)
+    hooks.service = null
+  })
+
+  it('private addresses are not asked unless their network is allowed', async (t) => {
+    const receiver = await receiving(t)
+    const hooks = await Hooks.open(t)
+    await hooks.secret('secret', secret)
+    await hooks.says(hooks.item('hook-0', receiver))
+    await hooks.start(engine, { SVC_WEBHOOKS_ALLOW_PRIVATE: '10.0.0.0/8' })
+    await until('it is delivered', () => hooks.logged('webhook.started').length === 1)
+    await hooks.put('a')
+    await until('it is blocked', async () => (await hooks.standing('hook-0')).errorCode === 'blocked')
+    assert.equal(receiver.asked, 0)
+    const [told] = hooks.logged('webhook.step_failed')
+    assert.match(String(told?.['why']), /127\.0\.0\.1 is this machine \(loopback\), and that is not allowed/)
+    assert.doesNotMatch(JSON.stringify(told), /\/hook/, 'the path of the address is not told')
+  })
+
+  it('what the file names no more is given up, and nothing is kept for it', async (t) => {
+    const receiver = await receiving(t)
+    const hooks = await started(t, receiver)
+    await hooks.says()
+    await until('it stops', () => hooks.logged('webhook.stopped').length === 1)
+    // Noticed by one look, and given up by one that comes much later.
+    await until('it is gone', async () => {
+      hooks.running.clock.advance(11 * minute)
+      return (await hooks.standing('hook-0')) === undefined
+    })
+  })
+})
