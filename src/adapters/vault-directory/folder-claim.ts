@@ -25,10 +25,11 @@ export const claimFolder = async (
   root: string,
   to: 'write' | 'read',
   lockFile: LockFile,
+  name: string = lockName,
 ): Promise<AsyncDisposable | null> => {
   if (to === 'write') await makeFolder(root)
   else if (await isEmptyFolder(root)) return nothingHeld
-  const held = lock(root, to, lockFile)
+  const held = lock(join(root, name), to, lockFile)
   if (held === null) return null
   try {
     if (to === 'write') await removeUnfinished(root)
@@ -41,14 +42,14 @@ export const claimFolder = async (
 
 const nothingHeld: AsyncDisposable = { [Symbol.asyncDispose]: async () => {} }
 
-const lock = (root: string, to: 'write' | 'read', lockFile: LockFile): Disposable | null => {
+const lock = (path: string, to: 'write' | 'read', lockFile: LockFile): Disposable | null => {
   try {
-    return lockFile(join(root, lockName), to === 'write' ? 'exclusive' : 'shared')
+    return lockFile(path, to === 'write' ? 'exclusive' : 'shared')
   } catch (error) {
     // Where nothing can be written no writer can begin.
     if (to === 'read' && fileTrouble(error) === 'denied') return { [Symbol.dispose]: () => {} }
     if (fileTrouble(error) !== null) throw error
-    throw new VaultFailure('damaged', root, error instanceof Error ? error.message : String(error), { cause: error })
+    throw new VaultFailure('damaged', path, error instanceof Error ? error.message : String(error), { cause: error })
   }
 }
 

@@ -1,14 +1,15 @@
 import { createReadStream } from 'node:fs'
-import { open, stat, statfs, unlink } from 'node:fs/promises'
+import { stat, statfs, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { readAheadBytes } from '../../kernel/limits/transfers.ts'
-import { type Kept, type Vault, VaultFailure } from '../../ports/vault.ts'
+import type { Kept, Vault } from '../../ports/vault.ts'
 import { toVaultName, type VaultName } from '../../ports/vault-name.ts'
 import { createNamed, syncDirectory, writeNamed } from '../files/durable-file.ts'
 import { makeFolders } from '../files/make-folders.ts'
 import { guarded, guardedPieces } from './failures.ts'
 import { claimFolder, isEmptyFolder, type LockFile } from './folder-claim.ts'
 import { nullIfMissing, walk } from './walk.ts'
+import { wholeOf } from './whole.ts'
 
 /**
  * The vault that is a folder: what bears a name there is the file of that path. Everything in it can be read by its
@@ -99,19 +100,6 @@ export const openVaultDirectory = (folder: string, lockFile: LockFile): Vault =>
         const { bavail, bsize } = await statfs(root)
         return bavail * bsize
       }),
-  }
-}
-
-/** Null where there is nothing. */
-const wholeOf = async (path: string, bytesMax: number): Promise<Buffer | null> => {
-  const handle = await open(path, 'r').catch(nullIfMissing)
-  if (handle === null) return null
-  try {
-    const { size } = await handle.stat()
-    if (size > bytesMax) throw new VaultFailure('damaged', path, 'it is too long')
-    return await handle.readFile()
-  } finally {
-    await handle.close()
   }
 }
 

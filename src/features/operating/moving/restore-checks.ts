@@ -1,10 +1,14 @@
+import type { Row } from '../../../database/moving/rows.queries.ts'
+import { movingTables } from '../../../database/moving/tables.ts'
+import { Failure } from '../../../kernel/failure.ts'
 import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import { blobInVault, manifestName } from './layout.ts'
 import { byPart, keptIn } from './named-blobs.ts'
-import { type OpenedExport, rowsOf } from './opened.ts'
+import { type OpenedExport, type OpenedTable, rowsOf } from './opened.ts'
 import { ExportDamaged } from './pieces.ts'
 import type { Progress } from './progress.ts'
-import { refuseUnlessStoreTakes, type StoringDeps } from './restore-blobs.ts'
+import type { StoringDeps } from './restorable.ts'
+import { refuseUnlessStoreTakes } from './restore-blobs.ts'
 
 /** Files that an export names and that are not where they should be: the first of them, in words. */
 export class BytesMissing extends Error {
@@ -20,22 +24,40 @@ export class BytesMissing extends Error {
 
 /** Reads every file of rows and looks for every file of bytes, so that a damaged export changes nothing. */
 export const checkExport = async (opened: OpenedExport, deps: StoringDeps, progress: Progress): Promise<void> => {
-  await checkRows(opened, progress)
+  await checkRows(opened, deps, progress)
   await checkBlobs(opened, deps, progress)
 }
 
 const damagedManifest = ({ vault }: OpenedExport, why: string): ExportDamaged =>
   new ExportDamaged(vault, manifestName, why)
 
-const checkRows = async (opened: OpenedExport, progress: Progress): Promise<void> => {
+const checkRows = async (
+  opened: OpenedExport,
+  { database }: Pick<StoringDeps, 'database'>,
+  progress: Progress,
+): Promise<void> => {
   for (const table of opened.tables) {
     let counted = 0
     for (const piece of table.pieces) {
-      counted += (await rowsOf(opened, table, piece)).length
+      const rows = await rowsOf(opened, table, piece)
+      if (database.engine === 'postgres') for (const row of rows) refuseUnheld(table, row)
+      counted += rows.length
       progress.tell(() => `checked ${piece.file}`)
     }
     if (counted !== table.rows)
       throw damagedManifest(opened, `it counts ${table.rows} rows of ${table.name}, its files have ${counted}`)
+  }
+}
+
+/** PostgreSQL has no text with a zero character; SQLite may have one from before svc refused it at every door. */
+const refuseUnheld = ({ name }: OpenedTable, row: Row): void => {
+  for (const [column, value] of Object.entries(row)) {
+    if (typeof value !== 'string' || !value.includes('\0')) continue
+    const key = movingTables().find((table) => table.name === name)?.key ?? []
+    throw new Failure(
+      'invalid_request',
+      `${name}: ${column} of ${key.map((part) => row[part]).join(' ')} has a zero character, which PostgreSQL cannot hold. Nothing was imported. Delete what the row is about in the service that was exported, and export it again.`,
+    )
   }
 }
 

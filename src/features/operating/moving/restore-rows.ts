@@ -4,9 +4,8 @@ import { insertRows } from '../../../database/moving/rows.queries.ts'
 import type { InstallationTable } from '../../../database/tables/installation.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
-import type { Manifest } from './manifest.ts'
-import { type OpenedExport, rowsOf } from './opened.ts'
 import type { Progress } from './progress.ts'
+import type { Restorable } from './restorable.ts'
 
 interface RowDeps {
   readonly database: Database
@@ -15,18 +14,18 @@ interface RowDeps {
 
 /** Each file of rows in one transaction, which counts it: it is there once, whoever dies when. */
 export const restoreRows = async (
-  opened: OpenedExport,
+  from: Restorable,
   { database, reach }: RowDeps,
   progress: Progress,
 ): Promise<void> => {
   const done = (await installation(database.reader)).imported_pieces
-  const files = opened.tables.flatMap((table) => table.pieces.map((piece) => ({ table, piece })))
+  const files = from.tables.flatMap((table) => table.pieces.map((_, piece) => ({ table, piece })))
   for (const [index, { table, piece }] of files.entries()) {
     if (index < done) continue
-    const rows = await rowsOf(opened, table, piece)
+    const rows = await from.rowsOf(table, piece)
     await database.transaction(async (tx) => {
-      if ((await stillOurs(tx, opened.manifest)).imported_pieces !== index)
-        throw new Failure('already_exists', 'Another svc import is at work in this database.')
+      if ((await stillOurs(tx, from)).imported_pieces !== index)
+        throw new Failure('already_exists', `Another ${commandOf(from)} is at work in this database.`)
       await insertRows(tx, table.name, table.columns, rows)
       await updateInstallation(tx, { imported_pieces: index + 1 })
     })
@@ -35,9 +34,15 @@ export const restoreRows = async (
   }
 }
 
-/** Locks what says how far the import is. Throws when that is not about this export any more. */
-export const stillOurs = async (tx: Transaction, manifest: Manifest): Promise<InstallationTable> => {
+/** Locks what says how far the import is. Throws when that is not about this one any more. */
+export const stillOurs = async (
+  tx: Transaction,
+  from: Pick<Restorable, 'digest' | 'kind'>,
+): Promise<InstallationTable> => {
   const row = await lockInstallation(tx)
-  if (row.importing === manifest.digest) return row
-  throw new Failure('already_exists', 'Another svc import has meanwhile ended this one.')
+  if (row.importing === from.digest) return row
+  throw new Failure('already_exists', `Another ${commandOf(from)} has meanwhile ended this one.`)
 }
+
+/** Which command puts it into a database. */
+const commandOf = ({ kind }: Pick<Restorable, 'kind'>): string => (kind === 'export' ? 'svc import' : 'svc restore')

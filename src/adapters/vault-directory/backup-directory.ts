@@ -1,0 +1,144 @@
+import { createReadStream } from 'node:fs'
+import { link, open, stat, statfs, unlink } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { readAheadBytes } from '../../kernel/limits/transfers.ts'
+import type { BackupVault, KeptFile, TakePiece } from '../../ports/backup-vault.ts'
+import { VaultFailure } from '../../ports/vault.ts'
+import { toVaultName, type VaultName } from '../../ports/vault-name.ts'
+import { createNamed, syncDirectory, unfinishedName } from '../files/durable-file.ts'
+import { errorCode } from '../files/errors.ts'
+import { makeFolders } from '../files/make-folders.ts'
+import { guarded, guardedPieces } from './failures.ts'
+import { claimFolder, type LockFile } from './folder-claim.ts'
+import { nullIfMissing, walk } from './walk.ts'
+import { wholeOf } from './whole.ts'
+
+const lockName = 'backup.lock'
+
+/**
+ * The vault of backups that is a folder: what bears a name there is the file of that path, and only its owner can read
+ * it. The folder itself has to be there. Besides there is the lock, which is always empty, and a file under way as
+ * `<name>.<uuid>.new` until it gets its name by a link, which fails where the name is taken: nothing is ever written
+ * over.
+ */
+export const openBackupDirectory = (folder: string, lockFile: LockFile): BackupVault => {
+  const root = resolve(folder)
+  const pathOf = (name: VaultName): string => join(root, toVaultName(name))
+  /** Folders in which names were given since the last thing that was made durable. */
+  const unsynced = new Set<string>()
+
+  const note = (path: string): void => {
+    for (let at = path; at !== root; at = dirname(at)) unsynced.add(at)
+  }
+
+  const settle = async (): Promise<void> => {
+    const paths = [...unsynced].sort().reverse()
+    // From the inside out: a folder is in its place before the one that it lies in says so.
+    for (const path of paths) {
+      await syncDirectory(path)
+      unsynced.delete(path)
+    }
+    if (paths.length > 0) await syncDirectory(root)
+  }
+
+  async function* filesBelow(within: VaultName): AsyncGenerator<KeptFile> {
+    for await (const { name } of walk(root, toVaultName(within))) {
+      if (name === null) continue
+      const stats = await stat(pathOf(name)).catch(nullIfMissing)
+      // Whoever gave the name may have died before it was durable; what is seen here may be relied on.
+      if (stats?.isFile() !== true) continue
+      note(dirname(pathOf(name)))
+      yield { name, bytes: stats.size, modifiedAtMs: stats.mtimeMs }
+    }
+  }
+
+  return {
+    where: root,
+
+    claim: () =>
+      guarded(root, async () => {
+        // Where a disk is not mounted its folder is missing, or another one of that name.
+        if ((await stat(root).catch(nullIfMissing)) === null)
+          throw new VaultFailure('unreachable', root, 'there is no such folder; is its disk mounted? svc makes none')
+        return await claimFolder(root, 'write', lockFile, lockName)
+      }),
+
+    size: (name) => guarded(root, async () => (await stat(pathOf(name)).catch(nullIfMissing))?.size ?? null),
+
+    read: (name, bytesMax) => guarded(root, () => wholeOf(pathOf(name), bytesMax)),
+
+    open: (name, range) => guardedPieces(root, bytesOf(pathOf(name), range)),
+
+    list: (within) => guardedPieces(root, filesBelow(within)),
+
+    async write(name, _bytes, from) {
+      const path = pathOf(name)
+      const theirs: unknown[] = []
+      const handOver = async (handle: { writeFile(piece: Uint8Array): Promise<void> }): Promise<void> => {
+        const take: TakePiece = (piece) => guarded(root, () => handle.writeFile(piece))
+        await from(take).catch((error: unknown) => {
+          theirs.push(error)
+          throw error
+        })
+      }
+      return await guarded(root, async () => {
+        if ((await stat(path).catch(nullIfMissing)) !== null) return false
+        await makeFolders(dirname(path))
+        note(dirname(path))
+        return await linkNew(path, handOver)
+      }).catch((error: unknown) => {
+        throw theirs.length > 0 ? theirs[0] : error
+      })
+    },
+
+    create: (name, bytes) =>
+      guarded(root, async () => {
+        await settle()
+        return await createNamed(pathOf(name), bytes)
+      }),
+
+    remove: (names) =>
+      guarded(root, async () => {
+        for (const name of names) await unlink(pathOf(name)).catch(nullIfMissing)
+        for (const path of new Set(names.map((name) => dirname(pathOf(name)))))
+          await syncDirectory(path).catch(nullIfMissing)
+      }),
+
+    // Where the folder is missing this says so.
+    space: () =>
+      guarded(root, async () => {
+        const { bavail, blocks, bsize } = await statfs(root)
+        return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+      }),
+  }
+}
+
+/** Writes beside the path, makes the bytes durable and links them there, unless something is there by then. */
+const linkNew = async (
+  path: string,
+  write: (handle: { writeFile(piece: Uint8Array): Promise<void> }) => Promise<void>,
+): Promise<boolean> => {
+  const temporary = unfinishedName(path)
+  const handle = await open(temporary, 'wx', 0o600)
+  try {
+    try {
+      await write(handle)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await link(temporary, path)
+    return true
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false
+    throw error
+  } finally {
+    await unlink(temporary).catch(() => {})
+  }
+}
+
+async function* bytesOf(path: string, range?: { start: number; end: number }): AsyncGenerator<Uint8Array> {
+  if (range !== undefined && range.start === range.end) return
+  const bounds = range === undefined ? {} : { start: range.start, end: range.end - 1 }
+  yield* createReadStream(path, { highWaterMark: readAheadBytes, ...bounds })
+}

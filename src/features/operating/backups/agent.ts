@@ -1,0 +1,206 @@
+import type { Database } from '../../../database/database.ts'
+import { DatabaseUnavailable } from '../../../database/unavailable.ts'
+import { timestamp } from '../../../kernel/clock.ts'
+import { agentLeaseMs, backupJobsKeptMs, vaultLookMs } from '../../../kernel/limits/backups.ts'
+import { day } from '../../../kernel/units.ts'
+import { BlobStoreUnavailable } from '../../../ports/blob-store.ts'
+import { VaultFailure } from '../../../ports/vault.ts'
+import { giveBackLease, type LeaseDeps, takeLease, tellOfVault } from './agent-lease.ts'
+import type { CaptureDeps } from './capture.ts'
+import { SourceDamaged } from './copy-blobs.ts'
+import { BackupDamaged } from './data-files.ts'
+import { forgetBackupJobs, lastBackupJobs, openBackupJobs, updateOpenBackupJob } from './jobs.queries.ts'
+import { findAgentRow } from './plan.queries.ts'
+import { planRow, takeDueRun } from './plan.ts'
+import { dueShare, pointsOfVault } from './points.ts'
+import { type BackupJob, enqueueBackup } from './requests.ts'
+import { lookAtVault } from './vault-look.ts'
+import { type WorkDeps, work } from './work.ts'
+
+export type AgentDeps = CaptureDeps & LeaseDeps
+
+/** Does what is asked for and what the plan asks for, one thing at a time. */
+export interface BackupAgent {
+  /** Looks what there is to do, and does it. */
+  look(): Promise<void>
+  /** Lets go of what is at work, and of the lease. */
+  stop(): Promise<void>
+}
+
+/** Thrown at what is at work when the agent is to stop, or another one has its place. */
+class Stopped extends Error {
+  override readonly name = 'Stopped'
+}
+
+/** Captures in a row that found no end. Another one would not either. */
+const interruptedMax = 3
+
+export const createAgent = (deps: AgentDeps): BackupAgent => {
+  const { database, clock, timers, report } = deps
+  let stopping = false
+  let lookedAtMs = Number.NEGATIVE_INFINITY
+  let vaultId: string | null = null
+  let available = false
+
+  const lookAtIt = async (): Promise<void> => {
+    const found = await lookAtVault(deps, deps.room)
+    lookedAtMs = clock.now()
+    available = found !== null
+    if (found === null) return tellOfVault(deps, { ...(await lastKnown(database)), vault_available: 0 })
+    vaultId = found.id
+    await tellOfVault(deps, {
+      vault_id: found.id,
+      vault_available: 1,
+      encrypted: deps.room.coding.encrypted ? 1 : 0,
+      free_bytes: found.freeBytes,
+      total_bytes: found.totalBytes,
+    })
+  }
+
+  /** Runs a job, renewing the lease and telling how far it is meanwhile. */
+  const run = async (job: BackupJob): Promise<void> => {
+    let lost = false
+    let done: Partial<BackupJob> = { state: 'running', started_at: timestamp(clock.now()) }
+    if (!(await changeJob(database, job, done))) return
+    const goOn = (): void => {
+      if (stopping || lost) throw new Stopped('The backup agent was stopped, or another one has taken its place.')
+    }
+    let beating = true
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    const beat = async (): Promise<void> => {
+      while (beating) {
+        await pauseUnless(timers, ended, agentLeaseMs / 5)
+        if (!beating) return
+        try {
+          lost ||= !(await takeLease(deps))
+          await changeJob(database, job, done)
+        } catch (error) {
+          // A database that is away for a moment may be back before the lease is over.
+          report('The backup agent could not tell that it is there', error)
+        }
+      }
+    }
+    const beats = beat()
+    const told: WorkDeps['told'] = ({ phase, bytes, blobs, bytesTotal, blobsTotal }, state) => {
+      done = {
+        ...done,
+        ...(state === undefined ? {} : { state }),
+        ...(phase === undefined ? {} : { phase }),
+        ...(bytes === undefined ? {} : { bytes_copied: bytes }),
+        ...(blobs === undefined ? {} : { blobs_copied: blobs }),
+        ...(bytesTotal === undefined ? {} : { bytes_total: bytesTotal }),
+        ...(blobsTotal === undefined ? {} : { blobs_total: blobsTotal }),
+      }
+    }
+    const stopBeating = async (): Promise<void> => {
+      beating = false
+      end()
+      await beats
+    }
+    try {
+      await claimed(deps.room, () => work({ ...deps, goOn, told }, job))
+      await stopBeating()
+    } catch (error) {
+      await stopBeating()
+      const stopped = error instanceof Stopped
+      if (!stopped) report(`The backup job ${job.kind} failed`, error)
+      await changeJob(database, job, {
+        ...done,
+        state: stopped ? 'interrupted' : 'failed',
+        finished_at: timestamp(clock.now()),
+        error_code: errorCodeOf(error),
+      })
+    }
+  }
+
+  return {
+    async look() {
+      if (stopping || !(await takeLease(deps))) return
+      if (clock.now() - lookedAtMs >= vaultLookMs || clock.now() < lookedAtMs) await lookAtIt()
+      await askForDue(deps, available ? vaultId : null)
+      for (;;) {
+        const [job] = stopping ? [] : await openBackupJobs(database.reader, 1)
+        if (job === undefined) return
+        await run(job)
+        if (!(await takeLease(deps))) return
+        await lookAtIt()
+      }
+    },
+
+    async stop() {
+      stopping = true
+      await giveBackLease(deps)
+    },
+  }
+}
+
+const claimed = async ({ vault }: AgentDeps['room'], run: () => Promise<void>): Promise<void> => {
+  const claim = await vault.claim()
+  if (claim === null) throw new VaultFailure('denied', vault.where, 'another process is writing there')
+  try {
+    await run()
+  } finally {
+    await claim[Symbol.asyncDispose]()
+  }
+}
+
+const lastKnown = async (database: Database) => {
+  const { vault_id, encrypted, free_bytes, total_bytes } = (await findAgentRow(database.reader)) ?? {
+    vault_id: null,
+    encrypted: 0 as const,
+    free_bytes: null,
+    total_bytes: null,
+  }
+  return { vault_id, encrypted, free_bytes, total_bytes }
+}
+
+const changeJob = (database: Database, { id }: BackupJob, to: Partial<BackupJob>): Promise<boolean> =>
+  database.transaction((tx) => updateOpenBackupJob(tx, id, to))
+
+/** Asks for what time brings: what the plan says, what was interrupted, a share of the vault each day. */
+const askForDue = async ({ database, clock }: AgentDeps, vault: string | null): Promise<void> => {
+  const nowMs = clock.now()
+  const share = vault === null ? null : await dueShare(database.reader, vault, nowMs)
+  const anyPoint = vault !== null && (await pointsOfVault(database.reader, vault)).length > 0
+  await database.transaction(
+    async (tx) => {
+      const open = await openBackupJobs(tx, 1_000)
+      const isOpen = (kind: BackupJob['kind']): boolean => open.some((job) => job.kind === kind)
+      const due = await takeDueRun(tx, nowMs)
+      const again =
+        (await planRow(tx)).enabled === 1 && (await wasInterrupted(lastBackupJobs(tx, 'capture', interruptedMax)))
+      if ((due || again) && !isOpen('capture')) await enqueueBackup(tx, nowMs, 'capture', null, null)
+      if (anyPoint && share !== null && !isOpen('verify')) await enqueueBackup(tx, nowMs, 'verify', null, null)
+      const [kept] = await lastBackupJobs(tx, 'retention', 1)
+      if (anyPoint && !isOpen('retention') && (kept === undefined || Date.parse(kept.requested_at) < nowMs - day))
+        await enqueueBackup(tx, nowMs, 'retention', null, null)
+      await forgetBackupJobs(tx, timestamp(nowMs - backupJobsKeptMs))
+    },
+    { durability: 'relaxed' },
+  )
+}
+
+const wasInterrupted = async (last: Promise<BackupJob[]>): Promise<boolean> => {
+  const jobs = await last
+  return jobs[0]?.state === 'interrupted' && !(jobs.length === interruptedMax && jobs.every(isInterrupted))
+}
+
+const isInterrupted = ({ state }: BackupJob): boolean => state === 'interrupted'
+
+/** Why a job failed, in a word. */
+const errorCodeOf = (error: unknown): string => {
+  if (error instanceof Stopped) return 'stopped'
+  if (error instanceof SourceDamaged) return 'source_damaged'
+  if (error instanceof VaultFailure) return `vault_${error.trouble}`
+  if (error instanceof BackupDamaged) return `point_${error.code}`
+  if (error instanceof DatabaseUnavailable) return 'database_unavailable'
+  if (error instanceof BlobStoreUnavailable) return 'store_unavailable'
+  return error instanceof Error && error.name === 'HoldLost' ? 'hold_lost' : 'internal'
+}
+
+const pauseUnless = async (timers: AgentDeps['timers'], ended: Promise<void>, ms: number): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = timers.after(ms, resolve)
+  await Promise.race([promise, ended])
+  stop()
+}

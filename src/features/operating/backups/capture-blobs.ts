@@ -1,0 +1,268 @@
+import { atOnce } from '../../../kernel/at-once.ts'
+import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
+import {
+  backupBlobsAtOnce,
+  linesPendingMax,
+  packedBelowBytes,
+  packLivePercentMin,
+} from '../../../kernel/limits/backups.ts'
+import { findingsMax } from '../../../kernel/limits/upkeep.ts'
+import type { VaultName } from '../../../ports/vault-name.ts'
+import { ChunkWriter, type KnownChunks } from './chunks.ts'
+import { fileText } from './contents.ts'
+import { type CopyDeps, copyBlob, Pack, SourceDamaged } from './copy-blobs.ts'
+import { type Entry, entryText } from './entries.ts'
+import { IndexWriter } from './indexes.ts'
+import { KnownEntries } from './known-entries.ts'
+import { dataPart, formOf } from './layout.ts'
+import type { NamedBlob } from './named-blobs.ts'
+
+/** How far a capture is. */
+export interface Counted {
+  bytes: number
+  blobs: number
+}
+
+interface BlobDeps extends CopyDeps {
+  readonly reach: ReachFaultPoint
+  /** Throws where it is to stop. */
+  readonly goOn: () => void
+  /** Every stored blob of the point, in the order of digests; read twice. */
+  readonly blobs: () => AsyncIterable<NamedBlob>
+  /** What is known to be in the vault already, each list in the order of digests; read twice. */
+  readonly known: () => readonly AsyncIterable<Entry>[]
+  readonly chunks: KnownChunks
+  readonly counted: (done: Counted) => void
+}
+
+export interface Plan {
+  readonly blobs: number
+  readonly bytes: number
+  /** Bytes of blobs that no list names. */
+  readonly missingBytes: number
+  /** Packs of which too little is wanted. */
+  readonly sparse: ReadonlySet<VaultName>
+}
+
+/** Counts what there is to do, without looking at a file. */
+export const planBlobs = async ({ blobs, known, goOn }: BlobDeps): Promise<Plan> => {
+  const plan = { blobs: 0, bytes: 0, missingBytes: 0 }
+  const entries = new KnownEntries(known())
+  const live = new Map<VaultName, { wanted: number; bytes: number }>()
+  for await (const blob of blobs()) {
+    if (++plan.blobs % 1_000 === 0) goOn()
+    plan.bytes += blob.bytes
+    const [entry] = await entries.of(blob.digest)
+    if (entry === undefined) plan.missingBytes += blob.bytes
+    else if (isPacked(entry)) {
+      const pack = live.get(entry.stored.name) ?? { wanted: 0, bytes: 0 }
+      // How long a pack is before it was compressed shows in the offsets of what is in it.
+      pack.bytes = Math.max(pack.bytes, entry.offset + entry.bytes)
+      pack.wanted += entry.bytes
+      live.set(entry.stored.name, pack)
+    }
+  }
+  const sparse = new Set<VaultName>()
+  for (const [name, { wanted, bytes }] of live) if (wanted * 100 < bytes * packLivePercentMin) sparse.add(name)
+  return { ...plan, sparse }
+}
+
+const isPacked = ({ stored }: Entry): boolean => formOf(stored.name).kind === 'pack'
+
+export interface CapturedBlobs {
+  readonly contents: ChunkWriter
+  readonly files: ChunkWriter
+  readonly newBytes: number
+  readonly indexes: readonly VaultName[]
+}
+
+/**
+ * Afterwards the vault holds every blob, and every file that the new lists name was seen there with its length. Throws
+ * {@link SourceDamaged}, once everything was tried.
+ */
+export const captureBlobs = async (deps: BlobDeps, { sparse }: Plan): Promise<CapturedBlobs> => {
+  const run = new Run(deps, sparse)
+  const entries = new KnownEntries(deps.known())
+  for await (const [part, blobs] of byPart(deps.blobs())) {
+    const lying = await lyingIn(deps, part)
+    const known: (readonly [NamedBlob, readonly Entry[]])[] = []
+    for (const blob of blobs) known.push([blob, await entries.of(blob.digest)])
+    await run.part(known, lying)
+  }
+  return await run.end()
+}
+
+/** A blob whose line is to be written, in its turn, once it is known where it is. */
+interface Pending {
+  readonly blob: NamedBlob
+  entry: Entry | null
+}
+
+/** One capture's way through the blobs: a part at a time. */
+class Run {
+  readonly #deps: BlobDeps
+  readonly #sparse: ReadonlySet<VaultName>
+  readonly #contents: ChunkWriter
+  readonly #files: ChunkWriter
+  readonly #index: IndexWriter
+  /** How long the packs are that were come upon; null for one that is not there. */
+  readonly #packs = new Map<VaultName, number | null>()
+  readonly #faults: string[] = []
+  #pack = new Pack()
+  /** Those behind the first one that is still on its way into a pack. */
+  #pending: Pending[] = []
+  #packed: Pending[] = []
+  #faulty = 0
+  #newBytes = 0
+  readonly #done: Counted = { bytes: 0, blobs: 0 }
+
+  constructor(deps: BlobDeps, sparse: ReadonlySet<VaultName>) {
+    const { room, chunks } = deps
+    this.#deps = deps
+    this.#sparse = sparse
+    this.#contents = new ChunkWriter(room, 'list', 'service', chunks)
+    this.#files = new ChunkWriter(room, 'list', 'anybody', chunks)
+    this.#index = new IndexWriter(room)
+  }
+
+  async part(
+    known: readonly (readonly [NamedBlob, readonly Entry[]])[],
+    lying: ReadonlyMap<VaultName, number>,
+  ): Promise<void> {
+    const large: Pending[] = []
+    const small: Pending[] = []
+    for (const [blob, entries] of known) {
+      const pending = { blob, entry: await this.#usable(entries, lying) }
+      this.#pending.push(pending)
+      if (pending.entry !== null) this.#count(blob)
+      else if (blob.bytes < packedBelowBytes) small.push(pending)
+      else large.push(pending)
+    }
+    await atOnce(large, backupBlobsAtOnce, (pending) => this.#copy(pending, lying))
+    for (const pending of small) await this.#gather(pending)
+    if (this.#pending.length > linesPendingMax) await this.#writePack()
+    if (this.#pack.empty) await this.#writeLines()
+  }
+
+  async end(): Promise<CapturedBlobs> {
+    await this.#writePack()
+    await this.#index.flush()
+    if (this.#faulty > 0)
+      throw new SourceDamaged(
+        `${this.#faulty} stored files are missing or damaged; svc doctor and svc scrub tell more: ${this.#faults.join('; ')}`,
+      )
+    await this.#writeLines()
+    await this.#contents.end()
+    await this.#files.end()
+    return {
+      contents: this.#contents,
+      files: this.#files,
+      newBytes: this.#newBytes + this.#contents.newBytes + this.#files.newBytes,
+      indexes: this.#index.written,
+    }
+  }
+
+  async #writeLines(): Promise<void> {
+    for (const { entry } of this.#pending) {
+      // Without one it is a fault, and there will be no point.
+      if (entry === null) continue
+      await this.#contents.add(entryText(entry), entry.digest)
+      if (this.#deps.room.coding.encrypted) await this.#files.add(fileText(entry.stored), entry.digest)
+    }
+    this.#pending = []
+  }
+
+  /** The first entry whose file is there with its length, undamaged and worth keeping. */
+  async #usable(entries: readonly Entry[], lying: ReadonlyMap<VaultName, number>): Promise<Entry | null> {
+    for (const entry of entries) {
+      const { name, bytes } = entry.stored
+      if (this.#deps.isDamaged(name) || this.#sparse.has(name)) continue
+      const there = isPacked(entry) ? await this.#packSize(name) : (lying.get(name) ?? null)
+      if (there === bytes) return entry
+    }
+    return null
+  }
+
+  async #packSize(name: VaultName): Promise<number | null> {
+    const known = this.#packs.get(name)
+    if (known !== undefined) return known
+    const size = await this.#deps.room.vault.size(name)
+    this.#packs.set(name, size)
+    return size
+  }
+
+  async #copy(pending: Pending, lying: ReadonlyMap<VaultName, number>): Promise<void> {
+    this.#deps.goOn()
+    await this.#orFault(async () => {
+      const { entry, newBytes } = await copyBlob(this.#deps, pending.blob, lying)
+      pending.entry = entry
+      this.#newBytes += newBytes
+      await this.#index.add([entry])
+      this.#deps.reach('backup.blob')
+    })
+    this.#count(pending.blob)
+  }
+
+  async #gather(pending: Pending): Promise<void> {
+    this.#deps.goOn()
+    await this.#orFault(async () => {
+      await this.#pack.add(this.#deps, pending.blob)
+      this.#packed.push(pending)
+    })
+    this.#count(pending.blob)
+    if (this.#pack.full) await this.#writePack()
+  }
+
+  async #writePack(): Promise<void> {
+    if (this.#pack.empty) return
+    const [pack, packed] = [this.#pack, this.#packed]
+    this.#pack = new Pack()
+    this.#packed = []
+    const { entries, newBytes } = await pack.write(this.#deps)
+    // Both are in the order of digests.
+    for (const [index, pending] of packed.entries()) pending.entry = entries[index] ?? null
+    this.#newBytes += newBytes
+    await this.#index.add(entries)
+    this.#deps.reach('backup.pack')
+  }
+
+  async #orFault(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof SourceDamaged)) throw error
+      this.#faulty += 1
+      if (this.#faults.length < findingsMax) this.#faults.push(error.message)
+    }
+  }
+
+  #count({ bytes }: NamedBlob): void {
+    this.#done.bytes += bytes
+    this.#done.blobs += 1
+    this.#deps.counted(this.#done)
+  }
+}
+
+/** Blobs together by the part that they lie in. */
+async function* byPart(blobs: AsyncIterable<NamedBlob>): AsyncGenerator<readonly [string, NamedBlob[]]> {
+  let together: NamedBlob[] = []
+  let part = ''
+  for await (const blob of blobs) {
+    const next = blob.digest.slice(0, 2)
+    if (next !== part && together.length > 0) {
+      yield [part, together]
+      together = []
+    }
+    part = next
+    together.push(blob)
+  }
+  if (together.length > 0) yield [part, together]
+}
+
+/** Lengths of the files of single blobs that lie in a part. */
+const lyingIn = async ({ room }: CopyDeps, part: string): Promise<ReadonlyMap<VaultName, number>> => {
+  const lying = new Map<VaultName, number>()
+  for await (const { name, bytes } of room.vault.list(dataPart(part)))
+    if (name.includes('.blob')) lying.set(name, bytes)
+  return lying
+}

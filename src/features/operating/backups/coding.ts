@@ -1,0 +1,39 @@
+import { pipeline, Readable, type Transform } from 'node:stream'
+import { createZstdCompress, createZstdDecompress } from 'node:zlib'
+import type { Sha256 } from '../../../kernel/digest.ts'
+
+/** Who is to read: the operators alone, also the service, which goes by its lists, or whoever has the vault. */
+export type Readers = 'operators' | 'service' | 'anybody'
+
+/** How a vault keeps its data from others: in the plain, or encrypted. */
+export interface Coding {
+  readonly encrypted: boolean
+  /** What data of this digest is called: 64 hexadecimal digits that only whoever has the key can make of it. */
+  idOf(digest: Sha256): string
+  encrypt(pieces: AsyncIterable<Uint8Array>, readers: Readers): AsyncIterable<Uint8Array>
+  /** Throws `BackupLocked` where we have no key. */
+  decrypt(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+}
+
+export const plainCoding: Coding = {
+  encrypted: false,
+  idOf: (digest) => digest,
+  encrypt: (pieces) => pieces,
+  decrypt: (pieces) => pieces,
+}
+
+/** Pieces that a transform makes of pieces. Those keep their memory only until the next one is asked for. */
+async function* through(pieces: AsyncIterable<Uint8Array>, transform: Transform): AsyncGenerator<Uint8Array> {
+  const copied = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) yield Buffer.from(piece)
+  }
+  // Its errors come out where it is read.
+  pipeline(Readable.from(copied(), { highWaterMark: 1 }), transform, () => {})
+  for await (const piece of transform) yield piece
+}
+
+export const compressed = (pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
+  through(pieces, createZstdCompress())
+
+export const decompressed = (pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
+  through(pieces, createZstdDecompress())

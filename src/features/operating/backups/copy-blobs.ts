@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { zstdCompress } from 'node:zlib'
+import { readWhole } from '../../../content/checks/copies.ts'
+import { type Sha256, toSha256 } from '../../../kernel/digest.ts'
+import {
+  compressBelowPercent,
+  compressSampleBytes,
+  packBytesMax,
+  packEntriesMax,
+} from '../../../kernel/limits/backups.ts'
+import { BlobMissing, type BlobStore } from '../../../ports/blob-store.ts'
+import type { VaultName } from '../../../ports/vault-name.ts'
+import { foundData, type Room, type Stored, writeData } from './data-files.ts'
+import type { Entry } from './entries.ts'
+import { dataName } from './layout.ts'
+import type { NamedBlob } from './named-blobs.ts'
+
+const compress = promisify(zstdCompress)
+
+/** Bytes that a row calls stored and that are not there, or not what they are called. Begins with which. */
+export class SourceDamaged extends Error {
+  override readonly name = 'SourceDamaged'
+}
+
+export interface CopyDeps {
+  readonly room: Room
+  readonly store: Pick<BlobStore, 'size' | 'open'>
+  /** Waits until so many bytes may be read. */
+  readonly pace: (bytes: number) => Promise<void>
+  /** Whether a file was found to be damaged, though it has its length. */
+  readonly isDamaged: (name: VaultName) => boolean
+}
+
+/** Copies a blob into a file of its own. `lying`: lengths of the files in the part of the vault where it belongs. */
+export const copyBlob = async (
+  deps: CopyDeps,
+  blob: NamedBlob,
+  lying: ReadonlyMap<VaultName, number>,
+): Promise<{ readonly entry: Entry; readonly newBytes: number }> => {
+  const { room } = deps
+  const form = { kind: 'blob', compressed: await shrinks(deps, blob), encrypted: room.coding.encrypted } as const
+  const id = room.coding.idOf(blob.digest)
+  const at = (stored: Stored): Entry => ({ digest: blob.digest, bytes: blob.bytes, offset: 0, stored })
+  for (let attempt = 0; ; attempt++) {
+    const name = dataName(blob.digest, id, attempt, form)
+    if (deps.isDamaged(name)) continue
+    const there = lying.get(name) ?? null
+    if (there !== null) {
+      // Whoever gave it its name had verified it (I3) and died before that was written down.
+      const plain = !form.compressed && !form.encrypted
+      const found = plain ? plainly(name, blob) : await foundData(room, name, blob.digest)
+      if (found !== null && found.bytes === there) return { entry: at(found), newBytes: 0 }
+      continue
+    }
+    const written = await writeData(room, name, blob.bytes, 'operators', verified(deps, blob))
+    if (written !== null) return { entry: at(written), newBytes: written.bytes }
+  }
+}
+
+const plainly = (name: VaultName, { digest, bytes }: NamedBlob): Stored => ({ name, bytes, sha256: digest })
+
+/** The bytes of a blob; at their end throws {@link SourceDamaged} unless they are what it is called. */
+async function* verified({ store, pace }: CopyDeps, { name, digest, bytes }: NamedBlob): AsyncGenerator<Uint8Array> {
+  const stored = await store.size(name)
+  if (stored === null) throw new SourceDamaged(`${digest}: its bytes are missing`)
+  if (stored !== bytes) throw new SourceDamaged(`${digest}: it has ${stored} bytes instead of ${bytes}`)
+  const hash = createHash('sha256')
+  try {
+    for await (const piece of await store.open(name, { start: 0, end: bytes })) {
+      await pace(piece.byteLength)
+      hash.update(piece)
+      yield piece
+    }
+  } catch (error) {
+    if (error instanceof BlobMissing) throw new SourceDamaged(`${digest}: its bytes are missing`)
+    throw error
+  }
+  const found = hash.digest('hex')
+  if (found !== digest) throw new SourceDamaged(`${digest}: its content has the SHA-256 ${found}`)
+}
+
+/** Whether the first bytes of a blob shrink enough for all of it to be compressed. */
+const shrinks = async ({ store }: CopyDeps, { name, bytes }: NamedBlob): Promise<boolean> => {
+  const end = Math.min(bytes, compressSampleBytes)
+  if (end === 0) return false
+  const pieces: Buffer[] = []
+  try {
+    for await (const piece of await store.open(name, { start: 0, end })) pieces.push(Buffer.from(piece))
+  } catch (error) {
+    // Said where it is read whole.
+    if (error instanceof BlobMissing) return false
+    throw error
+  }
+  return (await compress(Buffer.concat(pieces))).byteLength * 100 < end * compressBelowPercent
+}
+
+/** Small blobs on their way into one file. */
+export class Pack {
+  readonly #parts: { readonly blob: NamedBlob; readonly bytes: Buffer }[] = []
+  #bytes = 0
+
+  get empty(): boolean {
+    return this.#parts.length === 0
+  }
+
+  get full(): boolean {
+    return this.#bytes >= packBytesMax || this.#parts.length >= packEntriesMax
+  }
+
+  async add({ store, pace }: CopyDeps, blob: NamedBlob): Promise<void> {
+    const pieces: Buffer[] = []
+    await pace(blob.bytes)
+    const fault = await readWhole(store, blob, async (piece) => {
+      pieces.push(Buffer.from(piece))
+    })
+    if (fault !== null) throw new SourceDamaged(`${blob.digest}: ${fault}`)
+    this.#parts.push({ blob, bytes: Buffer.concat(pieces) })
+    this.#bytes += blob.bytes
+  }
+
+  /** Writes it, in the order of digests, and says where each of them is. */
+  async write({ room, isDamaged }: CopyDeps): Promise<{ readonly entries: Entry[]; readonly newBytes: number }> {
+    const parts = this.#parts.sort((a, b) => (a.blob.digest < b.blob.digest ? -1 : 1))
+    const bytes = Buffer.concat(parts.map((part) => part.bytes))
+    const digest: Sha256 = toSha256(createHash('sha256').update(bytes).digest('hex'))
+    const small = (await compress(bytes)).byteLength * 100 < bytes.byteLength * compressBelowPercent
+    const form = { kind: 'pack', compressed: small, encrypted: room.coding.encrypted } as const
+    const id = room.coding.idOf(digest)
+    for (let attempt = 0; ; attempt++) {
+      const name = dataName(digest, id, attempt, form)
+      if (isDamaged(name)) continue
+      const written =
+        (await writeData(room, name, bytes.byteLength, 'operators', once(bytes))) ??
+        (await foundData(room, name, digest))
+      if (written === null) continue
+      let offset = 0
+      const entries = parts.map(({ blob }) => {
+        const entry = { digest: blob.digest, bytes: blob.bytes, offset, stored: written }
+        offset += blob.bytes
+        return entry
+      })
+      return { entries, newBytes: written.bytes }
+    }
+  }
+}
+
+async function* once(piece: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield piece
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto'
+import { type Sha256, toSha256 } from '../../../kernel/digest.ts'
+import type { BackupVault } from '../../../ports/backup-vault.ts'
+import { VaultFailure } from '../../../ports/vault.ts'
+import type { VaultName } from '../../../ports/vault-name.ts'
+import { type Coding, compressed, decompressed, type Readers } from './coding.ts'
+import { formOf } from './layout.ts'
+
+/** A vault, and how its data is to be read and written. */
+export interface Room {
+  readonly vault: BackupVault
+  readonly coding: Coding
+}
+
+/** Data as it lies in a vault: what is compressed and encrypted is counted and hashed so. */
+export interface Stored {
+  readonly name: VaultName
+  readonly bytes: number
+  readonly sha256: Sha256
+}
+
+/** Something in a vault is not what the manifest says. */
+export class BackupDamaged extends Error {
+  override readonly name = 'BackupDamaged'
+  readonly code: 'missing' | 'damaged'
+  readonly file: VaultName
+  constructor(code: 'missing' | 'damaged', file: VaultName, why: string) {
+    super(`${file} of the vault is ${code === 'missing' ? 'missing' : `damaged: ${why}`}`)
+    this.code = code
+    this.file = file
+  }
+}
+
+/** Hashes and counts what passes. */
+class Meter {
+  bytes = 0
+  readonly #hash = createHash('sha256')
+  async *of(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) {
+      this.bytes += piece.byteLength
+      this.#hash.update(piece)
+      yield piece
+    }
+  }
+  sha256(): Sha256 {
+    return toSha256(this.#hash.digest('hex'))
+  }
+}
+
+/** Writes data in the form that its name says; null where the name is taken. A piece is valid until the next one. */
+export const writeData = async (
+  { vault, coding }: Room,
+  name: VaultName,
+  bytes: number,
+  readers: Readers,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<Stored | null> => {
+  const form = formOf(name)
+  const smaller = form.compressed ? compressed(pieces) : pieces
+  const meter = new Meter()
+  const stored = meter.of(form.encrypted ? coding.encrypt(smaller, readers) : smaller)
+  const written = await vault.write(name, bytes, async (take) => {
+    for await (const piece of stored) await take(piece)
+  })
+  return written ? { name, bytes: meter.bytes, sha256: meter.sha256() } : null
+}
+
+/** The plain bytes of data, and at their end {@link BackupDamaged} unless it lay there as it was written. */
+export async function* readData({ vault, coding }: Room, stored: Stored): AsyncGenerator<Uint8Array> {
+  const form = formOf(stored.name)
+  const meter = new Meter()
+  const lying = meter.of(vault.open(stored.name))
+  const clear = form.encrypted ? coding.decrypt(lying) : lying
+  try {
+    yield* form.compressed ? decompressed(clear) : clear
+  } catch (error) {
+    if (error instanceof VaultFailure && error.trouble !== 'missing' && error.trouble !== 'damaged') throw error
+    if (error instanceof Error && error.name === 'BackupLocked') throw error
+    if (error instanceof VaultFailure && error.trouble === 'missing')
+      throw new BackupDamaged('missing', stored.name, error.why)
+    throw new BackupDamaged('damaged', stored.name, error instanceof Error ? error.message : String(error))
+  }
+  mustBe(stored, { bytes: meter.bytes, sha256: meter.sha256() })
+}
+
+/** Reads data as it lies there, without any key. Throws {@link BackupDamaged}; `took` is told of every piece. */
+export const checkData = async (
+  vault: BackupVault,
+  stored: Stored,
+  took: (bytes: number) => Promise<void> | void,
+): Promise<void> => {
+  const found = await lyingData(vault, stored.name, took)
+  if (found === null) throw new BackupDamaged('missing', stored.name, '')
+  mustBe(stored, found)
+}
+
+/** What lies there under a name; null for nothing. */
+const lyingData = async (
+  vault: BackupVault,
+  name: VaultName,
+  took: (bytes: number) => Promise<void> | void = () => {},
+): Promise<Stored | null> => {
+  const meter = new Meter()
+  try {
+    for await (const piece of meter.of(vault.open(name))) await took(piece.byteLength)
+  } catch (error) {
+    if (error instanceof VaultFailure && error.trouble === 'missing') return null
+    if (error instanceof VaultFailure && error.trouble === 'damaged')
+      throw new BackupDamaged('damaged', name, error.why)
+    throw error
+  }
+  return { name, bytes: meter.bytes, sha256: meter.sha256() }
+}
+
+/**
+ * Data of this digest that lies there although no list names it, as a capture left it that did not end. Null where
+ * there is none, or where it holds something else; what is encrypted is believed.
+ */
+export const foundData = async (room: Room, name: VaultName, digest: Sha256): Promise<Stored | null> => {
+  try {
+    const lying = await lyingData(room.vault, name)
+    if (lying === null || formOf(name).encrypted) return lying
+    const hash = createHash('sha256')
+    for await (const piece of readData(room, lying)) hash.update(piece)
+    return hash.digest('hex') === digest ? lying : null
+  } catch (error) {
+    if (error instanceof BackupDamaged) return null
+    throw error
+  }
+}
+
+const mustBe = (stored: Stored, found: { readonly bytes: number; readonly sha256: Sha256 }): void => {
+  if (found.bytes !== stored.bytes)
+    throw new BackupDamaged('damaged', stored.name, `it has ${found.bytes} bytes instead of ${stored.bytes}`)
+  if (found.sha256 !== stored.sha256)
+    throw new BackupDamaged('damaged', stored.name, `its content has the SHA-256 ${found.sha256}`)
+}
+
+/** Data as one piece. Longer than `bytesMax` is damaged. */
+export const wholeData = async (room: Room, stored: Stored, bytesMax: number): Promise<Buffer> => {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of readData(room, stored)) {
+    bytes += piece.byteLength
+    if (bytes > bytesMax) throw new BackupDamaged('damaged', stored.name, 'it is too long')
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}

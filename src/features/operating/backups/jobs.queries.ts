@@ -1,0 +1,81 @@
+import type { Queries, Transaction } from '../../../database/database.ts'
+import type { BackupJobsTable } from '../../../database/tables/backups.ts'
+import type { Position } from './positions.ts'
+
+export type Job = BackupJobsTable
+
+export const insertBackupJob = async (tx: Transaction, row: Job): Promise<void> => {
+  await tx.insertInto('backup_jobs').values(row).execute()
+}
+
+export const backupJobAskedFor = (q: Queries, by: string, kind: Job['kind'], key: string): Promise<Job | undefined> =>
+  q
+    .selectFrom('backup_jobs')
+    .selectAll()
+    .where('requested_by', '=', by)
+    .where('kind', '=', kind)
+    .where('idempotency_key', '=', key)
+    .executeTakeFirst()
+
+export const findBackupJob = (q: Queries, id: string): Promise<Job | undefined> =>
+  q.selectFrom('backup_jobs').selectAll().where('id', '=', id).executeTakeFirst()
+
+/** Jobs that have not ended, oldest first. */
+export const openBackupJobs = (q: Queries, limit: number): Promise<Job[]> =>
+  q
+    .selectFrom('backup_jobs')
+    .selectAll()
+    .where('finished_at', 'is', null)
+    .orderBy('requested_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+/** Jobs, newest first. */
+export const listBackupJobs = (q: Queries, before: Position | null, limit: number): Promise<Job[]> =>
+  q
+    .selectFrom('backup_jobs')
+    .selectAll()
+    .$if(before !== null, (query) =>
+      query.where((eb) => eb(eb.refTuple('requested_at', 'id'), '<', eb.tuple(before?.at ?? '', before?.id ?? ''))),
+    )
+    .orderBy('requested_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+
+/** Those of a kind, newest first. */
+export const lastBackupJobs = (q: Queries, kind: Job['kind'], limit: number): Promise<Job[]> =>
+  q
+    .selectFrom('backup_jobs')
+    .selectAll()
+    .where('kind', '=', kind)
+    .orderBy('requested_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+
+/** Changes a job that has not ended. */
+export const updateOpenBackupJob = async (tx: Transaction, id: string, to: Partial<Job>): Promise<boolean> => {
+  const { numUpdatedRows } = await tx
+    .updateTable('backup_jobs')
+    .set(to)
+    .where('id', '=', id)
+    .where('finished_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+/** Ends what somebody was at who is gone. */
+export const interruptBackupJobs = async (tx: Transaction, now: string): Promise<void> => {
+  await tx
+    .updateTable('backup_jobs')
+    .set({ state: 'interrupted', finished_at: now, error_code: 'agent_gone' })
+    .where('finished_at', 'is', null)
+    .where('state', 'in', ['running', 'committing'])
+    .execute()
+}
+
+export const forgetBackupJobs = async (tx: Transaction, before: string): Promise<void> => {
+  await tx.deleteFrom('backup_jobs').where('requested_at', '<', before).where('finished_at', 'is not', null).execute()
+}

@@ -1,0 +1,90 @@
+import { Cron } from 'croner'
+import { day as dayMs } from '../../../kernel/units.ts'
+
+/** How many points are kept, of the newest of each day, week and month. */
+export interface Keeping {
+  readonly daily: number
+  readonly weekly: number
+  readonly monthly: number
+}
+
+export interface KeptPoint {
+  readonly id: string
+  readonly snapshotAtMs: number
+  readonly pinned: boolean
+}
+
+/**
+ * Which points a plan lets go. Kept are the newest point of each of the last so many days, weeks and months that have
+ * one, by the calendar of the zone; whatever is pinned; and always the newest of all.
+ */
+export const pointsToForget = (points: readonly KeptPoint[], keeping: Keeping, timezone: string): string[] => {
+  const newestFirst = [...points].sort((a, b) => b.snapshotAtMs - a.snapshotAtMs || (a.id < b.id ? 1 : -1))
+  const dayOf = dayIn(timezone)
+  const kept = new Set(newestFirst.slice(0, 1).map(({ id }) => id))
+  for (const { id, pinned } of newestFirst) if (pinned) kept.add(id)
+  const rules = [
+    [keeping.daily, (at: Day) => at.day],
+    [keeping.weekly, (at: Day) => at.week],
+    [keeping.monthly, (at: Day) => at.month],
+  ] as const
+  for (const [count, periodOf] of rules) {
+    const seen = new Set<string>()
+    for (const { id, snapshotAtMs } of newestFirst) {
+      const period = periodOf(dayOf(snapshotAtMs))
+      if (seen.has(period)) continue
+      if (seen.size === count) break
+      seen.add(period)
+      kept.add(id)
+    }
+  }
+  return newestFirst.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
+}
+
+interface Day {
+  readonly day: string
+  /** The Monday that it begins with. */
+  readonly week: string
+  readonly month: string
+}
+
+const dayIn = (timezone: string): ((atMs: number) => Day) => {
+  const calendar = new Intl.DateTimeFormat('en-CA', {
+    timeZone: timezone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  })
+  return (atMs) => {
+    const day = calendar.format(atMs)
+    const asUtc = Date.parse(`${day}T00:00:00Z`)
+    const sinceMonday = (new Date(asUtc).getUTCDay() + 6) % 7
+    return { day, week: new Date(asUtc - sinceMonday * dayMs).toISOString().slice(0, 10), month: day.slice(0, 7) }
+  }
+}
+
+/** When a plan runs: every day at a time of a zone. */
+export interface DailyTime {
+  readonly hour: number
+  readonly minute: number
+  readonly timezone: string
+}
+
+/**
+ * The first run after a moment. A time that a day does not have, since clocks are put forward, is made up for as soon
+ * as they were; one that a day has twice counts once.
+ */
+export const nextRunMs = ({ hour, minute, timezone }: DailyTime, afterMs: number): number => {
+  const next = new Cron(`${minute} ${hour} * * *`, { timezone, paused: true }).nextRun(new Date(afterMs))
+  if (next === null) throw new RangeError(`a plan at ${hour}:${minute} in ${timezone} never runs`)
+  return next.getTime()
+}
+
+/** Whether the names of zones know it. */
+export const isTimezone = (text: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}

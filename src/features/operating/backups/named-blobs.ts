@@ -1,0 +1,25 @@
+import { rowOf } from '../../../database/moving/rows.ts'
+import { type Sha256, toSha256 } from '../../../kernel/digest.ts'
+import { type BlobName, blobName } from '../../../ports/blob-name.ts'
+import { linesOf } from './chunks.ts'
+import type { Room } from './data-files.ts'
+import type { BackedUpTable } from './manifest.ts'
+
+/** A blob that the rows of a point call stored. Inline bytes are rows themselves. */
+export interface NamedBlob {
+  readonly digest: Sha256
+  readonly name: BlobName
+  readonly bytes: number
+}
+
+/** Those of a point, in the order of their digests. */
+export async function* namedBlobs(room: Room, tables: readonly BackedUpTable[]): AsyncGenerator<NamedBlob> {
+  const table = tables.find(({ name }) => name === 'blobs')
+  for (const chunk of table?.chunks ?? [])
+    for (const line of await linesOf(room, chunk)) {
+      const { sha256, size, state, generation, inline } = rowOf(line, table?.columns ?? [])
+      if (state !== 'stored' || inline === 1) continue
+      const digest = toSha256(String(sha256))
+      yield { digest, name: blobName(digest, String(generation)), bytes: Number(size) }
+    }
+}

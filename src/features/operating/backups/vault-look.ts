@@ -1,0 +1,47 @@
+import type { Database } from '../../../database/database.ts'
+import { VaultFailure } from '../../../ports/vault.ts'
+import { BackupDamaged, type Room } from './data-files.ts'
+import { vaultIdentity } from './identity.ts'
+import { readManifest } from './manifest.ts'
+import { forgetPointRows, pointsOfVault, recordPoint } from './points.ts'
+import { pointsIn } from './sweep.ts'
+
+/**
+ * Looks at the vault: what it is called, how much room it has, and which points it holds. Rows follow what is there:
+ * points of which nobody knew become known, and those that are gone are forgotten. Null where it does not answer.
+ */
+export const lookAtVault = async (
+  { database, report }: { readonly database: Database; readonly report: (message: string, error: unknown) => void },
+  room: Room,
+): Promise<{
+  readonly id: string | null
+  readonly freeBytes: number | null
+  readonly totalBytes: number | null
+} | null> => {
+  try {
+    // First: this fails where there is no place for a vault.
+    const space = await room.vault.space()
+    const id = await vaultIdentity(room.vault)
+    if (id !== null) await followPoints(database, room, id)
+    return { id, freeBytes: space?.freeBytes ?? null, totalBytes: space?.totalBytes ?? null }
+  } catch (error) {
+    if (!(error instanceof VaultFailure)) throw error
+    report('The vault of backups does not answer', error)
+    return null
+  }
+}
+
+const followPoints = async (database: Database, room: Room, vault: string): Promise<void> => {
+  const known = new Set((await pointsOfVault(database.reader, vault)).map(({ id }) => id))
+  for await (const id of pointsIn(room)) {
+    if (known.delete(id)) continue
+    try {
+      const manifest = await readManifest(room.vault, id)
+      if (manifest.vault === vault) await database.transaction((tx) => recordPoint(tx, manifest))
+    } catch (error) {
+      // What cannot be read is no point that anybody could go back to.
+      if (!(error instanceof BackupDamaged)) throw error
+    }
+  }
+  if (known.size > 0) await database.transaction((tx) => forgetPointRows(tx, [...known]))
+}

@@ -1,0 +1,120 @@
+import type { Database } from '../../../database/database.ts'
+import { timestamp } from '../../../kernel/clock.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import type { VaultName } from '../../../ports/vault-name.ts'
+import { type CaptureDeps, type CaptureProgress, capture } from './capture.ts'
+import { BackupDamaged } from './data-files.ts'
+import { vaultIdentity } from './identity.ts'
+import { updateOpenBackupJob } from './jobs.queries.ts'
+import { pointsToForget } from './keeping.ts'
+import { readManifest } from './manifest.ts'
+import { planRow } from './plan.ts'
+import { damagedFiles, noteDamage } from './points.queries.ts'
+import { dueShare, forgetPointRows, noteShareRead, noteVerified, pointsOfVault, recordPoint } from './points.ts'
+import { type BackupJob, enqueueBackup } from './requests.ts'
+import { checkStructure } from './restore-point.ts'
+import { forgetPoints, sweep } from './sweep.ts'
+import { verifyDeep, verifyShare } from './verify.ts'
+
+export interface WorkDeps extends CaptureDeps {
+  /** Throws where the agent is to stop, or is not the one any more. */
+  readonly goOn: () => void
+  readonly told: (progress: Partial<CaptureProgress>, state?: 'committing') => void
+}
+
+/** Does what a job asks for. Returns once it is done, and its row says so. */
+export const work = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
+  switch (job.kind) {
+    case 'capture':
+      return await takePoint(deps, job)
+    case 'verify':
+      return await verify(deps, job)
+    case 'retention':
+      return await keepPlan(deps, job)
+  }
+}
+
+const endJob = (database: Database, job: BackupJob, now: string, pointId = job.point_id): Promise<boolean> =>
+  database.transaction((tx) =>
+    updateOpenBackupJob(tx, job.id, { state: 'completed', phase: null, finished_at: now, point_id: pointId }),
+  )
+
+/** A capture bears the id of its job, so that there is one point to each, whoever dies when. */
+const takePoint = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
+  const { database, room, clock, goOn, told } = deps
+  const vault = await vaultIdentity(room.vault)
+  const points = vault === null ? [] : await pointsOfVault(database.reader, vault)
+  const damaged = new Set(vault === null ? [] : await damagedFiles(database.reader, vault))
+  const content = await capture(deps, {
+    id: job.id,
+    before: points[0]?.id ?? null,
+    isDamaged: (name: VaultName) => damaged.has(name),
+    goOn,
+    told: (progress) => told(progress, progress.phase === 'manifest' ? 'committing' : undefined),
+  })
+  const fault = await structureOf(deps, content.id)
+  await database.transaction(async (tx) => {
+    await recordPoint(tx, content)
+    await noteVerified(tx, content.id, 'structural', fault, clock.now())
+    const end = { phase: null, finished_at: timestamp(clock.now()), point_id: content.id }
+    const how =
+      fault === null ? { state: 'completed' as const } : { state: 'failed' as const, error_code: `point_${fault}` }
+    await updateOpenBackupJob(tx, job.id, { ...end, ...how })
+    await enqueueBackup(tx, clock.now(), 'retention', null, null)
+  })
+  deps.reach('backup.recorded')
+}
+
+/** What is wrong with a point at a look at all that it names; null where nothing is. */
+const structureOf = async ({ room }: WorkDeps, id: string): Promise<string | null> => {
+  try {
+    await checkStructure(room, await readManifest(room.vault, id))
+    return null
+  } catch (error) {
+    if (error instanceof BackupDamaged) return error.code
+    throw error
+  }
+}
+
+/** Reads every byte of a point, or the share of the day of the whole vault. */
+const verify = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
+  const { database, room, clock, goOn, told, pace } = deps
+  const reading = { room, pace, goOn, told }
+  const vault = await vaultIdentity(room.vault)
+  if (vault === null) throw new Failure('not_found', 'The vault has no points.')
+  if (job.point_id === null) {
+    const begunMs = clock.now()
+    const share = await dueShare(database.reader, vault, begunMs)
+    const ids = (await pointsOfVault(database.reader, vault)).map(({ id }) => id)
+    if (share !== null) await noteShareRead(deps, vault, share, begunMs, await verifyShare(reading, ids, share))
+  } else {
+    const { fault, damaged } = await verifyDeep(reading, job.point_id)
+    await database.transaction(async (tx) => {
+      await noteDamage(tx, vault, damaged, timestamp(clock.now()))
+      await noteVerified(tx, job.point_id ?? '', 'deep', fault?.code ?? null, clock.now())
+    })
+  }
+  await endJob(database, job, timestamp(clock.now()))
+}
+
+/** Forgets the points that the plan lets go, and removes what none of the others names. */
+const keepPlan = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
+  const { database, room, clock, goOn, reach } = deps
+  const vault = await vaultIdentity(room.vault)
+  if (vault !== null) {
+    const plan = await planRow(database.reader)
+    const points = await pointsOfVault(database.reader, vault)
+    const known = points.map((point) => ({
+      id: point.id,
+      snapshotAtMs: Date.parse(point.snapshot_at),
+      pinned: point.pinned === 1,
+    }))
+    const forgotten = pointsToForget(known, plan, plan.timezone)
+    goOn()
+    if (forgotten.length > 0) await forgetPoints(room, forgotten)
+    reach('retention.forgotten')
+    await database.transaction((tx) => forgetPointRows(tx, forgotten))
+    await sweep({ room, nowMs: clock.now(), reach, goOn })
+  }
+  await endJob(database, job, timestamp(clock.now()))
+}

@@ -1,0 +1,72 @@
+import { day, GiB, hour, KiB, MiB, minute, second } from '../units.ts'
+
+/*
+ * Backups: what is in memory at once, and what time does.
+ */
+
+/** Files below this size are put together into packs, so that a million of them are not a million objects. */
+export const packedBelowBytes = MiB
+/** A pack is in memory whole, written and read. */
+export const packBytesMax = 16 * MiB
+export const packEntriesMax = 4_096
+/** Packs that a restore keeps in memory, since what is read next most often lies in the same one. */
+export const packsKept = 4
+/** Files whose positions a restore remembers: far more than it asks for at once. */
+export const entriesAheadMax = 4_096
+/** A pack of which less than this share is still wanted is left behind: what is wanted of it is written anew. */
+export const packLivePercentMin = 50
+
+/** Lines of the list of a point that wait in memory until the pack is written that one of them is about. */
+export const linesPendingMax = 65_536
+
+/**
+ * Lines of a chunk: one in so many ends it by its own content, so that what is inserted moves no boundary but its own.
+ * Never fewer than the least, never more than the most.
+ */
+export const chunkLinesMin = 512
+export const chunkLinesAbout = 2_048
+export const chunkLinesMax = 16_384
+export const chunkCharactersMax = 8 * MiB
+/** The text of a chunk with its longest line, all of four bytes. */
+export const chunkBytesMax = 64 * MiB
+/** One chunk takes some 300 bytes of a manifest. */
+export const backupManifestBytesMax = 64 * MiB
+
+/** Blobs that are copied at once. People's transfers come first. */
+export const backupBlobsAtOnce = 4
+/** What was copied is written down after so many files or bytes: what a crash makes a later run read again at most. */
+export const indexEntriesMax = 1_024
+export const indexBytesMax = GiB
+/** A file is compressed when its first bytes shrink below this share. */
+export const compressSampleBytes = 128 * KiB
+export const compressBelowPercent = 90
+
+/** Nothing is swept that is younger: another service on the same vault may be about to name it. */
+export const sweptAfterMs = day
+/** Files that are removed at a time. */
+export const sweepBatch = 256
+/** All of a vault is read within so many days, a share each day. */
+export const deepShares = 7
+
+/** How often the agent looks, tells that it is there, and how far it is. */
+export const agentLookMs = 5 * second
+export const agentOnlineMs = minute
+/** An agent that was silent for so long has lost its work to another one. */
+export const agentLeaseMs = 45 * second
+/** How often it looks at the vault while there is nothing to do. */
+export const vaultLookMs = minute
+
+export const openBackupRequestsMax = 100
+/** Ended jobs are kept for so long. */
+export const backupJobsKeptMs = 90 * day
+/** A backup is stale when the newest is older than its interval and this. */
+export const staleAfterMs = 24 * hour + 2 * hour
+/** Below this share of the vault, or this room, it is low. */
+export const lowSpacePercent = 10
+export const lowSpaceBytes = 10 * GiB
+
+export const retentionDailyMax = 366
+export const retentionWeeklyMax = 260
+export const retentionMonthlyMax = 120
+export const timezoneMaxCharacters = 64
+export const backupWarningsMax = 10

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { currentVault, pointPage } from '../../features/operating/backups/points.ts'
+import { readBackupJob, requestCapture, requestVerify } from '../../features/operating/backups/requests.ts'
+import { jobView } from '../../features/operating/backups/views.ts'
+import { pageMax } from '../../kernel/limits/catalog.ts'
+import { progressEveryMs } from '../../kernel/limits/engines.ts'
+import { openBackupRoom } from '../backup-vault.ts'
+import { CommandFailed } from '../client/command-failed.ts'
+import type { Engines, Environment } from '../engines.ts'
+import { pointsOf } from '../restoring.ts'
+import { agentOf } from '../roles/agent.ts'
+import { readSettings } from '../settings/rules.ts'
+import { withEngines } from './offline.ts'
+
+/** Lists the points of the vault, newest first. Asks the vault alone: there may be no database any more. */
+export const listPointsCommand = async (): Promise<void> => {
+  const room = await openBackupRoom(readSettings(process.env))
+  const manifests = await pointsOf(room)
+  if (manifests.length === 0) console.log(`${room.vault.where} holds no points.`)
+  for (const { id, snapshotAt, tables, blobs } of manifests) {
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+    console.log(`${id}  ${snapshotAt}  ${rows} rows  ${blobs.count} files  ${blobs.bytes} bytes`)
+  }
+}
+
+/** Asks for a point, and waits until it is taken: by the agent that runs, or here where none does. */
+export const runBackupCommand = (environment?: Environment): Promise<void> =>
+  withEngines(
+    async (engines) => {
+      const job = await requestCapture(engines, { by: 'command', key: randomUUID() })
+      console.log(`Point ${await done(engines, job.id)} was taken.`)
+    },
+    { environment },
+  )
+
+/** Asks for every byte of a point to be read, and waits for what comes of it. */
+export const verifyBackupCommand = (point: string, environment?: Environment): Promise<void> =>
+  withEngines(
+    async (engines) => {
+      const vault = await currentVault(engines.database.reader)
+      const job = await requestVerify(engines, vault, point, { by: 'command', key: randomUUID() })
+      await done(engines, job.id)
+      const { items } = await pointPage(engines.database.reader, null, pageMax)
+      const found = items.find(({ id }) => id === point)
+      if (found !== undefined && found.verifyError !== null)
+        throw new CommandFailed('failed', `Point ${point} is ${found.verifyError}: take a new one (svc backup run).`)
+      console.log(`Every byte of point ${point} is as it was written.`)
+    },
+    { environment },
+  )
+
+/** Resolves with the point of a job that has completed. Looks for work itself, for as long as no other agent does. */
+const done = async (engines: Engines, id: string): Promise<string> => {
+  const agent = await agentOf(engines)
+  try {
+    for (;;) {
+      await agent.look()
+      const job = await readBackupJob(engines.database.reader, id)
+      if (job === undefined) throw new CommandFailed('failed', 'The job is gone.')
+      const { state, errorCode, pointId, progress } = jobView(job)
+      if (state === 'completed') return pointId ?? ''
+      if (state === 'failed' || state === 'interrupted')
+        throw new CommandFailed('failed', `The job ${state}: ${errorCode ?? state}.`)
+      console.error(`${state}: ${progress.blobsCopied} of ${progress.blobsTotal} files, ${progress.bytesCopied} bytes`)
+      await pause(progressEveryMs)
+    }
+  } finally {
+    await agent.stop()
+  }
+}

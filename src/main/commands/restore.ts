@@ -1,0 +1,43 @@
+import { progressTo } from '../../features/operating/moving/progress.ts'
+import { openBackupRoom } from '../backup-vault.ts'
+import type { Environment } from '../engines.ts'
+import { findPointFor, type RestoreWish, refuseNewerPoint, restoreFrom } from '../restoring.ts'
+import { readSettings } from '../settings/rules.ts'
+import { withEngines } from './offline.ts'
+
+/** Puts a point into an empty database and store. Ends with 1 when the doctor finds damage afterwards. */
+export const restoreCommand = async (
+  point: string,
+  { revokeAll = false }: Partial<RestoreWish>,
+  environment?: Environment,
+): Promise<void> => {
+  const room = await openBackupRoom(readSettings(process.env))
+  const manifest = await findPointFor(room, point)
+  refuseNewerPoint(manifest)
+  console.error(`Restoring point ${manifest.id} of ${manifest.snapshotAt} from ${room.vault.where}.`)
+  const progress = progressTo((line) => console.error(line))
+  await withEngines(
+    async (engines) => {
+      const { rows, blobs, bytes, findings } = await restoreFrom(engines, room, manifest, { revokeAll }, progress)
+      for (const { kind, text } of findings) console.log(`${kind}: ${text}`)
+      const damaged = findings.filter(({ kind }) => kind === 'damage').length
+      if (damaged > 0) {
+        console.log(
+          `Everything was restored, and ${damaged} things are damaged. Put them right (svc doctor --repair), then run svc restore ${point} again to finish.`,
+        )
+        process.exitCode = 1
+        return
+      }
+      console.log(
+        `Restored ${rows} rows and ${blobs} files with ${bytes} bytes, as they were at ${manifest.snapshotAt}.`,
+      )
+      console.log(
+        revokeAll
+          ? 'All sessions, tokens, service keys and links were ended: people sign in with their passwords.'
+          : 'What was revoked since then is good again: sessions, tokens, keys and links. Restore with --revoke-all to end all of them.',
+      )
+      console.log('svc can start.')
+    },
+    { environment, duringImport: true, begins: true, schema: manifest.schema },
+  )
+}

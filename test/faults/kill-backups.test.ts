@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { checkStructure } from '../../src/features/operating/backups/restore-point.ts'
+import { verifyDeep } from '../../src/features/operating/backups/verify.ts'
+import { faultPoints } from '../../src/kernel/fault-points.ts'
+import { day } from '../../src/kernel/units.ts'
+import { pointsOf } from '../../src/main/restoring.ts'
+import { roomOf } from '../harness/backups.ts'
+import { Catalog } from '../harness/catalog.ts'
+import { closeConnections } from '../harness/client.ts'
+import { examine } from '../harness/doctor.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { inTheStore } from '../harness/kept-inline.ts'
+import { type Place, placeLike } from '../harness/moving.ts'
+import { type Environment, endProgramsAfterTests, programOf, runProgram, settingsFor } from '../harness/processes.ts'
+import { inDatabase } from '../harness/rows.ts'
+
+/** Sudden death while points are taken, forgotten and restored: every point that there is can be relied on. */
+endProgramsAfterTests()
+after(closeConnections)
+
+const program = programOf(join(import.meta.dirname, 'backup-that-dies.ts'))
+const named = (...begin: string[]) => faultPoints.filter((point) => begin.includes(point.split('.')[0] ?? ''))
+
+forEachEngine((engine) => {
+  describe('killed while backups are made', () => {
+    let catalog: Catalog
+    let folder: string
+    let aheadMs = 0
+    const settingsOf = (place: Place): Environment =>
+      settingsFor(place, { SVC_BLOB_STORE: place.blobStoreUrl, SVC_BACKUP_VAULT: `file:${folder}`, ...inTheStore })
+
+    before(async () => {
+      catalog = await Catalog.open(engine, inTheStore)
+      for (let file = 0; file < 10; file++) await catalog.published()
+      folder = await mkdtemp(join(tmpdir(), 'svc-vault-'))
+    })
+    after(async () => {
+      await catalog.close()
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    const run = (command: string, place: Place, dieAt = '') =>
+      runProgram(process.execPath, [program, command], {
+        ...settingsOf(place),
+        SVC_TEST_DIE_AT: dieAt,
+        SVC_TEST_AHEAD: String(aheadMs),
+      })
+    const killed = async (command: string, place: Place, point: string): Promise<void> => {
+      const died = await run(command, place, point)
+      assert.deepEqual([died.code, died.signal], [null, 'SIGKILL'], died.stderr)
+    }
+    const done = async (command: string, place: Place): Promise<void> => {
+      const { code, stdout, stderr } = await run(command, place)
+      assert.equal(code, 0, stdout + stderr)
+    }
+    /** Every point that has a manifest is whole, to its last byte. */
+    const wholePoints = async (): Promise<number> => {
+      const room = await roomOf(`file:${folder}`)
+      const reading = { room, pace: async () => {}, goOn: () => {}, told: () => {} }
+      const points = await pointsOf(room)
+      for (const point of points) {
+        await checkStructure(room, point)
+        const { fault, files } = await verifyDeep(reading, point.id)
+        assert.equal(fault, null)
+        assert.ok(files > 0)
+      }
+      return points.length
+    }
+
+    for (const point of named('backup', 'retention'))
+      it(`at ${point}: the points that there are stay whole, and the next run goes on`, async () => {
+        // Something new of each size, so that there is something to get to the point with.
+        await catalog.published(randomBytes(3_000_000).toString('base64'))
+        await catalog.published(`small ${point}`)
+        // Something that no point names, to be swept.
+        await mkdir(join(folder, 'data/00'), { recursive: true })
+        await writeFile(join(folder, `data/00/${'0'.repeat(64)}.blob`), 'left behind')
+        // What dead runs left is old enough to be swept, and nobody waits for the lease of who died.
+        aheadMs += 2 * day
+        await killed('run', catalog.service, point)
+        const before = await wholePoints()
+        aheadMs += day
+        await done('run', catalog.service)
+        assert.ok((await wholePoints()) >= Math.max(1, before))
+        const open = await inDatabase(catalog.service, (q) =>
+          q.selectFrom('backup_jobs').selectAll().where('finished_at', 'is', null).execute(),
+        )
+        assert.deepEqual(open, [], 'what died is not told of as under way')
+      })
+
+    for (const point of named('import'))
+      it(`at ${point}: the same restore goes on`, async () => {
+        const place = engine.use(await placeLike(catalog.service, engine))
+        await killed('restore', place, point)
+        await done('restore', place)
+        assert.deepEqual((await examine(settingsOf(place))).damage, [])
+      })
+  })
+})

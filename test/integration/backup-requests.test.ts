@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { openBackupRequestsMax } from '../../src/kernel/limits/backups.ts'
+import { day, minute } from '../../src/kernel/units.ts'
+import { freshVault, removeVault, withAgent } from '../harness/backups.ts'
+import { Catalog } from '../harness/catalog.ts'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { byEngine } from '../harness/kept-inline.ts'
+
+after(closeConnections)
+
+forEachEngine((engine) => {
+  describe('backups that are asked for', () => {
+    let catalog: Catalog
+    let vault: string
+    before(async () => {
+      vault = await freshVault(engine)
+      catalog = await Catalog.open(engine, { ...byEngine(engine), SVC_BACKUP_VAULT: vault })
+    })
+    after(async () => {
+      await catalog.close()
+      await removeVault(vault)
+    })
+
+    const ask = (method: string, path: string, json?: object, key?: string) =>
+      catalog.service.ask({
+        method,
+        path: `/api/v1/backup/${path}`,
+        credential: catalog.service.recoveryKey,
+        ...(json === undefined ? {} : { json }),
+        ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
+      })
+    const get = async (path: string) => (await ask('GET', path)).json
+    const look = () => withAgent(catalog.service, vault, (agent) => agent.look())
+    const plan = { enabled: true, hour: 2, minute: 0, timezone: 'UTC', retention: { daily: 7, weekly: 4, monthly: 6 } }
+
+    it('begin with a plan that is off, which is replaced as it was read', async () => {
+      assert.deepEqual(await get('plan'), { ...plan, enabled: false, revision: 0 })
+      const saved = await ask('PUT', 'plan', { ...plan, expectedRevision: 0, timezone: 'Europe/Berlin' })
+      assert.deepEqual(saved.json, { ...plan, timezone: 'Europe/Berlin', revision: 1 })
+      const late = await ask('PUT', 'plan', { ...plan, expectedRevision: 0 })
+      assert.deepEqual([late.status, late.json.code], [409, 'revision_mismatch'])
+      const wrong = await ask('PUT', 'plan', { ...plan, expectedRevision: 1, timezone: 'Mars/Olympus' })
+      assert.deepEqual([wrong.status, wrong.json.details[0].pointer], [400, '/timezone'])
+    })
+
+    it('wait while no agent is online, and are one job for each key', async () => {
+      const { vault: found, agent, warnings, lastCompleted } = await get('status')
+      assert.deepEqual([found.configured, found.available, agent.online, lastCompleted], [true, false, false, null])
+      const codes = warnings.map(({ code }: { code: string }) => code)
+      assert.deepEqual(codes, ['agent_offline', 'no_backup_yet'])
+      const first = await ask('POST', 'runs', undefined, 'one')
+      assert.deepEqual([first.status, first.json.kind, first.json.state], [202, 'capture', 'queued'])
+      assert.deepEqual((await ask('POST', 'runs', undefined, 'one')).json, first.json)
+      assert.equal((await ask('POST', 'runs')).status, 400)
+      await look()
+      const again = await ask('POST', 'runs', undefined, 'one')
+      assert.deepEqual([again.json.id, again.json.state], [first.json.id, 'completed'])
+      const { lastCompleted: point, agent: online } = await get('status')
+      assert.deepEqual([point.id, point.verifyDepth, point.verifyError], [first.json.id, 'structural', null])
+      assert.equal(online.online, true)
+      assert.ok(point.tables > 30 && point.rows > 10)
+      catalog.service.clock.advance(2 * minute)
+      assert.equal((await get('status')).agent.online, false)
+    })
+
+    it('are verified to the last byte, by a key that is of one point', async () => {
+      const [point] = (await get('points')).items
+      const asked = await ask('POST', `points/${point.id}/verify`, undefined, 'verify')
+      assert.deepEqual([asked.status, asked.json.kind], [202, 'verify'])
+      const other = await ask('POST', `points/${crypto.randomUUID()}/verify`, undefined, 'verify')
+      assert.deepEqual([other.status, other.json.code], [409, 'idempotency_mismatch'])
+      assert.equal((await ask('POST', `points/${crypto.randomUUID()}/verify`, undefined, 'none')).status, 404)
+      assert.equal((await ask('PUT', `points/${crypto.randomUUID()}/pin`, { pinned: true })).status, 404)
+      await look()
+      const [verified] = (await get('points')).items
+      assert.deepEqual([verified.verifyDepth, verified.verifyError], ['deep', null])
+    })
+
+    it('are taken by the plan each day, and read to the last byte within a week', async () => {
+      for (let passed = 0; passed < 9; passed++) {
+        catalog.service.clock.advance(day)
+        await look()
+      }
+      await catalog.pass(0)
+      const { items } = await get('points')
+      assert.ok(items.length >= 7, `${items.length} points`)
+      const deep = items.filter(({ verifyDepth }: { verifyDepth: string }) => verifyDepth === 'deep')
+      assert.ok(deep.length >= 1)
+      const { warnings, nextRunAt } = await get('status')
+      // How full the disk of this machine is, is its own business.
+      const codes = warnings.map(({ code }: { code: string }) => code)
+      assert.deepEqual(
+        codes.filter((code: string) => code !== 'vault_low_space'),
+        [],
+      )
+      assert.ok(Date.parse(nextRunAt) > catalog.service.clock.now())
+    })
+
+    it('are listed newest first, page by page, each once', async () => {
+      for (const list of ['jobs', 'points']) {
+        const all = (await get(`${list}?limit=100`)).items.map(({ id }: { id: string }) => id)
+        const paged: string[] = []
+        for (let after = ''; ; ) {
+          const { items, next } = await get(`${list}?limit=2${after}`)
+          paged.push(...items.map(({ id }: { id: string }) => id))
+          if (next === null) break
+          assert.match(next, /^[0-9]{1,17}_[0-9a-f-]{36}$/)
+          after = `&after=${next}`
+        }
+        assert.deepEqual(paged, all)
+        assert.equal(new Set(paged).size, paged.length)
+      }
+    })
+
+    it('are refused once too many are open', async () => {
+      const open = (await get('jobs?limit=100')).items.filter(({ state }: { state: string }) => state === 'queued')
+      for (let asked = open.length; asked < openBackupRequestsMax; asked++)
+        assert.equal((await ask('POST', 'runs', undefined, `many-${asked}`)).status, 202)
+      const refused = await ask('POST', 'runs', undefined, 'too-many')
+      assert.deepEqual([refused.status, refused.json.code], [507, 'queue_full'])
+    })
+  })
+})
