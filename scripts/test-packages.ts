@@ -12,6 +12,7 @@ const packages: Readonly<Record<string, string>> = {
   'ceph-authtool': 'ceph-common',
   curl: 'curl',
   python3: 'python3',
+  go: 'golang-go',
   openssl: 'openssl',
   zip: 'zip',
   cc: 'gcc',

@@ -62,7 +62,7 @@ const phases = (): Phase[] => {
 }
 
 /** Programs that are svc on a stage where a test can do something to it. */
-const staged = 'test/{faults,harness}/{svc,moving}-{on,that}-*.ts'
+const staged = 'test/{faults,harness}/{backup,moving,svc}-{on,that}-*.ts'
 
 /** The program as it is published, and those on a stage: where they lie. */
 const build = async (): Promise<string> => {

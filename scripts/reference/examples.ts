@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Operation } from '../../src/contract/operation.ts'
 import { patterns } from '../../src/kernel/names.ts'
+import { lfsMediaType, patterns as lfsPatterns } from '../../src/protocols/lfs/vocabulary.ts'
 import { patterns as ociPatterns } from '../../src/protocols/oci/vocabulary.ts'
 
 /** The file of all examples is the five bytes `hello`. */
@@ -34,6 +35,7 @@ const byName: Readonly<Record<string, string>> = {
   labels: 'nightly',
   name: 'hello',
   newPassword: 'another long pass phrase',
+  package: 'hello',
   password: 'correct horse battery staple',
   next: 'cmVsZWFzZXM',
   path: 'app/1.0.0/app.tar.gz',
@@ -50,6 +52,7 @@ const byName: Readonly<Record<string, string>> = {
   size: '5',
   stage: 'tested',
   stages: 'tested',
+  subPath: 'team/app',
   summary: 'What it does',
   target: 'builds',
   targetImage: 'hello',
@@ -64,6 +67,7 @@ const byPattern: Readonly<Record<string, string>> = {
   [patterns.uuids]: exampleId,
   [patterns.idCursor]: exampleId,
   [patterns.sequenceCursor]: '1',
+  [patterns.timeCursor]: `1795272173431_${exampleId}`,
   [patterns.sha256]: sha256,
   [patterns.repositoryId]: exampleRepository,
   [patterns.byteCount]: '5',
@@ -72,12 +76,18 @@ const byPattern: Readonly<Record<string, string>> = {
   [patterns.dateTime]: '2027-11-21T14:42:53.431Z',
   [patterns.downloadId]: 'nightly-mirror-0001',
   [ociPatterns.digest]: `sha256:${sha256}`,
+  [lfsPatterns.offset]: '0',
 }
 
 const indexType = 'application/vnd.oci.image.index.v1+json'
 /** The manifest of all examples, and one that nobody wants. */
 const index = `{"schemaVersion":2,"mediaType":"${indexType}","manifests":[]}`
 export const unwantedIndex = `{"schemaVersion":2,"mediaType":"${indexType}","manifests":[],"annotations":{"wanted":"no"}}`
+
+/** Objects of Git LFS that nobody wants, and that somebody missed. */
+export const unwantedObject = 'unwanted'
+export const missedObject = 'missed'
+const [unwantedOid, missedOid] = [hash('sha256', unwantedObject), hash('sha256', missedObject)]
 
 /** Bodies in which fields depend on one another. */
 const bodies: Readonly<Record<string, object>> = {
@@ -102,7 +112,17 @@ const bodies: Readonly<Record<string, object>> = {
   login: { name: 'owner', password: 'correct horse battery staple' },
   putAsset: { path: 'app/latest/app.tar.gz', artifactId: exampleId, expectedRevision: 0 },
   removeAsset: { path: 'app/1.0.0/unwanted.tar.gz', expectedRevision: 1 },
+  putLfsSettings: { expectedRevision: 0, locking: true },
   putImmutableTags: { expectedRevision: 0, patterns: ['v*', 'release-*'] },
+  putBackupPlan: {
+    expectedRevision: 0,
+    enabled: true,
+    hour: 2,
+    minute: 0,
+    timezone: 'Europe/Berlin',
+    retention: { daily: 7, weekly: 4, monthly: 6 },
+  },
+  restoreNpmVersion: { package: 'brought-back', version: '1.0.0' },
   register: { name: 'ben', password: 'correct horse battery staple' },
   runStoragePolicy: { expectedRevision: 1 },
   setImageTag: { image: 'hello', tag: 'stable', digest: `sha256:${hash('sha256', index)}`, expectedDigest: null },
@@ -112,14 +132,40 @@ const bodies: Readonly<Record<string, object>> = {
 /** Bytes of a media type, where they are not just any. */
 const files: Readonly<Record<string, readonly [mediaType: string, text: string]>> = {
   putManifest: [indexType, index],
+  putNpmUser: ['application/json', JSON.stringify({ name: 'owner', password: 'correct horse battery staple' })],
+  beginNpmSignIn: ['application/json', '{}'],
+  confirmNpmSignIn: ['application/x-www-form-urlencoded', 'name=owner&password=correct+horse+battery+staple'],
+  createNpmToken: ['application/json', JSON.stringify({ password: 'correct horse battery staple', readonly: true })],
+  setNpmAccess: ['application/json', '{"access":"restricted"}'],
+  listNpmAdvisories: ['application/json', JSON.stringify({ hello: ['1.0.0'] })],
+  askLfsBatch: [lfsMediaType, JSON.stringify({ operation: 'download', objects: [{ oid: sha256, size: 5 }] })],
+  createLfsLock: [lfsMediaType, JSON.stringify({ path: 'art/cover.psd', ref: { name: 'refs/heads/main' } })],
+  verifyLfsLocks: [lfsMediaType, '{}'],
+  removeLfsLock: [lfsMediaType, JSON.stringify({ force: true })],
+  verifyLfsObject: [lfsMediaType, JSON.stringify({ oid: sha256, size: 5 })],
+  putPackage: ['application/json', '{"_id":"hello","users":{"owner":true}}'],
+  putPackageAt: ['application/json', '{"_id":"hello","maintainers":[{"name":"owner","email":""}]}'],
+  setDistTag: ['application/json', '"1.0.0"'],
 }
 
 /** What a path names, where it is not what the others do. */
 const paths: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   deleteBlob: { digest: 'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a' },
+  deleteDistTag: { tag: 'unneeded' },
   deleteManifest: { reference: 'unwanted' },
+  deletePackage: { package: 'unwanted', revision: exampleId },
   deleteRepository: { repository: 'images' },
+  deleteLfsObject: { oid: unwantedOid },
+  restoreLfsObject: { oid: missedOid },
+  deleteTarball: { file: 'hello-0.9.0.tgz' },
+  getAttestations: { version: 'hello@1.0.0' },
+  getNpmTarball: { file: 'hello-1.0.0.tgz' },
+  putPackageAt: { revision: exampleId },
   removeRaw: { assetPath: 'app/1.0.0/leaked.tar.gz' },
+  putNpmUser: { user: 'org.couchdb.user:owner' },
+  getNpmUser: { user: 'org.couchdb.user:owner' },
+  endNpmToken: { token: 'pat_shown-once' },
+  revokeNpmToken: { key: exampleId },
 }
 
 /** Of a query, what has to be there besides in some cases. */
@@ -132,6 +178,8 @@ const queries: Readonly<Record<string, readonly string[]>> = {
 const queryTexts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   deleteImageManifest: { digest: `sha256:${hash('sha256', unwantedIndex)}` },
   deleteImageTag: { tag: 'unneeded' },
+  appendToLfsObject: { size: '5' },
+  getLfsUpload: { size: '5' },
 }
 
 const fieldsOf = (value: unknown): Record<string, unknown> => ({ ...(typeof value === 'object' ? value : {}) })

@@ -15,6 +15,7 @@ type Optional =
   | 'failures'
   | 'download'
   | 'linkable'
+  | 'passFor'
   | 'openToReadTokens'
   | 'whileDraining'
 
@@ -72,6 +73,8 @@ export const defineOperation = <
     throw new Error(`${id}: what a link opens needs {id} in its path and token in its query`)
   if (declaration.linkable === true && access.kind !== 'repository')
     throw new Error(`${id}: a link opens only what belongs to a repository`)
+  if (declaration.passFor?.to.some((name) => !inPath.includes(name)))
+    throw new Error(`${id}: a pass is for what the path ${path} names`)
   // The defaults are the type parameters' defaults: where a part is left out, its parameter is the empty one.
   const defaults = { pathParameters: noFields, query: noFields, headers: noFields, body: { kind: 'none' } }
   return {
@@ -80,6 +83,7 @@ export const defineOperation = <
     failures: [],
     download: false,
     linkable: false,
+    passFor: null,
     openToReadTokens: false,
     whileDraining: false,
     ...declaration,

@@ -42,10 +42,21 @@ export interface Operation<
    * names what the link is bound to: `repository` and `id`.
    */
   readonly linkable: boolean
+  /**
+   * Passes for it are made for what they are to do and to what: a way, and these parameters of the path. Null where it
+   * takes those that are good at the whole wire.
+   */
+  readonly passFor: PassedWay | null
   /** A read token may call it although it is no GET. */
   readonly openToReadTokens: boolean
   /** Health operations answer while the service drains. */
   readonly whileDraining: boolean
+}
+
+/** One way to do something to one thing. */
+export interface PassedWay {
+  readonly way: string
+  readonly to: readonly string[]
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -216,6 +227,18 @@ export const needsNothing = ({ body }: Operation): boolean => {
   const { type, required = [] }: Record<string, unknown> = { ...body.schema }
   return type === 'object' && Array.isArray(required) && required.length === 0
 }
+
+/** What a pass says that it is for: one way, and one thing as the path names it. */
+export const passSubject = ({ way }: PassedWay, named: readonly string[]): string => JSON.stringify([way, ...named])
+
+/** What a pass has to be for that is shown to an operation; null where it is for the whole wire. */
+export const neededPass = ({ passFor }: Operation, parameters: Readonly<Record<string, string>>): string | null =>
+  passFor === null
+    ? null
+    : passSubject(
+        passFor,
+        passFor.to.map((name) => parameters[name] ?? ''),
+      )
 
 /** The path as people and documents see it. */
 export const shownPath = ({ path }: Operation): string => path.replace(/[*+]\}/, '}')

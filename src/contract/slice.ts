@@ -8,6 +8,8 @@ import type { Wire } from './wire.ts'
 export interface Check<Needs> {
   readonly of: string
   readonly look: (needs: Needs) => AsyncIterable<Finding>
+  /** It opens stored bytes, and does not look at rows alone. */
+  readonly opensBytes?: true
 }
 
 /** A form of things that repositories hold, such as packages. */

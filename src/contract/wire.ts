@@ -34,6 +34,8 @@ export interface Wire {
    * anything is made of the path.
    */
   readonly spelled?: (path: string) => string
+  /** A path as the log may show it, where clients write credentials into some of them. */
+  readonly shown?: (path: string) => string
   /** With the challenge of a 401 (RFC 9110, section 11.6.1). */
   readonly render: (failure: Failure, request: FailedRequest) => Rendered
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Operation } from '../contract/operation.ts'
+import { neededPass, type Operation } from '../contract/operation.ts'
 import { Failure } from '../kernel/failure.ts'
 import { isSent } from './body/sent-files.ts'
 import type { HttpDeps } from './given.ts'
@@ -69,6 +69,7 @@ export const admitArrival = async (
   const admission = deps.gate.admission(caller, {
     credential: caller === null ? null : wire.credentialOf(authorization),
     wire: wire.name,
+    passFor: neededPass(operation, params),
     rule: operation.access,
     parameters: params,
   })

@@ -7,7 +7,7 @@ import { migrations } from '../database/migrations/index.ts'
 import { openDatabase } from '../database/open.ts'
 import { retentionBatch } from '../kernel/limits/journal.ts'
 import { day } from '../kernel/units.ts'
-import { forgetOldLines } from './forgetting.ts'
+import { forgetOldLines, type NeededLines } from './forgetting.ts'
 import { checkJournals } from './repository/checks.ts'
 import { closeCursor, cursorFloor, moveCursor, openCursor } from './repository/cursors.ts'
 import { appendJournal } from './repository/journal.ts'
@@ -68,7 +68,12 @@ forEachEngine((engine) => {
         })
         .execute()
     })
-  const forget = (database: Database, today: number, late?: () => boolean): Promise<void> =>
+  const forget = (
+    database: Database,
+    today: number,
+    late?: () => boolean,
+    linesNeeded: (told: NeededLines) => void = () => {},
+  ): Promise<void> =>
     forgetOldLines(
       {
         report: assert.fail,
@@ -76,6 +81,7 @@ forEachEngine((engine) => {
         clock: { now: () => start + today * day },
         journalRetentionMs: 10 * day,
         securityAuditRetentionMs: 20 * day,
+        linesNeeded,
       },
       late,
     )
@@ -140,22 +146,29 @@ forEachEngine((engine) => {
       assert.deepEqual(await kept(database), [2])
     })
 
-    it('keeps what a consumer has not seen, however old, until it has or gives up', async () => {
+    it('keeps what a consumer has not seen a month longer, until it has or gives up, and says so', async () => {
       const database = await open()
       await append(database, [0, 0])
       assert.equal(await database.transaction((tx) => openCursor(tx, webhook, at(0))), 2)
       await append(database, [0, 0, 0])
       const slow = { ...webhook, name: 'mirror:slow' }
       await database.transaction((tx) => openCursor(tx, slow, at(0)))
-      await forget(database, 100)
+      const told: NeededLines[] = []
+      const linesNeeded = (each: NeededLines): void => void told.push(each)
+      await forget(database, 39, undefined, linesNeeded)
       assert.deepEqual(await kept(database), [3, 4, 5])
+      assert.deepEqual(told, [{ repository: 'releases', consumerAt: 2, goneTo: null }])
       assert.equal(await cursorFloor(database.reader, 'releases'), 2)
-      await database.transaction((tx) => moveCursor(tx, webhook, 4, at(1)))
-      await forget(database, 100)
-      assert.deepEqual(await kept(database), [5])
+      await database.transaction((tx) => moveCursor(tx, webhook, 3, at(1)))
+      await forget(database, 39)
+      assert.deepEqual(await kept(database), [4, 5])
+      await append(database, [30])
+      await forget(database, 41, undefined, linesNeeded)
+      assert.deepEqual(await kept(database), [6])
+      assert.deepEqual(told.slice(1), [{ repository: 'releases', consumerAt: 3, goneTo: 5 }])
       await database.transaction((tx) => closeCursor(tx, webhook))
-      await forget(database, 100)
-      assert.deepEqual(await kept(database), [])
+      await forget(database, 69)
+      assert.deepEqual(await kept(database), [6], 'the other one has not come to it, and it is young enough for that')
       assert.equal(await cursorFloor(database.reader, 'releases'), 5)
     })
 

@@ -33,6 +33,14 @@
  * - `export.rows`: the rows of all tables are there, no byte is
  * - `export.blob`: some bytes are there as well
  * - `export.copied`: everything is there but the manifest
+ * - `backup.table`: some tables of a backup are in the vault
+ * - `backup.blob`: a large file is there as well, nothing says so
+ * - `backup.pack`: a pack of small files is
+ * - `backup.copied`: everything is there but the manifest
+ * - `backup.sealed`: the point is there, the database does not know of it
+ * - `backup.recorded`: it does; what only the capture needed is still in the vault
+ * - `retention.forgotten`: the manifest of a point is gone, what only it named is not
+ * - `retention.swept`: some of that is
  * - `import.begun`: the database says that it is being imported into, nothing else has happened
  * - `import.blob`: some bytes are in the store, the database does not know how far it is
  * - `import.blobs`: some bytes are in the store, and it knows
@@ -70,6 +78,14 @@ export const faultPoints = [
   'export.rows',
   'export.blob',
   'export.copied',
+  'backup.table',
+  'backup.blob',
+  'backup.pack',
+  'backup.copied',
+  'backup.sealed',
+  'backup.recorded',
+  'retention.forgotten',
+  'retention.swept',
   'import.begun',
   'import.blob',
   'import.blobs',

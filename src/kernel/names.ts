@@ -41,6 +41,8 @@ export const patterns = {
   /** A place in a journal: decimal digits without leading zeros, exact as a number. */
   sequence: '^(0|[1-9][0-9]{0,14})$',
   sequenceCursor: '^(?:desc\\.)?(0|[1-9][0-9]{0,14})$',
+  /** A position in a list by time: milliseconds since 1970, and an id. */
+  timeCursor: '^[0-9]{1,17}_[0-9a-f-]{36}$',
   collection: '^[A-Za-z0-9_.:-]{1,64}$',
   /** A count of bytes: decimal digits without leading zeros, up to 2^53 - 1, which numbers hold exactly. */
   byteCount: `^(0|[1-9][0-9]{0,14}|${sameLengthUpTo('9007199254740991')})$`,
@@ -77,6 +79,12 @@ export const isStage = (text: string): boolean => stage.test(text)
 
 const printable = new RegExp(patterns.text, 'u')
 
+/** True for text without control characters and without halves of surrogate pairs. */
+export const isPrintable = (text: string): boolean => printable.test(text)
+
+/** True for text that both engines can hold and give back: no zero character, no halves of surrogate pairs. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+
 /** Characters as a person counts them: code points, not UTF-16 units. */
 const characters = (text: string): number => {
   let count = 0
@@ -94,7 +102,7 @@ export const pathFault = (path: string): string | null => {
     return `must have at most ${assetPathMaxCharacters} characters`
   if (path.includes('\\')) return 'must not contain a backslash'
   if (path.includes(':')) return 'must not contain a colon'
-  if (!printable.test(path)) return 'must not contain control characters or broken surrogates'
+  if (!isPrintable(path)) return 'must not contain control characters or broken surrogates'
   for (const segment of path.split('/')) {
     if (segment === '') return 'must not contain an empty segment (a leading, trailing or doubled slash)'
     if (segment === '.' || segment === '..') return `must not contain the segment ${JSON.stringify(segment)}`

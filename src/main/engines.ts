@@ -9,7 +9,7 @@ import { createSmallBodies, type SmallBodies } from '../content/ingest/small-bod
 import { withInline } from '../content/inline/inline.ts'
 import { createReclaimMeter, type ReclaimMeter } from '../content/reclaim/reclaim-meter.ts'
 import type { Database } from '../database/database.ts'
-import { migrate, requireSchema } from '../database/migrate.ts'
+import { currentSchema, migrate, requireSchema } from '../database/migrate.ts'
 import { migrations } from '../database/migrations/index.ts'
 import { openDatabase } from '../database/open.ts'
 import { insideTransaction } from '../database/scope.ts'
@@ -70,15 +70,15 @@ export const makeDataDir = async ({ databaseUrl, dataDir }: Settings): Promise<v
 }
 
 /**
- * Opens the engines and brings the schema up to date, which whoever only reads leaves to others. What is opened closes
- * with the stack, in reverse order.
+ * Opens the engines and brings the schema up to date, or to the one that is named, which whoever only reads leaves to
+ * others. What is opened closes with the stack, in reverse order.
  */
 export const openEngines = async (
   settings: Settings,
   log: Logger,
   environment: Environment,
   stack: AsyncDisposableStack,
-  { readOnly = false } = {},
+  { readOnly = false, schema }: { readonly readOnly?: boolean; readonly schema?: number } = {},
 ): Promise<Engines> => {
   const outages = new Outages(log)
   const { report } = outages
@@ -88,7 +88,10 @@ export const openEngines = async (
       openDatabase({ url: settings.databaseUrl, report, lost: endSuspect }),
     ),
   )
-  await (readOnly ? requireSchema : migrate)(database, migrations)
+  // A point that is older goes into tables as they were then.
+  const known =
+    schema === undefined || (await currentSchema(database)) > schema ? migrations : migrations.slice(0, schema)
+  await (readOnly ? requireSchema : migrate)(database, known)
   const store = withInline(guardBlobStore(await openBlobStore(settings, readOnly), insideTransaction), database)
   const freeSpace = watchFreeSpace(store, environment.clock, settings.freeSpaceReserveBytes)
   stack.defer(

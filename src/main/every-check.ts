@@ -9,7 +9,7 @@ import { checksOfSlices } from './slices.ts'
 
 /** All that `svc doctor` proves of a store. */
 export const checks: readonly Check<CheckedDeps>[] = [
-  { of: 'bytes, claims and counters', look: checkContent },
+  { of: 'bytes, claims and counters', look: checkContent, opensBytes: true },
   { of: 'JSON', look: ({ database }) => checkJson(database.reader) },
   { of: 'relations', look: ({ database }) => checkRelations(database.reader) },
   { of: 'numbers and names', look: ({ database }) => checkNumbers(database.reader) },

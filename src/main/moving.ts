@@ -2,7 +2,8 @@ import { openVaultDirectory } from '../adapters/vault-directory/vault-directory.
 import { lockFile } from '../database/sqlite/file-lock.ts'
 import { type Captured, type CaptureWish, capture } from '../features/operating/moving/capture.ts'
 import type { Progress } from '../features/operating/moving/progress.ts'
-import { type Restored, restore } from '../features/operating/moving/restore.ts'
+import type { Restored } from '../features/operating/moving/restore.ts'
+import { restoreExport } from '../features/operating/moving/restore-export.ts'
 import type { Vault } from '../ports/vault.ts'
 import type { Engines } from './engines.ts'
 import { everyCheck } from './every-check.ts'
@@ -17,4 +18,4 @@ export const exportTo = (engines: Engines, folder: string, wish: CaptureWish, pr
   capture({ ...engines, vault: openFolder(folder), program: programVersion() }, wish, progress)
 
 export const importFrom = (engines: Engines, folder: string, progress: Progress): Promise<Restored> =>
-  restore({ ...engines, vault: openFolder(folder), findings: () => everyCheck(engines) }, progress)
+  restoreExport({ ...engines, vault: openFolder(folder), findings: () => everyCheck(engines) }, progress)

@@ -4,15 +4,19 @@ import { refuseUnfinishedImport } from '../features/operating/moving/unfinished.
 import { type Environment, makeDataDir, openEngines } from './engines.ts'
 import { openKeys } from './keys-file.ts'
 import type { Logger } from './log.ts'
+import { startAgent } from './roles/agent.ts'
 import { startGateway } from './roles/api.ts'
 import { startWorker } from './roles/worker.ts'
 import type { Settings } from './settings/rules.ts'
 import { blaming } from './start-errors.ts'
+import { startWebhooks } from './webhooks/start.ts'
 
 /** Which parts of the service run in this process. */
 export interface Roles {
   readonly gateway: 'api' | 'reader' | null
   readonly worker: boolean
+  /** The backup agent, where the settings name a vault. */
+  readonly agent?: boolean
 }
 
 export interface Running {
@@ -35,7 +39,7 @@ export const run = async (
 ): Promise<Running> => {
   const stack = new AsyncDisposableStack()
   try {
-    const readOnly = roles.gateway === 'reader' && !roles.worker
+    const readOnly = roles.gateway === 'reader' && !roles.worker && roles.agent !== true
     const keys =
       roles.gateway === null
         ? []
@@ -47,6 +51,12 @@ export const run = async (
     if (roles.worker) {
       const worker = startWorker(engines)
       stack.defer(() => worker.stop())
+      const webhooks = await startWebhooks(engines)
+      stack.defer(() => webhooks.stop())
+    }
+    if (roles.agent === true) {
+      const agent = startAgent(engines)
+      stack.defer(() => agent.stop())
     }
     const hasOwner = () => anyAccount(engines.database.reader)
     const stop = () => stack.disposeAsync()

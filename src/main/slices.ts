@@ -23,12 +23,22 @@ import type { KeptKind } from '../features/lifecycle/policies/kept-kinds.ts'
 import { policies } from '../features/lifecycle/policies/slice.ts'
 import { promotion } from '../features/lifecycle/promotion/slice.ts'
 import { space } from '../features/lifecycle/space/slice.ts'
+import { backups } from '../features/operating/backups/slice.ts'
 import { discovery } from '../features/operating/discovery/slice.ts'
 import { frontPage } from '../features/operating/front-page/slice.ts'
 import { health } from '../features/operating/health/slice.ts'
+import { webhooks } from '../features/operating/webhooks/slice.ts'
 import { raw } from '../features/transfers/raw/slice.ts'
 import { uploads } from '../features/transfers/uploads/slice.ts'
 import type { JobKind } from '../jobs/enqueue.ts'
+import { lfsCatalog } from '../protocols/lfs/catalog/slice.ts'
+import { lfsLocks } from '../protocols/lfs/locks/slice.ts'
+import { lfs } from '../protocols/lfs/slice.ts'
+import { npmAccounts } from '../protocols/npm/accounts/slice.ts'
+import { npmAdvisories } from '../protocols/npm/advisories/slice.ts'
+import { npmPackages } from '../protocols/npm/packages/slice.ts'
+import { npm } from '../protocols/npm/slice.ts'
+import { npmVisibility } from '../protocols/npm/visibility/slice.ts'
 import { images } from '../protocols/oci/images/slice.ts'
 import { imagePromotion } from '../protocols/oci/promotion/slice.ts'
 import { imageRetention } from '../protocols/oci/retention/slice.ts'
@@ -62,8 +72,14 @@ export const resources = [
   [packages],
   [whereabouts],
   [feeds],
+  [backups],
+  [webhooks],
   [images, imageStages, imagePromotion, imageRetention],
+  [npmPackages],
   [oci],
+  [npm, npmAccounts, npmAdvisories, npmVisibility],
+  [lfsCatalog],
+  [lfs, lfsLocks],
 ] as const
 
 type Listed = (typeof resources)[number][number]

@@ -24,6 +24,27 @@ const runJobs = async (deps: UpkeepDeps, stopping: () => boolean): Promise<void>
     await runDueJobs(deps, { ...job, judge: (error) => job.judge(translate(error) ?? error) }, stopping)
 }
 
+/** The log is told of lines that somebody still needs. */
+const forgetLines = (deps: UpkeepDeps, stopping: () => boolean): Promise<void> =>
+  forgetOldLines(
+    {
+      ...deps,
+      linesNeeded: ({ repository, consumerAt, goneTo }) => {
+        if (goneTo === null)
+          deps.log.warn(
+            { event: 'journal.lines_held', repository, consumerAt },
+            'old lines of a journal are kept for a webhook that has not come to them; they go after thirty days more',
+          )
+        else
+          deps.log.error(
+            { event: 'journal.lines_lost', repository, consumerAt, goneTo },
+            'old lines of a journal were forgotten although a webhook has not come to them: its receiver failed for too long',
+          )
+      },
+    },
+    stopping,
+  )
+
 /**
  * What has to happen although nobody asks for it, each part for itself: that of the slices, and of the floors below
  * them.
@@ -57,6 +78,6 @@ export const everyUpkeep: readonly Upkeep<UpkeepDeps>[] = [
     everyMs: databaseGivesBackRunMs,
     run: giveBackRoom,
   },
-  { name: 'journals', what: 'the retention of journals', everyMs: retentionEveryMs, run: forgetOldLines },
+  { name: 'journals', what: 'the retention of journals', everyMs: retentionEveryMs, run: forgetLines },
   { name: 'jobs', what: 'the upkeep of jobs', everyMs: upkeepEveryMs, run: forgetJobs },
 ]

@@ -28,6 +28,8 @@ const points = faultPoints.filter((point) => point.startsWith('image-promotion.'
 /** What a promotion writes, and what nothing else touches while nobody asks. */
 const written = /^(?:oci_\w+|claims|counters|journal|repositories) /
 
+const undated = (row: string): string => row.replace(/"counted_on_at":"[^"]+"/, '')
+
 forEachEngine((engine) => {
   let site: Site
   let credential = ''
@@ -89,7 +91,8 @@ forEachEngine((engine) => {
           const left = await everything()
           if (!committed) assert.deepEqual(left, before)
           const told = await expect(promotion, committed ? 200 : 201)
-          if (committed) assert.deepEqual(await everything(), left, 'it was there already')
+          // Whoever asks counts on it from then on.
+          if (committed) assert.deepEqual((await everything()).map(undated), left.map(undated), 'it was there already')
           assert.deepEqual(told.json.stages, mode === 'move' ? ['released', 'tested'] : ['released'])
           for (const { digest, text } of all) {
             const got = await expect({ path: `/v2/far/${name}/manifests/${digest}` }, 200)

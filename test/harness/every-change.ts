@@ -3,6 +3,10 @@ import type { Ask } from './client.ts'
 import { expectAnswer } from './expect.ts'
 import { changesOfImages } from './image-changes.ts'
 import { digestOf } from './inspection.ts'
+import { knownPoint } from './known-points.ts'
+import { changesOfLfs } from './lfs-catalog.ts'
+import { changesOfNpmPackages } from './npm-changes.ts'
+import { changesOfNpmSignIns } from './npm-sign-ins.ts'
 import { publishPackage } from './packages.ts'
 import { fileOfParts, openSession, partOf, sendParts } from './parts.ts'
 import { createPerson, createRepository, grant, password, signIn } from './people.ts'
@@ -52,12 +56,29 @@ export const everyChange = async (catalog: Catalog): Promise<Readonly<Record<str
     ...(await changesOfKeys(place)),
     ...(await changesOfFiles(place)),
     ...images,
+    ...(await changesOfBackups(place)),
+    ...(await changesOfLfs({ service, credential: writer.token, keeper, repository: 'changing' })),
+    ...(await changesOfNpmPackages({ service, credential: writer.token, keeper, repository: 'changing' })),
     ...Object.fromEntries(
       ['deleteBlob', 'deleteImageManifest'].map((id) => [
         id,
         { method: 'DELETE', path: String(images[id]?.path), credential: keeper },
       ]),
     ),
+  }
+}
+
+const changesOfBackups = async ({ catalog: { service } }: Place): Promise<Record<string, Ask>> => {
+  const point = await knownPoint(service)
+  const asked = { credential: service.recoveryKey, headers: { 'idempotency-key': 'changing' } }
+  const retention = { daily: 7, weekly: 4, monthly: 6 }
+  const plan = { expectedRevision: 0, enabled: true, hour: 2, minute: 0, timezone: 'UTC', retention }
+  const path = (of: string): string => `/api/v1/backup/${of}`
+  return {
+    putBackupPlan: { ...asked, headers: {}, method: 'PUT', path: path('plan'), json: plan },
+    runBackup: { ...asked, method: 'POST', path: path('runs') },
+    verifyBackupPoint: { ...asked, method: 'POST', path: path(`points/${point}/verify`) },
+    pinBackupPoint: { ...asked, headers: {}, method: 'PUT', path: path(`points/${point}/pin`), json: { pinned: true } },
   }
 }
 
@@ -81,6 +102,7 @@ const changesOfPeople = async ({ catalog }: Place): Promise<Record<string, Ask>>
   await createRepository(service, 'doomed')
   const logout = await signIn(service, one.name)
   return {
+    ...(await changesOfNpmSignIns(service, one)),
     login: { path: '/api/v1/auth/login', json: { name: one.name, password } },
     register: { path: '/api/v1/auth/register', json: { name: 'registered', password } },
     logout: { method: 'POST', path: '/api/v1/auth/logout', credential: logout },

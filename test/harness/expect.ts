@@ -14,8 +14,8 @@ export const expectAnswer = async (
   return told
 }
 
-/** The reason code of a failure, which protocols of others tell in a list of errors. */
-export const reasonOf = ({ json }: Told): string => json.errors?.[0].detail.reason ?? json.code
+/** The reason code of a failure, which protocols of others tell in a list of errors, or as what they call it. */
+export const reasonOf = ({ json }: Told): string => json.errors?.[0].detail.reason ?? json.reason ?? json.code
 
 export const assertAnswer = (request: Ask, told: Told, status: number, code?: string): void => {
   const what = `${methodOf(request)} ${request.path}: ${told.text.slice(0, 400)}`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hour, minute } from '../../src/kernel/units.ts'
 import type { Ask, Told } from './client.ts'
 import { expectAnswer } from './expect.ts'
-import { described, imageType, indexType, manifestOf, type Pushed, pusher } from './images.ts'
+import { described, indexType, manifestOf, type Pushed, pusher } from './images.ts'
 import type { PolicyBench, PolicyPlace } from './policies.ts'
 import { inDatabase } from './rows.ts'
 
@@ -76,7 +76,7 @@ export class ImagePlace {
 
   /** An index of images, under a tag. */
   async index(name: string, tag: string, children: readonly Pushed[]): Promise<Pushed> {
-    const manifests = children.map(({ text }) => described(text, imageType))
+    const manifests = children.map(({ text, type }) => described(text, type))
     const index = manifestOf({ manifests, annotations: { tag } }, indexType)
     await this.tag(name, index, tag)
     return index

@@ -300,8 +300,9 @@ export class ImageWalk {
   async #compareReferrers(place: Place, digest: string): Promise<void> {
     const path = this.at(place, `referrers/${digest}`)
     const referrers = place.model.image(place.name).referrers(digest)
-    const expected = referrers.map(({ of, by512 }) => ({
-      ...{ mediaType: of.mediaType, digest: by512 ? of.sha512 : of.sha256, size: of.bytes.byteLength },
+    const algorithm = digest.startsWith('sha512:') ? 'sha512' : 'sha256'
+    const expected = referrers.map(({ of }) => ({
+      ...{ mediaType: of.mediaType, digest: of[algorithm], size: of.bytes.byteLength },
       ...(of.artifactType === null ? {} : { artifactType: of.artifactType }),
       ...(Object.keys(of.annotations ?? {}).length === 0 ? {} : { annotations: of.annotations }),
     }))

@@ -27,7 +27,7 @@ export interface Recipe extends Bytes {
   readonly subject: string | null
 }
 
-/** Something that is there; its SHA-512 is known once somebody called it by that. */
+/** Something that is there; the SHA-512 of a blob is known once somebody called it by that, of a manifest always. */
 interface Kept {
   by512: boolean
   /** Since when nothing needs it; null while something does. */
@@ -108,9 +108,8 @@ export class ModelledRepository {
   }
 
   /** What of a manifest is not here. */
-  missing(name: string, { sha256: digest, blobs, children }: Recipe): string[] {
+  missing(name: string, { blobs, children }: Recipe): string[] {
     const image = this.image(name)
-    if (image.manifests.has(digest)) return []
     return [
       ...blobs.filter((each) => this.blob(each) === undefined),
       ...children.filter((each) => image.find(each) === undefined),
@@ -119,10 +118,9 @@ export class ModelledRepository {
 
   push(name: string, of: Recipe, algorithm: Algorithm, tags: readonly string[], now: number): void {
     const { manifests, tags: tagged } = this.image(name)
-    this.countOn(of, algorithm, now)
-    const there = manifests.get(of.sha256) ?? { of, by512: false, unusedSince: now }
+    this.countOn(of, 'sha512', now)
+    const there = manifests.get(of.sha256) ?? { of, by512: true, unusedSince: now }
     manifests.set(of.sha256, there)
-    there.by512 ||= algorithm === 'sha512'
     if (there.unusedSince !== null) there.unusedSince = now
     for (const tag of tags) tagged.set(tag, { digest: of.sha256, algorithm })
     this.#settle(now, now)

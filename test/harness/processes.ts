@@ -104,8 +104,9 @@ export const runProgram = async (
   command: string,
   args: readonly string[],
   environment?: Environment,
+  options?: { readonly cwd?: string },
 ): Promise<End & { stdout: string; stderr: string }> => {
-  const program = startProgram(command, args, environment)
+  const program = startProgram(command, args, environment, options)
   const end = await program.ended
   return { ...end, stdout: program.stdout(), stderr: program.stderr() }
 }

@@ -98,10 +98,17 @@ export const planFaults = async (
   smallRows: number,
 ): Promise<string[]> => {
   const each = [...new Map(queries.map((query) => [query.sql, query])).values()]
-  return databaseUrl.startsWith('sqlite:')
+  const faults = databaseUrl.startsWith('sqlite:')
     ? sqliteFaults(databaseUrl.slice('sqlite:'.length), each)
-    : onServer(databaseUrl, (client) => postgresFaults(client, each, smallRows))
+    : await onServer(databaseUrl, (client) => postgresFaults(client, each, smallRows))
+  return [...faults, ...each.filter(goesOnByOr).map(({ sql }) => `a page that begins at the beginning: ${sql}`)]
 }
+
+/**
+ * A page behind a row that is told as "this column is beyond, or it is the same and that one is beyond": no engine
+ * finds where to begin in an index by that.
+ */
+const goesOnByOr = ({ sql }: IssuedQuery): boolean => /("\w+"(?:\."\w+")?) [<>] (?:\?|\$\d+) or \(\1 = /.test(sql)
 
 const sqliteFaults = (path: string, queries: readonly IssuedQuery[]): string[] => {
   const database = new DatabaseSync(path, { readOnly: true })

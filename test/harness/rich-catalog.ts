@@ -1,15 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { setQuota } from '../../src/features/lifecycle/policies/policy.ts'
+import { takeSubscription } from '../../src/features/operating/webhooks/standing.ts'
 import { Catalog } from './catalog.ts'
 import type { Ask } from './client.ts'
 import type { TestEngine } from './engines.ts'
 import { expectAnswer } from './expect.ts'
 import { byEngine } from './kept-inline.ts'
+import { pushRichLfs } from './lfs-catalog.ts'
 import { addPackage } from './packages.ts'
 import { fileOfParts, openSession, sendParts } from './parts.ts'
 import { createRepository, grant } from './people.ts'
 import { newFile, openUpload, sendContent } from './publishing.ts'
 import { pushRichImages } from './rich-images.ts'
+import { publishRichNpmPackages } from './rich-npm.ts'
 import { startService } from './service.ts'
 import { activeKey, binding, createServiceAccount, issueKey } from './service-keys.ts'
 import { until } from './until.ts'
@@ -36,6 +39,12 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
   await catalog.expect(
     { method: 'PUT', path: '/cleanup', credential: keeper, json: { expectedRevision: 0, graceHours: 100 } },
     200,
+  )
+
+  await takeSubscription(
+    { database: catalog.inspection.database, clock: service.clock },
+    { id: 'builds', repository: 'one', url: 'https://hooks.example.org/svc', actions: ['artifact.publish'] },
+    'a worker',
   )
 
   // Paths with history, an empty file, one of bytes that are no text, and one of several parts' length.
@@ -105,6 +114,8 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
   await expect({ method: 'DELETE', path: cancelled }, 200)
 
   const images = await pushRichImages(catalog)
+  const lfs = await pushRichLfs(catalog)
+  const npmPackages = await publishRichNpmPackages(catalog)
   const token = (await expect({ path: '/api/v1/auth/tokens', json: { name: 'script', scope: 'read' } }, 201)).json.token
   await expect({ path: '/api/v1/auth/me', credential: token }, 200)
   // Written down a moment after the answer: what is told of the token later is the same each time.
@@ -139,6 +150,10 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
   const withToken = (path: string): Ask => ({ path: catalog.base + path, credential: token })
   const questions = {
     listOperations: [asWriter('/api/v1/operations')],
+    getBackupStatus: [asOwner('/backup/status')],
+    getBackupPlan: [asOwner('/backup/plan')],
+    listBackupJobs: [asOwner('/backup/jobs')],
+    listBackupPoints: [asOwner('/backup/points')],
     getCapabilities: [asWriter('/api/v1/capabilities')],
     getOpenApi: [asWriter('/api/v1/openapi.json')],
     getPermissions: [
@@ -165,6 +180,7 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
     getAccessGroup: groups.map(({ id }: { id: string }) => asOwner(`/access-groups/${id}`)),
     listAccessGroups: [asOwner('/access-groups')],
     listSecurityAudit: [asOwner('/security-audit')],
+    listWebhooks: [asOwner('/webhooks')],
     explainAccess: ['artifact.delete', 'content.read'].map((action) =>
       asOwner(`/access/explain?caller=${writer.name}&repository=one&action=${action}`),
     ),
@@ -216,6 +232,8 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
     listPackages: [here(packages), here(`${packages}?name=TOOL&sort=version`)],
     resolvePackage: [here(`${packages}/resolve?${newest}`)],
     ...images,
+    ...lfs,
+    ...npmPackages,
   }
   return { catalog, questions, deleted, pending }
 }

@@ -52,7 +52,7 @@ export const startServiceApart = async (
   engine: TestEngine,
   options: ServiceApartOptions = {},
 ): Promise<ServiceApart> => {
-  const { on, roles = { gateway: 'api', worker: true } } = options
+  const { on, roles = { gateway: 'api', worker: true, agent: true } } = options
   const dataDir = on?.dataDir ?? (await mkdtemp(join(tmpdir(), 'svc-data-')))
   const databaseUrl = on?.databaseUrl ?? (await engine.freshDatabaseUrl())
   const blobStoreUrl = on?.blobStoreUrl ?? (options.onDisk === true ? '' : ((await engine.freshBlobStoreUrl()) ?? ''))

@@ -69,7 +69,7 @@ export interface TestService {
 /** What is enough for whoever only asks: services in a process of their own are this as well. */
 export type Answering = Pick<TestService, 'ask' | 'recoveryKey'>
 
-const everything: Roles = { gateway: 'api', worker: true }
+const everything: Roles = { gateway: 'api', worker: true, agent: true }
 
 /** Boots the real service on a fresh data directory and database. One line in a test; call `stop` when done. */
 export const startService = async (engine: TestEngine, options: ServiceOptions = {}): Promise<TestService> => {

@@ -231,6 +231,21 @@ export const tamperings = (engine: 'sqlite' | 'postgres'): readonly Tampering[] 
     /is not what its claim says/,
   ],
   [
+    'an object of Git LFS whose claim is another',
+    ['update lfs_objects set size = size + 1'],
+    /the object .+ of Git LFS has no claim on its bytes that fits it/,
+  ],
+  [
+    'an object that is deleted and counts as there',
+    ["update lfs_objects set deleted_at = '2026' where deleted_at is null"],
+    /the object .+ of Git LFS has no claim on its bytes that fits it/,
+  ],
+  [
+    'bytes that are held for no object',
+    ["update claims set holder = 'lfs-object' where id in (select max(id) from artifacts)"],
+    /neither an object of Git LFS nor an upload/,
+  ],
+  [
     'a blob of images whose claim is another',
     ['update oci_blobs set size = size + 1'],
     /the blob .+ of images has no live claim on its bytes/,
@@ -285,6 +300,11 @@ export const tamperings = (engine: 'sqlite' | 'postgres'): readonly Tampering[] 
     'a manifest that leads to another layer',
     ["update oci_references set digest = 'sha256:0' where role = 'layer' and blob_id is not null"],
     /leads to other bytes than it names/,
+  ],
+  [
+    'a manifest without a layer that is here',
+    ["update oci_references set blob_id = null where role = 'layer' and blob_id is not null"],
+    /is without bytes that it names and its repository has/,
   ],
   [
     'a tag that was moved behind its history',

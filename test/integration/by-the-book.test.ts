@@ -169,7 +169,15 @@ forEachEngine((engine) => {
 
   it('every header of an operation that says one thing is refused when it stands twice', async () => {
     const { service } = rich.catalog
-    const ofLists = ['accept', 'if-match', 'if-none-match', 'content-digest', 'repr-digest']
+    const ofLists = [
+      'accept',
+      'accept-encoding',
+      'if-match',
+      'if-none-match',
+      'content-digest',
+      'content-encoding',
+      'repr-digest',
+    ]
     const names = new Set(catalogue().flatMap(({ headers }) => Object.keys(headers.properties)))
     assert.ok(names.size > 10)
     for (const name of [...names, 'Host', 'Authorization'].filter((each) => !ofLists.includes(each))) {

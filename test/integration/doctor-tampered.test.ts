@@ -27,6 +27,12 @@ class TakenBack extends Error {}
  * against.
  */
 const lookedAtOtherwise = {
+  backup_agents: 'it is of the moment',
+  backup_damage: 'names of files of a vault, of which none need be known',
+  backup_jobs: 'it tells what was done, also of points that are gone',
+  backup_plan: 'one row, which nothing else repeats',
+  backup_points: 'the agent holds them against the vault',
+  backup_shares: 'it tells what was read of a vault',
   counters: 'each is counted again',
   download_gateways: 'it is of the moment',
   download_queue: 'a secret',
@@ -55,9 +61,11 @@ forEachEngine((engine) => {
     await database.transaction(async (tx) => {
       for (const statement of [
         sql`insert into journal_cursors (repository, name, sequence, moved_at) values ('one', 'webhook:x', 1, '2026')`,
+        sql`insert into webhooks (id, repository, host, actions, created_at, named_at) values ('x', 'one', 'example.org', '[]', '2026', '2026')`,
         sql`insert into removals (name, size, begun_at, tries, due_at) values ('x', 1, '2026', 0, '2026')`,
         sql`insert into removal_notes (name, repository, artifact_id) values ('x', 'one', 'x')`,
         sql`insert into reclaim_notes (sha256, repository, artifact_id) select sha256, 'one', id from deleted_artifacts`,
+        sql`insert into npm_taken_versions (repository, name, version, released_at) values ('one', 'x', '1.0.0', '2026')`,
         sql`update storage_policies set enabled = 1, key_id = (select max(id) from service_keys) where repository = 'one'`,
       ])
         await statement.execute(tx)
@@ -95,7 +103,7 @@ forEachEngine((engine) => {
       snapshot: { value: (work: (q: Queries) => Promise<unknown>) => work(tx) },
     })
     const said: string[] = []
-    for (const check of checks.slice(1))
+    for (const check of checks.filter(({ opensBytes }) => opensBytes !== true))
       for await (const { kind, text } of findingsOf(check, { ...rich.catalog.inspection, database: within }))
         if (kind === 'damage') said.push(text)
     return said
@@ -121,7 +129,7 @@ forEachEngine((engine) => {
     for (const relation of relations) {
       const { table } = relation
       const column = relation.columns.at(-1) ?? ''
-      const numeric = column === 'revision' || column === 'source_revision'
+      const numeric = ['revision', 'source_revision', 'piece'].includes(column)
       const named = relation.columns.join()
       const change = `update ${table} set ${column} = ${numeric ? '999' : `'${nobody}'`} where (${named}) in (
         select ${named} from ${table} where ${column} is not null limit 1)`
@@ -177,14 +185,17 @@ forEachEngine((engine) => {
       assert.equal(jsonColumns.length, columns.length + 3)
     })
 
-    for (const [what, text, of] of [
-      ['is named in each column, and ends no other check', '{', () => true],
-      ['that is of another kind as well', '7', () => true],
-      ['and what is no text among texts', '', ({ ofStrings }: { ofStrings: boolean }) => ofStrings],
+    const ofTexts = ({ ofStrings }: { ofStrings: boolean }): boolean => ofStrings
+    for (const [what, array, object, of] of [
+      ['is named in each column, and ends no other check', '{', '{', () => true],
+      ['that is of another kind as well', '7', '7', () => true],
+      ['and what is no text among texts', '[1]', '{"a":1}', ofTexts],
+      ['and a zero character among texts', '["\\u0000"]', '{"a":"\\u0000"}', ofTexts],
+      ['and half of a surrogate pair', '["\\\\ \\ud800"]', '{"\\uDFFF":""}', ofTexts],
     ] as const)
       it(what, async () => {
         const columns = jsonColumns.filter(of)
-        const wrong = (form: string): string => (text !== '' ? text : form === 'array' ? '[1]' : '{"a":1}')
+        const wrong = (form: string): string => (form === 'array' ? array : object)
         const said = await whenTampered(
           run(
             ...columns.map(

@@ -16,7 +16,7 @@ after(closeConnections)
 const ofTheProcess = ['getLiveness', 'getHealthStatus', 'getReadiness', 'getMetrics', 'getOverview']
 
 /** Uploads that are under way are nothing that a catalog has. */
-const ofUploads = ['getBlobUpload']
+const ofUploads = ['getBlobUpload', 'getLfsUpload']
 
 /** It says a credential again that was just sent. */
 const ofTheRequest = ['getRegistryToken']

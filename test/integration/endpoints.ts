@@ -6,6 +6,8 @@ const repository = '/api/v1/repositories/{repository}'
 const artifact = `${repository}/artifacts/{id}`
 const images = `${repository}/images`
 const image = '/v2/{repository}/{name}'
+const npm = '/npm/{repository}/-'
+const npmPackage = '/npm/{repository}/{package}'
 
 export const specifiedEndpoints: readonly string[] = [
   // Health and discovery
@@ -156,6 +158,7 @@ export const endpointsOfOurs: readonly string[] = [
   'GET /api/v1/access/who',
   'GET /api/v1/access/repositories',
   'GET /api/v1/security-audit',
+  'GET /api/v1/webhooks',
   'GET /api/v1/api-keys/{id}',
   'GET /api/v1/api-keys/{id}/delegations',
   'GET /api/v1/service-accounts/{id}/audit',
@@ -200,6 +203,60 @@ export const endpointsOfOurs: readonly string[] = [
   `DELETE ${image}/manifests/{reference}`,
   `GET ${image}/tags/list`,
   `GET ${image}/referrers/{digest}`,
+  // npm packages.
+  `GET ${repository}/npm/packages`,
+  `GET ${repository}/npm/versions`,
+  `GET ${repository}/npm/versions/deleted`,
+  `GET ${repository}/npm/version`,
+  `POST ${repository}/npm/versions/restore`,
+  // The registry of npm.
+  'GET /npm/{repository}',
+  `GET ${npm}/ping`,
+  `GET ${npm}/whoami`,
+  `GET ${npm}/user/{user}`,
+  `PUT ${npm}/user/{user}`,
+  `DELETE ${npm}/user/token/{token}`,
+  `POST ${npm}/v1/login`,
+  `GET ${npm}/v1/login/{ticket}`,
+  `POST ${npm}/v1/login/{ticket}`,
+  `GET ${npm}/v1/login/{ticket}/done`,
+  `GET ${npm}/npm/v1/user`,
+  `GET ${npm}/npm/v1/tokens`,
+  `POST ${npm}/npm/v1/tokens`,
+  `DELETE ${npm}/npm/v1/tokens/token/{key}`,
+  `POST ${npm}/npm/v1/security/advisories/bulk`,
+  `GET ${npm}/package/{package}/visibility`,
+  `GET ${npm}/package/{package}/collaborators`,
+  `POST ${npm}/package/{package}/access`,
+  // Git LFS.
+  `GET ${repository}/lfs/objects`,
+  `DELETE ${repository}/lfs/objects/{oid}`,
+  `GET ${repository}/lfs/deleted-objects`,
+  `POST ${repository}/lfs/deleted-objects/{oid}/restore`,
+  `GET ${repository}/lfs/settings`,
+  `PUT ${repository}/lfs/settings`,
+  'GET /lfs/{repository}/{subPath}/locks',
+  'POST /lfs/{repository}/{subPath}/locks',
+  'POST /lfs/{repository}/{subPath}/locks/verify',
+  'POST /lfs/{repository}/{subPath}/locks/{id}/unlock',
+  'POST /lfs/{repository}/{subPath}/objects/batch',
+  'GET /lfs/{repository}/objects/{oid}/content',
+  'PUT /lfs/{repository}/objects/{oid}/content',
+  'GET /lfs/{repository}/objects/{oid}/rest',
+  'PATCH /lfs/{repository}/objects/{oid}/rest',
+  'POST /lfs/{repository}/objects/{oid}/check',
+  `GET ${npmPackage}`,
+  `PUT ${npmPackage}`,
+  `GET ${npmPackage}/{version}`,
+  `GET ${npmPackage}/-/{file}`,
+  `PUT ${npmPackage}/-rev/{revision}`,
+  `DELETE ${npmPackage}/-rev/{revision}`,
+  `DELETE ${npmPackage}/-/{file}/-rev/{revision}`,
+  'GET /npm/{repository}/-/package/{package}/dist-tags',
+  'PUT /npm/{repository}/-/package/{package}/dist-tags/{tag}',
+  'DELETE /npm/{repository}/-/package/{package}/dist-tags/{tag}',
+  'GET /npm/{repository}/-/v1/search',
+  'GET /npm/{repository}/-/npm/v1/attestations/{version}',
 ]
 
 /** A row with the names of its parameters left out. */

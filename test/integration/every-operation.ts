@@ -8,13 +8,29 @@ import type { Ask, Told } from '../harness/client.ts'
 import type { TestEngine } from '../harness/engines.ts'
 import { reasonOf } from '../harness/expect.ts'
 import { digestOf } from '../harness/inspection.ts'
+import { npmPublisher, publishAttested } from '../harness/npm-packages.ts'
+import { beginSignIn } from '../harness/npm-sign-ins.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { upack } from '../harness/zip.ts'
 
 /** Anyone may call these. May only shrink, or grow with a reason in the declaration that a reader accepts. */
-export const open = ['getLiveness', 'getHealthStatus', 'login', 'register', 'getAuthOptions', 'getFrontPage', 'getIcon']
+export const open = [
+  'getLiveness',
+  'getHealthStatus',
+  'login',
+  'register',
+  'getAuthOptions',
+  'getFrontPage',
+  'getIcon',
+  'pingNpmRegistry',
+  'putNpmUser',
+  'beginNpmSignIn',
+  'getNpmSignInPage',
+  'confirmNpmSignIn',
+  'collectNpmSignIn',
+]
 
 /** Any valid credential may call these, so that none gets 403. */
 export const forAnyCredential = [
@@ -34,6 +50,12 @@ export const forAnyCredential = [
   'getRegistryVersion',
   'getRegistryToken',
   'listImages',
+  'getNpmWhoami',
+  'endNpmToken',
+  'getNpmProfile',
+  'listNpmTokens',
+  'createNpmToken',
+  'revokeNpmToken',
 ]
 
 /** Whoever is signed in may call these for themselves; keys get 403. */
@@ -87,6 +109,25 @@ export const forEveryReader = [
   'listTagMoves',
   'getImageManifest',
   'listImageReferrers',
+  'getNpmUser',
+  'listNpmAdvisories',
+  'getNpmVisibility',
+  'listNpmCollaborators',
+  'getNpmRegistry',
+  'getLfsObject',
+  'listLfsObjects',
+  'listLfsLocks',
+  'getLfsSettings',
+  'getPackument',
+  'getNpmManifest',
+  'getNpmTarball',
+  'listDistTags',
+  'searchNpmPackages',
+  'getAttestations',
+  'listNpmPackages',
+  'listNpmVersions',
+  'listDeletedNpmVersions',
+  'getNpmVersion',
 ]
 
 export const operations = catalogue()
@@ -101,10 +142,21 @@ export const samples: Readonly<Record<string, string>> = {
   name: 'some/image',
   digest: `sha256:${digestOf('layer')}`,
   reference: 'latest',
+  user: 'org.couchdb.user:reader',
+  subPath: 'team/app',
+  oid: digestOf('object'),
+  package: 'some-package',
+  version: '1.0.0',
+  file: 'some-package-1.0.0.tgz',
+  tag: 'beta',
+  revision: '1-0',
 }
 
 /** Ids of things that are there, by operation and name of the path parameter. */
 export const present: Record<string, Record<string, string>> = {}
+
+/** What is asked of them besides, by operation. */
+export const presentQueries: Record<string, string> = {}
 
 export const pathOf = (
   operation: Operation,
@@ -223,6 +275,15 @@ export const everyOperation = (engine: TestEngine) => {
       const told = await service.ask({ ...request, credential })
       assert.equal(told.status, 201, told.text)
     }
+    const object = {
+      method: 'PUT',
+      path: `/lfs/releases/objects/${samples['oid']}/content`,
+      body: 'object',
+      credential,
+    }
+    assert.equal((await service.ask(object)).status, 200)
+    const npm = npmPublisher(service, credential)
+    await publishAttested(npm, { name: 'some-package', version: '1.0.0' }, 'stable')
     for (const { id, path } of operations) {
       const kinds: [RegExp, string][] = [
         [/^.api.v1.service-accounts/, account.json.id],
@@ -234,7 +295,14 @@ export const everyOperation = (engine: TestEngine) => {
         [/^.api.v1.jobs/, job.json.id],
       ]
       const one = kinds.find(([kind]) => kind.test(path))?.[1] ?? put.json.artifact.id
-      present[id] = { id: one, userId: reader.id, accountId: account.json.id }
+      const attested: Record<string, string> = id === 'getAttestations' ? { version: 'some-package@1.0.0' } : {}
+      present[id] = { id: one, userId: reader.id, accountId: account.json.id, ...attested }
+    }
+    const { page, done } = await beginSignIn(service)
+    for (const [id, path] of Object.entries({ getNpmSignInPage: page, collectNpmSignIn: done })) {
+      const { pathname, searchParams } = new URL(path, service.url)
+      present[id] = { ticket: /login\/([^/]+)/.exec(pathname)?.[1] ?? '' }
+      presentQueries[id] = searchParams.toString()
     }
   })
   after(() => service.stop())

@@ -7,16 +7,22 @@ import {
   exampleId,
   exampleRepository,
   exampleRequest,
+  missedObject,
   unwantedIndex,
+  unwantedObject,
 } from '../../scripts/reference/examples.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { repositoryActions } from '../../src/kernel/actions.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
+import { putLfsObject } from '../../src/protocols/lfs/operations.ts'
 import { putManifest } from '../../src/protocols/oci/operations.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
 import { onSqlite } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { digestOf } from '../harness/inspection.ts'
+import { knownPoint } from '../harness/known-points.ts'
+import { npmPublisher, publishAttested } from '../harness/npm-packages.ts'
+import { beginSignIn } from '../harness/npm-sign-ins.ts'
 import { publishPackage } from '../harness/packages.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, openUpload, publish } from '../harness/publishing.ts'
@@ -74,10 +80,30 @@ onSqlite((engine) => {
     const published = await publishPackage(service, key, exampleRepository, { name: 'hello', version: '1.0.0' })
     const register = `/api/v1/repositories/${exampleRepository}/artifacts/${published}/package`
     assert.equal((await service.ask({ method: 'POST', path: register, credential: key })).status, 200)
+    await publishAttested(
+      npmPublisher(service, key, exampleRepository),
+      { name: 'hello', version: '1.0.0' },
+      'unneeded',
+    )
+    await npmPublisher(service, key, exampleRepository).publish({ name: 'unwanted', version: '1.0.0' })
+    await npmPublisher(service, key, exampleRepository).publish({ name: 'brought-back', version: '1.0.0' })
+    const away = `/npm/${exampleRepository}/brought-back/-/brought-back-1.0.0.tgz/-rev/0`
+    await expectAnswer(service, { method: 'DELETE', path: away, credential: key }, 200)
     for (const body of ['hello', '{}']) {
       const path = `/v2/${exampleRepository}/hello/blobs/uploads/?digest=sha256:${digestOf(body)}`
       await expectAnswer(service, { method: 'POST', path, credential: key, body }, 201)
     }
+    const { path: object } = exampleRequest(putLfsObject)
+    await expectAnswer(service, { method: 'PUT', path: object, credential: key, body: 'hello' }, 200)
+    const push = (bytes: string): Ask => ({
+      method: 'PUT',
+      path: `/lfs/${exampleRepository}/objects/${digestOf(bytes)}/content`,
+      credential: key,
+      body: bytes,
+    })
+    for (const bytes of [unwantedObject, missedObject]) await expectAnswer(service, push(bytes), 200)
+    const missed = `/api/v1/repositories/${exampleRepository}/lfs/objects/${digestOf(missedObject)}`
+    await expectAnswer(service, { method: 'DELETE', path: missed, credential: key }, 204)
     const index = exampleRequest(putManifest)
     for (const [tag, body] of [
       ['latest', String(index.body)],
@@ -114,6 +140,15 @@ onSqlite((engine) => {
         ? await publishPackage(service, key, exampleRepository, { name: freshName('package'), version: '1.0.0' })
         : await publish(service, key, exampleRepository, newFile(freshName('file'), freshName('bytes'))),
     uploads: ({ id, path }) => (path.startsWith('/v2') ? blobUpload() : uploadWithBytes(id.startsWith('complete'))),
+    locks: async () => {
+      const path = `/lfs/${exampleRepository}/team/app/locks`
+      const body = JSON.stringify({ path: freshName('file') })
+      return (await expectAnswer(service, { method: 'POST', path, credential: key, body }, 201)).json.lock.id
+    },
+    '-rev': async ({ id }) => {
+      const path = `/npm/${exampleRepository}/${id === 'deletePackage' ? 'unwanted' : 'hello'}`
+      return (await expectAnswer(service, { path, credential: key }, 200)).json._rev
+    },
     users: async () => (await newPerson()).id,
     members: async () => (await newPerson()).id,
     'access-groups': async () => {
@@ -125,6 +160,10 @@ onSqlite((engine) => {
       return (await service.ask({ path: '/api/v1/auth/tokens', credential, json: { name: freshName('token') } })).json
         .id
     },
+    token: async () =>
+      (await service.ask({ path: '/api/v1/auth/tokens', credential: owner.token, json: { name: freshName('token') } }))
+        .json.id,
+    points: () => knownPoint(service),
     'service-accounts': async () => (await createServiceAccount(service, bindings)).id,
     delegations: async () => (await createServiceAccount(service, bindings)).id,
     'api-keys': async () =>
@@ -151,18 +190,27 @@ onSqlite((engine) => {
     return whole
   }
 
+  /** A sign-in by a browser that was begun, where an operation is about one. */
+  const isOfSignIn = ({ path }: Operation): boolean => path.includes('{ticket}')
+  const signInPath = async ({ path }: Operation): Promise<string> => {
+    const { page, done } = await beginSignIn(service)
+    return path.endsWith('/done') ? done : page
+  }
+
   const credentialFor = async ({ access, id }: Operation): Promise<string | null> => {
     if (access.kind === 'anyone') return null
     if (access.kind === 'repository' || access.kind === 'own-job') return key
     if (id === 'changePassword') return (await newPerson()).token
-    if (access.kind === 'session') return owner.token
+    // What npm asks a person for.
+    if (access.kind === 'session' || id.endsWith('NpmToken')) return owner.token
     if (access.kind !== 'own-key') return service.recoveryKey
     const account = await createServiceAccount(service, bindings)
     return (await issueKey(service, account.id, { bindings })).secret
   }
 
   const asked = async (operation: Operation): Promise<Ask> => {
-    const { method, path, headers, body } = exampleRequest(operation)
+    const { method, headers, body, ...example } = exampleRequest(operation)
+    const path = isOfSignIn(operation) ? await signInPath(operation) : example.path
     const common = { method, path: await withIds(operation, path), headers, credential: await credentialFor(operation) }
     if (body === null) return common
     return { ...common, body: typeof body === 'string' ? body : await withIds(operation, JSON.stringify(body)) }

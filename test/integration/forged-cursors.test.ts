@@ -12,6 +12,7 @@ import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { indexType, manifestOf, pusher } from '../harness/images.ts'
+import { npmPublisher } from '../harness/npm-packages.ts'
 import { createServiceAccount } from '../harness/service-keys.ts'
 
 after(closeConnections)
@@ -57,6 +58,9 @@ const forgeries: Readonly<Record<string, readonly Forgery[]>> = {
     inOrder(order, ['search', order, {}], ['one', '']),
   ]),
   listDeletedArtifacts: ['asc', 'desc'].map((order) => inOrder(order, ['deleted', 'one', order], [time, id])),
+  listDeletedLfsObjects: ['asc', 'desc'].map((order) =>
+    inOrder(order, ['deleted-lfs-objects', 'one', order], [time, id]),
+  ),
   listRemovedPaths: [{ ...inOrder('', ['removed', 'one', ''], ['some/path']), query: '' }],
   listAssetPage: [
     ofPaths((path) => pathCursor('one', '', path)),
@@ -72,6 +76,9 @@ const forgeries: Readonly<Record<string, readonly Forgery[]>> = {
   ],
   listRemovedTags: [ofImages('', ['removed tags', 'one', 'some/image'], [time, 'latest'])],
   listImageReferrers: [ofImages('', ['referrers', 'one', 'some/image', digest, null], [digest])],
+  listNpmPackages: [ofImages('', ['npm packages', 'one', ''], ['plain'])],
+  listNpmVersions: [ofImages('', ['npm versions', 'one', 'plain'], ['1'])],
+  listDeletedNpmVersions: [ofImages('', ['deleted npm versions', 'one', 'plain'], ['1'])],
   listImageStages: [
     {
       query: 'stage=tested&',
@@ -112,7 +119,7 @@ const plain = [
 ].concat('desc.999999999999999', 'ffffffff-ffff-ffff-ffff-ffffffffffff', `${id}/\0`, `${id}/tested`, 'zz:zz', "'", '-1')
 
 /** What lists are about, where their query says so. */
-const named = { repository: 'one', image: 'some/image', reference: 'latest', digest }
+const named = { repository: 'one', package: 'plain', image: 'some/image', reference: 'latest', digest }
 
 const isOpaque = (query: object): boolean => JSON.stringify(query).includes(JSON.stringify(patterns.opaqueCursor))
 const listings = catalogue().filter(({ query }) => 'after' in query.properties)
@@ -130,6 +137,7 @@ forEachEngine((engine) => {
       expectAnswer(catalog.service, { credential: catalog.writer.token, ...given }, status),
     )
     await pushManifest('one/some/image', index, 'latest')
+    await npmPublisher(catalog.service, catalog.writer.token, 'one').publish({ name: 'plain', version: '1.0.0' })
     ids = { repository: 'one', assetPath: 'some/', id: await catalog.published() }
     serviceAccount = account.id
   })

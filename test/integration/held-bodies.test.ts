@@ -47,6 +47,9 @@ const watched = [
   'group_grants',
   'group_members',
   'journal',
+  'lfs_locks',
+  'lfs_objects',
+  'lfs_settings',
   'link_keys',
   'oci_blobs',
   'oci_manifests',
@@ -200,7 +203,13 @@ forEachEngine((engine) => {
      */
     const pathOf = async (operation: Operation, holder: Holder): Promise<string> => {
       const { access, path } = operation
-      const named: Record<string, string> = { repository, stage: 'tested', index: '0', assetPath: 'a/b' }
+      const named: Record<string, string> = {
+        repository,
+        stage: 'tested',
+        index: '0',
+        assetPath: 'a/b',
+        oid: digestOf(content),
+      }
       if (path.startsWith('/v2')) return pathOfImage(operation, holder)
       if (access.kind === 'administration') named['id'] = access.of === 'service-key' ? target.keyId : target.id
       else if (operation.body.kind === 'stream' && path.includes('{id}')) {
@@ -208,7 +217,10 @@ forEachEngine((engine) => {
         named['id'] = opened.json.id
       } else if (path.startsWith('/api/v1/users/')) named['id'] = person.id
       else if (path.startsWith('/api/v1/access-groups/')) named['id'] = group
-      return path.replaceAll(/\{([a-zA-Z]+)[*+]?\}/g, (_, name: string) => named[name] ?? target.keyId)
+      const there = path.replaceAll(/\{([a-zA-Z]+)[*+]?\}/g, (_, name: string) => named[name] ?? target.keyId)
+      // The size of what is sent, where the address says it.
+      const says = operation.body.kind === 'stream' && 'size' in operation.query.properties
+      return says ? `${there}?size=${content.byteLength}` : there
     }
     const bodyOf = (operation: Operation): Buffer => {
       if (operation.body.kind !== 'json') return content
@@ -231,6 +243,7 @@ forEachEngine((engine) => {
       'content-type': operation.body.kind === 'json' ? 'application/json' : 'application/octet-stream',
       'content-length': String(body.byteLength),
       ...('idempotency-key' in operation.headers.properties ? { 'idempotency-key': freshName('request') } : {}),
+      ...('upload-offset' in operation.headers.properties ? { 'upload-offset': '0' } : {}),
       ...('x-content-sha256' in operation.headers.properties ? { 'x-content-sha256': digestOf(body) } : {}),
     })
 

@@ -24,6 +24,10 @@ const ofCatalog = [
   'svc_reclaim_removals',
   'svc_reserved_bytes',
   'svc_upload_sessions_open',
+  'svc_webhook_behind',
+  'svc_webhook_failing',
+  'svc_webhook_last_success_timestamp_seconds',
+  'svc_webhook_lost_events',
 ]
 
 forEachEngine((engine) => {

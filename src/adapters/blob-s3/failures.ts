@@ -62,6 +62,12 @@ export const isMissing = (error: unknown): boolean =>
   ['NoSuchKey', 'NotFound', 'NoSuchUpload'].includes(nameOf(error)) ||
   (statusOf(error) === 404 && nameOf(error) !== 'NoSuchBucket')
 
+/** Whether the store answers, and does not let us. */
+export const isRefusal = (error: unknown): boolean => refusalOf(error) !== undefined
+
+const refusalOf = (error: unknown): string | undefined =>
+  refusals.get(nameOf(error)) ?? refusals.get(refusedByStatus[statusOf(error) ?? 0] ?? '')
+
 /**
  * What the port throws for an error of the object store. Unknown errors and the port's own pass unchanged. The store's
  * own words are repeated, since they hold no secret; the request, which may, is not.
@@ -71,7 +77,7 @@ export const storeFailure = (cause: unknown): unknown => {
   const { name, message } = cause
   if (full.has(name) || statusOf(cause) === 507)
     return new BlobStoreFull(`no room left in the object store (${name})`, { cause })
-  const refusal = refusals.get(name) ?? refusals.get(refusedByStatus[statusOf(cause) ?? 0] ?? '')
+  const refusal = refusalOf(cause)
   if (refusal !== undefined) return new BlobStoreUnavailable(`the object store refuses: ${refusal}`, { cause })
   if (isPassing(cause))
     return new BlobStoreUnavailable(`the object store fails (${message || codeOf(cause)})`, { cause })

@@ -38,7 +38,7 @@ export const makeFolder = async (path: string): Promise<void> => {
  */
 export const createNamed = async (path: string, content: string | Uint8Array): Promise<boolean> => {
   await makeFolder(dirname(path))
-  const temporary = unfinished(path)
+  const temporary = unfinishedName(path)
   const handle = await open(temporary, 'wx', 0o600)
   try {
     try {
@@ -68,8 +68,8 @@ export const createNamed = async (path: string, content: string | Uint8Array): P
 export const writeOnce = async (path: string, text: string): Promise<string> =>
   (await createNamed(path, text)) ? text : await readFile(path, 'utf8')
 
-/** Not the process id: in a container a start after a crash has the same one. */
-const unfinished = (path: string): string => `${path}.${randomUUID()}.new`
+/** What a file is called until it has its name. Not by the process id: in a container it is the same after a crash. */
+export const unfinishedName = (path: string): string => `${path}.${randomUUID()}.new`
 
 const unfinishedForm = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.new$/
 
@@ -92,7 +92,7 @@ export const removeUnfinished = async (path: string): Promise<void> => {
  * folder is synced.
  */
 export const writeNamed = async (path: string, write: (handle: FileHandle) => Promise<void>): Promise<void> => {
-  const temporary = unfinished(path)
+  const temporary = unfinishedName(path)
   const handle = await open(temporary, 'wx', 0o600)
   try {
     await write(handle)

@@ -3,6 +3,7 @@ import type { AssembliesTable } from '../../database/tables/assemblies.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { newId } from '../../kernel/ids.ts'
 import { appendedBytesMax } from '../../kernel/limits/transfers.ts'
+import { adjust } from '../claims/claims.ts'
 import { type Room, roomOf } from '../claims/room.ts'
 import type { ThreadHash } from '../hashing/hashing.ts'
 import { growAhead, type UndeclaredBytes } from '../ingest/growing-ahead.ts'
@@ -22,6 +23,9 @@ import { segmentAt } from './segments.ts'
  *
  * A crash leaves bytes that no row counts: whoever goes on, from where `storedBytes` says, writes over them or beside
  * them.
+ *
+ * Room is set aside ahead of what comes, and what is not needed given back with the last record, or where bytes break
+ * off: an upload that is waited for reserves what it has.
  *
  * Whoever calls holds the upload's lease, as for parts; who lost it without knowing finds that the row says something
  * else. The upload takes no more once it was verified: from then on it can only be published.
@@ -62,9 +66,20 @@ export const append = async (
     const running = seen.parts === row.stored_bytes ? seen.hash : null
     return await appendTo(deps, { row, room, chunk, lease, running }, alongside)
   } catch (error) {
+    await leaveRoom(deps, claimId, room, lease)
     throw await saidOfPlace(deps, row, error)
   } finally {
     seen.hash.drop()
+  }
+}
+
+/** What was set aside for bytes that did not come goes back. */
+const leaveRoom = async (deps: AssemblyDeps, claimId: string, room: Room, lease: Lease): Promise<void> => {
+  try {
+    lease.assertHeld()
+    await room.resize(await storedBytes(deps, claimId), 0)
+  } catch {
+    // It ended, or whoever has it by now sets aside what they need; else its end gives all of it back.
   }
 }
 
@@ -88,6 +103,11 @@ const appendTo = async (
   let stored = row.stored_bytes
   let isTold = false
 
+  const tell = async (tx: Transaction, bytes: number): Promise<void> => {
+    await alongside(tx)
+    await adjust(tx, claimId, { bytes, ahead: 0 }, deps.capacityBytes)
+  }
+
   /** The segment that was written, and all before it, are what is stored now. */
   const record = async (writer: SegmentWriter, isLast: boolean): Promise<void> => {
     const { receipt, end } = await writer.finish().catch(saidIfLost)
@@ -96,7 +116,7 @@ const appendTo = async (
     lease.assertHeld()
     writer.keep()
     await deps.database.transaction(async (tx) => {
-      if (isLast) await alongside(tx)
+      if (isLast) await tell(tx, end)
       if (!(await growTo(tx, { claimId, from: stored, to: end, state })))
         throw new Failure('busy', 'Another request has appended to this upload, or completes it.', {
           retryAfterSeconds: 5,
@@ -139,7 +159,7 @@ const appendTo = async (
     await writer?.discard()
     throw error
   }
-  if (!isTold) await deps.database.transaction(alongside)
+  if (!isTold) await deps.database.transaction((tx) => tell(tx, stored))
   return stored
 }
 

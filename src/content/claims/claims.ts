@@ -3,6 +3,7 @@ import type { Queries, Transaction } from '../../database/database.ts'
 import type { ClaimsTable, HolderKind } from '../../database/tables/claims.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
+import { aheadPart } from '../../kernel/limits/transfers.ts'
 import { type BlobName, blobName, digestOfName, generationOf } from '../../ports/blob-name.ts'
 import {
   claimedBytes,
@@ -59,19 +60,19 @@ const deltas = (from: ClaimState | null, to: ClaimState | null, fromSize: number
 }
 
 /**
- * Moves both levels of counters. Growing beyond the quota or the capacity is refused with 507, before anything is
- * written.
+ * Moves both levels of counters, and answers what is left to reserve; 0 where nothing grew or shrank. Growing beyond
+ * the quota or the capacity is refused with 507, before anything is written.
  */
 const count = async (
   tx: Transaction,
   repository: string,
   change: ReturnType<typeof deltas>,
   capacityBytes: number,
-): Promise<void> => {
+): Promise<number> => {
   const total = change.published + change.pending + change.retired
   const moved = await moveRepositoryBytes(tx, repository, change)
   if (moved === undefined) throw notFound('repository')
-  if (total === 0) return
+  if (total === 0) return 0
   const { reservedBytes, quotaBytes } = moved
   if (total > 0 && quotaBytes !== null && reservedBytes > quotaBytes)
     throw new Failure(
@@ -84,6 +85,7 @@ const count = async (
       'storage_quota',
       `The server's capacity of ${capacityBytes} bytes does not suffice for ${total} more (${reserved - total} are reserved).`,
     )
+  return Math.min(capacityBytes - reserved, (quotaBytes ?? Number.POSITIVE_INFINITY) - reservedBytes)
 }
 
 /** Verified bytes that are all in memory. */
@@ -130,9 +132,21 @@ const pending = async (tx: Transaction, id: string): Promise<ClaimsTable> => {
   return claim
 }
 
-/** Says how many bytes a pending claim turned out to reserve. */
-export const adjust = async (tx: Transaction, id: string, bytes: number, capacityBytes: number): Promise<void> => {
-  await resize(tx, await pending(tx, id), null, bytes, capacityBytes)
+/**
+ * Says how many bytes a pending claim turned out to reserve, and answers that. What is wanted ahead of them it gets as
+ * far as it is a small part of what is left.
+ */
+export const adjust = async (
+  tx: Transaction,
+  id: string,
+  { bytes, ahead }: { readonly bytes: number; readonly ahead: number },
+  capacityBytes: number,
+): Promise<number> => {
+  const claim = await pending(tx, id)
+  const left = await resize(tx, claim, null, bytes, capacityBytes)
+  const more = Math.max(0, Math.min(ahead, Math.floor(left / aheadPart)))
+  if (more > 0) await resize(tx, { ...claim, size: bytes }, null, bytes + more, capacityBytes)
+  return bytes + more
 }
 
 /**
@@ -156,9 +170,10 @@ const resize = async (
   digest: Sha256 | null,
   bytes: number,
   capacityBytes: number,
-): Promise<void> => {
-  await count(tx, claim.repository, deltas('pending', 'pending', claim.size, bytes), capacityBytes)
+): Promise<number> => {
+  const left = await count(tx, claim.repository, deltas('pending', 'pending', claim.size, bytes), capacityBytes)
   await updateClaim(tx, { ...claim, sha256: digest ?? claim.sha256, size: bytes })
+  return left
 }
 
 /** The bytes are durable: the reservation becomes a holder, and the blob is known (I1). */

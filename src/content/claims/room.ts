@@ -49,8 +49,11 @@ export interface Room {
   readonly bytes: number
   /** What the bytes will be called: known where their digest was declared. */
   readonly name: BlobName | null
-  /** Sets so much aside from now on; 507 `storage_quota`. `allow` is asked in the same transaction. */
-  grow(bytes: number, allow?: Alongside<void>): Promise<void>
+  /**
+   * Sets so much aside from now on, and of what is wanted ahead as much as {@link adjust} gives; 507 `storage_quota`.
+   * `allow` is asked in the same transaction.
+   */
+  resize(bytes: number, ahead: number, allow?: Alongside<void>): Promise<void>
   /**
    * How verified bytes become visible, whatever the door they came through. Order: announce what the digest is, unless
    * it was declared
@@ -127,15 +130,15 @@ const roomWith = (deps: RoomDeps, begun: Pick<Room, 'id' | 'bytes' | 'name'>): R
       return bytes
     },
 
-    async grow(wanted, allow) {
-      await database.transaction(
+    async resize(wanted, ahead, allow) {
+      bytes = await database.transaction(
         async (tx) => {
-          await adjust(tx, id, wanted, capacityBytes)
+          const aside = await adjust(tx, id, { bytes: wanted, ahead }, capacityBytes)
           await allow?.(tx)
+          return aside
         },
         { durability: 'relaxed' },
       )
-      bytes = wanted
     },
 
     async publish(content, keepAs, commit) {

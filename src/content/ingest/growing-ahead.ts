@@ -1,6 +1,6 @@
 import type { Transaction } from '../../database/database.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { undeclaredReservationBytes } from '../../kernel/limits/transfers.ts'
+import { aheadBytes, aheadPart } from '../../kernel/limits/transfers.ts'
 import type { Room } from '../claims/room.ts'
 import type { FreeSpace } from './free-space.ts'
 
@@ -13,19 +13,22 @@ export interface UndeclaredBytes {
   readonly maxBytes: number
 }
 
-/** Makes the room larger ahead of what comes, and near the quota no more than it takes. 507 where there is none. */
+/**
+ * Makes the room larger, somewhat ahead of what comes, so that it need not be asked for with each piece. The less is
+ * left the less it takes ahead: what fits is not refused because others fit as well. 507 where there is none.
+ */
 export const growAhead = async (
   { freeSpace }: { readonly freeSpace: FreeSpace },
   { room, maxBytes, allowMore }: UndeclaredBytes,
   bytes: number,
 ): Promise<void> => {
-  const ahead = Math.min(Math.max(room.bytes * 2, bytes, undeclaredReservationBytes), maxBytes)
-  await freeSpace.refuseUnlessRoomFor(ahead - bytes)
+  const ahead = Math.min(Math.max(Math.floor(bytes / aheadPart), aheadBytes), maxBytes - bytes)
+  await freeSpace.refuseUnlessRoomFor(ahead)
   const allow = await allowMore?.()
   try {
-    await room.grow(ahead, allow)
+    await room.resize(bytes, ahead, allow)
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'storage_quota') throw error
-    await room.grow(bytes, allow)
+    await room.resize(bytes, 0, allow)
   }
 }

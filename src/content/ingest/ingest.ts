@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto'
 import type { Database, Transaction } from '../../database/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
 import { roomLookEveryBytes } from '../../kernel/limits/transfers.ts'
 import type { BlobStore, StagedBlob } from '../../ports/blob-store.ts'
+import { putBack, putBackInline } from '../claims/put-back.ts'
 import type { Content } from '../claims/room.ts'
 import type { Hashing, TransferHash } from '../hashing/hashing.ts'
 import type { FreeSpace } from './free-space.ts'
@@ -28,6 +30,7 @@ import type { SmallBodies } from './small-bodies.ts'
  */
 export interface IngestDeps {
   readonly database: Database
+  readonly clock: Clock
   readonly reach: ReachFaultPoint
   readonly store: BlobStore
   readonly freeSpace: FreeSpace
@@ -44,7 +47,10 @@ export interface Transfer extends UndeclaredBytes {
 }
 
 interface Finish<T> {
-  /** Looks at the verified content before anything is stored for good. A value ends the transfer there. */
+  /**
+   * Looks at the verified content before anything is stored for good. A value ends the transfer there: it is there
+   * already, and what the store has lost of it is put back.
+   */
   readonly early?: (content: Content) => Promise<T | null>
   /**
    * Writes the caller's rows and journal in the transaction that publishes the claim. Does SQL and nothing else (I5).
@@ -62,7 +68,10 @@ export const ingest = <T>(deps: IngestDeps, transfer: Transfer, finish: Finish<T
     if (pieces !== null) return await intoStore(deps, { ...transfer, pieces }, finish)
     const content = verified(deps, whole, transfer.expected)
     const early = await finish.early?.(content)
-    if (early !== null && early !== undefined) return early
+    if (early !== null && early !== undefined) {
+      await putBackInline(deps, { digest: content.digest, whole })
+      return early
+    }
     return await transfer.room.publishInline({ digest: content.digest, whole }, finish.commit)
   })
 
@@ -88,10 +97,38 @@ const intoStore = async <T>(deps: IngestDeps, transfer: Transfer, finish: Finish
     verify(content, expected)
     deps.reach('publish.staged')
     const early = await finish.early?.(content)
-    if (early !== null && early !== undefined) return early
+    if (early !== null && early !== undefined) {
+      await putBack(deps, content, (name) => staged.publish(name))
+      return early
+    }
     return await room.publish(content, (name) => staged.publish(name), finish.commit)
   } finally {
     await staged.discard()
+  }
+}
+
+/**
+ * Takes a body in of which nothing is to be kept: it is hashed and verified, and needs no room. Throws as
+ * {@link ingest}.
+ */
+export const verifyAlone = async (
+  deps: Pick<IngestDeps, 'hashing' | 'reach'>,
+  body: Pick<Transfer, 'pieces' | 'expected' | 'maxBytes'>,
+): Promise<Content> => {
+  const running = deps.hashing.beginFor(body.expected.bytes)
+  try {
+    let bytes = 0
+    for await (const piece of body.pieces) {
+      bytes += piece.byteLength
+      if (bytes > (body.expected.bytes ?? body.maxBytes)) throw tooLong(body)
+      await running.update(piece)
+    }
+    const content = { digest: await running.digest(), bytes }
+    verify(content, body.expected)
+    deps.reach('publish.staged')
+    return content
+  } finally {
+    running.drop()
   }
 }
 
@@ -128,7 +165,7 @@ const hashed = async (
   return { digest: await running.digest(), bytes }
 }
 
-const tooLong = (transfer: Transfer): Failure =>
+const tooLong = (transfer: Pick<Transfer, 'expected' | 'maxBytes'>): Failure =>
   transfer.expected.bytes !== null
     ? new Failure('size_mismatch', `The body is longer than the ${transfer.expected.bytes} bytes that were declared.`)
     : new Failure('body_too_large', `A file may have at most ${transfer.maxBytes} bytes (SVC_MAX_OBJECT_BYTES).`)

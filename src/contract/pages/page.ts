@@ -18,19 +18,20 @@ pre, code { font: .9rem/1.5 ui-monospace, monospace }
 pre { background: var(--box); border-radius: .4rem; padding: .7rem .9rem; white-space: pre-wrap }
 table { border-collapse: collapse; width: 100% }
 td { padding: .3rem .8rem .3rem 0; vertical-align: top }
+input, button { font: inherit; padding: .35rem .6rem; margin: .15rem 0 }
 td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
 td.time { white-space: nowrap; color: var(--soft) }
 @media (max-width: 34rem) { td.time { display: none } }
 `
 
-/** Nothing in a page runs, is sent or is shown in somebody's frame; all that it fetches is its icon. */
-const policy = (): string =>
+/** Nothing in a page runs, is sent elsewhere or is shown in somebody's frame; all that it fetches is its icon. */
+const policy = (form: boolean): string =>
   [
     "default-src 'none'",
     `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
     "img-src 'self'",
     "base-uri 'none'",
-    "form-action 'none'",
+    `form-action ${form ? "'self'" : "'none'"}`,
     "frame-ancestors 'none'",
   ].join('; ')
 
@@ -39,6 +40,8 @@ interface Content {
   /** The address of the service as the client knows it, with whatever path it has. */
   readonly baseUrl: string
   readonly body: Markup
+  /** It has a form, which goes to where the page is. */
+  readonly form?: boolean
 }
 
 /** Where something of the service is, for a link: below the same origin, under the path that a proxy gave it. */
@@ -46,12 +49,13 @@ export const pathAt = (baseUrl: string, path: string): string =>
   (URL.parse(baseUrl)?.pathname ?? '/').replace(/\/$/, '') + path
 
 /** A page for a browser: its headers, and its text. */
-export const page = ({ title, baseUrl, body }: Content) => ({
+export const page = ({ title, baseUrl, body, form = false }: Content) => ({
   headers: {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy(),
+    'content-security-policy': policy(form),
     'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
+    // A form has to say where it comes from, or it is refused as a stranger's.
+    'referrer-policy': form ? 'same-origin' : 'no-referrer',
     vary: 'Origin, Accept',
   },
   text: `${

@@ -1,5 +1,5 @@
 /** How much a client wants a media type that it names; null for one that it does not name. */
-const weightOf = (accept: string, type: RegExp): number | null => {
+export const weightOf = (accept: string, type: RegExp): number | null => {
   const weights = accept
     .split(',')
     .map((range) => range.split(';').map((part) => part.trim().toLowerCase()))

@@ -30,6 +30,8 @@ export async function* checkRelations(q: Queries): AsyncGenerator<Finding> {
     'artifacts',
     'claims',
     'group_grants',
+    'npm_packages',
+    'npm_versions',
     'oci_blobs',
     'oci_images',
     'oci_immutable_tags',

@@ -27,6 +27,15 @@ export const dangling = async (q: Queries, { table, columns, to }: Relation, lim
   return rows.map(({ names }) => names)
 }
 
+/**
+ * Texts that PostgreSQL cannot take out of JSON: zero characters and halves of surrogate pairs. Asked of JSON as it is
+ * written here, which escapes nothing else so.
+ */
+const heldByOneEngine = (value: RawBuilder<unknown>) => {
+  const escapes = sql`lower(replace(${value}, '\\\\', ''))`
+  return sql`(${escapes} like '%\\u0000%' or ${escapes} glob '*\\ud[89a-f]*')`
+}
+
 /** Rows whose column is not the JSON that it should be. */
 export const notJson = async (
   q: Queries,
@@ -37,10 +46,10 @@ export const notJson = async (
   const other =
     engineOf(q) === 'sqlite'
       ? sql`case when not json_valid(${value}) then 1 when json_type(${value}) <> ${form} then 1
-          when ${ofStrings ? 1 : 0} = 0 then 0
+          when ${ofStrings ? 1 : 0} = 0 then 0 when ${heldByOneEngine(value)} then 1
           else exists (select 1 from json_each(${value}) as e where e.type <> 'text') end = 1`
       : sql`case when ${form === 'array' ? sql`${value} is not json array` : sql`${value} is not json object`} then true
-          when ${sql.lit(!ofStrings)} then false
+          when ${sql.lit(!ofStrings)} then false when not pg_input_is_valid(${value}, 'jsonb') then true
           else exists (select 1 from ${
             form === 'array' ? sql`json_array_elements(cast(${value} as json))` : sql`json_each(cast(${value} as json))`
           } as e where json_typeof(e.value) <> 'string') end`
@@ -83,6 +92,8 @@ export const inDeletedRepositories = async (
     | 'artifacts'
     | 'claims'
     | 'group_grants'
+    | 'npm_packages'
+    | 'npm_versions'
     | 'oci_blobs'
     | 'oci_images'
     | 'oci_immutable_tags'

@@ -34,6 +34,11 @@ export const jsonColumns: readonly JsonColumn[] = [
   json('delegations', 'operator_key_id', 'actions', 'array', true),
   json('delegations', 'operator_key_id', 'ceiling', 'array'),
   json('freed_packages', 'artifact_id', 'manifest', 'object'),
+  json('npm_packages', 'id', 'maintainers', 'array'),
+  json('npm_packages', 'id', 'stars', 'array', true),
+  json('npm_packages', 'id', 'summary', 'object'),
+  json('npm_versions', 'id', 'manifest', 'object'),
+  json('npm_versions', 'id', 'attestations', 'array'),
   json('oci_immutable_tags', 'repository', 'patterns', 'array', true),
   json('oci_manifests', 'id', 'annotations', 'object', true),
   json('oci_manifests', 'id', 'platforms', 'array', true),
@@ -43,4 +48,5 @@ export const jsonColumns: readonly JsonColumn[] = [
   json('storage_events', 'repository', 'details', 'object'),
   json('storage_policies', 'repository', 'channels', 'array'),
   json('storage_policies', 'repository', 'protected_labels', 'array', true),
+  json('webhooks', 'id', 'actions', 'array', true),
 ]

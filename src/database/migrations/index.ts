@@ -34,6 +34,14 @@ import { listedImages } from './0032-listed-images.ts'
 import { promotedImages } from './0033-promoted-images.ts'
 import { immutableTags } from './0034-immutable-tags.ts'
 import { imagesByAge } from './0035-images-by-age.ts'
+import { signInsOfClients } from './0036-sign-ins-of-clients.ts'
+import { backups } from './0037-backups.ts'
+import { layersThatComeLater } from './0038-layers-that-come-later.ts'
+import { whoCountsOnImages } from './0039-who-counts-on-images.ts'
+import { lfsObjects } from './0040-lfs-objects.ts'
+import { lfsLocks } from './0041-lfs-locks.ts'
+import { webhooks } from './0042-webhooks.ts'
+import { npm } from './0043-npm.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -72,4 +80,12 @@ export const migrations: readonly Migration[] = [
   promotedImages,
   immutableTags,
   imagesByAge,
+  signInsOfClients,
+  backups,
+  layersThatComeLater,
+  whoCountsOnImages,
+  lfsObjects,
+  lfsLocks,
+  webhooks,
+  npm,
 ]

@@ -77,9 +77,9 @@ const madeByStarting = (): Partial<Record<TableName, RawBuilder<unknown>>> => ({
   link_keys: sql`true`,
 })
 
-/** The first table that has rows which no mere start of the service made, or null. */
-export const firstFilledTable = async (q: Queries): Promise<TableName | null> => {
-  for (const { name } of movingTables()) {
+/** The first of these tables that has rows which no mere start of the service made, or null. */
+export const firstFilledTable = async (q: Queries, names: readonly TableName[]): Promise<TableName | null> => {
+  for (const name of names) {
     const { rows } = await sql`select 1 from ${sql.table(name)}
       where not (${madeByStarting()[name] ?? sql`false`}) limit 1`.execute(q)
     if (rows.length > 0) return name
@@ -87,9 +87,9 @@ export const firstFilledTable = async (q: Queries): Promise<TableName | null> =>
   return null
 }
 
-/** Takes out what a first start made. */
-export const emptyTables = async (tx: Transaction): Promise<void> => {
-  for (const { name } of movingTables().reverse()) await sql`delete from ${sql.table(name)}`.execute(tx)
+/** Takes out what a first start made of these tables, which stand behind what their rows refer to. */
+export const emptyTables = async (tx: Transaction, names: readonly TableName[]): Promise<void> => {
+  for (const name of [...names].reverse()) await sql`delete from ${sql.table(name)}`.execute(tx)
 }
 
 /** Makes anew what is derived from other rows and did not go along; then the planner learns what there is. */

@@ -18,4 +18,9 @@ export interface SessionsTable {
   secret_sha256: string
   created_at: string
   expires_at: string
+  /**
+   * Of a session that somebody opened in a browser for another program, which gets a token for it: the digest of what
+   * that program shows.
+   */
+  opened_for: string | null
 }

@@ -23,6 +23,8 @@ export interface OciBlobsTable {
   created_at: string
   /** Since when no manifest names it and it is none; null while one does. */
   unused_since: string | null
+  /** The name below which somebody sent or mounted it last; null where that is not known. */
+  sent_below: string | null
 }
 
 /** A manifest below a name; its bytes are a blob. */
@@ -32,7 +34,7 @@ export interface OciManifestsTable {
   name: string
   /** `sha256:…` */
   digest: string
-  /** `sha512:…`, where somebody called it by that. */
+  /** `sha512:…`; null only of one that came before this was known of all, and by no one who called it so. */
   digest512: string | null
   blob_id: string
   media_type: string
@@ -53,6 +55,12 @@ export interface OciManifestsTable {
    * something does.
    */
   unused_since: string | null
+  /**
+   * Until when at least something kept it or somebody counted on it, as far as is known: when it was pushed or promoted
+   * last, when a tag, a stage or an index came or went. Whatever keeps it goes, it is unused from then on at the
+   * earliest.
+   */
+  counted_on_at: string
   /**
    * When the newest of its tags came to it, while it counts as an image by itself: no index lists it, what it refers to
    * is not there, and the tag is not called after what it belongs to. Null otherwise.

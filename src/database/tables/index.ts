@@ -5,6 +5,14 @@ import type { AssembliesTable, AssemblyPartsTable } from './assemblies.ts'
 import type { AssetRevisionsTable, AssetsTable, RemovedPathsTable } from './assets.ts'
 import type { AttachmentRevisionsTable, AttachmentsTable } from './attachments.ts'
 import type {
+  BackupAgentsTable,
+  BackupDamageTable,
+  BackupJobsTable,
+  BackupPlanTable,
+  BackupPointsTable,
+  BackupSharesTable,
+} from './backups.ts'
+import type {
   BlobsTable,
   InlineBytesTable,
   InlineSumsTable,
@@ -32,7 +40,16 @@ import type { InstallationTable, ReclaimHoldsTable } from './installation.ts'
 import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
 import type { JournalCursorsTable } from './journal-cursors.ts'
+import type { LfsLocksTable, LfsObjectsTable, LfsSettingsTable } from './lfs.ts'
 import type { LinkKeysTable } from './link-keys.ts'
+import type {
+  NpmDocumentsTable,
+  NpmPackagesTable,
+  NpmPiecesTable,
+  NpmTagsTable,
+  NpmTakenVersionsTable,
+  NpmVersionsTable,
+} from './npm.ts'
 import type { FreedPackagesTable, PackageStagesTable, PackagesTable } from './packages.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
 import type { PromotionsTable } from './promotions.ts'
@@ -48,6 +65,7 @@ import type { StoragePoliciesTable } from './storage-policies.ts'
 import type { ThrottlesTable } from './throttles.ts'
 import type { UpkeepRunsTable } from './upkeep-runs.ts'
 import type { UploadsTable } from './uploads.ts'
+import type { WebhooksTable } from './webhooks.ts'
 
 /** Every table of the one schema, by name. Booleans are 0 or 1, times RFC 3339 text in UTC, sizes safe integers. */
 export interface Tables {
@@ -63,6 +81,12 @@ export interface Tables {
   assets: AssetsTable
   attachment_revisions: AttachmentRevisionsTable
   attachments: AttachmentsTable
+  backup_agents: BackupAgentsTable
+  backup_damage: BackupDamageTable
+  backup_jobs: BackupJobsTable
+  backup_plan: BackupPlanTable
+  backup_points: BackupPointsTable
+  backup_shares: BackupSharesTable
   blobs: BlobsTable
   inline_bytes: InlineBytesTable
   inline_sums: InlineSumsTable
@@ -79,7 +103,16 @@ export interface Tables {
   jobs: JobsTable
   journal: JournalTable
   journal_cursors: JournalCursorsTable
+  lfs_locks: LfsLocksTable
+  lfs_objects: LfsObjectsTable
+  lfs_settings: LfsSettingsTable
   link_keys: LinkKeysTable
+  npm_documents: NpmDocumentsTable
+  npm_packages: NpmPackagesTable
+  npm_pieces: NpmPiecesTable
+  npm_tags: NpmTagsTable
+  npm_taken_versions: NpmTakenVersionsTable
+  npm_versions: NpmVersionsTable
   oci_blobs: OciBlobsTable
   oci_images: OciImagesTable
   oci_immutable_tags: OciImmutableTagsTable
@@ -111,4 +144,5 @@ export interface Tables {
   throttles: ThrottlesTable
   upkeep_runs: UpkeepRunsTable
   uploads: UploadsTable
+  webhooks: WebhooksTable
 }

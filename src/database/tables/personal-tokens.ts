@@ -12,5 +12,7 @@ export interface PersonalTokensTable {
   expires_at: string
   /** Not exact: moved at most once in a while, not by every request. */
   last_used_at: string | null
+  /** A client got it for a sign-in, and gives it back when it signs out. */
+  by_sign_in: 0 | 1
   revoked_at: string | null
 }

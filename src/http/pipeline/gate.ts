@@ -28,6 +28,8 @@ export interface Gate {
 interface Shown {
   /** The name of the wire. */
   readonly wire: string
+  /** What a pass has to be for there; null for those of the whole wire. */
+  readonly passFor: string | null
   /** By a request that was let in before with the same. */
   readonly again: boolean
 }
@@ -36,6 +38,7 @@ interface Question {
   /** What stood in the header, if anything did. */
   readonly credential: string | null
   readonly wire: string
+  readonly passFor: string | null
   readonly rule: AccessRule
   readonly parameters: Params
 }

@@ -55,6 +55,7 @@ const sentOnce = [
     'if-modified-since',
     'if-unmodified-since',
     'idempotency-key',
+    'upload-offset',
     'x-content-sha256',
     'access-control-request-method',
   ],

@@ -1,7 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { linkCredential } from '../../contract/credential.ts'
 import type { AnyAnswer, BoundOperation, ByteAnswer, Input } from '../../contract/handler.ts'
-import { changes, needsNothing, type Operation, type SecondRepository, secondOf } from '../../contract/operation.ts'
+import {
+  changes,
+  neededPass,
+  needsNothing,
+  type Operation,
+  type SecondRepository,
+  secondOf,
+} from '../../contract/operation.ts'
 import type { Wire } from '../../contract/wire.ts'
 import { actorOf, type Caller, readsOnly } from '../../kernel/caller.ts'
 import { Failure } from '../../kernel/failure.ts'
@@ -104,7 +111,12 @@ const callerOf = async (
   try {
     const { wire, again } = sent
     const credential = wire.credentialOf(sent.authorization)
-    if (credential !== null) return await gate.authenticate(credential, { wire: wire.name, again })
+    if (credential !== null)
+      return await gate.authenticate(credential, {
+        wire: wire.name,
+        passFor: neededPass(operation, params),
+        again,
+      })
     const token = operation.linkable ? linkCredential(sent.queryText) : null
     return token === null ? null : await gate.authenticateLink(token, params)
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Operation } from '../../contract/operation.ts'
+import type { Wire } from '../../contract/wire.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Failure } from '../../kernel/failure.ts'
 import { loggedPathCharactersMax } from '../../kernel/limits/http.ts'
@@ -35,11 +36,11 @@ export const factsOf = (request: IncomingMessage, response: ServerResponse, exch
   const { method = '', url = '' } = request
   return (): RequestFacts => {
     const { requestId, startedAtMs, operation, failure, caller, clientAddress, lingers } = exchange
-    const { received, sent, leftToProxy, proxyFailed } = exchange
+    const { received, sent, leftToProxy, proxyFailed, wire } = exchange
     return {
       requestId,
       method,
-      path: shownPath(url),
+      path: shownPath(url, wire),
       operation,
       status: response.headersSent ? response.statusCode : null,
       failure,
@@ -58,8 +59,11 @@ export const factsOf = (request: IncomingMessage, response: ServerResponse, exch
 const unprintable = /[^\x21-\x7e]/g
 
 /** A path for people who read logs: whatever it holds, it draws nothing and hides nothing on their screen. */
-const shownPath = (url: string): string => {
+const shownPath = (url: string, wire: Wire): string => {
   const [path = ''] = pathOf(url).split('?', 1)
-  const shown = path.replaceAll(unprintable, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`)
+  const shown = (wire.shown?.(path) ?? path).replaceAll(
+    unprintable,
+    (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  )
   return shown.length <= loggedPathCharactersMax ? shown : `${shown.slice(0, loggedPathCharactersMax)}…`
 }

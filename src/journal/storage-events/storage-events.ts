@@ -24,6 +24,7 @@ type StorageEventCode =
   | 'schedule.stopped'
   | 'quota.changed'
   | 'immutable-tags.saved'
+  | 'lfs-settings.saved'
   | 'reclaim.finished'
   | 'scrub.damage'
 

@@ -1,4 +1,4 @@
-import { hour } from '../units.ts'
+import { day, hour } from '../units.ts'
 
 /** Bounds of the journals: how long lines are kept, and how many. */
 
@@ -8,6 +8,11 @@ export const securityAuditRetentionDaysDefault = 1_825
 /** A day at least, so that a follower that is down over lunch loses nothing. */
 export const retentionDaysMin = 1
 export const retentionDaysMax = 36_500
+/**
+ * What a consumer inside the service, such as a webhook, has not come to is kept so much longer, and not for ever: one
+ * whose receiver is gone for good would fill the disk.
+ */
+export const journalLinesHeldMs = 30 * day
 /** Lines forgotten in one transaction: some ten milliseconds under the locks of rows that nobody writes any more. */
 export const retentionBatch = 500
 export const retentionEveryMs = hour

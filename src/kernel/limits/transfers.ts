@@ -36,8 +36,14 @@ export const completionInlineBytesMax = 256 * MiB
 /** How long such a request waits for the worker before it answers that it takes longer. */
 export const completionWaitMs = 20 * second
 
-/** Reserved ahead for a body whose length is not declared; grows by doubling, so that 10 TB needs some 20 steps. */
-export const undeclaredReservationBytes = 16 * MiB
+/** A file of one request that is no larger is not held against what may be promised. */
+export const smallTransferBytes = 16 * MiB
+/**
+ * Reserved ahead for a body whose length is not declared: an eighth of what came, or so much, and never more than an
+ * eighth of what is left, which others want as well. 10 TB need some 120 steps.
+ */
+export const aheadPart = 8
+export const aheadBytes = MiB
 
 /** Small bodies that are gathered in memory before they are stored, all together; beyond it they are staged. */
 export const gatheredBytesMax = 64 * MiB

@@ -12,16 +12,18 @@ import {
   declareUsers,
 } from './access/declared.ts'
 import { exampleText } from './example.ts'
+import { declareLfs } from './lfs/declared.ts'
 import type { OutputOptions } from './output.ts'
 import { declareRepositories } from './repositories/declared.ts'
 import { serve } from './serve.ts'
+import { declareWebhooks } from './webhooks/declared.ts'
 
 const wholeNumber = (text: string): number => {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1 to 999999.')
   return Number(text)
 }
 
-const services = new Set(['up', 'serve', 'worker'])
+const services = new Set(['up', 'serve', 'worker', 'agent'])
 
 /**
  * The command line: a value, so that tests can walk through it. What a command does is a function of settings and
@@ -42,7 +44,10 @@ export const commandLine = (): Command => {
   declareStore(program)
   declareBlobs(program)
   declareMoving(program)
+  declareBackups(program)
   declareRepositories(program)
+  declareWebhooks(program)
+  declareLfs(program)
   declareSignIn(program)
   declareUsers(program)
   declareGroups(program)
@@ -57,9 +62,9 @@ export const commandLine = (): Command => {
 const declareServices = (program: Command): void => {
   program
     .command('up')
-    .description('run everything on one machine: gateway and worker')
+    .description('run everything on one machine: gateway, worker and backup agent')
     .addHelpText('after', exampleText('svc up'))
-    .action(() => serve({ gateway: 'api', worker: true }))
+    .action(() => serve({ gateway: 'api', worker: true, agent: true }))
   program
     .command('serve')
     .description('run a gateway only')
@@ -75,6 +80,11 @@ const declareServices = (program: Command): void => {
     .description('run the upkeep only')
     .addHelpText('after', exampleText('svc worker'))
     .action(() => serve({ gateway: null, worker: true }))
+  program
+    .command('agent')
+    .description('run the backup agent only')
+    .addHelpText('after', exampleText('svc agent'))
+    .action(() => serve({ gateway: null, worker: false, agent: true }))
 }
 
 /** What says how things are. */
@@ -162,4 +172,32 @@ const declareMoving = (program: Command): void => {
     .description('put an export into an empty database and store; go on where it stopped')
     .addHelpText('after', exampleText('svc import /backup/svc'))
     .action(async (folder: string) => (await import('./moving.ts')).importCommand(folder))
+}
+
+/** What keeps points of the whole service elsewhere, and brings one back. */
+const declareBackups = (program: Command): void => {
+  const backup = program.command('backup').description('take, list and verify backups in the vault (SVC_BACKUP_VAULT)')
+  backup
+    .command('run')
+    .description('take a point now, beside a running service')
+    .addHelpText('after', exampleText('svc backup run'))
+    .action(async () => (await import('./backup.ts')).runBackupCommand())
+  backup
+    .command('points')
+    .description('list the points of the vault, newest first')
+    .addHelpText('after', exampleText('svc backup points'))
+    .action(async () => (await import('./backup.ts')).listPointsCommand())
+  backup
+    .command('verify <point>')
+    .description('read every stored byte of a point')
+    .addHelpText('after', exampleText('svc backup verify 01890a5d-ac96-774b-bcce-b302099a8057'))
+    .action(async (point: string) => (await import('./backup.ts')).verifyBackupCommand(point))
+  program
+    .command('restore <point>')
+    .description('put a point (its id, `latest`, or a time) into an empty database and store; go on where it stopped')
+    .option('--revoke-all', 'end all sessions, tokens, service keys and download links')
+    .addHelpText('after', exampleText('svc restore latest'))
+    .action(async (point: string, options: { revokeAll?: boolean }) =>
+      (await import('./restore.ts')).restoreCommand(point, options),
+    )
 }

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { isLoopback } from '../../http/pipeline/hosts.ts'
+import { noVault } from '../backup-vault.ts'
 import { type Environment, realEnvironment } from '../engines.ts'
 import { type Listens, startGateways } from '../gateways.ts'
 import { type Logger, openLog } from '../log.ts'
@@ -36,8 +37,9 @@ const takesAnyHost = ({ baseUrl, listen }: Settings): boolean => baseUrl === nul
 
 /** In this process, as one of several gateways, or as the one that starts them. */
 const start = async (settings: Settings, log: Logger, roles: Roles, environment: Environment): Promise<Running> => {
+  if (roles.gateway === null && !roles.worker && settings.backupVault === null) throw noVault()
   if (cluster.isWorker) {
-    const running = await run(settings, log, { ...roles, worker: false }, environment)
+    const running = await run(settings, log, { ...roles, worker: false, agent: false }, environment)
     process.send?.({ listens: running.address ?? '' } satisfies Listens)
     return running
   }
@@ -56,7 +58,7 @@ const runSeveral = async (
   roles: Roles,
   environment: Environment,
 ): Promise<Running> => {
-  const own = roles.worker ? await run(settings, log, { gateway: null, worker: true }, environment) : null
+  const own = roles.worker ? await run(settings, log, { ...roles, gateway: null }, environment) : null
   const gateways = await startGateways(settings.processes, log).catch(async (error: unknown) => {
     await own?.stop()
     throw error
@@ -72,6 +74,7 @@ const runSeveral = async (
 }
 
 const announce = async (settings: Settings, roles: Roles, running: Running): Promise<void> => {
-  if (running.address === null) console.log('svc is running the upkeep')
+  if (running.address === null)
+    console.log(roles.worker ? 'svc is running the upkeep' : 'svc is running the backup agent')
   else console.log(await welcome(settings, running, roles.gateway === 'api'))
 }

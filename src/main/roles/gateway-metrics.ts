@@ -10,6 +10,7 @@ import { quarantineMeasures } from '../quarantine-measures.ts'
 import { reclaimMeasures } from '../reclaim-measures.ts'
 import { transfersNow } from '../transfers-now.ts'
 import { upkeepMeasures } from '../upkeep-measures.ts'
+import { webhookMeasures } from '../webhook-measures.ts'
 
 /** The metrics of a gateway: its own, and what the parts count. */
 export const gatewayMetrics = (
@@ -23,6 +24,7 @@ export const gatewayMetrics = (
   metrics.show(reclaimMeasures(database, clock, meter))
   metrics.show(upkeepMeasures(database, clock))
   metrics.show(quarantineMeasures(database, clock))
+  metrics.show(webhookMeasures(database))
   metrics.show(inlineMeasures(database))
   metrics.show(databaseMeasures(database))
   metrics.show(downloadMeasures(downloads))

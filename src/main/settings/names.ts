@@ -26,6 +26,17 @@ export const settingNames = [
     meaning: 'Where the bytes are: file:<folder>, or s3://<bucket>/<prefix>?endpoint=…&region=…&pathStyle=true.',
   },
   {
+    name: 'SVC_BACKUP_VAULT',
+    fallback: 'none',
+    meaning:
+      'Where backups are kept: file:<folder>, which must be there, or s3://<bucket>/<prefix>?… as for the store.',
+  },
+  {
+    name: 'SVC_BACKUP_MIB_PER_SECOND',
+    fallback: 'off',
+    meaning: 'How much a backup reads a second at most.',
+  },
+  {
     name: 'SVC_KEYS_FILE',
     fallback: '<data>/config/keys.json',
     meaning: 'File with the recovery key and other keys; read at start.',
@@ -122,6 +133,21 @@ export const settingNames = [
     name: 'SVC_TRUSTED_PROXIES',
     fallback: 'none',
     meaning: 'Networks (CIDR) whose X-Forwarded-* headers are believed, separated by commas.',
+  },
+  {
+    name: 'SVC_WEBHOOKS_FILE',
+    fallback: 'none',
+    meaning: 'File with the subscriptions of webhooks; read at start, and again when it changes.',
+  },
+  {
+    name: 'SVC_WEBHOOKS_ALLOW_PRIVATE',
+    fallback: 'none',
+    meaning: 'Networks (CIDR) whose private addresses may receive webhooks, separated by commas.',
+  },
+  {
+    name: 'SVC_WEBHOOKS_CA_FILE',
+    fallback: 'none',
+    meaning: 'Certificates (PEM) of authorities that receivers of webhooks may have beside those of the system.',
   },
   {
     name: 'SVC_ACCESS_LOG',

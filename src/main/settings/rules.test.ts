@@ -48,6 +48,20 @@ const cases: Record<
       'http://a:80',
     ],
   },
+  SVC_BACKUP_VAULT: {
+    good: [
+      ['file:/mnt/b', (s) => s.backupVault?.kind, 'directory'],
+      ['s3://backups/svc', (s) => s.backupVault?.kind, 's3'],
+    ],
+    bad: ['/mnt/b', 'file:', 'ftp://x'],
+  },
+  SVC_BACKUP_MIB_PER_SECOND: {
+    good: [
+      ['off', (s) => s.backupBytesPerSecond, null],
+      ['10', (s) => s.backupBytesPerSecond, 10_485_760],
+    ],
+    bad: ['0', '-1', 'fast'],
+  },
   SVC_REDIRECT_DOWNLOADS: {
     good: [['false', (s) => s.redirectDownloads, false]],
     bad: ['yes', '1', 'true'],
@@ -233,6 +247,18 @@ const cases: Record<
       ],
     ],
     bad: ['localhost', '10.0.0.0/33', '*', '10.0.0.0/8; ::1'],
+  },
+  SVC_WEBHOOKS_FILE: { good: [['x', (s) => s.webhooksFile, resolve('x')]], bad: [] },
+  SVC_WEBHOOKS_CA_FILE: { good: [['/ca.pem', (s) => s.webhooksCaFile, '/ca.pem']], bad: [] },
+  SVC_WEBHOOKS_ALLOW_PRIVATE: {
+    good: [
+      [
+        '10.0.0.0/8, ::1',
+        (s) => s.webhooksAllowPrivate.map(([network, bits]) => `${network}/${bits}`),
+        ['10.0.0.0/8', '::1/128'],
+      ],
+    ],
+    bad: ['localhost', '10', '10.0.0.0/33', '*'],
   },
   SVC_ACCESS_LOG: { good: [['false', (s) => s.accessLog, false]], bad: ['off', '0'] },
   SVC_LOG_LEVEL: { good: [['debug', (s) => s.logLevel, 'debug']], bad: ['trace', 'INFO', 'verbose'] },

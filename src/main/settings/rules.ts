@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { closest, distance } from 'fastest-levenshtein'
+import { type Networks, parseNetworks } from '../../adapters/outbound-fetch/networks.ts'
+import { type Proxies, readProxies } from '../../adapters/outbound-fetch/proxies.ts'
 import { parseTrustedProxies, type TrustedProxies } from '../../http/pipeline/client-address.ts'
 import { downloadSlotsDefault, downloadSlotsMax, downloadWaitSecondsDefault } from '../../kernel/limits/downloads.ts'
 import { inlineBytesDefault, inlineBytesMax } from '../../kernel/limits/engines.ts'
@@ -21,7 +23,7 @@ import {
   uploadDeadlineSecondsDefault,
   uploadSharePercentDefault,
 } from '../../kernel/limits/transfers.ts'
-import { day, hour, second } from '../../kernel/units.ts'
+import { day, hour, MiB, second } from '../../kernel/units.ts'
 import { baseUrl } from './base-url.ts'
 import { type BlobStoreSetting, blobStoreSetting } from './blob-store.ts'
 import { size, time } from './measures.ts'
@@ -36,6 +38,9 @@ export interface Settings {
   readonly baseUrl: string | null
   readonly databaseUrl: string
   readonly blobStore: BlobStoreSetting
+  /** Where backups are kept; null: there are none. */
+  readonly backupVault: BlobStoreSetting | null
+  readonly backupBytesPerSecond: number | null
   readonly keysFile: { readonly path: string; readonly makeIfMissing: boolean }
   readonly allowRegistration: boolean
   readonly corsOrigins: ReadonlySet<string>
@@ -59,6 +64,11 @@ export interface Settings {
   readonly processes: number
   readonly requestsPerSecond: number
   readonly trustedProxies: TrustedProxies
+  readonly webhooksFile: string | null
+  readonly webhooksAllowPrivate: Networks
+  readonly webhooksCaFile: string | null
+  /** Of requests to addresses that people typed. */
+  readonly proxies: Proxies
   /** A line for each request, and not only for those that need a person. */
   readonly accessLog: boolean
   readonly logLevel: (typeof logLevels)[number]
@@ -102,6 +112,10 @@ export const readSettings = (environment: Environment): Settings => {
       { kind: 'directory', root: join(dataDir, 'blobs'), staging: join(dataDir, 'staging') },
       (text) => blobStoreSetting(text, environment),
     ),
+    backupVault: read<BlobStoreSetting | null>('SVC_BACKUP_VAULT', null, (text) => blobStoreSetting(text, environment)),
+    backupBytesPerSecond: read<number | null>('SVC_BACKUP_MIB_PER_SECOND', null, (text) =>
+      text === 'off' ? null : wholeNumber(1, 100_000)(text) * MiB,
+    ),
     keysFile: read<Settings['keysFile']>(
       'SVC_KEYS_FILE',
       { path: join(dataDir, 'config', 'keys.json'), makeIfMissing: true },
@@ -142,6 +156,10 @@ export const readSettings = (environment: Environment): Settings => {
     redirectDownloads: read<boolean>('SVC_REDIRECT_DOWNLOADS', false, flag),
     requestsPerSecond: read('SVC_REQUESTS_PER_SECOND', requestsPerSecondDefault, wholeNumber(1, 1_000_000)),
     trustedProxies: read<TrustedProxies>('SVC_TRUSTED_PROXIES', [], (text) => parseTrustedProxies(list(text))),
+    webhooksFile: read<string | null>('SVC_WEBHOOKS_FILE', null, (text) => resolve(text)),
+    webhooksAllowPrivate: read<Networks>('SVC_WEBHOOKS_ALLOW_PRIVATE', [], (text) => parseNetworks(list(text))),
+    webhooksCaFile: read<string | null>('SVC_WEBHOOKS_CA_FILE', null, (text) => resolve(text)),
+    proxies: proxiesIn(environment, faults),
     accessLog: read<boolean>('SVC_ACCESS_LOG', true, flag),
     logLevel: read('SVC_LOG_LEVEL', 'info', logLevel),
   }
@@ -174,6 +192,15 @@ export const unknownSettings = (environment: Environment): string[] => {
 
 /** Letters that differ at most where one name was meant and another was typed. */
 const misspeltMax = 4
+
+const proxiesIn = (environment: Environment, faults: string[]): Proxies => {
+  try {
+    return readProxies(environment)
+  } catch (error) {
+    faults.push(error instanceof Error ? error.message : String(error))
+    return readProxies({})
+  }
+}
 
 const list = (text: string): string[] =>
   text

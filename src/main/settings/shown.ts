@@ -5,7 +5,7 @@ import type { SettingName } from './names.ts'
  * belong.
  */
 export const shownValue = (name: SettingName, value: string): string => {
-  if (name === 'SVC_BLOB_STORE') return value.replace(/^(s3:\/\/)[^/]*@/i, '$1…@')
+  if (name === 'SVC_BLOB_STORE' || name === 'SVC_BACKUP_VAULT') return value.replace(/^(s3:\/\/)[^/]*@/i, '$1…@')
   if (name !== 'SVC_DATABASE_URL') return value
   return value.replace(/^([a-z]+:\/\/[^:/@]*):.*@/, '$1:…@').replaceAll(/([?&][a-z]*password=)[^&]*/gi, '$1…')
 }

@@ -169,6 +169,100 @@ alter table attachments add constraint attachments_revision FOREIGN KEY (artifac
 
 CREATE INDEX attachments_by_target ON attachments USING btree (target_id, artifact_id);
 
+create table backup_agents (
+  id bigint not null,
+  holder text collate "C" not null,
+  lease_until text collate "C" not null,
+  last_seen_at text collate "C" not null,
+  version text collate "C" not null,
+  vault_id text collate "C",
+  vault_available bigint not null,
+  encrypted bigint not null,
+  free_bytes bigint,
+  total_bytes bigint
+);
+
+alter table backup_agents add constraint backup_agents_pkey PRIMARY KEY (id);
+
+create table backup_damage (
+  vault_id text collate "C" not null,
+  name text collate "C" not null,
+  found_at text collate "C" not null
+);
+
+alter table backup_damage add constraint backup_damage_key PRIMARY KEY (vault_id, name);
+
+create table backup_jobs (
+  id text collate "C" not null,
+  kind text collate "C" not null,
+  state text collate "C" not null,
+  phase text collate "C",
+  requested_at text collate "C" not null,
+  started_at text collate "C",
+  finished_at text collate "C",
+  error_code text collate "C",
+  point_id text collate "C",
+  bytes_copied bigint not null,
+  bytes_total bigint not null,
+  blobs_copied bigint not null,
+  blobs_total bigint not null,
+  requested_by text collate "C",
+  idempotency_key text collate "C"
+);
+
+alter table backup_jobs add constraint backup_jobs_pkey PRIMARY KEY (id);
+
+CREATE UNIQUE INDEX backup_jobs_asked_for ON backup_jobs USING btree (requested_by, kind, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX backup_jobs_by_time ON backup_jobs USING btree (requested_at, id);
+
+CREATE INDEX backup_jobs_of_kind ON backup_jobs USING btree (kind, requested_at, id);
+
+CREATE INDEX backup_jobs_open ON backup_jobs USING btree (requested_at, id, state) WHERE (finished_at IS NULL);
+
+create table backup_plan (
+  id bigint not null,
+  revision bigint not null,
+  enabled bigint not null,
+  hour bigint not null,
+  minute bigint not null,
+  timezone text collate "C" not null,
+  daily bigint not null,
+  weekly bigint not null,
+  monthly bigint not null,
+  counted_from text collate "C" not null
+);
+
+alter table backup_plan add constraint backup_plan_pkey PRIMARY KEY (id);
+
+create table backup_points (
+  id text collate "C" not null,
+  vault_id text collate "C" not null,
+  snapshot_at text collate "C" not null,
+  completed_at text collate "C" not null,
+  blobs bigint not null,
+  content_bytes bigint not null,
+  new_bytes bigint not null,
+  table_count bigint not null,
+  row_count bigint not null,
+  pinned bigint not null,
+  verified_at text collate "C",
+  verify_depth text collate "C",
+  verify_error text collate "C"
+);
+
+alter table backup_points add constraint backup_points_pkey PRIMARY KEY (id);
+
+CREATE INDEX backup_points_by_time ON backup_points USING btree (vault_id, snapshot_at, id);
+
+create table backup_shares (
+  vault_id text collate "C" not null,
+  share bigint not null,
+  read_at text collate "C" not null
+);
+
+alter table backup_shares add constraint backup_shares_key PRIMARY KEY (vault_id, share);
+
 create table blobs (
   sha256 text collate "C" not null,
   size bigint not null,
@@ -411,6 +505,57 @@ alter table journal_cursors add constraint journal_cursors_key PRIMARY KEY (repo
 
 alter table journal_cursors add constraint journal_cursors_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
+create table lfs_locks (
+  id text collate "C" not null,
+  repository text collate "C" not null,
+  sub_path text collate "C" not null,
+  path text collate "C" not null,
+  digest text collate "C" not null,
+  locked_at text collate "C" not null,
+  actor text collate "C" not null
+);
+
+alter table lfs_locks add constraint lfs_locks_pkey PRIMARY KEY (id);
+
+alter table lfs_locks add constraint lfs_locks_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE UNIQUE INDEX lfs_locks_by_digest ON lfs_locks USING btree (repository, digest);
+
+CREATE INDEX lfs_locks_by_id ON lfs_locks USING btree (repository, sub_path, id);
+
+create table lfs_objects (
+  id text collate "C" not null,
+  repository text collate "C" not null,
+  sha256 text collate "C" not null,
+  size bigint not null,
+  pushed_at text collate "C" not null,
+  actor text collate "C" not null,
+  used_at text collate "C" not null,
+  deleted_at text collate "C"
+);
+
+alter table lfs_objects add constraint lfs_objects_pkey PRIMARY KEY (id);
+
+alter table lfs_objects add constraint lfs_objects_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX lfs_objects_by_id ON lfs_objects USING btree (repository, id) WHERE (deleted_at IS NULL);
+
+CREATE INDEX lfs_objects_deleted ON lfs_objects USING btree (repository, deleted_at, id) WHERE (deleted_at IS NOT NULL);
+
+CREATE UNIQUE INDEX lfs_objects_here ON lfs_objects USING btree (repository, sha256) WHERE (deleted_at IS NULL);
+
+create table lfs_settings (
+  repository text collate "C" not null,
+  revision bigint not null,
+  locking bigint not null,
+  saved_at text collate "C" not null,
+  actor text collate "C" not null
+);
+
+alter table lfs_settings add constraint lfs_settings_pkey PRIMARY KEY (repository);
+
+alter table lfs_settings add constraint lfs_settings_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
 create table link_keys (
   id text collate "C" not null,
   public_key text collate "C" not null,
@@ -422,6 +567,113 @@ alter table link_keys add constraint link_keys_pkey PRIMARY KEY (id);
 
 CREATE INDEX link_keys_by_end ON link_keys USING btree (ends_at);
 
+create table npm_documents (
+  package_id text collate "C" not null,
+  head text collate "C" not null,
+  times text collate "C" not null,
+  tail text collate "C" not null,
+  abbreviated_head text collate "C" not null
+);
+
+alter table npm_documents add constraint npm_documents_package_id_fkey FOREIGN KEY (package_id) REFERENCES npm_packages(id);
+
+alter table npm_documents add constraint npm_documents_pkey PRIMARY KEY (package_id);
+
+create table npm_packages (
+  id text collate "C" not null,
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  revision bigint not null,
+  created_at text collate "C" not null,
+  modified_at text collate "C" not null,
+  versions bigint not null,
+  last_number bigint not null,
+  maintainers text collate "C" not null,
+  stars text collate "C" not null,
+  summary text collate "C",
+  found_by text collate "C" not null
+);
+
+alter table npm_packages add constraint npm_packages_pkey PRIMARY KEY (id);
+
+alter table npm_packages add constraint npm_packages_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE UNIQUE INDEX npm_packages_by_name ON npm_packages USING btree (repository, name);
+
+CREATE INDEX npm_packages_listed ON npm_packages USING btree (repository, name) WHERE (versions > 0);
+
+create table npm_pieces (
+  package_id text collate "C" not null,
+  number bigint not null,
+  versions text collate "C" not null,
+  abbreviated text collate "C" not null,
+  times text collate "C" not null
+);
+
+alter table npm_pieces add constraint npm_pieces_key PRIMARY KEY (package_id, number);
+
+alter table npm_pieces add constraint npm_pieces_package_id_fkey FOREIGN KEY (package_id) REFERENCES npm_packages(id);
+
+create table npm_tags (
+  package_id text collate "C" not null,
+  tag text collate "C" not null,
+  version_id text collate "C" not null,
+  moved_at text collate "C" not null,
+  actor text collate "C" not null
+);
+
+alter table npm_tags add constraint npm_tags_key PRIMARY KEY (package_id, tag);
+
+alter table npm_tags add constraint npm_tags_package_id_fkey FOREIGN KEY (package_id) REFERENCES npm_packages(id);
+
+alter table npm_tags add constraint npm_tags_version_id_fkey FOREIGN KEY (version_id) REFERENCES npm_versions(id);
+
+CREATE INDEX npm_tags_of_version ON npm_tags USING btree (version_id, tag);
+
+create table npm_taken_versions (
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  version text collate "C" not null,
+  released_at text collate "C" not null
+);
+
+alter table npm_taken_versions add constraint npm_taken_versions_key PRIMARY KEY (repository, name, version);
+
+alter table npm_taken_versions add constraint npm_taken_versions_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+create table npm_versions (
+  id text collate "C" not null,
+  package_id text collate "C" not null,
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  version text collate "C" not null,
+  number bigint not null,
+  piece bigint,
+  sha256 text collate "C" not null,
+  size bigint not null,
+  sha1 text collate "C" not null,
+  sha512 text collate "C" not null,
+  files bigint not null,
+  unpacked_size bigint not null,
+  manifest text collate "C" not null,
+  readme text collate "C",
+  attestations text collate "C",
+  deprecated text collate "C",
+  published_at text collate "C" not null,
+  actor text collate "C" not null,
+  deleted_at text collate "C"
+);
+
+alter table npm_versions add constraint npm_versions_package_id_fkey FOREIGN KEY (package_id) REFERENCES npm_packages(id);
+
+alter table npm_versions add constraint npm_versions_pkey PRIMARY KEY (id);
+
+CREATE INDEX npm_versions_by_number ON npm_versions USING btree (package_id, number);
+
+CREATE INDEX npm_versions_by_piece ON npm_versions USING btree (package_id, piece, number) WHERE (piece IS NOT NULL);
+
+CREATE UNIQUE INDEX npm_versions_by_version ON npm_versions USING btree (repository, name, version);
+
 create table oci_blobs (
   id text collate "C" not null,
   repository text collate "C" not null,
@@ -429,7 +681,8 @@ create table oci_blobs (
   sha512 text collate "C",
   size bigint not null,
   created_at text collate "C" not null,
-  unused_since text collate "C"
+  unused_since text collate "C",
+  sent_below text collate "C"
 );
 
 alter table oci_blobs add constraint oci_blobs_pkey PRIMARY KEY (id);
@@ -441,6 +694,8 @@ CREATE UNIQUE INDEX oci_blobs_by_sha256 ON oci_blobs USING btree (sha256, reposi
 CREATE UNIQUE INDEX oci_blobs_by_sha512 ON oci_blobs USING btree (sha512, repository) WHERE (sha512 IS NOT NULL);
 
 CREATE INDEX oci_blobs_unused ON oci_blobs USING btree (unused_since) WHERE (unused_since IS NOT NULL);
+
+CREATE INDEX oci_blobs_unused_below ON oci_blobs USING btree (repository, sent_below, unused_since) WHERE (unused_since IS NOT NULL);
 
 create table oci_images (
   repository text collate "C" not null,
@@ -483,7 +738,8 @@ create table oci_manifests (
   unused_since text collate "C",
   content_bytes bigint not null default 0,
   platforms text collate "C",
-  tagged_at text collate "C"
+  tagged_at text collate "C",
+  counted_on_at text collate "C" not null default ''::text
 );
 
 alter table oci_manifests add constraint oci_manifests_blob_id_fkey FOREIGN KEY (blob_id) REFERENCES oci_blobs(id);
@@ -544,6 +800,8 @@ alter table oci_references add constraint oci_references_manifest_id_fkey FOREIG
 CREATE INDEX oci_references_by_blob ON oci_references USING btree (blob_id) WHERE (blob_id IS NOT NULL);
 
 CREATE INDEX oci_references_by_manifest ON oci_references USING btree (repository, name, digest) WHERE (role = 'manifest'::text);
+
+CREATE INDEX oci_references_elsewhere ON oci_references USING btree (repository, digest) WHERE ((blob_id IS NULL) AND (role <> 'manifest'::text));
 
 create table oci_stages (
   manifest_id text collate "C" not null,
@@ -672,7 +930,8 @@ create table personal_tokens (
   created_at text collate "C" not null,
   expires_at text collate "C" not null,
   last_used_at text collate "C",
-  revoked_at text collate "C"
+  revoked_at text collate "C",
+  by_sign_in bigint not null default 0
 );
 
 alter table personal_tokens add constraint personal_tokens_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
@@ -881,7 +1140,8 @@ create table sessions (
   account_id text collate "C" not null,
   secret_sha256 text collate "C" not null,
   created_at text collate "C" not null,
-  expires_at text collate "C" not null
+  expires_at text collate "C" not null,
+  opened_for text collate "C"
 );
 
 alter table sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id);
@@ -893,6 +1153,8 @@ alter table sessions add constraint sessions_secret_sha256_key UNIQUE (secret_sh
 CREATE INDEX sessions_by_account ON sessions USING btree (account_id, id);
 
 CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
+
+CREATE UNIQUE INDEX sessions_by_opened_for ON sessions USING btree (opened_for);
 
 create table storage_events (
   repository text collate "C" not null,
@@ -974,6 +1236,8 @@ alter table uploads add constraint uploads_pkey PRIMARY KEY (id);
 
 alter table uploads add constraint uploads_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
+CREATE INDEX uploads_appended_below ON uploads USING btree (repository, name, expires_at) WHERE ((kind = 'appended'::text) AND (status = 'pending'::text));
+
 CREATE UNIQUE INDEX uploads_by_idempotency_key ON uploads USING btree (repository, owner, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX uploads_cancelled_of_owner ON uploads USING btree (owner, ended_at) WHERE (status = 'cancelled'::text);
@@ -987,3 +1251,24 @@ CREATE INDEX uploads_open_by_id ON uploads USING btree (id) WHERE (status = 'pen
 CREATE INDEX uploads_open_of_owner ON uploads USING btree (owner, id) WHERE (status = 'pending'::text);
 
 CREATE INDEX uploads_turns ON uploads USING btree (turn_until) WHERE (turn_until IS NOT NULL);
+
+create table webhooks (
+  id text collate "C" not null,
+  repository text collate "C" not null,
+  host text collate "C" not null,
+  actions text collate "C",
+  created_at text collate "C" not null,
+  named_at text collate "C" not null,
+  holder text collate "C",
+  leased_until text collate "C",
+  last_success_at text collate "C",
+  failing_since text collate "C",
+  failures bigint not null default 0,
+  error_code text collate "C",
+  next_try_at text collate "C",
+  lost bigint not null default 0
+);
+
+alter table webhooks add constraint webhooks_pkey PRIMARY KEY (id);
+
+alter table webhooks add constraint webhooks_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);

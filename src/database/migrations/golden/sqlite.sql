@@ -144,6 +144,109 @@ CREATE INDEX "attachments_by_target" on "attachments" (
   "artifact_id"
 );
 
+CREATE TABLE "backup_agents" (
+  "id" integer primary key,
+  "holder" text not null,
+  "lease_until" text not null,
+  "last_seen_at" text not null,
+  "version" text not null,
+  "vault_id" text,
+  "vault_available" integer not null,
+  "encrypted" integer not null,
+  "free_bytes" integer,
+  "total_bytes" integer
+) strict;
+
+CREATE TABLE "backup_damage" (
+  "vault_id" text not null,
+  "name" text not null,
+  "found_at" text not null,
+  constraint "backup_damage_key" primary key ("vault_id", "name")
+) strict;
+
+CREATE TABLE "backup_jobs" (
+  "id" text primary key,
+  "kind" text not null,
+  "state" text not null,
+  "phase" text,
+  "requested_at" text not null,
+  "started_at" text,
+  "finished_at" text,
+  "error_code" text,
+  "point_id" text,
+  "bytes_copied" integer not null,
+  "bytes_total" integer not null,
+  "blobs_copied" integer not null,
+  "blobs_total" integer not null,
+  "requested_by" text,
+  "idempotency_key" text
+) strict;
+
+CREATE UNIQUE INDEX "backup_jobs_asked_for" on "backup_jobs" (
+  "requested_by",
+  "kind",
+  "idempotency_key"
+) where "idempotency_key" is not null;
+
+CREATE INDEX "backup_jobs_by_time" on "backup_jobs" (
+  "requested_at",
+  "id"
+);
+
+CREATE INDEX "backup_jobs_of_kind" on "backup_jobs" (
+  "kind",
+  "requested_at",
+  "id"
+);
+
+CREATE INDEX "backup_jobs_open" on "backup_jobs" (
+  "requested_at",
+  "id",
+  "state"
+) where "finished_at" is null;
+
+CREATE TABLE "backup_plan" (
+  "id" integer primary key,
+  "revision" integer not null,
+  "enabled" integer not null,
+  "hour" integer not null,
+  "minute" integer not null,
+  "timezone" text not null,
+  "daily" integer not null,
+  "weekly" integer not null,
+  "monthly" integer not null,
+  "counted_from" text not null
+) strict;
+
+CREATE TABLE "backup_points" (
+  "id" text primary key,
+  "vault_id" text not null,
+  "snapshot_at" text not null,
+  "completed_at" text not null,
+  "blobs" integer not null,
+  "content_bytes" integer not null,
+  "new_bytes" integer not null,
+  "table_count" integer not null,
+  "row_count" integer not null,
+  "pinned" integer not null,
+  "verified_at" text,
+  "verify_depth" text,
+  "verify_error" text
+) strict;
+
+CREATE INDEX "backup_points_by_time" on "backup_points" (
+  "vault_id",
+  "snapshot_at",
+  "id"
+);
+
+CREATE TABLE "backup_shares" (
+  "vault_id" text not null,
+  "share" integer not null,
+  "read_at" text not null,
+  constraint "backup_shares_key" primary key ("vault_id", "share")
+) strict;
+
 CREATE TABLE "blobs" (
   "sha256" text primary key,
   "size" integer not null,
@@ -391,6 +494,62 @@ CREATE TABLE "journal_cursors" (
   constraint "journal_cursors_key" primary key ("repository", "name")
 ) strict;
 
+CREATE TABLE "lfs_locks" (
+  "id" text primary key,
+  "repository" text not null references "repositories" ("id"),
+  "sub_path" text not null,
+  "path" text not null,
+  "digest" text not null,
+  "locked_at" text not null,
+  "actor" text not null
+) strict;
+
+CREATE UNIQUE INDEX "lfs_locks_by_digest" on "lfs_locks" (
+  "repository",
+  "digest"
+);
+
+CREATE INDEX "lfs_locks_by_id" on "lfs_locks" (
+  "repository",
+  "sub_path",
+  "id"
+);
+
+CREATE TABLE "lfs_objects" (
+  "id" text primary key,
+  "repository" text not null references "repositories" ("id"),
+  "sha256" text not null,
+  "size" integer not null,
+  "pushed_at" text not null,
+  "actor" text not null,
+  "used_at" text not null,
+  "deleted_at" text
+) strict;
+
+CREATE INDEX lfs_objects_by_id on lfs_objects (
+  repository,
+  id
+) where deleted_at is null;
+
+CREATE INDEX lfs_objects_deleted on lfs_objects (
+  repository,
+  deleted_at,
+  id
+) where deleted_at is not null;
+
+CREATE UNIQUE INDEX lfs_objects_here on lfs_objects (
+  repository,
+  sha256
+) where deleted_at is null;
+
+CREATE TABLE "lfs_settings" (
+  "repository" text primary key references "repositories" ("id"),
+  "revision" integer not null,
+  "locking" integer not null,
+  "saved_at" text not null,
+  "actor" text not null
+) strict;
+
 CREATE TABLE "link_keys" (
   "id" text primary key,
   "public_key" text not null,
@@ -402,6 +561,110 @@ CREATE INDEX "link_keys_by_end" on "link_keys" (
   "ends_at"
 );
 
+CREATE TABLE "npm_documents" (
+  "package_id" text primary key references "npm_packages" ("id"),
+  "head" text not null,
+  "times" text not null,
+  "tail" text not null,
+  "abbreviated_head" text not null
+) strict;
+
+CREATE TABLE "npm_packages" (
+  "id" text primary key,
+  "repository" text not null references "repositories" ("id"),
+  "name" text not null,
+  "revision" integer not null,
+  "created_at" text not null,
+  "modified_at" text not null,
+  "versions" integer not null,
+  "last_number" integer not null,
+  "maintainers" text not null,
+  "stars" text not null,
+  "summary" text,
+  "found_by" text not null
+) strict;
+
+CREATE UNIQUE INDEX "npm_packages_by_name" on "npm_packages" (
+  "repository",
+  "name"
+);
+
+CREATE INDEX npm_packages_listed on npm_packages (
+  repository,
+  name
+) where versions > 0;
+
+CREATE TABLE "npm_pieces" (
+  "package_id" text not null references "npm_packages" ("id"),
+  "number" integer not null,
+  "versions" text not null,
+  "abbreviated" text not null,
+  "times" text not null,
+  constraint "npm_pieces_key" primary key ("package_id", "number")
+) strict;
+
+CREATE TABLE "npm_tags" (
+  "package_id" text not null references "npm_packages" ("id"),
+  "tag" text not null,
+  "version_id" text not null references "npm_versions" ("id"),
+  "moved_at" text not null,
+  "actor" text not null,
+  constraint "npm_tags_key" primary key ("package_id", "tag")
+) strict;
+
+CREATE INDEX "npm_tags_of_version" on "npm_tags" (
+  "version_id",
+  "tag"
+);
+
+CREATE TABLE "npm_taken_versions" (
+  "repository" text not null references "repositories" ("id"),
+  "name" text not null,
+  "version" text not null,
+  "released_at" text not null,
+  constraint "npm_taken_versions_key" primary key ("repository", "name", "version")
+) strict;
+
+CREATE TABLE "npm_versions" (
+  "id" text primary key,
+  "package_id" text not null references "npm_packages" ("id"),
+  "repository" text not null,
+  "name" text not null,
+  "version" text not null,
+  "number" integer not null,
+  "piece" integer,
+  "sha256" text not null,
+  "size" integer not null,
+  "sha1" text not null,
+  "sha512" text not null,
+  "files" integer not null,
+  "unpacked_size" integer not null,
+  "manifest" text not null,
+  "readme" text,
+  "attestations" text,
+  "deprecated" text,
+  "published_at" text not null,
+  "actor" text not null,
+  "deleted_at" text
+) strict;
+
+CREATE INDEX "npm_versions_by_number" on "npm_versions" (
+  "package_id",
+  "number"
+);
+
+CREATE INDEX npm_versions_by_piece on npm_versions (
+  package_id,
+  piece,
+  number
+) where piece is not null;
+
+CREATE UNIQUE INDEX "npm_versions_by_version" on "npm_versions" (
+  "repository",
+  "name",
+  "version"
+);
+
 CREATE TABLE "oci_blobs" (
   "id" text primary key,
   "repository" text not null references "repositories" ("id"),
@@ -409,7 +672,8 @@ CREATE TABLE "oci_blobs" (
   "sha512" text,
   "size" integer not null,
   "created_at" text not null,
-  "unused_since" text
+  "unused_since" text,
+  "sent_below" text
 ) strict;
 
 CREATE UNIQUE INDEX "oci_blobs_by_sha256" on "oci_blobs" (
@@ -425,6 +689,13 @@ CREATE UNIQUE INDEX oci_blobs_by_sha512 on oci_blobs (
 CREATE INDEX oci_blobs_unused on oci_blobs (
   unused_since
 ) where unused_since is not null;
+
+CREATE INDEX oci_blobs_unused_below on oci_blobs (
+  repository,
+  sent_below,
+  unused_since
+)
+  where unused_since is not null;
 
 CREATE TABLE "oci_images" (
   "repository" text not null references "repositories" ("id"),
@@ -461,6 +732,7 @@ CREATE TABLE "oci_manifests" (
   "content_bytes" integer default 0 not null,
   "platforms" text,
   "tagged_at" text,
+  "counted_on_at" text default '' not null,
   constraint "oci_manifests_image" foreign key ("repository", "name") references "oci_images" ("repository", "name")
 ) strict;
 
@@ -557,6 +829,12 @@ CREATE INDEX oci_references_by_manifest on oci_references (
   digest
 )
   where role = 'manifest';
+
+CREATE INDEX oci_references_elsewhere on oci_references (
+  repository,
+  digest
+)
+  where blob_id is null and role <> 'manifest';
 
 CREATE TABLE "oci_stages" (
   "manifest_id" text not null references "oci_manifests" ("id"),
@@ -761,7 +1039,8 @@ CREATE TABLE "personal_tokens" (
   "created_at" text not null,
   "expires_at" text not null,
   "last_used_at" text,
-  "revoked_at" text
+  "revoked_at" text,
+  "by_sign_in" integer default 0 not null
 ) strict;
 
 CREATE INDEX "personal_tokens_active" on "personal_tokens" (
@@ -977,7 +1256,8 @@ CREATE TABLE "sessions" (
   "account_id" text not null references "accounts" ("id"),
   "secret_sha256" text not null unique,
   "created_at" text not null,
-  "expires_at" text not null
+  "expires_at" text not null,
+  "opened_for" text
 ) strict;
 
 CREATE INDEX "sessions_by_account" on "sessions" (
@@ -987,6 +1267,10 @@ CREATE INDEX "sessions_by_account" on "sessions" (
 
 CREATE INDEX "sessions_by_end" on "sessions" (
   "expires_at"
+);
+
+CREATE UNIQUE INDEX "sessions_by_opened_for" on "sessions" (
+  "opened_for"
 );
 
 CREATE TABLE "storage_events" (
@@ -1063,6 +1347,13 @@ CREATE TABLE "uploads" (
   "turn_until" text
 ) strict;
 
+CREATE INDEX uploads_appended_below on uploads (
+  repository,
+  name,
+  expires_at
+)
+  where kind = 'appended' and status = 'pending';
+
 CREATE UNIQUE INDEX "uploads_by_idempotency_key" on "uploads" (
   "repository",
   "owner",
@@ -1094,3 +1385,20 @@ CREATE INDEX "uploads_open_of_owner" on "uploads" (
 CREATE INDEX "uploads_turns" on "uploads" (
   "turn_until"
 ) where "turn_until" is not null;
+
+CREATE TABLE "webhooks" (
+  "id" text primary key,
+  "repository" text not null references "repositories" ("id"),
+  "host" text not null,
+  "actions" text,
+  "created_at" text not null,
+  "named_at" text not null,
+  "holder" text,
+  "leased_until" text,
+  "last_success_at" text,
+  "failing_since" text,
+  "failures" integer default 0 not null,
+  "error_code" text,
+  "next_try_at" text,
+  "lost" integer default 0 not null
+) strict;

@@ -1,10 +1,9 @@
 import { getFileNameLowLevel } from 'yauzl'
 import { archiveFoldersMax, archiveNameBytesMax } from '../../../kernel/limits/packages.ts'
-import { caseless, patterns } from '../../../kernel/names.ts'
+import { caseless, isPrintable } from '../../../kernel/names.ts'
 import { refuseArchive, refuseEntry } from './archive-refusal.ts'
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-const printable = new RegExp(patterns.text, 'u')
 const drive = /^[A-Za-z]:/
 /** Windows drops dots and blanks at the end of a name, so that `.. ` is `..` there. */
 const onlyDots = /^[. ]+$/
@@ -37,7 +36,7 @@ const inOldCodePage = (byte: number): string =>
 export const nameFault = (name: string): string | null => {
   if (name === '') return 'has no name'
   if (name.includes('\\')) return 'has a backslash in its name; use / between folders'
-  if (!printable.test(name)) return 'has a control character in its name'
+  if (!isPrintable(name)) return 'has a control character in its name'
   if (name.startsWith('/')) return 'has an absolute path'
   if (drive.test(name)) return 'has a path that begins with a drive letter'
   const segments = (name.endsWith('/') ? name.slice(0, -1) : name).split('/')

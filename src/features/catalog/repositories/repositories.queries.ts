@@ -113,6 +113,7 @@ export const forgetDeletedIn = async (tx: Transaction, id: string): Promise<void
     await tx.deleteFrom(table).where('artifact_id', 'in', deleted).execute()
   await tx.deleteFrom('promotions').where('copy_id', 'in', deleted).execute()
   await tx.deleteFrom('deleted_artifacts').where('repository', '=', id).execute()
+  await tx.deleteFrom('lfs_objects').where('repository', '=', id).execute()
 }
 
 /** A repository that comes back has images of the same names, and promoted none of them. */
@@ -120,15 +121,26 @@ export const forgetPromotionsOfImagesFrom = async (tx: Transaction, id: string):
   await tx.deleteFrom('oci_promotions').where('source_repository', '=', id).execute()
 }
 
+/** A repository that comes back has npm packages of the same names, and none of their versions was there before. */
+export const forgetNpmPackagesIn = async (tx: Transaction, id: string): Promise<void> => {
+  const packages = tx.selectFrom('npm_packages').select('id').where('repository', '=', id)
+  for (const table of ['npm_tags', 'npm_documents', 'npm_versions', 'npm_pieces'] as const)
+    await tx.deleteFrom(table).where('package_id', 'in', packages).execute()
+  await tx.deleteFrom('npm_packages').where('repository', '=', id).execute()
+  await tx.deleteFrom('npm_taken_versions').where('repository', '=', id).execute()
+}
+
 /** Whose files are gone, their history is as well; a repository that comes back numbers paths from the first. */
 export const forgetRemovedPathsOf = async (tx: Transaction, id: string): Promise<void> => {
   await tx.deleteFrom('removed_paths').where('repository', '=', id).execute()
 }
 
-/** A repository that comes back under the same id begins without a policy, and without immutable tags. */
+/** A repository that comes back under the same id begins without a policy, immutable tags and locks. */
 export const deletePolicyOf = async (tx: Transaction, id: string): Promise<void> => {
   await tx.deleteFrom('storage_policies').where('repository', '=', id).execute()
   await tx.deleteFrom('oci_immutable_tags').where('repository', '=', id).execute()
+  await tx.deleteFrom('lfs_settings').where('repository', '=', id).execute()
+  await tx.deleteFrom('lfs_locks').where('repository', '=', id).execute()
 }
 
 export const deleteGrantsOn = async (tx: Transaction, id: string): Promise<number> => {

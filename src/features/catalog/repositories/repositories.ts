@@ -11,6 +11,7 @@ import {
   deletePolicyOf,
   deleteUploadsOf,
   forgetDeletedIn,
+  forgetNpmPackagesIn,
   forgetPromotionsOfImagesFrom,
   forgetRemovedPathsOf,
   holdsSomething,
@@ -98,6 +99,7 @@ export const deleteRepository = ({ database, clock }: RepositoryDeps, id: string
     await deleteUploadsOf(tx, id)
     await forgetRemovedPathsOf(tx, id)
     await forgetPromotionsOfImagesFrom(tx, id)
+    await forgetNpmPackagesIn(tx, id)
     await deletePolicyOf(tx, id)
     await moveCounter(tx, 'grants', -(await deleteGrantsOn(tx, id)))
     await markDeleted(tx, id, occurredAt)

@@ -50,10 +50,10 @@ forEachEngine((engine) => {
     })
     const parts = () => ({ database, clock, passwords, allowRegistration: false, report: () => {} })
     const callerBehind = (credential: string): Promise<Caller> =>
-      callerOf(database.reader, finding, credential, { wire: 'rest', again: false })
+      callerOf(database.reader, finding, credential, { wire: 'rest', passFor: null, again: false })
 
     const letIn = async (credential: string, rule: AccessRule, id = ''): Promise<Actor> => {
-      const question = { credential, wire: 'rest', rule, parameters: { id } }
+      const question = { credential, wire: 'rest', passFor: null, rule, parameters: { id } }
       const admission = new Admission(finding, await callerBehind(credential), question)
       return { actor: 'doer', clientAddress: 'test', stillMay: (tx) => admission.within(tx) }
     }

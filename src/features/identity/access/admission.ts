@@ -15,6 +15,8 @@ export interface Question {
   readonly credential: string | null
   /** The name of the wire that it was sent at. */
   readonly wire: string
+  /** What a pass had to be for; null for one of the whole wire. */
+  readonly passFor: string | null
   readonly rule: AccessRule
   /** Those of the path. */
   readonly parameters: Readonly<Record<string, string>>
@@ -38,14 +40,14 @@ export class Admission extends LetIn {
    * 404.
    */
   async within(tx: Transaction): Promise<Caller | null> {
-    const { credential, wire, rule, parameters } = this.#question
+    const { credential, wire, passFor, rule, parameters } = this.#question
     if (this.#caller === null || credential === null) return null
     if (this.#caller.kind === 'account') await lockAccountRow(tx, this.#caller.id)
     if (this.#caller.kind === 'service-key') {
       await lockServiceAccountRow(tx, this.#caller.id)
       await lockKeyRow(tx, this.#caller.keyId)
     }
-    const caller = await callerOf(tx, this.#deps, credential, { wire, again: true })
+    const caller = await callerOf(tx, this.#deps, credential, { wire, passFor, again: true })
     await authorize(tx, caller, rule, parameters)
     return caller
   }

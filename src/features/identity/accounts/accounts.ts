@@ -36,13 +36,16 @@ import {
   updateAccount,
 } from './accounts.queries.ts'
 
-export interface AccountDeps {
+export interface SignInDeps {
   readonly database: Database
   readonly clock: Clock
   readonly passwords: Passwords
+  readonly report: (message: string, error: unknown) => void
+}
+
+export interface AccountDeps extends SignInDeps {
   /** The setting SVC_ALLOW_REGISTRATION. */
   readonly allowRegistration: boolean
-  readonly report: (message: string, error: unknown) => void
 }
 
 export interface Account {
@@ -78,11 +81,15 @@ const toAccount = (row: AccountsTable): Account => ({
 export const allAccounts = async ({ database }: AccountDeps): Promise<Account[]> =>
   (await listAccounts(database.reader, accountsMax)).map(toAccount)
 
-/** Signs in. Every way to fail takes the same time and gives the same answer; wrong tries lead to pauses. */
+/**
+ * Signs in. Every way to fail takes the same time and gives the same answer; wrong tries lead to pauses. `openedFor`
+ * marks a session that is for another program.
+ */
 export const signIn = async (
-  deps: AccountDeps,
+  deps: SignInDeps,
   credentials: { name: string; password: string },
   clientAddress: string,
+  openedFor: string | null = null,
 ): Promise<SignedIn> => {
   const { database, clock, passwords } = deps
   const subjects = { name: credentials.name, address: clientAddress }
@@ -104,7 +111,7 @@ export const signIn = async (
   await forgiveAccount(database, clock, subjects, throttles)
   const actor = unasked({ actor: `account:${row.id}`, clientAddress })
   const session = await changeAuthority(database, actor, async (tx) => {
-    const opened = await openSession(tx, row, clock.now())
+    const opened = await openSession(tx, row, clock.now(), openedFor)
     await tellOfSession(tx, actor, 'account.sign-in', row.id, clock)
     return opened
   })
@@ -127,7 +134,7 @@ const isTelling = (failures: number): boolean => failures <= toldFailuresPerAcco
  * Puts a failed sign-in to an account into the security audit. Nobody waits for it, or the time that an answer takes
  * would tell which names there are.
  */
-const rememberFailure = ({ database, clock, report }: AccountDeps, id: string, clientAddress: string): void => {
+const rememberFailure = ({ database, clock, report }: SignInDeps, id: string, clientAddress: string): void => {
   const actor = unasked({ actor: 'unknown', clientAddress })
   changeAuthority(database, actor, (tx) => tellOfSession(tx, actor, 'account.sign-in-failed', id, clock)).catch(
     (error: unknown) => report('a failed sign-in could not be put into the security audit', error),
@@ -142,7 +149,7 @@ const wrongTry = (row: AccountsTable | undefined, right: boolean): Record<string
 
 /** Ends the session at once; a change of authority that it is making is done first. */
 export const signOut = async (
-  { database, clock }: AccountDeps,
+  { database, clock }: Pick<AccountDeps, 'database' | 'clock'>,
   { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
   clientAddress: string,
 ): Promise<void> => {

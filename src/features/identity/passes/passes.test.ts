@@ -55,10 +55,10 @@ forEachEngine((engine) => {
     findNamedFileKey: namedFileKeyFinder(keys),
   })
   const callerBehind = (credential: string) =>
-    callerOf(database.reader, passParts(), credential, { wire: 'images', again: false })
+    callerOf(database.reader, passParts(), credential, { wire: 'images', passFor: null, again: false })
   const passFor = async (credential: string): Promise<string> =>
     (await makePass(database.reader, passParts(), await callerBehind(credential), 'images')).token
-  const open = (pass: string, shown = { wire: 'images', again: false }) =>
+  const open = (pass: string, shown = { wire: 'images', passFor: null, again: false }) =>
     callerOfPass(database.reader, passParts(), pass, shown)
   const refused = (pass: string, code: FailureCode, shown?: Parameters<typeof open>[1]) =>
     assert.rejects(open(pass, shown), (error) => error instanceof Failure && error.code === code, pass)
@@ -148,12 +148,12 @@ forEachEngine((engine) => {
         await open(pass)
         clock.advance(1)
         await refused(pass, 'token_expired')
-        await open(pass, { wire: 'images', again: true })
+        await open(pass, { wire: 'images', passFor: null, again: true })
       })
 
       it('is good at its own wire alone, and for nothing that was changed', async () => {
         const pass = await passFor((await make()).credential)
-        await refused(pass, 'credential_invalid', { wire: 'rest', again: false })
+        await refused(pass, 'credential_invalid', { wire: 'rest', passFor: null, again: false })
         for (let at = 0; at < pass.length; at++) {
           const other = pass[at] === 'A' ? 'B' : 'A'
           await refused(pass.slice(0, at) + other + pass.slice(at + 1), 'credential_invalid')
@@ -171,7 +171,7 @@ forEachEngine((engine) => {
           const pass = await passFor(credential)
           const code = (await ends[how]?.()) ?? assert.fail(how)
           await refused(pass, code)
-          await refused(pass, code, { wire: 'images', again: true })
+          await refused(pass, code, { wire: 'images', passFor: null, again: true })
           await assert.rejects(callerBehind(credential), { code })
         }
       })

@@ -17,10 +17,11 @@ export const passPrefix = prefixes.pass
 const form: TokenForm = { prefix: passPrefix, version: 1, label: 'svc pass' }
 
 /**
- * What is signed and does not stand in a pass: at which wire it is good, and the digest of the credential's secret, so
- * that another credential of the same name is another one.
+ * What is signed and does not stand in a pass: at which wire it is good and what for, and the digest of the
+ * credential's secret, so that another credential of the same name is another one.
  */
-const about = (wire: string, sha256: string): Uint8Array => Buffer.from(`${wire}\0${sha256}`)
+const about = (wire: string, passFor: string | null, sha256: string): Uint8Array =>
+  Buffer.from([wire, ...(passFor === null ? [] : [passFor]), sha256].join('\0'))
 
 export interface PassDeps {
   readonly clock: Clock
@@ -35,38 +36,48 @@ export interface Pass {
 }
 
 /** A pass for whoever asks by a credential. Throws 401 where that has ended meanwhile. */
-export const makePass = async (
+export const makePass = async (q: Queries, deps: PassDeps, caller: CredentialCaller, wire: string): Promise<Pass> => {
+  const issuedAt = timestamp(deps.clock.now())
+  const sign = await passMaker(q, deps, caller, wire)
+  return { token: await sign(null, passSeconds), seconds: passSeconds, issuedAt }
+}
+
+/** Makes passes for one thing each (`Operation.passFor`), or for the whole wire (null). */
+export type PassMaker = (passFor: string | null, seconds: number) => Promise<string>
+
+/** The same for whoever needs many at once. Throws 401 where the credential has ended meanwhile. */
+export const passMaker = async (
   q: Queries,
   { clock, signer, findNamedFileKey }: PassDeps,
   caller: CredentialCaller,
   wire: string,
-): Promise<Pass> => {
+): Promise<PassMaker> => {
   const name = nameOf(caller)
-  const issuedAtMs = clock.now()
-  const found = await credentialNamed(q, findNamedFileKey, name, issuedAtMs)
+  const found = await credentialNamed(q, findNamedFileKey, name, clock.now())
   if (found === null) throw new Failure('credential_invalid', 'This credential has ended meanwhile.')
-  const token = await signer.sign(form, passSeconds, toBytes(name), about(wire, found.sha256))
-  return { token, seconds: passSeconds, issuedAt: timestamp(issuedAtMs) }
+  return (passFor, seconds) => signer.sign(form, seconds, toBytes(name), about(wire, passFor, found.sha256))
 }
 
 /** Where a credential is shown. */
 export interface Shown {
   /** The name of the wire. */
   readonly wire: string
+  /** What a pass has to be for there; null for those of the whole wire. */
+  readonly passFor: string | null
   /** By a request that was let in before with the same: that its pass ended since does not matter. */
   readonly again: boolean
 }
 
 /**
- * The caller behind a pass. To the holder of the exact pass 401 `token_expired` when it has ended, and otherwise what
- * the credential that it stands for would be told; `credential_invalid` for anything else, also for a pass of another
- * wire.
+ * The caller behind a pass. To the holder of the exact pass 401 `token_expired` when it has ended, 403
+ * `address_expired` where it was for one thing, and otherwise what the credential that it stands for would be told;
+ * `credential_invalid` for anything else, also for a pass of another wire or another thing.
  */
 export const callerOfPass = async (
   q: Queries,
   { clock, findNamedFileKey }: Pick<PassDeps, 'clock' | 'findNamedFileKey'>,
   text: string,
-  { wire, again }: Shown,
+  { wire, passFor, again }: Shown,
 ): Promise<CredentialCaller> => {
   const token = readToken(form, text)
   const name: CredentialName | null = token === null ? null : namedBy(token.says)
@@ -74,9 +85,11 @@ export const callerOfPass = async (
   const nowMs = clock.now()
   const found = await credentialNamed(q, findNamedFileKey, name, nowMs)
   if (found === null) throw noPass(`the ${name.kind} that it stood for is gone`)
-  const endMs = await endOfSigned(q, token, about(wire, found.sha256))
+  const endMs = await endOfSigned(q, token, about(wire, passFor, found.sha256))
   if (endMs === null) throw noPass(`not signed here, for this wire and this ${name.kind}`)
   const caller = found.caller()
+  if (endMs <= nowMs && !again && passFor !== null)
+    throw new Failure('address_expired', 'The address has ended, as each does after its time. Ask for a new one.')
   if (endMs <= nowMs && !again)
     throw new Failure('token_expired', `The token has ended, as each does after ${passSeconds} s. Ask for a new one.`)
   return byPass(caller)

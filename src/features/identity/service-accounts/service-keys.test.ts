@@ -52,7 +52,13 @@ forEachEngine((engine) => {
   /** Whoever sent this credential, as the gate let it in. */
   const actorBehind = (caller: Caller, credential: string, rule: AccessRule, id: string): Actor => {
     const access = { clock, findFileKey: () => recovery, findNamedFileKey: () => null }
-    const admission = new Admission(access, caller, { credential, wire: 'rest', rule, parameters: { id } })
+    const admission = new Admission(access, caller, {
+      credential,
+      wire: 'rest',
+      passFor: null,
+      rule,
+      parameters: { id },
+    })
     return { actor: 'test', clientAddress: 'test', stillMay: (tx) => admission.within(tx) }
   }
   const actor: Actor = { actor: 'test', clientAddress: 'test', stillMay: async () => recovery }

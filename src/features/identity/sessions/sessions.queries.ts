@@ -35,6 +35,9 @@ export const findSessionBySecret = async (q: Queries, digest: string) => (await 
 /** The same, by the id of the session. */
 export const findSessionById = async (q: Queries, id: string) => (await sessionById(q, { id }))[0]
 
+export const findSessionOpenedFor = (q: Queries, openedFor: string) =>
+  q.selectFrom('sessions').select(['id', 'account_id']).where('opened_for', '=', openedFor).executeTakeFirst()
+
 /** Ends all but the newest sessions of an account. */
 export const deleteSessionsBeyond = async (tx: Transaction, accountId: string, keep: number): Promise<void> => {
   const newest = tx

@@ -14,6 +14,7 @@ import {
   deleteSessionsOf,
   findSessionById,
   findSessionBySecret,
+  findSessionOpenedFor,
   insertSession,
   lockAccount,
 } from './sessions.queries.ts'
@@ -49,11 +50,13 @@ const sessionEnded = (forOperator: Readonly<Record<string, string>>): Failure =>
 /**
  * Opens a session and ends the oldest beyond the limit. Throws 401 when meanwhile the account was disabled, or got
  * another password than the one whose hash was checked: nobody comes in by a password that was just taken away.
+ * `openedFor` is what {@link sessionOpenedFor} finds it by.
  */
 export const openSession = async (
   tx: Transaction,
   checked: { id: string; password_hash: string },
   nowMs: number,
+  openedFor: string | null = null,
 ): Promise<OpenedSession> => {
   const accountId = checked.id
   const account = await lockAccount(tx, accountId)
@@ -67,6 +70,7 @@ export const openSession = async (
     secret_sha256: secretDigest(token),
     created_at: timestamp(nowMs),
     expires_at: expiresAt,
+    opened_for: openedFor,
   })
   await deleteSessionsBeyond(tx, accountId, sessionsPerAccountMax)
   return { token, expiresAt }
@@ -85,6 +89,12 @@ export const callerOfSession = async (q: Queries, token: string, nowMs: number):
   if (found === undefined) throw sessionEnded({ why: 'unknown session, or one that was ended' })
   return callerOf(found, nowMs)
 }
+
+/** The session of a secret, in whatever state it is. */
+export const sessionOfSecret = (q: Queries, token: string) => findSessionBySecret(q, secretDigest(token))
+
+/** The session that somebody opened for a program, and whose it is; undefined while nobody did, and once it ended. */
+export const sessionOpenedFor = findSessionOpenedFor
 
 /** Null for a session that was ended. */
 export const sessionNamed = async (q: Queries, id: string, nowMs: number): Promise<NamedCredential | null> => {

@@ -45,6 +45,7 @@ const tokensWithAccounts = (q: Queries) =>
       'personal_tokens.expires_at',
       'personal_tokens.last_used_at',
       'personal_tokens.revoked_at',
+      'personal_tokens.by_sign_in',
       'accounts.id as account_id',
       'accounts.name',
       'accounts.enabled',

@@ -1,6 +1,11 @@
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import type { PersonalTokensTable } from '../../../database/tables/personal-tokens.ts'
-import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
+import {
+  type Actor,
+  appendSecurityAudit,
+  changeAuthority,
+  unasked,
+} from '../../../journal/security-audit/security-audit.ts'
 import type { AccountCaller, TokenScope } from '../../../kernel/caller.ts'
 import { type Clock, timestamp, utcMs } from '../../../kernel/clock.ts'
 import { prefixes } from '../../../kernel/credentials.ts'
@@ -16,7 +21,7 @@ import {
 } from '../../../kernel/limits/identity.ts'
 import { day } from '../../../kernel/units.ts'
 import { type NamedCredential, newSecret, secretDigest } from '../sessions/secrets.ts'
-import { lockAccountRow } from '../sessions/sessions.ts'
+import { endSession, lockAccountRow } from '../sessions/sessions.ts'
 import {
   countActive,
   deleteTokensEndedBefore,
@@ -75,6 +80,11 @@ const endOf = (asked: string | null | undefined, nowMs: number): string => {
   return timestamp(endMs)
 }
 
+export interface CreatedToken extends PersonalToken {
+  /** The secret, which is nowhere else. */
+  readonly token: string
+}
+
 export interface NewToken {
   readonly name: string
   readonly expiresAt?: string | null
@@ -87,32 +97,76 @@ export const createToken = (
   accountId: string,
   wanted: NewToken,
   actor: Actor,
-): Promise<PersonalToken & { token: string }> => {
+): Promise<CreatedToken> => {
   const nowMs = clock.now()
   const expiresAt = endOf(wanted.expiresAt, nowMs)
   return changeAuthority(database, actor, async (tx) => {
-    const now = timestamp(nowMs)
     // Serialises the creations of one account, so that the count holds.
     await lockAccountRow(tx, accountId)
-    if ((await countActive(tx, accountId, now)) >= personalTokensActiveMax)
-      throw new Failure('token_limit', `An account has at most ${personalTokensActiveMax} active tokens; revoke one.`)
-    const token = newSecret(tokenPrefix)
-    const row: PersonalTokensTable = {
-      id: newId(nowMs),
-      account_id: accountId,
-      name: wanted.name,
-      prefix: token.slice(0, personalTokenPrefixCharacters),
-      secret_sha256: secretDigest(token),
-      scope: wanted.scope ?? 'read-write',
-      created_at: now,
-      expires_at: expiresAt,
-      last_used_at: null,
-      revoked_at: null,
-    }
-    await insertToken(tx, row)
-    await audit(tx, actor, 'token.create', accountId, row.id, now)
-    return { ...toToken(row), token }
+    return addToken(tx, accountId, { ...wanted, expiresAt, nowMs, bySignIn: 0 }, actor)
   })
+}
+
+/** Under the lock of the account. */
+const addToken = async (
+  tx: Transaction,
+  accountId: string,
+  wanted: NewToken & { readonly expiresAt: string; readonly nowMs: number; readonly bySignIn: 0 | 1 },
+  actor: Actor,
+): Promise<CreatedToken> => {
+  const now = timestamp(wanted.nowMs)
+  if ((await countActive(tx, accountId, now)) >= personalTokensActiveMax)
+    throw new Failure('token_limit', `An account has at most ${personalTokensActiveMax} active tokens; revoke one.`)
+  const token = newSecret(tokenPrefix)
+  const row: PersonalTokensTable = {
+    id: newId(wanted.nowMs),
+    account_id: accountId,
+    name: wanted.name,
+    prefix: token.slice(0, personalTokenPrefixCharacters),
+    secret_sha256: secretDigest(token),
+    scope: wanted.scope ?? 'read-write',
+    created_at: now,
+    expires_at: wanted.expiresAt,
+    last_used_at: null,
+    by_sign_in: wanted.bySignIn,
+    revoked_at: null,
+  }
+  await insertToken(tx, row)
+  await audit(tx, actor, 'token.create', accountId, row.id, now)
+  return { ...toToken(row), token }
+}
+
+/**
+ * Ends a session and creates a token instead, in one step: whatever ended the session meanwhile (another password, an
+ * account that was disabled) leaves nothing to give a token for. 401 then, and 507 `token_limit` as above.
+ */
+export const tokenForSession = (
+  { database, clock }: TokenDeps,
+  session: { readonly id: string; readonly account_id: string },
+  wanted: NewToken,
+  clientAddress: string,
+): Promise<CreatedToken> => {
+  const nowMs = clock.now()
+  const accountId = session.account_id
+  const actor = unasked({ actor: `account:${accountId}`, clientAddress })
+  return changeAuthority(database, actor, async (tx) => {
+    await lockAccountRow(tx, accountId)
+    if (!(await endSession(tx, session.id)))
+      throw new Failure('credential_invalid', 'This sign-in has ended meanwhile. Sign in again.')
+    return addToken(tx, accountId, { ...wanted, expiresAt: endOf(wanted.expiresAt, nowMs), nowMs, bySignIn: 1 }, actor)
+  })
+}
+
+/** Revokes the token of this secret if it was given to a client for a sign-in of this account, and no other. */
+export const revokeTokenOfSignIn = async (
+  deps: TokenDeps,
+  accountId: string,
+  secret: string,
+  actor: Actor,
+): Promise<void> => {
+  const found = await findTokenBySecret(deps.database.reader, secretDigest(secret))
+  if (found?.account_id === accountId && found.by_sign_in === 1)
+    await revokeToken(deps, accountId, found.token_id, actor)
 }
 
 /** Revokes a token of an account at once. Repeating changes nothing; another account's token is a missing one. */

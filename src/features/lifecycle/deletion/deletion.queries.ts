@@ -56,3 +56,10 @@ export const forgetReleased = async (tx: Transaction, ids: readonly string[]): P
 export const forgetCopies = async (tx: Transaction, copyIds: readonly string[]): Promise<void> => {
   await tx.deleteFrom('promotions').where('copy_id', 'in', copyIds).execute()
 }
+
+/** The row of an object of Git LFS that was deleted. Undefined where the claim was none's. */
+export const deleteLfsObject = (
+  tx: Transaction,
+  id: string,
+): Promise<{ readonly repository: string; readonly sha256: string } | undefined> =>
+  tx.deleteFrom('lfs_objects').where('id', '=', id).returning(['repository', 'sha256']).executeTakeFirst()

@@ -6,7 +6,8 @@ import { lockRepository } from '../../../database/locks.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { forgetAnnotations } from '../../catalog/annotations/annotations.ts'
 import { forgetVersion } from '../../catalog/packages/versions.ts'
-import { graceHoursOf, markReleased } from './deletion.queries.ts'
+import { deleteLfsObject, graceHoursOf, markReleased } from './deletion.queries.ts'
+import { forgetNpmVersion } from './npm-versions.queries.ts'
 
 /**
  * The grace period of what was deleted or cancelled is over: its claim goes, and with it, in the same transaction,
@@ -33,12 +34,22 @@ export const giveUp = async (
       return
     case 'artifact':
       return giveUpArtifact(tx, id, now)
+    case 'lfs-object':
+      return giveUpLfsObject(tx, id)
     // An upload of one that was cancelled: what is a blob of images goes at once, with its row.
     case 'oci-blob':
       return
+    case 'npm-version':
+      return giveUpNpmVersion(tx, id, now)
     default:
       throw new Error(`the claim ${id} was held by a ${holder satisfies never}, which this program does not know`)
   }
+}
+
+/** It cannot be brought back any more. An upload that was cancelled has nothing beside its claim. */
+const giveUpLfsObject = async (tx: Transaction, id: string): Promise<void> => {
+  const deleted = await deleteLfsObject(tx, id)
+  if (deleted !== undefined) await tellWhenGone(tx, deleted.sha256, { repository: deleted.repository, subject: id })
 }
 
 /** Its version is free for good, nothing is said of it any more, and the journal tells when its bytes go. */
@@ -48,4 +59,10 @@ const giveUpArtifact = async (tx: Transaction, id: string, now: string): Promise
   if (deleted === undefined) return
   await forgetAnnotations(tx, id)
   await tellWhenGone(tx, deleted.sha256, { repository: deleted.repository, subject: id })
+}
+
+/** Its number is taken for good, nothing is said of it any more, and the journal tells when its bytes go. */
+const giveUpNpmVersion = async (tx: Transaction, id: string, now: string): Promise<void> => {
+  const gone = await forgetNpmVersion(tx, id, now)
+  if (gone !== undefined) await tellWhenGone(tx, gone.sha256, { repository: gone.repository, subject: id })
 }

@@ -7,6 +7,6 @@ export const refuseUnfinishedImport = async (database: Database): Promise<void> 
   if ((await installation(database.reader)).importing === null) return
   throw new Failure(
     'unavailable',
-    'An import into this database is not finished. Go on with it by running the same svc import again, or begin with a new database.',
+    'An import into this database is not finished. Go on with it by running the same svc import or svc restore again, or begin with a new database.',
   )
 }

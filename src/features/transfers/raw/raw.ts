@@ -55,6 +55,10 @@ export const putRaw = async (deps: TransferDeps, scope: UploadScope, file: RawFi
       scope,
       { ...file, name, kind: 'artifact' },
       {
+        there: async () =>
+          before === undefined || file.onlyNew || file.digest !== before.sha256
+            ? null
+            : { digest: file.digest, bytes: before.size },
         early: async (content) => {
           const now = await contentAt(reader, scope.repository, file.path)
           if (file.onlyNew || now?.sha256 !== content.digest) return refuseChange(file, before, now)

@@ -11,7 +11,14 @@ import { allowanceFor } from './allowance.ts'
 import { type UploadLease, underLease } from './lease.ts'
 import { appendedRow, endTransfer } from './rows.ts'
 import type { UploadScope } from './session.ts'
-import { findAppended, insertUpload, lockUpload, openAppendedOf, updateUpload } from './uploads.queries.ts'
+import {
+  findAppended,
+  insertUpload,
+  lockUpload,
+  openAppendedFor,
+  openAppendedOf,
+  updateUpload,
+} from './uploads.queries.ts'
 import { cancel, type UploadDeps } from './uploads.ts'
 
 /**
@@ -51,6 +58,30 @@ export const openAppended = async (deps: UploadDeps, scope: AppendedScope, openi
 export const appendedBytes = async (deps: UploadDeps, scope: AppendedScope, id: string): Promise<number> => {
   if (!isOpen(await findAppended(deps.database.reader, id), scope)) throw notFound('upload')
   return storedBytes(deps, id)
+}
+
+/** One that nobody sends to at the moment. */
+export interface IdleAppended {
+  readonly id: string
+  readonly stored: number
+}
+
+/**
+ * Those of a caller for one thing that are open and that nobody sends to: for protocols whose clients do not remember
+ * which they began. At most so many are looked at.
+ */
+export const idleAppended = async (
+  { database, clock, leftLeases }: Pick<UploadDeps, 'database' | 'clock' | 'leftLeases'>,
+  { owner, repository, name }: AppendedScope,
+  limit: number,
+): Promise<readonly IdleAppended[]> => {
+  const now = timestamp(clock.now())
+  const rows = await openAppendedFor(database.reader, owner, repository, name, limit)
+  return rows.flatMap(({ id, expires_at, turn_holder, turn_until, stored_bytes }) => {
+    const left = turn_holder !== null && leftLeases.has(turn_holder)
+    const isIdle = turn_until === null || turn_until <= now || left
+    return isIdle && expires_at > now ? [{ id, stored: stored_bytes ?? 0 }] : []
+  })
 }
 
 const isOpen = (row: UploadsTable | undefined, { repository, owner, name }: AppendedScope): row is UploadsTable =>

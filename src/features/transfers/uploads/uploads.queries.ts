@@ -39,6 +39,27 @@ export const openAppendedOf = async (q: Queries, owner: string, bound: number): 
       .execute()
   ).length
 
+/** Those that are open of an owner for one thing, with how much of each is stored. */
+export const openAppendedFor = (q: Queries, owner: string, repository: string, name: string, limit: number) =>
+  q
+    .selectFrom('uploads')
+    .leftJoin('assemblies', 'assemblies.claim_id', 'uploads.id')
+    .select([
+      'uploads.id',
+      'uploads.expires_at',
+      'uploads.turn_holder',
+      'uploads.turn_until',
+      'assemblies.stored_bytes',
+    ])
+    .where('uploads.owner', '=', owner)
+    .where('uploads.status', '=', sql.lit('pending' as const))
+    .where('uploads.kind', '=', 'appended')
+    .where('uploads.repository', '=', repository)
+    .where('uploads.name', '=', name)
+    .orderBy('uploads.id')
+    .limit(limit)
+    .execute()
+
 const lockById = prepareQuery((q, p: Parameters<{ id: string }>) =>
   q.selectFrom('uploads').selectAll().where('id', '=', p('id')).forUpdate(),
 )

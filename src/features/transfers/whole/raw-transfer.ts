@@ -3,7 +3,7 @@ import type { Transaction } from '../../../database/database.ts'
 import type { HolderKind } from '../../../database/tables/claims.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import { newId } from '../../../kernel/ids.ts'
-import { undeclaredReservationBytes } from '../../../kernel/limits/transfers.ts'
+import { smallTransferBytes } from '../../../kernel/limits/transfers.ts'
 import { type Allow, allowanceFor } from '../uploads/allowance.ts'
 import { beginTransfer, endTransfer, type NewTransfer, transferRow } from '../uploads/rows.ts'
 import type { UploadScope } from '../uploads/session.ts'
@@ -33,7 +33,7 @@ export const openRawTransfer = async (
   const { kind, digest, bytes } = file
   const claim = { id: row.id, repository: scope.repository, holder: kind, digest, bytes: bytes ?? 0 }
   await deps.freeSpace.refuseUnlessRoomFor(claim.bytes)
-  const allow = claim.bytes > undeclaredReservationBytes ? await allowanceFor(deps, scope.owner) : small
+  const allow = claim.bytes > smallTransferBytes ? await allowanceFor(deps, scope.owner) : small
   const room = await setAside(deps, claim, async (tx) => {
     await beginTransfer(tx, row)
     await allow(tx)

@@ -1,10 +1,11 @@
+import { isKeptWhole, putBackInline } from '../../../content/claims/put-back.ts'
 import { type Content, holdAtOnce } from '../../../content/claims/room.ts'
-import { ingest, verified } from '../../../content/ingest/ingest.ts'
+import { ingest, verified, verifyAlone } from '../../../content/ingest/ingest.ts'
 import type { Transaction } from '../../../database/database.ts'
 import type { HolderKind } from '../../../database/tables/claims.ts'
 import type { UploadsTable } from '../../../database/tables/uploads.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
-import { Failure } from '../../../kernel/failure.ts'
+import { Failure, type FailureCode } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { allowanceFor } from '../uploads/allowance.ts'
 import { whileRenewing } from '../uploads/lease.ts'
@@ -28,8 +29,13 @@ export interface WholeFile {
 /** What a protocol does with a file that has come. */
 export interface Arrival<T> {
   /**
+   * What was declared, where it is there already as far as one knows: where there is no room for it, it needs none.
+   * What `early` says counts.
+   */
+  readonly there?: () => Promise<Content | null>
+  /**
    * Looks at the verified content before anything is stored for good; a value ends the transfer there, and nothing is
-   * kept.
+   * kept but what the store has lost of it.
    */
   readonly early: (content: Content) => Promise<T | null>
   /**
@@ -71,7 +77,10 @@ const receiveAtOnce = async <T>(
   await deps.freeSpace.refuseUnlessRoomFor(whole.byteLength)
   const content = verified(deps, whole, { bytes: file.declaredBytes, digest: file.digest })
   const early = await arrival.early(content)
-  if (early !== null) return early
+  if (early !== null) {
+    await putBackInline(deps, { digest: content.digest, whole })
+    return early
+  }
   const nowMs = deps.clock.now()
   const row = transferRow(scope, { ...file, ...content }, newId(nowMs), nowMs)
   return await holdAtOnce(
@@ -82,18 +91,24 @@ const receiveAtOnce = async <T>(
   )
 }
 
+/** What is there needs no room: it is verified. */
+const receiveThere = async <T>(deps: TransferDeps, file: WholeFile, { early }: Arrival<T>): Promise<T> => {
+  const expected = { bytes: file.declaredBytes, digest: file.digest }
+  const told = await early(await verifyAlone(deps, { pieces: file.pieces, expected, maxBytes: deps.maxObjectBytes }))
+  if (told !== null) return told
+  throw new Failure('unavailable', 'What was sent was there and was deleted while it came in. Send it again.', {
+    retryAfterSeconds: 1,
+  })
+}
+
 const receiveInRoom = async <T>(
   deps: TransferDeps,
   scope: UploadScope,
   file: WholeFile,
   arrival: Arrival<T>,
 ): Promise<T> => {
-  const transfer = await openRawTransfer(deps, scope, {
-    name: file.name,
-    kind: file.kind,
-    bytes: file.declaredBytes,
-    digest: file.digest,
-  })
+  const transfer = await roomFor(deps, scope, file, arrival)
+  if (transfer === null) return await receiveThere(deps, file, arrival)
   const { room, row, holder } = transfer
   let isKept = false
   const commit = async (tx: Transaction, content: Content, now: string): Promise<T> => {
@@ -122,6 +137,32 @@ const receiveInRoom = async <T>(
   } catch (error) {
     await giveBack(deps, transfer)
     throw error instanceof Failure && error.code === 'upload_state' ? lapsed(error) : error
+  }
+}
+
+const noRoom: ReadonlySet<FailureCode> = new Set(['storage_quota', 'insufficient_space'])
+
+/**
+ * Room for a file; null where it needs none, since it is there. Whoever says how much comes is refused where there is
+ * no room before a byte comes, and only then is looked: with room of its own a file comes whatever is deleted
+ * meanwhile.
+ */
+const roomFor = async <T>(
+  deps: TransferDeps,
+  scope: UploadScope,
+  { name, kind, declaredBytes, digest }: WholeFile,
+  arrival: Arrival<T>,
+): Promise<RawTransfer | null> => {
+  const isThere = async (): Promise<boolean> => {
+    const there = (await arrival.there?.()) ?? null
+    return there !== null && (await isKeptWhole(deps, there))
+  }
+  if (declaredBytes === null && (await isThere())) return null
+  try {
+    return await openRawTransfer(deps, scope, { name, kind, bytes: declaredBytes, digest })
+  } catch (error) {
+    if (error instanceof Failure && noRoom.has(error.code) && (await isThere())) return null
+    throw error
   }
 }
 

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type BackupAgent, createAgent } from '../../features/operating/backups/agent.ts'
+import { startReconciler } from '../../jobs/reconciler.ts'
+import { agentLookMs } from '../../kernel/limits/backups.ts'
+import { second } from '../../kernel/units.ts'
+import { openBackupRoom } from '../backup-vault.ts'
+import type { Engines } from '../engines.ts'
+import { programVersion } from '../version.ts'
+
+/** The agent that takes backups; none where the settings name no vault. */
+export const startAgent = (engines: Engines): { stop(): Promise<void> } => {
+  const { settings, report } = engines
+  if (settings.backupVault === null) return { stop: async () => {} }
+  let agent: BackupAgent | null = null
+  const reconciler = startReconciler({
+    name: 'the backup agent',
+    everyMs: agentLookMs,
+    report,
+    run: async () => {
+      agent ??= await agentOf(engines)
+      await agent.look()
+    },
+  })
+  return {
+    async stop() {
+      const stopped = agent?.stop()
+      await reconciler.stop()
+      await stopped
+    },
+  }
+}
+
+/** An agent on the vault that the settings name. */
+export const agentOf = async (engines: Engines): Promise<BackupAgent> =>
+  createAgent({
+    ...engines,
+    database: engines.database.patient,
+    room: await openBackupRoom(engines.settings),
+    holder: randomUUID(),
+    program: programVersion(),
+    pace: paceOf(engines.settings.backupBytesPerSecond),
+  })
+
+/** Waits so that no more than so many bytes are read a second. */
+const paceOf = (bytesPerSecond: number | null): ((bytes: number) => Promise<void>) => {
+  if (bytesPerSecond === null) return async () => {}
+  let freeAtMs = 0
+  return async (bytes) => {
+    const nowMs = performance.now()
+    freeAtMs = Math.max(freeAtMs, nowMs) + (bytes / bytesPerSecond) * second
+    // A pause below the hand of a clock is none.
+    if (freeAtMs - nowMs > 20) await pause(freeAtMs - nowMs)
+  }
+}
