@@ -3,10 +3,12 @@ import { Failure } from '../../../kernel/failure.ts'
 import type { Sent } from '../accounts/sent.ts'
 import { packageState } from '../packages.queries.ts'
 import { packageUnknown } from '../refusals.ts'
+import { isPackageName } from '../vocabulary.ts'
 
 /** 404 for a package that has no version here. */
 export const requirePackage = async (q: Queries, repository: string, name: string): Promise<void> => {
-  if ((await packageState(q, { repository, name })) === undefined) throw packageUnknown(name)
+  const known = isPackageName(name) && (await packageState(q, { repository, name })) !== undefined
+  if (!known) throw packageUnknown(name)
 }
 
 /** 403 for any wish but that a package be private, which all are. */
