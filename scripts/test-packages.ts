@@ -25,6 +25,8 @@ const packages: Readonly<Record<string, string>> = {
   podman: 'podman',
   skopeo: 'skopeo',
   'systemd-analyze': 'systemd',
+  git: 'git',
+  'git-lfs': 'git-lfs',
 }
 
 const isThere = (path: string, mode: number): boolean => {

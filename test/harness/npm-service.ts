@@ -1,6 +1,4 @@
-import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
-import { ask, type Told } from './client.ts'
+import { type AskedFor, askedOf, keyWith } from './keys-from-outside.ts'
 import { type LoneService, startLoneService } from './lone-service.ts'
 
 /** What a service key may have to do there. */
@@ -26,18 +24,14 @@ export interface NpmService extends AsyncDisposable {
   /** Lines of `.npmrc` for one registry and a credential for it. */
   npmrc(secret: string, repository?: string): string[]
   /** Asks the service; fails on another status. The recovery key asks, unless somebody else is said. */
-  told(request: Parameters<typeof ask>[1], status: number): Promise<Told>
+  readonly told: AskedFor
 }
 
 /** Starts it; `name` is in the name of its folder. */
 export const startNpmService = async (name: string): Promise<NpmService> => {
   const service = await startLoneService(name, { SVC_LOG_LEVEL: 'info' })
   const { host } = new URL(service.address)
-  const told: NpmService['told'] = async (request, status) => {
-    const answer = await ask(service.address, { credential: service.credential(), ...request })
-    assert.equal(answer.status, status, answer.text)
-    return answer
-  }
+  const told = askedOf(service)
   return {
     service,
     told,
@@ -46,16 +40,7 @@ export const startNpmService = async (name: string): Promise<NpmService> => {
       `registry=${service.address}/npm/${repository}/`,
       `//${host}/npm/${repository}/:_authToken=${secret}`,
     ],
-    async keyFor(held) {
-      const bindings = Object.entries(held).map(([id, actions]) => ({ resource: { kind: 'repository', id }, actions }))
-      const json = { name: `robot-${randomUUID().slice(0, 8)}`, bindings }
-      const { id } = (await told({ path: '/api/v1/service-accounts', json }, 201)).json
-      const headers = { 'idempotency-key': randomUUID() }
-      const path = `/api/v1/service-accounts/${id}/keys`
-      const { secret } = (await told({ path, json: { name: 'deploy', bindings }, headers }, 201)).json
-      await told({ method: 'POST', path: '/api/v1/auth/activate-key', credential: secret }, 204)
-      return secret
-    },
+    keyFor: (held) => keyWith(told, held),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { ask, closeConnections, type Told } from '../harness/client.ts'
+import { closeConnections } from '../harness/client.ts'
 import { type ImageClients, startImageClients, writeLayout } from '../harness/image-clients.ts'
+import { type AskedFor, askedOf, keyWith } from '../harness/keys-from-outside.ts'
 import { type LoneService, startLoneService } from '../harness/lone-service.ts'
 import { askDoctor, endProgramsAfterTests } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
@@ -25,12 +26,14 @@ describe('clients for images', { timeout: 280_000 }, () => {
   let host: string
   let key: string
   let made: string
+  let told: AskedFor
   before(async () => {
     service = await startLoneService('image-clients', { SVC_LOG_LEVEL: 'info' })
+    told = askedOf(service)
     host = new URL(service.address).host
     clients = await startImageClients(host)
     await told({ path: '/api/v1/repositories', json: { id: 'products' } }, 201)
-    key = await keyFor({ releases: everything, products: everything })
+    key = await keyWith(told, { releases: everything, products: everything })
     const layers = [randomBytes(300_000), Buffer.from('small')]
     made = await writeLayout(join(clients.folder, 'made'), [{ architecture: 'amd64', layers }])
   })
@@ -38,24 +41,6 @@ describe('clients for images', { timeout: 280_000 }, () => {
     await clients[Symbol.asyncDispose]()
     await service[Symbol.asyncDispose]()
   })
-
-  const told = async (request: Parameters<typeof ask>[1], status: number): Promise<Told> => {
-    const answer = await ask(service.address, { credential: service.credential(), ...request })
-    assert.equal(answer.status, status, answer.text)
-    return answer
-  }
-
-  /** A service key with these actions. */
-  const keyFor = async (held: Readonly<Record<string, readonly string[]>>): Promise<string> => {
-    const bindings = Object.entries(held).map(([id, actions]) => ({ resource: { kind: 'repository', id }, actions }))
-    const json = { name: `robot-${randomUUID().slice(0, 8)}`, bindings }
-    const { id } = (await told({ path: '/api/v1/service-accounts', json }, 201)).json
-    const headers = { 'idempotency-key': randomUUID() }
-    const path = `/api/v1/service-accounts/${id}/keys`
-    const { secret } = (await told({ path, json: { name: 'deploy', bindings }, headers }, 201)).json
-    await told({ method: 'POST', path: '/api/v1/auth/activate-key', credential: secret }, 204)
-    return secret
-  }
 
   const at = (image: string): string => `${host}/${image}`
   const remote = (image: string): string => `docker://${at(image)}`
@@ -196,7 +181,7 @@ describe('clients for images', { timeout: 280_000 }, () => {
     await signedIn()
     await push('releases/kept:1')
     await push('products/hidden:1')
-    await signedIn(await keyFor({ releases: reading }))
+    await signedIn(await keyWith(told, { releases: reading }))
     await clients.run('skopeo', 'inspect', remote('releases/kept:1'))
     const push403 = await clients.fails('skopeo', 'copy', layout(), remote('releases/kept:2'))
     assert.match(push403, /denied/i)
@@ -211,7 +196,7 @@ describe('clients for images', { timeout: 280_000 }, () => {
   })
 
   test('hear which tag is immutable, and by which pattern, whoever moves it or takes it away', async () => {
-    const manager = await keyFor({ releases: [...everything, 'storage.manage'] })
+    const manager = await keyWith(told, { releases: [...everything, 'storage.manage'] })
     const path = '/api/v1/repositories/releases/images/immutable-tags'
     await signedIn()
     await push('releases/final:v1')
