@@ -1,27 +1,23 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { settleUploads } from '../../src/features/transfers/uploads/jobs.ts'
 import { uploadLeaseMs } from '../../src/kernel/limits/transfers.ts'
 import { hour, minute } from '../../src/kernel/units.ts'
-import { settleImages } from '../../src/protocols/oci/jobs.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import {
   configType,
   described,
-  imageSite,
   imageType,
   indexType,
   layerType,
   manifestOf,
   type Pushed,
-  pusher,
   sha256,
 } from '../harness/images.ts'
-import { type Inspection, openInspection } from '../harness/inspection.ts'
-import { signIn } from '../harness/people.ts'
+import { imagesOverTime } from '../harness/images-over-time.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 import { until } from '../harness/until.ts'
@@ -30,23 +26,8 @@ after(closeConnections)
 
 /** Whoever heard that something is there has time to go on: what they count on goes no sooner than what is new. */
 forEachEngine((engine) => {
-  const site = imageSite(engine, { roles: { gateway: 'api', worker: false } })
-  let inspection: Inspection
-  let token = ''
-  before(async () => {
-    inspection = await openInspection(site.service)
-    token = site.owner.token
-  })
-  after(() => inspection.close())
-
-  const expect: typeof site.expect = (given, status, code) => site.expect({ credential: token, ...given }, status, code)
-  const { pushBlob, pushManifest, newImage, pushImage } = pusher(expect)
-  const pass = async (ms: number): Promise<void> => {
-    site.service.clock.advance(ms)
-    token = await signIn(site.service, site.owner.name)
-  }
-  const settle = (graceHours = 24) =>
-    settleImages({ ...inspection, cleanupGraceMs: graceHours * hour, report: assert.ifError })
+  const over = imagesOverTime(engine)
+  const { site, expect, pushBlob, pushManifest, newImage, pushImage, pass, settle } = over
   const isThere = async (image: string, { digest }: Pushed, there = true): Promise<void> => {
     await expect({ method: 'HEAD', path: `/v2/${image}/manifests/${digest}` }, there ? 200 : 404)
   }
@@ -313,7 +294,7 @@ forEachEngine((engine) => {
   })
 
   it('everything is in order then', async () => {
-    await settleUploads(inspection)
-    await inspection.inOrder()
+    await settleUploads(over.inspection)
+    await over.inspection.inOrder()
   })
 })

@@ -1,24 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
-import { reclaim } from '../../src/content/reclaim/reclaim.ts'
+import { after, describe, it } from 'node:test'
 import { hour, minute } from '../../src/kernel/units.ts'
-import { settleImages } from '../../src/protocols/oci/jobs.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import {
-  described,
-  imageSite,
-  imageType,
-  indexType,
-  manifestOf,
-  type Pushed,
-  pusher,
-  sha256,
-  sha512,
-} from '../harness/images.ts'
-import { type Inspection, openInspection } from '../harness/inspection.ts'
-import { signIn } from '../harness/people.ts'
+import { described, imageType, indexType, manifestOf, type Pushed, sha256, sha512 } from '../harness/images.ts'
+import { imagesOverTime } from '../harness/images-over-time.ts'
 import { inDatabase } from '../harness/rows.ts'
 
 after(closeConnections)
@@ -27,25 +14,8 @@ const image = 'releases/kept'
 const graceHours = 24
 
 forEachEngine((engine) => {
-  const site = imageSite(engine, { roles: { gateway: 'api', worker: false } })
-  let inspection: Inspection
-  let token = ''
-  before(async () => {
-    inspection = await openInspection(site.service)
-    token = site.owner.token
-  })
-  after(() => inspection.close())
-
-  const expect: typeof site.expect = (given, status, code) => site.expect({ credential: token, ...given }, status, code)
-  const { pushBlob, pushManifest, newImage, pushImage } = pusher(expect)
-  const pass = async (ms: number): Promise<void> => {
-    site.service.clock.advance(ms)
-    token = await signIn(site.service, site.owner.name)
-  }
-  const settle = () =>
-    settleImages({ ...inspection, cleanupGraceMs: graceHours * hour, report: assert.ifError }).then(() =>
-      reclaim(inspection),
-    )
+  const over = imagesOverTime(engine)
+  const { site, expect, pushBlob, pushManifest, newImage, pushImage, pass, tidy } = over
   const isThere = async (path: string, there = true): Promise<void> => {
     await expect({ method: 'HEAD', path: `/v2/${image}/${path}` }, there ? 200 : 404)
   }
@@ -66,11 +36,11 @@ forEachEngine((engine) => {
     it('a tag leaves its manifest and the tags beside it', async () => {
       const manifest = await pushImage(image, 'one')
       await pushManifest(image, manifest, 'two')
-      await expect(removal('manifests/one', token), 202)
+      await expect(removal('manifests/one', over.token), 202)
       await isThere('manifests/one', false)
       await isThere('manifests/two')
       await isThere(`manifests/${manifest.digest}`)
-      await expect(removal('manifests/one', token), 404, 'MANIFEST_UNKNOWN')
+      await expect(removal('manifests/one', over.token), 404, 'MANIFEST_UNKNOWN')
     })
 
     it('a manifest takes its tags and itself from the list of referrers, at once', async () => {
@@ -101,13 +71,13 @@ forEachEngine((engine) => {
       const manifest = await pushImage(image, 'mine')
       const path = `/v2/${image}/manifests`
       for (const [reference, credential, right] of [
-        [manifest.digest, token, 'artifact.delete'],
+        [manifest.digest, over.token, 'artifact.delete'],
         ['mine', site.key, 'asset.write'],
         ['mine', site.reader.token, 'asset.write'],
       ] as const) {
         const asked = { method: 'DELETE', path: `${path}/${reference}`, credential }
         const told = await expect(
-          { ...asked, credential: credential === site.owner.token ? token : credential },
+          { ...asked, credential: credential === site.owner.token ? over.token : credential },
           403,
           'DENIED',
         )
@@ -185,7 +155,7 @@ forEachEngine((engine) => {
         {
           method: 'POST',
           path: `/v2/second/x/blobs/uploads/?digest=${sha256(hidden)}`,
-          credential: token,
+          credential: over.token,
           body: hidden,
         },
         201,
@@ -207,16 +177,16 @@ forEachEngine((engine) => {
       const { digest } = await pushBlob(image, bytes)
       const kept = await pushImage(image, 'stays')
       await pass(59 * minute)
-      await settle()
+      await tidy()
       await isThere(`blobs/${digest}`)
       // Somebody counts on it again.
       await pushBlob(image, bytes)
       await pass(2 * minute)
-      await settle()
+      await tidy()
       await isThere(`blobs/${digest}`)
       const before = await published()
       await pass(hour)
-      await settle()
+      await tidy()
       await isThere(`blobs/${digest}`, false)
       assert.ok(before - (await published()) >= 50_000)
       await isThere(`blobs/${layerOf(kept)}`)
@@ -236,14 +206,14 @@ forEachEngine((engine) => {
       })
       await pushManifest(image, shared, 'shared')
       await pass(23 * hour)
-      await settle()
+      await tidy()
       for (const { digest } of [lone, moved]) await isThere(`manifests/${digest}`)
       await pass(2 * hour)
-      await settle()
+      await tidy()
       for (const { digest } of [lone, moved]) await isThere(`manifests/${digest}`, false)
       await isThere('manifests/moving')
       await pass(61 * minute)
-      await settle()
+      await tidy()
       for (const gone of [lone, moved]) await isThere(`blobs/${layerOf(gone)}`, false)
       await isThere(`blobs/${layerOf(shared)}`)
     })
@@ -254,10 +224,10 @@ forEachEngine((engine) => {
       await pass(23 * hour)
       await pushManifest(image, lone, lone.digest)
       await pass(23 * hour)
-      await settle()
+      await tidy()
       await isThere(`manifests/${lone.digest}`)
       await pass(2 * hour)
-      await settle()
+      await tidy()
       await isThere(`manifests/${lone.digest}`, false)
     })
 
@@ -268,9 +238,9 @@ forEachEngine((engine) => {
       const signature = await newImage(image, { subject: by512 })
       await pushManifest(image, signature, signature.digest)
       await pushManifest(image, subject, by512.digest)
-      await inspection.inOrder()
+      await over.inspection.inOrder()
       await pass(25 * hour)
-      await settle()
+      await tidy()
       await isThere(`manifests/${signature.digest}`)
     })
 
@@ -283,14 +253,14 @@ forEachEngine((engine) => {
       await pushManifest(image, signature, signature.digest)
       const all = [index, ...children, signature]
       await pass(100 * hour)
-      await settle()
+      await tidy()
       for (const { digest } of all) await isThere(`manifests/${digest}`)
-      await expect(removal('manifests/index', token), 202)
+      await expect(removal('manifests/index', over.token), 202)
       await pass(23 * hour)
-      await settle()
+      await tidy()
       for (const { digest } of all) await isThere(`manifests/${digest}`)
       await pass(2 * hour)
-      await settle()
+      await tidy()
       for (const { digest } of all) await isThere(`manifests/${digest}`, false)
     })
 
@@ -299,11 +269,11 @@ forEachEngine((engine) => {
       const signature = await newImage(image, { subject: described(subject.text, imageType, sha512(subject.text)) })
       await pushManifest(image, signature, signature.digest)
       await pass(100 * hour)
-      await settle()
+      await tidy()
       for (const { digest } of [subject, signature]) await isThere(`manifests/${digest}`)
       await expect(removal(`manifests/${subject.digest}`), 202)
       await pass(100 * hour)
-      await settle()
+      await tidy()
       await isThere(`manifests/${signature.digest}`, false)
     })
 
@@ -315,7 +285,7 @@ forEachEngine((engine) => {
       await pushManifest(image, subject, 'subject-by-both')
       await pushManifest(image, subject, named.digest)
       await pass(graceHours * hour)
-      await settle()
+      await tidy()
       await isThere(`manifests/${referrer.digest}`)
       const list = await expect({ path: `/v2/${image}/referrers/${named.digest}` }, 200)
       assert.equal(list.json.manifests.length, 1)
@@ -328,12 +298,12 @@ forEachEngine((engine) => {
         q.updateTable('repositories').set({ grace_hours: 2 }).where('id', '=', 'releases').execute(),
       )
       await pass(3 * hour)
-      await settle()
+      await tidy()
       await isThere(`manifests/${lone.digest}`, false)
     })
 
     it('leaves everything in order', async () => {
-      await inspection.inOrder()
+      await over.inspection.inOrder()
     })
   })
 })

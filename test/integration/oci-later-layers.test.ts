@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
-import { reclaim } from '../../src/content/reclaim/reclaim.ts'
+import { after, describe, it } from 'node:test'
 import { hour } from '../../src/kernel/units.ts'
-import { settleImages } from '../../src/protocols/oci/jobs.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import {
   configType,
   type Descriptor,
   described,
-  imageSite,
   layerType,
   manifestOf,
   type Pushed,
-  pusher,
   sha256,
   sha512,
 } from '../harness/images.ts'
-import { type Inspection, openInspection } from '../harness/inspection.ts'
-import { signIn } from '../harness/people.ts'
+import { imagesOverTime } from '../harness/images-over-time.ts'
 
 after(closeConnections)
 
@@ -27,22 +22,11 @@ const image = 'releases/later'
 const foreignType = 'application/vnd.docker.image.rootfs.foreign.diff.tar.gzip'
 
 forEachEngine((engine) => {
-  const site = imageSite(engine, { roles: { gateway: 'api', worker: false } })
-  let inspection: Inspection
-  let token = ''
-  before(async () => {
-    inspection = await openInspection(site.service)
-    token = site.owner.token
-  })
-  after(() => inspection.close())
-
-  const expect: typeof site.expect = (given, status, code) => site.expect({ credential: token, ...given }, status, code)
-  const { pushBlob, pushManifest } = pusher(expect)
+  const over = imagesOverTime(engine)
+  const { site, expect, pushBlob, pushManifest, tidy } = over
   const pass = async (ms: number): Promise<void> => {
-    site.service.clock.advance(ms)
-    token = await signIn(site.service, site.owner.name)
-    await settleImages({ ...inspection, cleanupGraceMs: 24 * hour, report: assert.ifError })
-    await reclaim(inspection)
+    await over.pass(ms)
+    await tidy()
   }
   /** An image whose layers lie elsewhere, and are not here. */
   const pushWithout = async (layers: readonly Descriptor[], where = image): Promise<Pushed> => {
@@ -68,7 +52,7 @@ forEachEngine((engine) => {
       ])
       await pushBlob(image, one)
       await pushBlob('releases/beside', two)
-      await inspection.inOrder()
+      await over.inspection.inOrder()
       await pass(2 * hour)
       for (const layer of [one, two]) await isThere(sha256(layer))
       await pushManifest(image, manifest, 'latest')
@@ -85,7 +69,7 @@ forEachEngine((engine) => {
       await isThere(sha256(layer))
       await pass(2 * hour)
       await expect({ method: 'HEAD', path: `/v2/${image}/blobs/${sha256(layer)}` }, 404)
-      await inspection.inOrder()
+      await over.inspection.inOrder()
     })
 
     it('is known by each of its digests, also by one that it is called by later', async () => {
@@ -94,7 +78,7 @@ forEachEngine((engine) => {
       await pushWithout([described(one, foreignType, sha512(one)), described(two, foreignType, sha512(two))])
       await pushBlob(image, one, sha512(one))
       await pushBlob(image, two, sha512(two))
-      await inspection.inOrder()
+      await over.inspection.inOrder()
       await pass(100 * hour)
       for (const layer of [one, two]) await isThere(sha512(layer))
     })
@@ -122,12 +106,12 @@ forEachEngine((engine) => {
       await pushBlob(image, learnt, sha512(learnt))
       await pushBlob('second/later', learnt)
       await promote(200)
-      await inspection.inOrder()
+      await over.inspection.inOrder()
       await pass(100 * hour)
       await isThere(sha256(mounted))
       for (const layer of [mounted, before, along, learnt]) await isThere(sha256(layer), 'second/later')
       await isThere(sha512(learnt), 'second/later')
-      await inspection.inOrder()
+      await over.inspection.inOrder()
     })
 
     it('has the size that was said of it, or what names it is not taken again', async () => {

@@ -1,35 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import { reclaim } from '../../src/content/reclaim/reclaim.ts'
+import { after, describe, it } from 'node:test'
 import { stagesPerArtifactMax } from '../../src/kernel/limits/catalog.ts'
 import { hour } from '../../src/kernel/units.ts'
-import { settleImages } from '../../src/protocols/oci/jobs.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import { imageSite, indexType, manifestOf, type Pushed, pusher } from '../harness/images.ts'
-import { type Inspection, openInspection } from '../harness/inspection.ts'
-import { signIn } from '../harness/people.ts'
+import { indexType, manifestOf, type Pushed } from '../harness/images.ts'
+import { imagesOverTime } from '../harness/images-over-time.ts'
 
 after(closeConnections)
 
 const base = '/api/v1/repositories/releases/images/stages'
 
 forEachEngine((engine) => {
-  const site = imageSite(engine, { roles: { gateway: 'api', worker: false } })
-  let inspection: Inspection
-  let token = ''
-  before(async () => {
-    inspection = await openInspection(site.service)
-    token = site.owner.token
-  })
-  after(() => inspection.close())
-
-  const expect = async (given: Parameters<typeof site.ask>[0], status: number): Promise<Told> => {
-    const told = await site.ask({ credential: token, ...given })
-    assert.equal(told.status, status, `${given.method ?? ''} ${given.path}: ${told.text}`)
-    return told
-  }
-  const { newImage, pushImage, pushManifest } = pusher(expect)
+  const over = imagesOverTime(engine)
+  const { site, expect, newImage, pushImage, pushManifest, pass, tidy } = over
   const add = async (image: string, reference: string, stage: string, more: object = {}): Promise<Told['json']> =>
     (await expect({ method: 'PUT', path: `${base}/${stage}`, json: { image, reference, ...more } }, 200)).json
   const remove = (image: string, reference: string, stage: string): Promise<Told> =>
@@ -178,14 +162,6 @@ forEachEngine((engine) => {
   })
 
   describe('what has a stage', () => {
-    const settle = async (): Promise<void> => {
-      await settleImages({ ...inspection, cleanupGraceMs: 24 * hour, report: assert.ifError })
-      await reclaim(inspection)
-    }
-    const pass = async (ms: number): Promise<void> => {
-      site.service.clock.advance(ms)
-      token = await signIn(site.service, site.owner.name)
-    }
     const isThere = async ({ digest }: Pushed, there = true): Promise<void> => {
       await expect({ method: 'HEAD', path: `/v2/releases/kept/manifests/${digest}` }, there ? 200 : 404)
     }
@@ -199,15 +175,15 @@ forEachEngine((engine) => {
       await pushManifest('releases/kept', index, index.digest)
       await add('kept', index.digest, 'released')
       await pass(100 * hour)
-      await settle()
+      await tidy()
       for (const each of [index, child]) await isThere(each)
-      await inspection.inOrder()
+      await over.inspection.inOrder()
       await remove('kept', index.digest, 'released')
       await pass(23 * hour)
-      await settle()
+      await tidy()
       await isThere(index)
       await pass(2 * hour)
-      await settle()
+      await tidy()
       for (const each of [index, child]) await isThere(each, false)
     })
 
@@ -219,14 +195,14 @@ forEachEngine((engine) => {
       assert.deepEqual([told.json.errors[0].code, told.json.errors[0].detail.reason], ['DENIED', 'image_kept'])
       await expect({ method: 'DELETE', path: '/v2/releases/kept/manifests/v1' }, 202)
       await pass(100 * hour)
-      await settle()
+      await tidy()
       await isThere(manifest)
       await remove('kept', manifest.digest, 'released')
       await expect({ method: 'DELETE', path, credential: site.key }, 202)
     })
 
     it('leaves everything in order', async () => {
-      await inspection.inOrder()
+      await over.inspection.inOrder()
     })
   })
 })
