@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { MiB } from '../src/kernel/units.ts'
 import { fillImages } from './images-fill.ts'
 import { makeDurableFile, touchRoom } from './load.ts'
-import { cpuSeconds, forgetPeak, installed, makeFolder, peakMiB } from './processes.ts'
+import { cpuSeconds, forgetPeak, makeFolder, peakMiB } from './processes.ts'
 import { type Layer, manifestAddress, manifestType, pull, push, type Registry, registryOf } from './registries.ts'
 import { fillPlace, measure, onEngines, printStarts, startSite } from './scale-site.ts'
-import { startRegistry, startSvc } from './servers.ts'
+import { registryNames, startRegistries, startSvc } from './servers.ts'
 import { manyAtOnce, svcClient } from './svc-client.ts'
 import { median, type Row, table } from './table.ts'
 
@@ -15,7 +15,7 @@ const headCount = 8_000
 
 /**
  * `npm run bench -- --images <tags>`: an image of ten layers and 1 GiB is pushed and pulled, 64 clients pull one of
- * 160 MiB at once, and a manifest is asked for by HEAD, beside docker-registry where it is installed. Then the lists:
+ * 160 MiB at once, and a manifest is asked for by HEAD, beside docker-registry and zot where they are installed. Then the lists:
  * pages of so many tags of one image and of so many images, beside a thousand of each, which should take as long.
  */
 export const measureImages = async (count: number, engines: readonly string[]): Promise<void> => {
@@ -50,9 +50,7 @@ const listed = async ({ client }: Awaited<ReturnType<typeof startSite>>, count: 
 }
 
 const besidePeers = async (): Promise<void> => {
-  const registries = [registryOf(await startSvc())]
-  if (installed('docker-registry')) registries.push(registryOf(await startRegistry()))
-  else console.log('docker-registry is not installed (apt-get install docker-registry): left out')
+  const registries = [registryOf(await startSvc()), ...(await startRegistries()).map(registryOf)]
   const scratch = await makeFolder('layers')
   await touchRoom(scratch, 1024 * MiB)
   const figures = new Map<string, Map<string, number[]>>()
@@ -94,7 +92,7 @@ const besidePeers = async (): Promise<void> => {
     row('heads', 'HEAD of a manifest, 32 connections', '1/s', 'more'),
     row('head', '  CPU of the server', 'µs', 'less'),
   ]
-  console.log(`\nmedians of ${rounds} rounds\n${table(rows, ['docker-registry'])}`)
+  console.log(`\nmedians of ${rounds} rounds\n${table(rows, registryNames)}`)
   for (const { server } of registries) server.process.kill('SIGTERM')
 }
 

@@ -21,7 +21,7 @@ export interface Layer {
 
 export const registryOf = (server: Bench): Registry => {
   const { url, headers } = server.download('any', '')
-  const ours = server.name !== 'docker-registry'
+  const ours = server.recoveryKey !== undefined
   return {
     name: server.name,
     server,

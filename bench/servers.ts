@@ -152,7 +152,7 @@ http {
  * Debian's docker-registry with files: a push is POST for a session and one PUT; it verifies SHA-256 and syncs files,
  * not their folders.
  */
-export const startRegistry = async (): Promise<Bench> => {
+const startRegistry = async (): Promise<Bench> => {
   const data = await makeFolder('registry')
   const port = await freePort()
   const config = join(data, 'config.yml')
@@ -164,30 +164,59 @@ storage: { filesystem: { rootdirectory: ${data}/files }, cache: { blobdescriptor
 http: { addr: "127.0.0.1:${port}" }
 `,
   )
-  const child = start('docker-registry', ['serve', config])
-  const base = `http://127.0.0.1:${port}/v2/bench`
-  await answers(`http://127.0.0.1:${port}/v2/`)
+  return imageServer('docker-registry', ['serve', config], port)
+}
+
+/** zot with files, synced as the others are; whoever has built it has it on the path. */
+const startZot = async (): Promise<Bench> => {
+  const data = await makeFolder('zot')
+  const port = await freePort()
+  const config = join(data, 'config.json')
+  const storage = { rootDirectory: join(data, 'files'), commit: true }
+  const http = { address: '127.0.0.1', port: String(port) }
+  await writeFile(config, JSON.stringify({ distSpecVersion: '1.1.1', storage, http, log: { level: 'error' } }))
+  return imageServer('zot', ['serve', config], port)
+}
+
+const imageServer = async (command: string, options: readonly string[], port: number): Promise<Bench> => {
+  const child = start(command, options)
+  const origin = `http://127.0.0.1:${port}`
+  const base = `${origin}/v2/bench`
+  await answers(`${origin}/v2/`)
   return {
-    name: 'docker-registry',
+    name: command,
     process: child,
     download: (_, sha256) => ({ url: `${base}/blobs/sha256:${sha256}`, headers: {} }),
     upload: async (_, sha256) => {
       const session = await fetch(`${base}/blobs/uploads/`, { method: 'POST' })
-      const location = session.headers.get('location') ?? ''
-      const glue = location.includes('?') ? '&' : '?'
-      return {
-        method: 'PUT',
-        url: `${location}${glue}digest=sha256:${sha256}`,
-        headers: { 'content-type': 'application/octet-stream' },
-      }
+      const location = new URL(session.headers.get('location') ?? '', origin)
+      location.searchParams.set('digest', `sha256:${sha256}`)
+      return { method: 'PUT', url: location.href, headers: { 'content-type': 'application/octet-stream' } }
     },
   }
 }
 
-/** The peers by their commands, which are also their names; and this service as it was before. */
-const peers: Readonly<Record<string, () => Promise<Bench>>> = { nginx: startNginx, 'docker-registry': startRegistry }
+type Starts = Readonly<Record<string, () => Promise<Bench>>>
 
+/** By their commands, which are also their names. */
+const registries: Starts = { 'docker-registry': startRegistry, zot: startZot }
+const peers: Starts = { nginx: startNginx, 'docker-registry': startRegistry }
+
+export const registryNames: readonly string[] = Object.keys(registries)
+
+/** The peers, and this service as it was before. */
 export const peerNames: readonly string[] = [...Object.keys(peers), 'before']
+
+const startInstalled = async (of: Starts): Promise<Bench[]> => {
+  const servers: Bench[] = []
+  for (const [name, startPeer] of Object.entries(of)) {
+    if (installed(name)) servers.push(await startPeer())
+    else console.log(`${name} is not installed: left out`)
+  }
+  return servers
+}
+
+export const startRegistries = (): Promise<Bench[]> => startInstalled(registries)
 
 /**
  * Starts us and whatever peers this machine has, and names those that are missing; and what stands in a checkout of
@@ -196,9 +225,5 @@ export const peerNames: readonly string[] = [...Object.keys(peers), 'before']
 export const startServers = async (before?: string): Promise<Bench[]> => {
   const servers = [await startSvc()]
   if (before !== undefined) servers.push(await startSvc([], {}, resolve(before)))
-  for (const [name, startPeer] of Object.entries(peers)) {
-    if (installed(name)) servers.push(await startPeer())
-    else console.log(`${name} is not installed (apt-get install ${name}): left out`)
-  }
-  return servers
+  return [...servers, ...(await startInstalled(peers))]
 }
