@@ -67,6 +67,7 @@ const byPattern: Readonly<Record<string, string>> = {
   [patterns.uuids]: exampleId,
   [patterns.idCursor]: exampleId,
   [patterns.sequenceCursor]: '1',
+  [patterns.contentCursor]: '0.1.512',
   [patterns.timeCursor]: `1795272173431_${exampleId}`,
   [patterns.sha256]: sha256,
   [patterns.repositoryId]: exampleRepository,
@@ -114,6 +115,7 @@ const bodies: Readonly<Record<string, object>> = {
   removeAsset: { path: 'app/1.0.0/unwanted.tar.gz', expectedRevision: 1 },
   putLfsSettings: { expectedRevision: 0, locking: true },
   putImmutableTags: { expectedRevision: 0, patterns: ['v*', 'release-*'] },
+  deleteBackupPoint: { confirm: '2026-01-01T00:00:00.000Z' },
   putBackupPlan: {
     expectedRevision: 0,
     enabled: true,

@@ -33,6 +33,8 @@ export const failures = {
   image_incomplete: [409, 'Something of the image is missing'],
   promotion_limit: [409, 'That is more than one promotion takes'],
   version_exists: [409, 'Another file has this package version'],
+  point_pinned: [409, 'The backup point is pinned'],
+  point_unreadable: [409, 'The backup point cannot be read'],
   tag_immutable: [409, 'The tag is immutable'],
   cursor_lost: [409, 'The cursor has lost its place'],
   policy_disabled: [409, 'The policy is disabled'],

@@ -43,6 +43,8 @@ export const patterns = {
   sequenceCursor: '^(?:desc\\.)?(0|[1-9][0-9]{0,14})$',
   /** A position in a list by time: milliseconds since 1970, and an id. */
   timeCursor: '^[0-9]{1,17}_[0-9a-f-]{36}$',
+  /** A place in the contents of a point: table, chunk, line. */
+  contentCursor: '^[0-9]{1,2}\\.[0-9]{1,7}\\.[0-9]{1,5}$',
   collection: '^[A-Za-z0-9_.:-]{1,64}$',
   /** A count of bytes: decimal digits without leading zeros, up to 2^53 - 1, which numbers hold exactly. */
   byteCount: `^(0|[1-9][0-9]{0,14}|${sameLengthUpTo('9007199254740991')})$`,

@@ -3,7 +3,7 @@ import type { Ask } from './client.ts'
 import { expectAnswer } from './expect.ts'
 import { changesOfImages } from './image-changes.ts'
 import { digestOf } from './inspection.ts'
-import { knownPoint } from './known-points.ts'
+import { knownPoint, knownPointAt } from './known-points.ts'
 import { changesOfLfs } from './lfs-catalog.ts'
 import { changesOfNpmPackages } from './npm-changes.ts'
 import { changesOfNpmSignIns } from './npm-sign-ins.ts'
@@ -74,11 +74,19 @@ const changesOfBackups = async ({ catalog: { service } }: Place): Promise<Record
   const retention = { daily: 7, weekly: 4, monthly: 6 }
   const plan = { expectedRevision: 0, enabled: true, hour: 2, minute: 0, timezone: 'UTC', retention }
   const path = (of: string): string => `/api/v1/backup/${of}`
+  const unwanted = await knownPoint(service)
   return {
     putBackupPlan: { ...asked, headers: {}, method: 'PUT', path: path('plan'), json: plan },
     runBackup: { ...asked, method: 'POST', path: path('runs') },
     verifyBackupPoint: { ...asked, method: 'POST', path: path(`points/${point}/verify`) },
     pinBackupPoint: { ...asked, headers: {}, method: 'PUT', path: path(`points/${point}/pin`), json: { pinned: true } },
+    deleteBackupPoint: {
+      ...asked,
+      headers: {},
+      method: 'DELETE',
+      path: path(`points/${unwanted}`),
+      json: { confirm: knownPointAt },
+    },
   }
 }
 

@@ -3,9 +3,11 @@ import { inDatabase } from './rows.ts'
 import type { TestService } from './service.ts'
 
 const vault = '00000000-0000-7000-8000-00000000000f'
-const at = '2026-01-01T00:00:00.000Z'
+/** The moment that such a point shows. */
+export const knownPointAt = '2026-01-01T00:00:00.000Z'
+const at = knownPointAt
 
-/** Makes a point known, of a vault that nobody looks at; answers its id. */
+/** Makes a point known, of the vault that was looked at last or of one that nobody looks at; answers its id. */
 export const knownPoint = async (service: Pick<TestService, 'databaseUrl'>): Promise<string> => {
   const id = randomUUID()
   await inDatabase(service, async (tx) => {
@@ -15,11 +17,12 @@ export const knownPoint = async (service: Pick<TestService, 'databaseUrl'>): Pro
       .values({ id: 1, holder: 'nobody', lease_until: at, last_seen_at: at, version: '1', ...found })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute()
+    const { vault_id } = await tx.selectFrom('backup_agents').select('vault_id').executeTakeFirstOrThrow()
     await tx
       .insertInto('backup_points')
       .values({
         id,
-        vault_id: vault,
+        vault_id: vault_id ?? vault,
         snapshot_at: at,
         completed_at: at,
         blobs: 1,
@@ -31,6 +34,7 @@ export const knownPoint = async (service: Pick<TestService, 'databaseUrl'>): Pro
         verified_at: null,
         verify_depth: null,
         verify_error: null,
+        forgotten_at: null,
       })
       .execute()
   })

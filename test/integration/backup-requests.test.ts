@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { openBackupRequestsMax } from '../../src/kernel/limits/backups.ts'
 import { day, minute } from '../../src/kernel/units.ts'
-import { freshVault, removeVault, withAgent } from '../harness/backups.ts'
+import { pointsOf } from '../../src/main/restoring.ts'
+import { freshVault, removeVault, roomOf, withAgent } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -112,6 +113,81 @@ forEachEngine((engine) => {
         assert.deepEqual(paged, all)
         assert.equal(new Set(paged).size, paged.length)
       }
+    })
+
+    it('say what is in a point: its tables, what each repository took, and each name in it', async () => {
+      await catalog.expect({ method: 'PUT', path: '/raw/notes/read%20me.txt', body: 'of the past' }, 201)
+      await look()
+      const { id } = (await ask('POST', 'runs', undefined, 'contents')).json
+      await look()
+      const point = await get(`points/${id}`)
+      assert.deepEqual([point.id, point.tableSizes.length], [id, point.tables])
+      const rows = point.tableSizes.reduce((sum: number, table: { rows: number }) => sum + table.rows, 0)
+      assert.equal(rows, point.rows)
+      const one = point.repositories.find(({ repository }: { repository: string }) => repository === 'one')
+      assert.ok(Number(one.publishedBytes) >= 'of the past'.length)
+      const found = await get(`points/${id}/contents?repository=one&name=READ%20me`)
+      assert.deepEqual(
+        found.items.map(({ kind, name }: { kind: string; name: string }) => [kind, name]),
+        [
+          ['path', 'notes/read me.txt'],
+          ['artifact', 'read me.txt'],
+        ],
+      )
+      assert.equal(found.items[0].id, found.items[1].id)
+      assert.deepEqual((await get(`points/${id}/contents?repository=two`)).items, [])
+      const all = (await get(`points/${id}/contents?limit=100`)).items
+      const paged: object[] = []
+      for (let after = ''; ; ) {
+        const { items, next } = await get(`points/${id}/contents?limit=1${after}`)
+        paged.push(...items)
+        if (next === null) break
+        after = `&after=${next}`
+      }
+      assert.deepEqual(paged, all)
+      assert.equal((await ask('GET', `points/${id}/contents?after=99.0.0`)).status, 400)
+      assert.equal((await ask('GET', `points/${crypto.randomUUID()}/contents`)).status, 404)
+    })
+
+    it('give a point up that is not pinned, to whoever types its moment', async () => {
+      const [point] = (await get('points')).items
+      const path = `points/${point.id}`
+      const confirmed = { confirm: point.snapshotAt }
+      const wrong = await ask('DELETE', path, { confirm: '2020-01-01T00:00:00.000Z' })
+      assert.deepEqual([wrong.status, wrong.json.details[0].pointer], [400, '/confirm'])
+      await ask('PUT', `${path}/pin`, { pinned: true })
+      const pinned = await ask('DELETE', path, confirmed)
+      assert.deepEqual([pinned.status, pinned.json.code], [409, 'point_pinned'])
+      await ask('PUT', `${path}/pin`, { pinned: false })
+      assert.equal((await ask('DELETE', path, confirmed)).status, 204)
+      for (const [method, of, json] of [
+        ['GET', path, undefined],
+        ['GET', `${path}/contents`, undefined],
+        ['DELETE', path, confirmed],
+        ['PUT', `${path}/pin`, { pinned: true }],
+      ] as const)
+        assert.equal((await ask(method, of, json)).status, 404)
+      const shown = async () => (await get('points')).items.map(({ id }: { id: string }) => id)
+      assert.ok(!(await shown()).includes(point.id))
+      // A look at the vault, where it still lies, does not bring it back; then the agent takes it out.
+      catalog.service.clock.advance(2 * minute)
+      await look()
+      assert.ok(!(await shown()).includes(point.id))
+      const room = await roomOf(vault)
+      assert.ok(!(await pointsOf(room)).some(({ id }) => id === point.id))
+    })
+
+    it('tell the security audit of the plan, of pins and of points that were given up', async () => {
+      const asked = { path: '/api/v1/security-audit', credential: catalog.service.recoveryKey }
+      const { items } = (await catalog.service.ask(asked)).json
+      const actions = items.map(({ action }: { action: string }) => action)
+      const ofBackups = actions.filter((action: string) => action.startsWith('backup-'))
+      assert.deepEqual(ofBackups, [
+        'backup-plan.replace',
+        'backup-point.pin',
+        'backup-point.unpin',
+        'backup-point.delete',
+      ])
     })
 
     it('are refused once too many are open', async () => {

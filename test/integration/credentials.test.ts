@@ -25,7 +25,7 @@ const groups = {
     'getReadiness getMetrics getCapabilities getOpenApi listOperations getPermissions getMe logout listRepositories listServiceAccounts searchEverywhere listOwnUploads listOwnJobs getRegistryVersion getRegistryToken listImages getNpmWhoami endNpmToken getNpmProfile listNpmTokens createNpmToken revokeNpmToken',
   session: 'changePassword createToken listTokens revokeToken',
   administrator:
-    'createUser listUsers updateUser listUserTokens revokeUserToken addAccessGroupMember createAccessGroup deleteAccessGroup getAccessGroup listAccessGroups removeAccessGroupGrant removeAccessGroupMember setAccessGroupGrant listSecurityAudit explainAccess listWhoMay listAllRepositories createRepository deleteRepository listOpenUploads cancelAnyUpload getOverview getBackupStatus getBackupPlan putBackupPlan runBackup listBackupJobs listBackupPoints verifyBackupPoint pinBackupPoint listWebhooks',
+    'createUser listUsers updateUser listUserTokens revokeUserToken addAccessGroupMember createAccessGroup deleteAccessGroup getAccessGroup listAccessGroups removeAccessGroupGrant removeAccessGroupMember setAccessGroupGrant listSecurityAudit explainAccess listWhoMay listAllRepositories createRepository deleteRepository listOpenUploads cancelAnyUpload getOverview getBackupStatus getBackupPlan putBackupPlan runBackup listBackupJobs listBackupPoints verifyBackupPoint pinBackupPoint getBackupPoint listBackupPointContents deleteBackupPoint listWebhooks',
   recovery: 'createServiceAccount listDelegations putDelegation deleteDelegation',
   delegated:
     'getServiceAccount getServicePolicy getServiceAudit listServiceKeys getServiceKey updateServiceAccount putServicePolicy issueServiceKey rotateServiceKey revokeServiceKey',

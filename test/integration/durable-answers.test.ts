@@ -18,6 +18,9 @@ const ofTheProcess = ['getLiveness', 'getHealthStatus', 'getReadiness', 'getMetr
 /** Uploads that are under way are nothing that a catalog has. */
 const ofUploads = ['getBlobUpload', 'getLfsUpload']
 
+/** They read a vault, of which the service here has none. */
+const ofTheVault = ['getBackupPoint', 'listBackupPointContents']
+
 /** It says a credential again that was just sent. */
 const ofTheRequest = ['getRegistryToken']
 
@@ -98,6 +101,7 @@ onSqlite((engine) => {
       ...Object.keys(changes),
       ...ofTheProcess,
       ...ofUploads,
+      ...ofTheVault,
       ...ofTheRequest,
     ]
     const declared = catalogue().map(({ id }) => id)

@@ -4,6 +4,7 @@ import { after, before } from 'node:test'
 import type { Operation } from '../../src/contract/operation.ts'
 import { actionsOf } from '../../src/kernel/actions.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
+import { freshVault, removeVault, takePoint } from '../harness/backups.ts'
 import type { Ask, Told } from '../harness/client.ts'
 import type { TestEngine } from '../harness/engines.ts'
 import { reasonOf } from '../harness/expect.ts'
@@ -200,13 +201,16 @@ export const pointersOf = (told: Told): string[] =>
 /** A service in which every operation has something to be about, and callers of every kind. */
 export const everyOperation = (engine: TestEngine) => {
   let service: TestService
+  let vault: string
   let owner: Person
   let reader: Person
   let stranger: Person
   /** Secret of an active key of a service account. */
   let serviceKey: string
   before(async () => {
-    service = await startService(engine)
+    vault = await freshVault(engine)
+    const roles = { gateway: 'api', worker: true } as const
+    service = await startService(engine, { settings: { SVC_BACKUP_VAULT: vault }, roles })
     owner = await createOwner(service)
     reader = await createPerson(service, 'reader')
     stranger = await createPerson(service, 'stranger')
@@ -298,6 +302,8 @@ export const everyOperation = (engine: TestEngine) => {
       const attested: Record<string, string> = id === 'getAttestations' ? { version: 'some-package@1.0.0' } : {}
       present[id] = { id: one, userId: reader.id, accountId: account.json.id, ...attested }
     }
+    const { point_id } = await takePoint(service, vault)
+    for (const id of ['getBackupPoint', 'listBackupPointContents']) present[id] = { id: String(point_id) }
     const { page, done } = await beginSignIn(service)
     for (const [id, path] of Object.entries({ getNpmSignInPage: page, collectNpmSignIn: done })) {
       const { pathname, searchParams } = new URL(path, service.url)
@@ -305,7 +311,10 @@ export const everyOperation = (engine: TestEngine) => {
       presentQueries[id] = searchParams.toString()
     }
   })
-  after(() => service.stop())
+  after(async () => {
+    await service.stop()
+    await removeVault(vault)
+  })
 
   /** The same with the headers that the operation cannot do without. */
   const withHeaders = (operation: Operation): Ask => ({

@@ -16,6 +16,7 @@ import { repositoryActions } from '../../src/kernel/actions.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { putLfsObject } from '../../src/protocols/lfs/operations.ts'
 import { putManifest } from '../../src/protocols/oci/operations.ts'
+import { freshVault, removeVault, takePoint } from '../harness/backups.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
 import { onSqlite } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -58,6 +59,8 @@ describe('the examples of the reference', () => {
 
 onSqlite((engine) => {
   let service: TestService
+  let vault: string
+  let point: string
   let key: string
   let owner: Person
   let person: Person
@@ -65,7 +68,13 @@ onSqlite((engine) => {
   const recovery = (): { credential: string } => ({ credential: service.recoveryKey })
 
   before(async () => {
-    service = await startService(engine, { settings: { SVC_ALLOW_REGISTRATION: 'true' } })
+    vault = await freshVault(engine)
+    service = await startService(engine, {
+      settings: { SVC_ALLOW_REGISTRATION: 'true', SVC_BACKUP_VAULT: vault },
+      roles: { gateway: 'api', worker: true },
+    })
+    const taken = await takePoint(service, vault)
+    point = String(taken.point_id)
     owner = await createOwner(service)
     await grant(service, owner, exampleRepository, 'write')
     await createRepository(service, 'builds')
@@ -115,7 +124,10 @@ onSqlite((engine) => {
       await expectAnswer(service, { ...index, path, credential: key, body }, 201)
     }
   })
-  after(() => service.stop())
+  after(async () => {
+    await service.stop()
+    await removeVault(vault)
+  })
 
   /** A session that a file of five bytes came to, so that it can be completed. */
   const uploadWithBytes = async (withBytes: boolean): Promise<string> => {
@@ -163,7 +175,7 @@ onSqlite((engine) => {
     token: async () =>
       (await service.ask({ path: '/api/v1/auth/tokens', credential: owner.token, json: { name: freshName('token') } }))
         .json.id,
-    points: () => knownPoint(service),
+    points: async ({ id }) => (id === 'listBackupPointContents' ? point : await knownPoint(service)),
     'service-accounts': async () => (await createServiceAccount(service, bindings)).id,
     delegations: async () => (await createServiceAccount(service, bindings)).id,
     'api-keys': async () =>

@@ -23,6 +23,8 @@ const ofTheProcess: Readonly<Record<string, string>> = {
   getHealthStatus: 'how long the process runs',
   getLiveness: 'the process',
   getMetrics: 'what the process did',
+  getBackupPoint: 'a vault',
+  listBackupPointContents: 'a vault',
   getBlobUpload: 'an upload that is under way',
   getLfsUpload: 'an upload that is under way',
   getOverview: 'how the process is',

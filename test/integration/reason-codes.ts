@@ -48,6 +48,8 @@ export const statusOfCode: Readonly<Record<string, number>> = {
   policy_disabled: 409,
   policy_exceeded: 409,
   tag_immutable: 409,
+  point_pinned: 409,
+  point_unreadable: 409,
   cursor_lost: 409,
   key_state: 409,
   mirror_read_only: 409,

@@ -115,6 +115,7 @@ export const relations: readonly Relation[] = [
   from('removal_notes', 'repository', repository),
   from('removal_notes', 'name', 'removals(name)'),
   from('removed_paths', 'repository', repository),
+  from('restored_repositories', 'repository', repository),
   from('search_entries', 'artifact_id', file),
   from('service_keys', 'account_id', 'service_accounts(id)'),
   from('sessions', 'account_id', 'accounts(id)'),

@@ -42,6 +42,7 @@ import { lfsObjects } from './0040-lfs-objects.ts'
 import { lfsLocks } from './0041-lfs-locks.ts'
 import { webhooks } from './0042-webhooks.ts'
 import { npm } from './0043-npm.ts'
+import { provenBackups } from './0044-proven-backups.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   lfsLocks,
   webhooks,
   npm,
+  provenBackups,
 ]

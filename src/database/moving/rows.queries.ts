@@ -55,17 +55,33 @@ export const columnsOf = async (q: Queries, engine: Engine, table: TableName): P
 }
 
 /** Adds rows with these columns, as many to a statement as it takes. */
-export const insertRows = async (
+export const insertRows = (
   tx: Transaction,
   table: TableName,
   columns: readonly string[],
   rows: readonly Row[],
+): Promise<void> => insertEach(tx, table, columns, rows, sql``)
+
+/** The same of those that are not there yet. */
+export const insertMissingRows = (
+  tx: Transaction,
+  table: TableName,
+  columns: readonly string[],
+  rows: readonly Row[],
+): Promise<void> => insertEach(tx, table, columns, rows, sql`on conflict do nothing`)
+
+const insertEach = async (
+  tx: Transaction,
+  table: TableName,
+  columns: readonly string[],
+  rows: readonly Row[],
+  otherwise: RawBuilder<unknown>,
 ): Promise<void> => {
   const names = sql.join(columns.map((column) => sql.ref(column)))
   const atOnce = Math.max(1, Math.floor(importValuesMax / columns.length))
   for (let at = 0; at < rows.length; at += atOnce) {
     const values = rows.slice(at, at + atOnce).map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`)
-    await sql`insert into ${sql.table(table)} (${names}) values ${sql.join(values)}`.execute(tx)
+    await sql`insert into ${sql.table(table)} (${names}) values ${sql.join(values)} ${otherwise}`.execute(tx)
   }
 }
 

@@ -30,6 +30,8 @@ export interface BackupPointsTable {
   verified_at: string | null
   verify_depth: 'structural' | 'deep' | null
   verify_error: string | null
+  /** When somebody gave it up. The agent takes it out of the vault; until then the row keeps it from coming back. */
+  forgotten_at: string | null
 }
 
 /** Work of the backup agent, to be done and done. */
@@ -81,4 +83,39 @@ export interface BackupDamageTable {
   vault_id: string
   name: string
   found_at: string
+}
+
+/** Restores that were tried in a scratch place. */
+export interface BackupRehearsalsTable {
+  id: string
+  vault_id: string
+  point_id: string
+  snapshot_at: string
+  begun_at: string
+  /** Null while it is under way, and for ever where its process died. */
+  ended_at: string | null
+  /** Null where everything was as the point says. */
+  error_code: string | null
+  row_count: number
+  blobs: number
+  /** Answers of the restored service that were looked at. */
+  answers: number
+}
+
+/** Files of the store that were brought back from a vault. */
+export interface HealedBlobsTable {
+  sha256: string
+  healed_at: string
+  /** What was wrong with it. */
+  finding: string
+}
+
+/** Repositories that were brought back from a point beside the others, under an id of their own. */
+export interface RestoredRepositoriesTable {
+  repository: string
+  /** What it was called at the moment of the point. */
+  source: string
+  point_id: string
+  begun_at: string
+  finished_at: string | null
 }

@@ -10,7 +10,10 @@ import type {
   BackupJobsTable,
   BackupPlanTable,
   BackupPointsTable,
+  BackupRehearsalsTable,
   BackupSharesTable,
+  HealedBlobsTable,
+  RestoredRepositoriesTable,
 } from './backups.ts'
 import type {
   BlobsTable,
@@ -86,7 +89,10 @@ export interface Tables {
   backup_jobs: BackupJobsTable
   backup_plan: BackupPlanTable
   backup_points: BackupPointsTable
+  backup_rehearsals: BackupRehearsalsTable
   backup_shares: BackupSharesTable
+  healed_blobs: HealedBlobsTable
+  restored_repositories: RestoredRepositoriesTable
   blobs: BlobsTable
   inline_bytes: InlineBytesTable
   inline_sums: InlineSumsTable

@@ -56,6 +56,14 @@ export const agentLeaseMs = 45 * second
 /** How often it looks at the vault while there is nothing to do. */
 export const vaultLookMs = minute
 
+/** Chunks that one request for the contents of a point looks into: some ten thousand rows. */
+export const contentChunksMax = 8
+/** Part of a name that is looked for there. */
+export const contentNameMaxCharacters = 200
+
+/** Rows of a repository that is brought back beside a living service, in one transaction. */
+export const restoredRowsAtOnce = 100
+
 export const openBackupRequestsMax = 100
 /** Ended jobs are kept for so long. */
 export const backupJobsKeptMs = 90 * day

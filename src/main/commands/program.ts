@@ -192,12 +192,32 @@ const declareBackups = (program: Command): void => {
     .description('read every stored byte of a point')
     .addHelpText('after', exampleText('svc backup verify 01890a5d-ac96-774b-bcce-b302099a8057'))
     .action(async (point: string) => (await import('./backup.ts')).verifyBackupCommand(point))
-  program
+  const restore = program
     .command('restore <point>')
     .description('put a point (its id, `latest`, or a time) into an empty database and store; go on where it stopped')
     .option('--revoke-all', 'end all sessions, tokens, service keys and download links')
+    .addOption(
+      new Option(
+        '--only <repository>',
+        'bring this repository back beside the running service, under the id of --into',
+      ).conflicts('revokeAll'),
+    )
+    .option('--into <repository>', 'with --only: an id that nobody has')
     .addHelpText('after', exampleText('svc restore latest'))
-    .action(async (point: string, options: { revokeAll?: boolean }) =>
-      (await import('./restore.ts')).restoreCommand(point, options),
+    .action(
+      async (point: string, { only, into, ...options }: { revokeAll?: boolean; only?: string; into?: string }) => {
+        const commands = await import('./restore.ts')
+        await (only === undefined && into === undefined
+          ? commands.restoreCommand(point, options)
+          : commands.restoreRepositoryCommand(point, only, into))
+      },
+    )
+  restore
+    .command('file <point> <repository> <what>')
+    .description('write one file of a point here: by its path, its id, its SHA-256, or name@version of npm')
+    .option('--output <file>', 'where to; - is the standard output; by default its own name, in this folder')
+    .addHelpText('after', exampleText('svc restore file latest releases app/1.0.0/app.tar.gz'))
+    .action(async (point: string, repository: string, what: string, options: { output?: string }) =>
+      (await import('./restore-file.ts')).restoreFileCommand(point, repository, what, options),
     )
 }

@@ -1,5 +1,9 @@
+import { restoreRepository } from '../../features/operating/backups/restore-repository.ts'
 import { progressTo } from '../../features/operating/moving/progress.ts'
+import { unasked } from '../../journal/security-audit/security-audit.ts'
+import { isRepositoryId } from '../../kernel/names.ts'
 import { openBackupRoom } from '../backup-vault.ts'
+import { CommandFailed } from '../client/command-failed.ts'
 import type { Environment } from '../engines.ts'
 import { findPointFor, type RestoreWish, refuseNewerPoint, restoreFrom } from '../restoring.ts'
 import { readSettings } from '../settings/rules.ts'
@@ -39,5 +43,35 @@ export const restoreCommand = async (
       console.log('svc can start.')
     },
     { environment, duringImport: true, begins: true, schema: manifest.schema },
+  )
+}
+
+/** Brings one repository back beside a living service, under an id that nobody has. */
+export const restoreRepositoryCommand = async (
+  point: string,
+  source: string | undefined,
+  target: string | undefined,
+  environment?: Environment,
+): Promise<void> => {
+  if (source === undefined || target === undefined || !isRepositoryId(target))
+    throw new CommandFailed('failed', 'Say both --only <repository> and --into <a new id of a repository>.')
+  const settings = readSettings(process.env)
+  const room = await openBackupRoom(settings)
+  const manifest = await findPointFor(room, point)
+  refuseNewerPoint(manifest)
+  const progress = progressTo((line) => console.error(line))
+  await withEngines(
+    async (engines) => {
+      const deps = {
+        ...{ ...engines, ...settings, room },
+        actor: unasked({ actor: 'operator', clientAddress: 'command line' }),
+        told: (words: string) => progress.tell(() => words),
+      }
+      const { files, bytes } = await restoreRepository(deps, manifest, { source, target })
+      console.log(
+        `${files} files with ${bytes} bytes of ${source} are in ${target}, as they were at ${manifest.snapshotAt}. Nobody has a grant on it yet: svc grant set, or read it with the recovery key.`,
+      )
+    },
+    { environment },
   )
 }

@@ -7,12 +7,14 @@ import { registrationOpen } from '../../features/identity/accounts/accounts.ts'
 import { createSigner } from '../../features/identity/links/signer.ts'
 import { administeredActions } from '../../features/identity/service-accounts/delegations.ts'
 import { createPasswords } from '../../features/identity/sessions/passwords.ts'
+import { createPointReader } from '../../features/operating/backups/point-reader.ts'
 import { watchReadiness } from '../../features/operating/health/readiness.ts'
 import type { HttpMetrics } from '../../http/metrics/metrics.ts'
 import type { JournalWatch } from '../../journal/repository/watch.ts'
 import type { RepositoryAction } from '../../kernel/actions.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { grantsMax } from '../../kernel/limits/identity.ts'
+import { openBackupRoom } from '../backup-vault.ts'
 import type { Downloads } from '../downloads.ts'
 import type { Engines } from '../engines.ts'
 import { metricsOfAll, transfersOfAll } from '../process-metrics.ts'
@@ -58,6 +60,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
       isDraining,
     }),
     backupsConfigured: settings.backupVault !== null,
+    points: createPointReader(() => openBackupRoom(settings)),
     storeKind: settings.blobStore.kind,
     startedAt: timestamp(performance.timeOrigin),
     sharedDownloads: () => downloads.shared?.state ?? null,

@@ -248,12 +248,28 @@ create table backup_points (
   pinned bigint not null,
   verified_at text collate "C",
   verify_depth text collate "C",
-  verify_error text collate "C"
+  verify_error text collate "C",
+  forgotten_at text collate "C"
 );
 
 alter table backup_points add constraint backup_points_pkey PRIMARY KEY (id);
 
 CREATE INDEX backup_points_by_time ON backup_points USING btree (vault_id, snapshot_at, id);
+
+create table backup_rehearsals (
+  id text collate "C" not null,
+  vault_id text collate "C" not null,
+  point_id text collate "C" not null,
+  snapshot_at text collate "C" not null,
+  begun_at text collate "C" not null,
+  ended_at text collate "C",
+  error_code text collate "C",
+  row_count bigint not null,
+  blobs bigint not null,
+  answers bigint not null
+);
+
+alter table backup_rehearsals add constraint backup_rehearsals_pkey PRIMARY KEY (id);
 
 create table backup_shares (
   vault_id text collate "C" not null,
@@ -408,6 +424,14 @@ alter table group_members add constraint group_members_group_id_fkey FOREIGN KEY
 alter table group_members add constraint group_members_key PRIMARY KEY (group_id, account_id);
 
 CREATE INDEX group_members_by_account ON group_members USING btree (account_id);
+
+create table healed_blobs (
+  sha256 text collate "C" not null,
+  healed_at text collate "C" not null,
+  finding text collate "C" not null
+);
+
+alter table healed_blobs add constraint healed_blobs_key PRIMARY KEY (sha256, healed_at);
 
 create table inline_bytes (
   generation text collate "C" not null,
@@ -1055,6 +1079,18 @@ create table repositories (
 );
 
 alter table repositories add constraint repositories_pkey PRIMARY KEY (id);
+
+create table restored_repositories (
+  repository text collate "C" not null,
+  source text collate "C" not null,
+  point_id text collate "C" not null,
+  begun_at text collate "C" not null,
+  finished_at text collate "C"
+);
+
+alter table restored_repositories add constraint restored_repositories_pkey PRIMARY KEY (repository);
+
+alter table restored_repositories add constraint restored_repositories_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
 create table schema_migrations (
   number bigint not null,

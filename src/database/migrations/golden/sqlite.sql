@@ -231,7 +231,8 @@ CREATE TABLE "backup_points" (
   "pinned" integer not null,
   "verified_at" text,
   "verify_depth" text,
-  "verify_error" text
+  "verify_error" text,
+  "forgotten_at" text
 ) strict;
 
 CREATE INDEX "backup_points_by_time" on "backup_points" (
@@ -239,6 +240,19 @@ CREATE INDEX "backup_points_by_time" on "backup_points" (
   "snapshot_at",
   "id"
 );
+
+CREATE TABLE "backup_rehearsals" (
+  "id" text primary key,
+  "vault_id" text not null,
+  "point_id" text not null,
+  "snapshot_at" text not null,
+  "begun_at" text not null,
+  "ended_at" text,
+  "error_code" text,
+  "row_count" integer not null,
+  "blobs" integer not null,
+  "answers" integer not null
+) strict;
 
 CREATE TABLE "backup_shares" (
   "vault_id" text not null,
@@ -381,6 +395,13 @@ CREATE TABLE "group_members" (
 CREATE INDEX "group_members_by_account" on "group_members" (
   "account_id"
 );
+
+CREATE TABLE "healed_blobs" (
+  "sha256" text not null,
+  "healed_at" text not null,
+  "finding" text not null,
+  constraint "healed_blobs_key" primary key ("sha256", "healed_at")
+) strict;
 
 CREATE TABLE "inline_bytes" (
   "generation" text primary key,
@@ -1148,6 +1169,14 @@ CREATE TABLE "repositories" (
   "incarnation" integer default 1 not null,
   "journal_base" integer default 0 not null,
   "storage_event_base" integer default 0 not null
+) strict;
+
+CREATE TABLE "restored_repositories" (
+  "repository" text primary key references "repositories" ("id"),
+  "source" text not null,
+  "point_id" text not null,
+  "begun_at" text not null,
+  "finished_at" text
 ) strict;
 
 CREATE TABLE schema_migrations (

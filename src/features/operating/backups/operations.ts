@@ -1,9 +1,31 @@
 import Type from 'typebox'
-import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
-import { fields, IdempotencyKey, nullable, oneOf, pageLimit, Uuid } from '../../../contract/schemas.ts'
+import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
+import {
+  fields,
+  IdempotencyKey,
+  nullable,
+  oneOf,
+  pageLimit,
+  RepositoryId,
+  Timestamp,
+  text,
+  Uuid,
+} from '../../../contract/schemas.ts'
+import { contentNameMaxCharacters } from '../../../kernel/limits/backups.ts'
 import { expectedRevisionMax, pageMax } from '../../../kernel/limits/catalog.ts'
 import { patterns } from '../../../kernel/names.ts'
-import { JobView, jobKinds, jobStates, Plan, Point, Schedule, Status } from './vocabulary.ts'
+import {
+  ContentItem,
+  contentKinds,
+  JobView,
+  jobKinds,
+  jobStates,
+  Plan,
+  Point,
+  PointDetails,
+  Schedule,
+  Status,
+} from './vocabulary.ts'
 
 const base = '/api/v1/backup'
 const shared = { surface: 'operations', visibility: 'administrator' } as const
@@ -110,4 +132,50 @@ export const pinBackupPoint = defineOperation({
   body: jsonBody(fields({ pinned: Type.Boolean() })),
   responses: { 200: answers('The point', Point) },
   failures: ['not_found'],
+})
+
+export const getBackupPoint = defineOperation({
+  ...reads,
+  id: 'getBackupPoint',
+  method: 'GET',
+  path: `${base}/points/{id}`,
+  summary: 'See a point with its tables, and what each repository took then',
+  pathParameters: onPoint,
+  responses: { 200: answers('The point; what only the vault tells is null while it cannot be read', PointDetails) },
+  failures: ['not_found'],
+})
+
+const Place = Type.String({ pattern: patterns.contentCursor, description: 'the next of a page before' })
+
+export const listBackupPointContents = defineOperation({
+  ...reads,
+  id: 'listBackupPointContents',
+  method: 'GET',
+  path: `${base}/points/{id}/contents`,
+  summary: 'Find a file of the past: what a point holds by name; a page may be empty though others follow',
+  pathParameters: onPoint,
+  query: fields({
+    repository: Type.Optional(RepositoryId),
+    kind: Type.Optional(oneOf(contentKinds)),
+    name: Type.Optional(text(1, contentNameMaxCharacters)),
+    after: Type.Optional(Place),
+    limit: pageLimit,
+  }),
+  responses: {
+    200: answers('A page', fields({ items: Type.Array(ContentItem, { maxItems: pageMax }), next: nullable(Place) })),
+  },
+  failures: ['not_found', 'point_unreadable', 'unavailable'],
+})
+
+export const deleteBackupPoint = defineOperation({
+  ...manages,
+  id: 'deleteBackupPoint',
+  method: 'DELETE',
+  path: `${base}/points/{id}`,
+  summary: 'Give up a point that is not pinned; the agent takes it out of the vault',
+  pathParameters: onPoint,
+  retry: 'idempotent',
+  body: jsonBody(fields({ confirm: Timestamp })),
+  responses: { 204: answersNothing('It is no point any more') },
+  failures: ['not_found', 'point_pinned'],
 })

@@ -1,5 +1,6 @@
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import type { BackupPlanTable } from '../../../database/tables/backups.ts'
+import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
 import { isTimezone, nextRunMs } from './keeping.ts'
@@ -29,9 +30,10 @@ export const readPlan = async (q: Queries): Promise<Plan> => planView(await plan
 export const savePlan = async (
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   { expectedRevision, ...wanted }: Omit<Plan, 'revision'> & { readonly expectedRevision: number },
+  actor: Actor,
 ): Promise<Plan> => {
   if (!isTimezone(wanted.timezone)) throw invalid('/timezone', 'must be a name of a time zone, such as Europe/Berlin')
-  return await database.transaction(async (tx) => {
+  return await changeAuthority(database, actor, async (tx) => {
     const { revision } = (await lockPlanRow(tx)) ?? planAtFirst
     if (revision !== expectedRevision)
       throw new Failure('revision_mismatch', `The plan has revision ${revision}; read it again.`)
@@ -46,6 +48,11 @@ export const savePlan = async (
       counted_from: timestamp(clock.now()),
     }
     await writePlanRow(tx, row)
+    await appendSecurityAudit(tx, actor, {
+      action: 'backup-plan.replace',
+      subject: `backup-plan:${row.revision}`,
+      occurredAt: row.counted_from,
+    })
     return planView(row)
   })
 }

@@ -14,14 +14,32 @@ export const insertPoint = async (tx: Transaction, row: PointRow): Promise<void>
 }
 
 export const findPoint = (q: Queries, vault: string, id: string): Promise<PointRow | undefined> =>
-  q.selectFrom('backup_points').selectAll().where('id', '=', id).where('vault_id', '=', vault).executeTakeFirst()
+  q
+    .selectFrom('backup_points')
+    .selectAll()
+    .where('id', '=', id)
+    .where('vault_id', '=', vault)
+    .where('forgotten_at', 'is', null)
+    .executeTakeFirst()
 
-/** Points of a vault, newest first. */
+/** Points that somebody gave up and that may still lie in the vault. */
+export const givenUpPoints = async (q: Queries, vault: string): Promise<string[]> => {
+  const rows = await q
+    .selectFrom('backup_points')
+    .select('id')
+    .where('vault_id', '=', vault)
+    .where('forgotten_at', 'is not', null)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Points of a vault that nobody gave up, newest first. */
 export const listPoints = (q: Queries, vault: string, before: Position | null, limit: number): Promise<PointRow[]> =>
   q
     .selectFrom('backup_points')
     .selectAll()
     .where('vault_id', '=', vault)
+    .where('forgotten_at', 'is', null)
     .$if(before !== null, (query) =>
       query.where((eb) => eb(eb.refTuple('snapshot_at', 'id'), '<', eb.tuple(before?.at ?? '', before?.id ?? ''))),
     )
@@ -29,6 +47,17 @@ export const listPoints = (q: Queries, vault: string, before: Position | null, l
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
+
+/** The same, and keeps it as it is until the end of the transaction. */
+export const lockPoint = (tx: Transaction, vault: string, id: string): Promise<PointRow | undefined> =>
+  tx
+    .selectFrom('backup_points')
+    .selectAll()
+    .where('id', '=', id)
+    .where('vault_id', '=', vault)
+    .where('forgotten_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst()
 
 export const updatePoint = async (tx: Transaction, id: string, to: Partial<PointRow>): Promise<boolean> => {
   const { numUpdatedRows } = await tx

@@ -1,6 +1,7 @@
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
+import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import { type Clock, earlier, timestamp } from '../../../kernel/clock.ts'
-import { notFound } from '../../../kernel/failure.ts'
+import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { deepShares } from '../../../kernel/limits/backups.ts'
 import { day } from '../../../kernel/units.ts'
 import type { ManifestContent } from './manifest.ts'
@@ -10,6 +11,7 @@ import {
   findPoint,
   insertPoint,
   listPoints,
+  lockPoint,
   noteDamage,
   noteShare,
   type PointRow,
@@ -17,6 +19,7 @@ import {
   updatePoint,
 } from './points.queries.ts'
 import { type Position, positionText } from './positions.ts'
+import { enqueueBackup } from './requests.ts'
 import { pointView } from './views.ts'
 import type { Point } from './vocabulary.ts'
 
@@ -38,17 +41,60 @@ export const pointPage = async (
   }
 }
 
+/** A point of the vault that is there now. 404 for one that it does not have. */
+export const currentPoint = async (q: Queries, id: string): Promise<PointRow> => {
+  const vault = await currentVault(q)
+  const row = vault === null ? undefined : await findPoint(q, vault, id)
+  if (row === undefined) throw notFound('point')
+  return row
+}
+
+interface PointDeps {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+const lockCurrentPoint = async (tx: Transaction, id: string): Promise<PointRow> => {
+  const vault = await currentVault(tx)
+  const row = vault === null ? undefined : await lockPoint(tx, vault, id)
+  if (row === undefined) throw notFound('point')
+  return row
+}
+
 /** Keeps a point beyond the plan, or not. 404 for one that this vault does not have. */
-export const pinPoint = ({ database }: { readonly database: Database }, id: string, pinned: boolean): Promise<Point> =>
-  database.transaction(async (tx) => {
-    const vault = await currentVault(tx)
-    await updatePoint(tx, id, { pinned: pinned ? 1 : 0 })
-    const row = vault === null ? undefined : await findPoint(tx, vault, id)
-    if (row === undefined) throw notFound('point')
-    return pointView(row)
+export const pinPoint = ({ database, clock }: PointDeps, id: string, pinned: boolean, actor: Actor): Promise<Point> =>
+  changeAuthority(database, actor, async (tx) => {
+    const row = await lockCurrentPoint(tx, id)
+    const changed = { ...row, pinned: pinned ? 1 : 0 } as const
+    if (row.pinned === changed.pinned) return pointView(row)
+    await updatePoint(tx, id, { pinned: changed.pinned })
+    const action = pinned ? 'backup-point.pin' : 'backup-point.unpin'
+    await appendSecurityAudit(tx, actor, { action, subject: `backup-point:${id}`, occurredAt: timestamp(clock.now()) })
+    return pointView(changed)
   })
 
-/** Every point of a vault, newest first. There are some hundred, as many as the plan keeps. */
+/**
+ * Gives a point up: nobody sees it any more, and the agent takes it out of the vault. `confirm` is the moment that it
+ * shows, as whoever gives it up has typed it. 404 for one that this vault does not have, 409 `point_pinned`.
+ */
+export const giveUpPoint = ({ database, clock }: PointDeps, id: string, confirm: string, actor: Actor): Promise<void> =>
+  changeAuthority(database, actor, async (tx) => {
+    const row = await lockCurrentPoint(tx, id)
+    if (confirm !== row.snapshot_at)
+      throw invalid('/confirm', `must be the snapshotAt of the point, ${row.snapshot_at}`)
+    if (row.pinned === 1)
+      throw new Failure('point_pinned', 'The point is pinned. Unpin it first: PUT …/pin with {"pinned": false}.')
+    const now = timestamp(clock.now())
+    await updatePoint(tx, id, { forgotten_at: now })
+    await enqueueBackup(tx, clock.now(), 'retention', null, null)
+    await appendSecurityAudit(tx, actor, {
+      action: 'backup-point.delete',
+      subject: `backup-point:${id}`,
+      occurredAt: now,
+    })
+  })
+
+/** Every point of a vault that nobody gave up, newest first. There are some hundred, as many as the plan keeps. */
 export const pointsOfVault = (q: Queries, vault: string): Promise<PointRow[]> => listPoints(q, vault, null, 100_000)
 
 /** What a manifest says of its point. */
@@ -66,6 +112,7 @@ const pointRowOf = (content: ManifestContent): PointRow => ({
   verified_at: null,
   verify_depth: null,
   verify_error: null,
+  forgotten_at: null,
 })
 
 export const recordPoint = (tx: Transaction, content: ManifestContent): Promise<void> =>

@@ -19,6 +19,7 @@ const point = {
   verified_at: timestamp(nowMs),
   verify_depth: 'deep',
   verify_error: null,
+  forgotten_at: null,
 } as const
 const agent = {
   id: 1,

@@ -3,6 +3,7 @@ import { VaultFailure } from '../../../ports/vault.ts'
 import { BackupDamaged, type Room } from './data-files.ts'
 import { vaultIdentity } from './identity.ts'
 import { readManifest } from './manifest.ts'
+import { givenUpPoints } from './points.queries.ts'
 import { forgetPointRows, pointsOfVault, recordPoint } from './points.ts'
 import { pointsIn } from './sweep.ts'
 
@@ -32,7 +33,9 @@ export const lookAtVault = async (
 }
 
 const followPoints = async (database: Database, room: Room, vault: string): Promise<void> => {
-  const known = new Set((await pointsOfVault(database.reader, vault)).map(({ id }) => id))
+  const shown = (await pointsOfVault(database.reader, vault)).map(({ id }) => id)
+  // What was given up stays known until the vault has it no more.
+  const known = new Set([...shown, ...(await givenUpPoints(database.reader, vault))])
   for await (const id of pointsIn(room)) {
     if (known.delete(id)) continue
     try {

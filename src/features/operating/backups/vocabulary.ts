@@ -1,5 +1,14 @@
 import Type, { type Static } from 'typebox'
-import { ByteCount, fields, nullable, oneOf, Timestamp, Uuid } from '../../../contract/schemas.ts'
+import {
+  ByteCount,
+  fields,
+  nullable,
+  oneOf,
+  RepositoryId,
+  Sha256Text,
+  Timestamp,
+  Uuid,
+} from '../../../contract/schemas.ts'
 import {
   backupWarningsMax,
   retentionDailyMax,
@@ -43,7 +52,7 @@ export const JobView = fields({
 })
 export type JobView = Static<typeof JobView>
 
-export const Point = fields({
+const ofPoint = {
   id: Uuid,
   snapshotAt: Timestamp,
   completedAt: Timestamp,
@@ -56,8 +65,34 @@ export const Point = fields({
   verifiedAt: nullable(Timestamp),
   verifyDepth: nullable(oneOf(['structural', 'deep'])),
   verifyError: nullable(Code),
-})
+}
+
+export const Point = fields(ofPoint)
 export type Point = Static<typeof Point>
+
+/** What only the vault tells is null where it cannot be read now. */
+export const PointDetails = fields({
+  ...ofPoint,
+  schema: nullable(Count),
+  program: nullable(Type.String()),
+  tableSizes: nullable(Type.Array(fields({ name: Type.String(), rows: Count, storedBytes: ByteCount }))),
+  repositories: nullable(
+    Type.Array(fields({ repository: RepositoryId, publishedBytes: ByteCount, deletedBytes: ByteCount })),
+  ),
+})
+export type PointDetails = Static<typeof PointDetails>
+
+export const contentKinds = ['path', 'artifact', 'image-tag', 'image', 'npm-version', 'lfs-object'] as const
+
+export const ContentItem = fields({
+  kind: oneOf(contentKinds),
+  repository: RepositoryId,
+  name: Type.String(),
+  id: nullable(Uuid),
+  bytes: nullable(ByteCount),
+  sha256: nullable(Sha256Text),
+})
+export type ContentItem = Static<typeof ContentItem>
 
 export const warningCodes = [
   'vault_not_configured',

@@ -9,7 +9,7 @@ import { updateOpenBackupJob } from './jobs.queries.ts'
 import { pointsToForget } from './keeping.ts'
 import { readManifest } from './manifest.ts'
 import { planRow } from './plan.ts'
-import { damagedFiles, noteDamage } from './points.queries.ts'
+import { damagedFiles, givenUpPoints, noteDamage } from './points.queries.ts'
 import { dueShare, forgetPointRows, noteShareRead, noteVerified, pointsOfVault, recordPoint } from './points.ts'
 import { type BackupJob, enqueueBackup } from './requests.ts'
 import { checkStructure } from './restore-point.ts'
@@ -109,7 +109,8 @@ const keepPlan = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
       snapshotAtMs: Date.parse(point.snapshot_at),
       pinned: point.pinned === 1,
     }))
-    const forgotten = pointsToForget(known, plan, plan.timezone)
+    const givenUp = await givenUpPoints(database.reader, vault)
+    const forgotten = [...givenUp, ...pointsToForget(known, plan, plan.timezone)]
     goOn()
     if (forgotten.length > 0) await forgetPoints(room, forgotten)
     reach('retention.forgotten')

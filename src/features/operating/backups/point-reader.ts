@@ -1,0 +1,55 @@
+import { Failure } from '../../../kernel/failure.ts'
+import { VaultFailure } from '../../../ports/vault.ts'
+import { linesOf } from './chunks.ts'
+import { BackupDamaged, type Room } from './data-files.ts'
+import { type Manifest, readManifest } from './manifest.ts'
+
+/** What answers read of a vault: 503 where it does not answer, 409 `point_unreadable` where it cannot be read. */
+export interface PointReader {
+  manifest(id: string): Promise<Manifest>
+  lines(chunk: Manifest['contents'][number]): Promise<readonly string[]>
+}
+
+/**
+ * Reads points for answers. What was read last stays in memory, since the next page most often goes on in it: one
+ * manifest and one chunk.
+ */
+export const createPointReader = (openRoom: () => Promise<Room>): PointReader => {
+  let room: Promise<Room> | null = null
+  let manifest: Manifest | null = null
+  let chunk: { readonly file: string; readonly lines: readonly string[] } | null = null
+  const opened = async (): Promise<Room> => {
+    room ??= openRoom()
+    return await room.catch((error: unknown) => {
+      room = null
+      throw error
+    })
+  }
+  return {
+    manifest: (id) =>
+      answering(async () => {
+        if (manifest?.id !== id) manifest = await readManifest((await opened()).vault, id)
+        return manifest
+      }),
+    lines: (wanted) =>
+      answering(async () => {
+        if (chunk?.file !== wanted.file) chunk = { file: wanted.file, lines: await linesOf(await opened(), wanted) }
+        return chunk.lines
+      }),
+  }
+}
+
+const answering = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof BackupDamaged)
+      throw new Failure('point_unreadable', `Something of the point is ${error.code} in the vault. Verify it.`, {
+        forOperator: { file: error.file },
+        cause: error,
+      })
+    if (error instanceof VaultFailure)
+      throw new Failure('unavailable', 'The vault of backups does not answer.', { cause: error, retryAfterSeconds: 60 })
+    throw error
+  }
+}
