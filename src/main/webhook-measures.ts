@@ -1,9 +1,9 @@
-import type { Database } from '../database/database.ts'
-import { type WebhookStanding, webhooksStand } from '../features/operating/webhooks/standing.ts'
+import { type WebhookStanding, webhooksStand } from '../features/operating/webhooks/shown.ts'
+import type { StandingDeps } from '../features/operating/webhooks/standing.ts'
 import type { Measure } from '../http/metrics/measures.ts'
 
 /** How the subscriptions of webhooks stand, wherever they are delivered. */
-export const webhookMeasures = (database: Database): Measure[] => {
+export const webhookMeasures = (deps: StandingDeps): Measure[] => {
   const gauge = (name: string, help: string, of: (standing: WebhookStanding) => number, withCode = false): Measure => ({
     name,
     help: `${help}, by subscription.`,
@@ -12,7 +12,7 @@ export const webhookMeasures = (database: Database): Measure[] => {
     ofCatalog: true,
     labels: withCode ? ['webhook', 'code'] : ['webhook'],
     read: async () => {
-      const all = await webhooksStand({ database }).catch(() => [])
+      const all = await webhooksStand(deps).catch(() => [])
       return all.map((standing) => ({
         labels: { webhook: standing.id, ...(withCode ? { code: standing.errorCode ?? '' } : {}) },
         value: of(standing),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { examine } from '../harness/doctor.ts'
-import { onSqlite, type TestEngine } from '../harness/engines.ts'
+import { engineOn, onSqlite } from '../harness/engines.ts'
 import { type PostgresServer, startPostgres } from '../harness/postgres.ts'
 import { endProgramsAfterTests, runSvc, settingsFor, untilInOrder } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
@@ -41,13 +41,7 @@ const everyDoor = [...doors, inParts]
 
 describe('postgres', () => {
   let server: PostgresServer
-  const engine: TestEngine = {
-    name: 'postgres',
-    freshBlobStoreUrl: async () => null,
-    freshDatabaseUrl: () => server.createDatabase(),
-    readyDatabaseUrl: () => server.createDatabase(),
-    use: (resource) => resource,
-  }
+  const engine = engineOn(() => server.createDatabase())
   before(async () => {
     server = await startPostgres()
   })

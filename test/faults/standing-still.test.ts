@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { postgresChangesMax } from '../../src/kernel/limits/engines.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
-import type { TestEngine } from '../harness/engines.ts'
+import { engineOn } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { type PostgresServer, startPostgres } from '../harness/postgres.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -30,14 +30,6 @@ const assertUnavailable = ({ status, headers, text, json }: Told): void => {
   assert.equal(json.code, 'unavailable')
   assert.ok(Number(headers['retry-after']) >= 1)
 }
-
-const engineOn = (url: () => Promise<string>): TestEngine => ({
-  name: 'postgres',
-  freshBlobStoreUrl: async () => null,
-  freshDatabaseUrl: url,
-  readyDatabaseUrl: url,
-  use: (resource) => resource,
-})
 
 /** Reads, and whether the service lives, are answered although changes wait. */
 const readsAreAnswered = async (service: TestService): Promise<void> => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { closeConnections } from '../harness/client.ts'
-import type { TestEngine } from '../harness/engines.ts'
+import { engineOn, type TestEngine } from '../harness/engines.ts'
 import { type PostgresServer, startPostgres } from '../harness/postgres.ts'
 import { startService } from '../harness/service.ts'
 import { until } from '../harness/until.ts'
@@ -16,13 +16,7 @@ describe('a database that is away', () => {
   let engine: TestEngine
   before(async () => {
     server = await startPostgres()
-    engine = {
-      name: 'postgres',
-      freshBlobStoreUrl: async () => null,
-      freshDatabaseUrl: () => server.createDatabase(),
-      readyDatabaseUrl: () => server.createDatabase(),
-      use: (resource) => resource,
-    }
+    engine = engineOn(() => server.createDatabase())
   })
   after(() => server.stop())
 

@@ -152,3 +152,12 @@ const freshPrefix = async (): Promise<string> => {
   Object.assign(process.env, credentials)
   return url.replace('/files?', `/service-${++prefixes}?`)
 }
+
+/** PostgreSQL with databases from elsewhere: a server of the test's own, or a proxy before one. */
+export const engineOn = (freshUrl: () => Promise<string>): TestEngine => ({
+  name: 'postgres',
+  freshBlobStoreUrl: async () => null,
+  freshDatabaseUrl: freshUrl,
+  readyDatabaseUrl: freshUrl,
+  use: (resource) => resource,
+})

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setQuota } from '../../src/features/lifecycle/policies/policy.ts'
-import { takeSubscription } from '../../src/features/operating/webhooks/standing.ts'
+import { noteSubscription, takeSubscription } from '../../src/features/operating/webhooks/standing.ts'
+import type { Subscription } from '../../src/features/operating/webhooks/subscription.ts'
 import { Catalog } from './catalog.ts'
 import type { Ask } from './client.ts'
 import type { TestEngine } from './engines.ts'
@@ -41,11 +42,15 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
     200,
   )
 
-  await takeSubscription(
-    { database: catalog.inspection.database, clock: service.clock },
-    { id: 'builds', repository: 'one', url: 'https://hooks.example.org/svc', actions: ['artifact.publish'] },
-    'a worker',
-  )
+  const deps = { database: catalog.inspection.database, clock: service.clock }
+  const builds: Subscription = {
+    id: 'builds',
+    repository: 'one',
+    url: 'https://hooks.example.org/svc',
+    actions: ['artifact.publish'],
+  }
+  await takeSubscription(deps, builds, 'a worker')
+  await noteSubscription(deps, builds, 'a worker', { position: 0, to: { holder: null, leased_until: null } })
 
   // Paths with history, an empty file, one of bytes that are no text, and one of several parts' length.
   const put = (path: string, body: string | Uint8Array) =>

@@ -21,8 +21,13 @@ export interface Receiver extends AsyncDisposable {
   readonly asked: number
   /** What was wrong with requests: with their signature, their headers or their bodies. */
   readonly faults: readonly string[]
-  /** What happens to a request instead of a 204; null for that. The event is taken unless this is set. */
+  /** What happens to a request instead of a 204; null for that. The event is not taken then, unless `takes` says so. */
   answer: ((response: ServerResponse, request: IncomingMessage) => void) | null
+  takes: boolean
+  /** Answers 401 to what it cannot check, instead of taking it and noting the fault. */
+  refusesUnsigned: boolean
+  /** How often it did. */
+  readonly unsigned: number
   /** The secret that it knows. */
   secret: string
   /** False where the clock of the service is turned. */
@@ -36,7 +41,14 @@ export const startReceiver = async (secret: string): Promise<Receiver> => {
   const taken: Received[] = []
   const faults: string[] = []
   let asked = 0
-  const receiver = { answer: null as Receiver['answer'], secret, checksTime: true }
+  let unsigned = 0
+  const receiver = {
+    answer: null as Receiver['answer'],
+    takes: false,
+    refusesUnsigned: false,
+    secret,
+    checksTime: true,
+  }
   const isSigned = (timestamp: string, body: Buffer, given: string): boolean => {
     const own = createHmac('sha256', receiver.secret).update(`${timestamp}.`).update(body).digest()
     return given.split(',').some((each) => {
@@ -44,27 +56,35 @@ export const startReceiver = async (secret: string): Promise<Receiver> => {
       return each.startsWith('sha256=') && value.length === own.length && timingSafeEqual(value, own)
     })
   }
-  const take = (request: IncomingMessage, body: Buffer): void => {
+  /** Whether it may be taken. */
+  const isChecked = (request: IncomingMessage, body: Buffer): boolean => {
     const header = (name: string): string => String(request.headers[name])
     const timestamp = header('x-svc-timestamp')
     if (receiver.checksTime && Math.abs(Number(timestamp) - Date.now() / 1000) > secondsApart)
       faults.push(`timestamp ${timestamp}`)
-    if (!isSigned(timestamp, body, header('x-svc-signature'))) faults.push(`signature of ${body.toString()}`)
+    if (!isSigned(timestamp, body, header('x-svc-signature'))) {
+      if (receiver.refusesUnsigned) {
+        unsigned += 1
+        return false
+      }
+      faults.push(`signature of ${body.toString()}`)
+    }
     const event: Received = JSON.parse(body.toString())
     const { id, repository, sequence, action, ...rest } = event
     if (id !== `${repository}:${sequence}` || header('x-svc-delivery') !== id || header('x-svc-event') !== action)
       faults.push(`headers of ${body.toString()}`)
     if (Object.keys(rest).join() !== 'artifactId,detail') faults.push(`fields of ${body.toString()}`)
-    taken.push(event)
+    if (receiver.answer === null || receiver.takes) taken.push(event)
+    return true
   }
   const server = createServer((request, response) => {
     asked += 1
     response.on('error', () => undefined)
     buffer(request).then(
       (body) => {
-        if (receiver.answer !== null) return receiver.answer(response, request)
-        take(request, body)
-        response.writeHead(204).end()
+        if (!isChecked(request, body)) response.writeHead(401).end()
+        else if (receiver.answer === null) response.writeHead(204).end()
+        else receiver.answer(response, request)
       },
       () => undefined,
     )
@@ -77,6 +97,7 @@ export const startReceiver = async (secret: string): Promise<Receiver> => {
     taken: { value: taken },
     faults: { value: faults },
     asked: { get: () => asked },
+    unsigned: { get: () => unsigned },
     [Symbol.asyncDispose]: {
       value: async () => {
         server.closeAllConnections()
@@ -91,3 +112,28 @@ export const startReceiver = async (secret: string): Promise<Receiver> => {
 export const firstTimes = (taken: readonly Received[]): number[] => [
   ...new Set(taken.map(({ sequence }) => Number(sequence))),
 ]
+
+type Answer = NonNullable<Receiver['answer']>
+
+/** What receivers do to events that they do not take. */
+export const refusals: readonly Answer[] = [
+  (response) => void response.writeHead(500).end(),
+  (response) => void response.writeHead(410).end('no more'),
+  (response) => void response.writeHead(307, { location: '/elsewhere' }).end(),
+  (response) => void response.destroy(),
+  (response) => void response.socket?.resetAndDestroy(),
+  (response) => void response.socket?.end('what is this?\r\n\r\n'),
+]
+
+/** What they do when they take them: answer late, and answer without end. */
+export const oddities: readonly Answer[] = [
+  (response) => void setTimeout(() => response.writeHead(202).end(), 20),
+  (response) => {
+    response.writeHead(200)
+    const more = setInterval(() => response.write('more and more'.repeat(100)), 1)
+    response.on('close', () => clearInterval(more))
+  },
+]
+
+/** Never answers. */
+export const hang: Answer = () => undefined

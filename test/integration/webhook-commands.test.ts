@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFile, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
@@ -78,4 +79,35 @@ it('commands add, list, test, rotate, redeliver and remove webhooks beside a run
     const told = await ask(first.address, { path: '/api/v1/webhooks', credential })
     return told.status === 200 && told.json.items.length === 0
   })
+})
+
+it('one that a worker delivers is let go of and gone when it is removed; what it waits for is listed', async (t) => {
+  const receiver = await startReceiver('not known yet')
+  t.after(() => receiver[Symbol.asyncDispose]())
+  const folder = await mkdtemp(join(tmpdir(), 'svc-hooks-commands-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'webhooks.json')
+  await writeFile(file, '{"webhooks": []}', { mode: 0o600 })
+  const more = { SVC_WEBHOOKS_FILE: file, SVC_WEBHOOKS_ALLOW_PRIVATE: '127.0.0.0/8' }
+  const service = await startLoneService('hooks', more)
+  t.after(() => service[Symbol.asyncDispose]())
+  const svc = async (line: string): Promise<string> => {
+    const ran = await runSvc(['webhook', ...line.split(' ')], service.settings)
+    assert.equal(ran.code, 0, `${line}\n${ran.stdout}${ran.stderr}`)
+    return ran.stdout
+  }
+  const standing = async () =>
+    (await ask(service.address, { path: '/api/v1/webhooks', credential: service.credential() })).json.items
+  await svc(`add builds releases ${receiver.url}`)
+  await svc(`add early later ${receiver.url}`)
+  await until('a worker has taken both', async () => (await standing()).length === 2)
+  await until('one is delivered', async () => (await standing())[0].state === 'delivering')
+  const listed = await svc('list')
+  assert.match(listed, /builds +releases +127\.0\.0\.1:\d+ +0 of 0 +delivered/)
+  assert.match(listed, /early +later +127\.0\.0\.1:\d+ +0 of 0 +there is no repository later/)
+  await svc('remove builds')
+  assert.deepEqual(
+    (await standing()).map(({ id }: { id: string }) => id),
+    ['early'],
+  )
 })

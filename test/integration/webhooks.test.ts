@@ -4,10 +4,14 @@ import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it, type TestContext } from 'node:test'
-import { minute, second } from '../../src/kernel/units.ts'
+import { appendJournal } from '../../src/journal/repository/journal.ts'
+import { day, hour, minute, second } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine, type TestEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { publishedLine } from '../harness/journal-line.ts'
+import { createRepository } from '../harness/people.ts'
+import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { until } from '../harness/until.ts'
 import { firstTimes, type Receiver, startReceiver } from '../harness/webhook-receiver.ts'
@@ -132,6 +136,7 @@ forEachEngine((engine) => {
       repository: 'releases',
       host: new URL(picky.url).host,
       actions: ['asset.replace'],
+      state: 'delivering',
       position: last,
       head: last,
       failingSince: null,
@@ -162,6 +167,7 @@ forEachEngine((engine) => {
         return now.failures === failures && now
       })
       assert.equal(standing.errorCode, code)
+      assert.equal(standing.state, 'failing')
       const told = hooks.logged('webhook.step_failed').at(-1)
       assert.equal(told?.['errorCode'], code)
       const pauseMs = Date.parse(standing.nextTryAt) - hooks.running.clock.now()
@@ -288,5 +294,79 @@ forEachEngine((engine) => {
       hooks.running.clock.advance(11 * minute)
       return (await hooks.standing('hook-0')) === undefined
     })
+  })
+
+  it('one whose repository is missing says so, and begins with the first event of it', async (t) => {
+    const [early, gone] = [await receiving(t), await receiving(t)]
+    const hooks = await Hooks.open(t)
+    await hooks.secret('secret', secret)
+    await hooks.says(hooks.item('early', early, { repository: 'later' }), hooks.item('gone', gone))
+    await hooks.start(engine)
+    await until('one is delivered', () => hooks.logged('webhook.started').length === 1)
+    const state = async (id: string) => (await hooks.standing(id))?.state
+    await until('the other waits', async () => (await state('early')) === 'no_repository')
+    const { running } = hooks
+    const credential = running.recoveryKey
+    await createRepository(running, 'later')
+    // The recovery key writes to `releases` alone.
+    await inDatabase(running, (tx) => appendJournal(tx, publishedLine('later', running.clock.now())))
+    await until('it came', () => early.taken.length === 1)
+    assert.equal(early.taken[0]?.id, 'later:1')
+    assert.equal(await state('early'), 'delivering')
+
+    await expectAnswer(running, { method: 'DELETE', path: base, credential }, 204)
+    await until('the first waits as well', async () => (await state('gone')) === 'no_repository')
+    await until('the log says so', () =>
+      /no repository releases/.test(JSON.stringify(hooks.logged('webhook.step_failed'))),
+    )
+    await createRepository(running, 'releases')
+    await hooks.put('again')
+    const { items } = await hooks.feed()
+    await until('it goes on', () => gone.taken.length >= items.length)
+    assert.deepEqual(gone.taken, items)
+  })
+
+  it('what it was not sent for too long is lost, and that is told everywhere', async (t) => {
+    const receiver = await receiving(t)
+    receiver.checksTime = false
+    const hooks = await Hooks.open(t)
+    await hooks.secret('secret', secret)
+    await hooks.says(hooks.item('hook-0', receiver))
+    await hooks.start(engine, { SVC_JOURNAL_RETENTION_DAYS: '1' })
+    await until('it is delivered', () => hooks.logged('webhook.started').length === 1)
+    receiver.answer = (response) => void response.writeHead(500).end()
+    await hooks.put('old')
+    const { head: lost } = await hooks.feed()
+    const lines = () => inDatabase(hooks.running, (tx) => tx.selectFrom('journal').select('sequence').execute())
+    /** The worker looks when it starts. */
+    const pass = async (ms: number): Promise<void> => {
+      hooks.running.clock.advance(ms)
+      await hooks.running.restart()
+    }
+    await pass(30 * day)
+    await until('it is told that lines are held', () => hooks.logged('journal.lines_held').length > 0)
+    assert.equal((await lines()).length, Number(lost))
+    await pass(2 * day)
+    await until('they are gone', async () => (await lines()).length === 0)
+    assert.equal(hooks.logged('journal.lines_lost').length, 1)
+    receiver.answer = null
+    await hooks.put('young')
+    hooks.running.clock.advance(hour)
+    const { items } = await hooks.feed()
+    await until('the young ones came', () => receiver.taken.length >= items.length)
+    assert.deepEqual(receiver.taken, items)
+    assert.equal(items[0].sequence, String(Number(lost) + 1))
+    const standing = await until('it is noted', async () => {
+      const now = await hooks.standing('hook-0')
+      return now.lostEvents > 0 && now
+    })
+    assert.equal(standing.lostEvents, Number(lost))
+    assert.deepEqual(
+      hooks.logged('webhook.events_lost').map(({ from, to, events }) => [from, to, events]),
+      [[1, Number(lost), Number(lost)]],
+    )
+    const told = { path: '/health/metrics', credential: hooks.running.recoveryKey }
+    const { text } = await expectAnswer(hooks.running, told, 200)
+    assert.match(text, new RegExp(`^svc_webhook_lost_events\\{webhook="hook-0"\\} ${lost}$`, 'm'))
   })
 })

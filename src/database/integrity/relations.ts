@@ -123,5 +123,4 @@ export const relations: readonly Relation[] = [
   from('storage_policies', 'repository', repository),
   from('storage_policies', 'key_id', 'service_keys(id)'),
   from('uploads', 'repository', repository),
-  from('webhooks', 'repository', repository),
 ]

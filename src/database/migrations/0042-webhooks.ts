@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts'
 
-/** How the subscriptions of webhooks stand. */
+/** How the subscriptions of webhooks stand. They may name a repository that is yet to come. */
 export const webhooks: Migration = {
   number: 42,
   name: 'webhooks',
@@ -8,7 +8,7 @@ export const webhooks: Migration = {
     await q.schema
       .createTable('webhooks')
       .addColumn('id', text, (c) => c.primaryKey())
-      .addColumn('repository', text, (c) => c.notNull().references('repositories.id'))
+      .addColumn('repository', text, (c) => c.notNull())
       .addColumn('host', text, (c) => c.notNull())
       .addColumn('actions', text)
       .addColumn('created_at', text, (c) => c.notNull())

@@ -1,6 +1,7 @@
 /** How a subscription of a webhook stands. How far it has come is its cursor in the journal. */
 export interface WebhooksTable {
   id: string
+  /** It may be missing, or yet to come. */
   repository: string
   /** Of the receiver, with its port; the rest of its address may be a secret. */
   host: string

@@ -2,11 +2,20 @@ import type { Queries, Transaction } from '../../database/database.ts'
 import { lockRepository } from '../../database/locks.ts'
 import type { JournalCursorsTable } from '../../database/tables/journal-cursors.ts'
 
-/** The journal's head under the lock that appending takes, or nothing where there is no repository. */
-export const lockHead = async (tx: Transaction, repository: string): Promise<number | undefined> => {
+/**
+ * The journal's head, and after which line it belongs to this repository, under the lock that appending takes. Nothing
+ * where there is no repository.
+ */
+export const lockEnds = async (
+  tx: Transaction,
+  repository: string,
+): Promise<{ readonly head: number; readonly base: number } | undefined> => {
   if (!(await lockRepository(tx, repository))) return undefined
-  const row = tx.selectFrom('repositories').select('journal_head').where('id', '=', repository)
-  return (await row.executeTakeFirstOrThrow()).journal_head
+  return tx
+    .selectFrom('repositories')
+    .select(['journal_head as head', 'journal_base as base'])
+    .where('id', '=', repository)
+    .executeTakeFirstOrThrow()
 }
 
 export const findCursor = (q: Queries, repository: string, name: string): Promise<JournalCursorsTable | undefined> =>

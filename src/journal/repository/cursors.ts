@@ -1,5 +1,5 @@
 import type { Queries, Transaction } from '../../database/database.ts'
-import { advanceCursor, deleteCursor, findCursor, insertCursor, lockHead, lowestCursor } from './cursors.queries.ts'
+import { advanceCursor, deleteCursor, findCursor, insertCursor, lockEnds, lowestCursor } from './cursors.queries.ts'
 
 /**
  * How far consumers inside the service have come in the journals. Retention forgets no line beyond a cursor, so a
@@ -17,19 +17,22 @@ export interface CursorName {
 
 /**
  * The sequence after which a consumer goes on: where it stopped, or the head if it is new, so that it gets what happens
- * from now on. Undefined where there is no repository.
+ * from now on; one that waited for its repository begins at the base, with all that happened there. Undefined where
+ * there is no repository.
  */
 export const openCursor = async (
   tx: Transaction,
   { repository, name }: CursorName,
   now: string,
+  from: 'head' | 'base' = 'head',
 ): Promise<number | undefined> => {
-  const head = await lockHead(tx, repository)
-  if (head === undefined) return undefined
+  const ends = await lockEnds(tx, repository)
+  if (ends === undefined) return undefined
   const known = await findCursor(tx, repository, name)
   if (known !== undefined) return known.sequence
-  await insertCursor(tx, { repository, name, sequence: head, moved_at: now })
-  return head
+  const sequence = ends[from]
+  await insertCursor(tx, { repository, name, sequence, moved_at: now })
+  return sequence
 }
 
 /** Says that a consumer is done with everything up to a sequence. False when it had said so before, or is unknown. */

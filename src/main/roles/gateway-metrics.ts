@@ -24,7 +24,7 @@ export const gatewayMetrics = (
   metrics.show(reclaimMeasures(database, clock, meter))
   metrics.show(upkeepMeasures(database, clock))
   metrics.show(quarantineMeasures(database, clock))
-  metrics.show(webhookMeasures(database))
+  metrics.show(webhookMeasures({ database, clock }))
   metrics.show(inlineMeasures(database))
   metrics.show(databaseMeasures(database))
   metrics.show(downloadMeasures(downloads))

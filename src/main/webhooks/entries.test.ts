@@ -91,6 +91,7 @@ describe('the file of webhooks', () => {
     await chmod(path, 0o600)
     await writeFile(path, ' '.repeat(webhooksFileBytesMax + 1))
     await assert.rejects(readWebhooks(path), /it is larger than/)
+    await assert.rejects(readWebhooks('/dev/zero'), /it is no file/)
   })
 })
 
@@ -109,5 +110,6 @@ describe('a secret', () => {
     await assert.rejects(read('x'.repeat(5_000)), /is larger than 4096 bytes/)
     await rm(path)
     await assert.rejects(readSecret(path), /does not exist/)
+    await assert.rejects(readSecret('/dev/zero'), /is no file/)
   })
 })

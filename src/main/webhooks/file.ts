@@ -11,7 +11,9 @@ export const readWebhooks = async (path: string): Promise<WebhookEntry[]> => par
 
 const readText = async (path: string): Promise<string> => {
   try {
-    const { size, mode } = await stat(path)
+    const found = await stat(path)
+    const { size, mode } = found
+    if (!found.isFile()) throw new WebhooksWrong(['it is no file'])
     if ((mode & writableByOthers) !== 0)
       throw new WebhooksWrong(['others than its owner may write it; take that from them (chmod go-w)'])
     if (size > webhooksFileBytesMax) throw new WebhooksWrong([`it is larger than ${webhooksFileBytesMax} bytes`])

@@ -19,7 +19,10 @@ export const readSecret = async (path: string): Promise<Uint8Array> => {
 
 const readBytes = async (path: string): Promise<Uint8Array> => {
   try {
-    if ((await stat(path)).size > webhookSecretBytesMax)
+    const found = await stat(path)
+    // Whoever reads a pipe waits until somebody writes.
+    if (!found.isFile()) throw new SecretUnusable(`the secret file ${path} is no file`)
+    if (found.size > webhookSecretBytesMax)
       throw new SecretUnusable(`the secret file ${path} is larger than ${webhookSecretBytesMax} bytes`)
     return await readFile(path)
   } catch (error) {

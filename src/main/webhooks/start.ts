@@ -19,10 +19,10 @@ import { secretsOf } from './secrets.ts'
  * of one that is wrong later nothing is taken, and what stood there before holds on.
  */
 export const startWebhooks = async (engines: Engines): Promise<{ stop(): Promise<void> }> => {
-  const { settings, clock, log, report } = engines
+  // What it asks takes milliseconds, and a lease leaves no time to be patient with a database that is silent.
+  const { settings, clock, log, report, database } = engines
   const path = settings.webhooksFile
   if (path === null) return { stop: async () => {} }
-  const database = engines.database.patient
   let state = await fileState(path)
   const first = await readWebhooks(path).catch((error: unknown) => {
     if (!(error instanceof WebhooksWrong)) throw error

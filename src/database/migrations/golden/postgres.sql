@@ -1306,5 +1306,3 @@ create table webhooks (
 );
 
 alter table webhooks add constraint webhooks_pkey PRIMARY KEY (id);
-
-alter table webhooks add constraint webhooks_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);

@@ -1417,7 +1417,7 @@ CREATE INDEX "uploads_turns" on "uploads" (
 
 CREATE TABLE "webhooks" (
   "id" text primary key,
-  "repository" text not null references "repositories" ("id"),
+  "repository" text not null,
   "host" text not null,
   "actions" text,
   "created_at" text not null,

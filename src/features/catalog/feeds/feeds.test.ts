@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { forEachEngine } from '../../../../test/harness/engines.ts'
+import { publishedLine } from '../../../../test/harness/journal-line.ts'
 import type { Database } from '../../../database/database.ts'
 import { migrate } from '../../../database/migrate.ts'
 import { migrations } from '../../../database/migrations/index.ts'
@@ -32,16 +33,7 @@ forEachEngine((engine) => {
         probe: () => database.probe(),
         [Symbol.asyncDispose]: async () => {},
       }
-      await database.transaction((tx) =>
-        appendJournal(tx, {
-          repository: 'releases',
-          action: 'artifact.publish',
-          artifactId: 'one',
-          detail: null,
-          actor: 'account:someone',
-          occurredAt: new Date(0).toISOString(),
-        }),
-      )
+      await database.transaction((tx) => appendJournal(tx, publishedLine('releases')))
       const watch = watchJournal({ database: slow, everyMs: 60_000, waitingMax: 1, waitingPerCallerMax: 1 })
       const asker = { caller: 'me', scope: new OwningScope(assert.ifError), admitAgain: async () => {} }
       const told: unknown[] = []

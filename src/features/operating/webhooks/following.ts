@@ -58,7 +58,8 @@ export const follow = async (deps: FollowingDeps, subscribed: Subscribed, signal
     try {
       const standing = await takeSubscription(deps, subscription, deps.holder)
       if (standing === 'missing') await fail('unavailable', `there is no repository ${subscription.repository}`)
-      else if (standing === null) await pause(webhookLeaseRenewMs, signal)
+      else if ('heldForMs' in standing)
+        await pause(Math.max(second, Math.min(standing.heldForMs, webhookLeaseRenewMs)), signal)
       else {
         told = ''
         const facts = { repository: subscription.repository, host: hostOf(subscription), position: standing.position }
@@ -92,6 +93,8 @@ class Following {
   #leasedUntilMs = this.#notedMs + webhookLeaseMs
   #noted: number
   #isHeld = true
+  /** The repository is gone. */
+  #isOver = false
 
   constructor(deps: FollowingDeps, subscribed: Subscribed, standing: Standing, signal: AbortSignal) {
     this.#deps = deps
@@ -110,19 +113,20 @@ class Following {
     return this.#subscribed.subscription
   }
 
-  /** Until the lease is lost, or the signal says so. */
+  /** Until the lease is lost, the repository is gone, or the signal says so. */
   async run(): Promise<void> {
     const { watch, clock } = this.#deps
     const waiter = watch.register(this.#subscription.repository, cursorOf(this.#subscription.id))
     const leave = (): void => waiter.leave()
     this.#signal.addEventListener('abort', leave, { once: true })
     try {
-      while (this.#isHeld && !this.#signal.aborted) {
+      while (this.#isHeld && !this.#isOver && !this.#signal.aborted) {
         const waitMs = this.#nextTryMs - clock.now()
-        if (waitMs > 0) {
+        // One that is longer than any was noted before the clock was set back.
+        if (waitMs > 0 && waitMs <= webhookPauseLongestMs) {
           if (this.#isLeaseOld) await this.#note()
           await pause(Math.min(waitMs, second), this.#signal)
-        } else if (!(await this.#deliverSome())) {
+        } else if (!(await this.#deliverSome()) && !this.#isOver) {
           if (this.#noted !== this.#position || this.#isLeaseOld) await this.#note()
           await waiter.changed(this.#position, webhookLeaseRenewMs)
         }
@@ -135,8 +139,7 @@ class Following {
 
   /** Notes how it stands and lets others have it. */
   async stop(): Promise<void> {
-    if (!this.#isHeld) return
-    await this.#note({ holder: null, leased_until: null })
+    if (this.#isHeld) await this.#note({ holder: null, leased_until: null })
     const facts = { position: this.#position }
     this.#deps.tell({ event: 'webhook.stopped', webhook: this.#subscription.id, facts })
   }
@@ -169,9 +172,7 @@ class Following {
     const { id, repository } = this.#subscription
     const rows = await journalHeadAndRowsAfter(database, repository, this.#position, webhookLinesAtOnce)
     if (rows.length === 0) {
-      // Deleted: what was not sent is sent if it comes back.
-      await this.#note()
-      await pause(webhookOwnPauseMs, this.#signal)
+      this.#isOver = true
       return []
     }
     const events = rows

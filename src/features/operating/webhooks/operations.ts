@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import { answers, defineOperation } from '../../../contract/define.ts'
-import { fields, nullable, RepositoryId, Sequence, Timestamp } from '../../../contract/schemas.ts'
+import { fields, nullable, oneOf, RepositoryId, Sequence, Timestamp } from '../../../contract/schemas.ts'
 import { webhooksShownMax } from '../../../kernel/limits/webhooks.ts'
+import { webhookStates } from './vocabulary.ts'
 
 export const listWebhooks = defineOperation({
   id: 'listWebhooks',
@@ -14,7 +15,7 @@ export const listWebhooks = defineOperation({
   retry: 'read',
   responses: {
     200: answers(
-      'All of them. `position` is the last event that is done with, of `head`; `lostEvents` were forgotten before they were sent.',
+      'All of them. `state` says in a word whether it is delivered. `position` is the last event that is done with, of `head`; `lostEvents` were forgotten before they were sent.',
       fields({
         items: Type.Array(
           fields({
@@ -23,6 +24,7 @@ export const listWebhooks = defineOperation({
             host: Type.String(),
             actions: nullable(Type.Array(Type.String())),
             createdAt: Timestamp,
+            state: oneOf(webhookStates),
             position: Sequence,
             head: Sequence,
             failingSince: nullable(Timestamp),

@@ -2,14 +2,19 @@ import type { Database, Transaction } from '../../../database/database.ts'
 import type { WebhooksTable } from '../../../database/tables/webhooks.ts'
 import { closeCursor, moveCursor, openCursor } from '../../../journal/repository/cursors.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
-import { webhookLeaseMs, webhooksShownMax, webhookUnnamedMs } from '../../../kernel/limits/webhooks.ts'
+import {
+  webhookLeaseMs,
+  webhookLeaseSpareMs,
+  webhooksShownMax,
+  webhookUnnamedMs,
+} from '../../../kernel/limits/webhooks.ts'
 import { cursorOf, hostOf, type Subscription } from './subscription.ts'
 import {
   deleteWebhook,
+  findWebhook,
   insertWebhook,
   lockWebhook,
   namedWebhooks,
-  standingWebhooks,
   updateWebhook,
 } from './webhooks.queries.ts'
 
@@ -32,43 +37,65 @@ export interface Standing {
 
 const relaxed = { durability: 'relaxed' } as const
 
+/** Another worker has it, for so long unless it says so again. */
+export interface Held {
+  readonly heldForMs: number
+}
+
 /**
- * Takes a subscription for a time. Null while another worker has it; `missing` where there is no such repository. One
- * that is seen for the first time begins at the head of its journal.
+ * Takes a subscription for a time; `missing` where there is no such repository. One that is seen for the first time
+ * begins at the head of its journal, and one that waited for its repository at the base.
  */
 export const takeSubscription = (
   { database, clock }: StandingDeps,
   subscription: Subscription,
   holder: string,
-): Promise<Standing | null | 'missing'> =>
+): Promise<Standing | Held | 'missing'> =>
   database.transaction(async (tx) => {
-    const now = timestamp(clock.now())
+    const nowMs = clock.now()
+    const now = timestamp(nowMs)
     const { id, repository } = subscription
+    const fresh = newRow(subscription, now)
+    const isNew = await insertWebhook(tx, fresh)
     const known = await lockWebhook(tx, id)
-    if (known !== undefined && heldByAnother(known, holder, now)) {
+    // It was given up at this moment; next time it is new.
+    if (known === undefined) return { heldForMs: 0 }
+    const heldForMs = leaseLeft(known, nowMs)
+    if (known.holder !== holder && heldForMs > 0) {
       await updateWebhook(tx, id, { named_at: now })
-      return null
+      return { heldForMs }
     }
-    const moved = known !== undefined && known.repository !== repository
-    if (moved) await closeCursor(tx, { repository: known.repository, name: cursorOf(id) })
-    const position = await openCursor(tx, { repository, name: cursorOf(id) }, now)
+    const hasMoved = known.repository !== repository
+    if (hasMoved) await closeCursor(tx, { repository: known.repository, name: cursorOf(id) })
+    const cursor = { repository, name: cursorOf(id) }
+    const position = await openCursor(tx, cursor, now, isNew || hasMoved ? 'head' : 'base')
+    const lease =
+      position === undefined
+        ? { holder: null, leased_until: null }
+        : { holder, leased_until: timestamp(nowMs + webhookLeaseMs) }
+    const { id: _same, created_at: _made, ...anew } = fresh
+    const said = { host: fresh.host, actions: fresh.actions, named_at: now }
+    await updateWebhook(tx, id, { ...(hasMoved ? anew : said), ...lease })
     if (position === undefined) return 'missing'
-    if (known === undefined) await insertWebhook(tx, newRow(subscription, now))
-    const row = moved || known === undefined ? newRow(subscription, now) : known
-    const lease = { holder, leased_until: timestamp(clock.now() + webhookLeaseMs), named_at: now }
-    const { created_at: _made, ...fresh } = newRow(subscription, now)
-    const said = { host: fresh.host, actions: fresh.actions, repository }
-    await updateWebhook(tx, id, { ...(moved ? fresh : said), ...lease })
-    return {
-      position,
-      failures: row.failures,
-      failingSince: row.failing_since,
-      nextTryAt: row.next_try_at,
-    }
+    const { failures, failing_since: failingSince, next_try_at: nextTryAt } = hasMoved ? fresh : known
+    return { position, failures, failingSince, nextTryAt }
   }, relaxed)
 
-const heldByAnother = ({ holder, leased_until }: WebhooksTable, own: string, now: string): boolean =>
-  holder !== null && holder !== own && leased_until !== null && leased_until > now
+/**
+ * How long a lease has left. One that says more than any lease has was written before the clock was set back, and holds
+ * no more: whoever wrote it may be dead, and nobody would come after it for as long as it says.
+ */
+export const leaseLeft = ({ holder, leased_until }: WebhooksTable, nowMs: number): number => {
+  if (holder === null || leased_until === null) return 0
+  const leftMs = Date.parse(leased_until) - nowMs
+  return leftMs > webhookLeaseMs + webhookLeaseSpareMs ? 0 : Math.max(0, leftMs)
+}
+
+/** True while a worker delivers it. */
+export const isHeld = async ({ database, clock }: StandingDeps, id: string): Promise<boolean> => {
+  const row = await findWebhook(database.reader, id)
+  return row !== undefined && leaseLeft(row, clock.now()) > 0
+}
 
 const newRow = (subscription: Subscription, now: string): WebhooksTable => ({
   id: subscription.id,
@@ -124,11 +151,15 @@ export const tryAtOnce = ({ database }: Pick<StandingDeps, 'database'>, id: stri
     return true
   })
 
-/** It is delivered no more, and nothing is kept for it. */
-export const giveUpSubscription = ({ database }: Pick<StandingDeps, 'database'>, id: string): Promise<boolean> =>
+/** It is delivered no more, and nothing is kept for it. Not if somebody has named it since the time that is said. */
+export const giveUpSubscription = (
+  { database }: Pick<StandingDeps, 'database'>,
+  id: string,
+  unnamedSince?: string,
+): Promise<boolean> =>
   database.transaction(async (tx) => {
     const row = await lockWebhook(tx, id)
-    if (row === undefined) return false
+    if (row === undefined || (unnamedSince !== undefined && row.named_at !== unnamedSince)) return false
     await forget(tx, row)
     return true
   })
@@ -154,50 +185,9 @@ export const giveUpUnnamed = async (
     const before = seen.get(id)
     if (named.has(id)) seen.delete(id)
     else if (before?.namedAt !== named_at) seen.set(id, { namedAt: named_at, sinceMs: clock.now() })
-    else if (clock.now() - before.sinceMs >= webhookUnnamedMs && (await giveUpSubscription(deps, id))) given.push(id)
+    else if (clock.now() - before.sinceMs >= webhookUnnamedMs && (await giveUpSubscription(deps, id, named_at)))
+      given.push(id)
   }
   for (const id of seen.keys()) if (!rows.some((row) => row.id === id)) seen.delete(id)
   return given
-}
-
-/** How every subscription stands. */
-export interface WebhookStanding {
-  readonly id: string
-  readonly repository: string
-  readonly host: string
-  readonly actions: string[] | null
-  readonly createdAt: string
-  readonly position: string
-  readonly head: string
-  readonly failingSince: string | null
-  readonly failures: number
-  readonly errorCode: string | null
-  readonly nextTryAt: string | null
-  readonly lastSuccessAt: string | null
-  readonly lostEvents: number
-}
-
-export const webhooksStand = async ({ database }: Pick<StandingDeps, 'database'>): Promise<WebhookStanding[]> => {
-  const rows = await standingWebhooks(database.reader, webhooksShownMax)
-  return rows.map((row) => ({
-    id: row.id,
-    repository: row.repository,
-    host: row.host,
-    actions: actionsOf(row.actions),
-    createdAt: row.created_at,
-    position: String(row.position ?? row.head),
-    head: String(row.head),
-    failingSince: row.failing_since,
-    failures: row.failures,
-    errorCode: row.error_code,
-    nextTryAt: row.next_try_at,
-    lastSuccessAt: row.last_success_at,
-    lostEvents: row.lost,
-  }))
-}
-
-const actionsOf = (stored: string | null): string[] | null => {
-  if (stored === null) return null
-  const parsed: unknown = JSON.parse(stored)
-  return Array.isArray(parsed) ? parsed.filter((each) => typeof each === 'string') : []
 }

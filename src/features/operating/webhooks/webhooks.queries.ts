@@ -5,14 +5,18 @@ import type { WebhooksTable } from '../../../database/tables/webhooks.ts'
 export const lockWebhook = (tx: Transaction, id: string): Promise<WebhooksTable | undefined> =>
   tx.selectFrom('webhooks').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 
-/** Nothing where another worker was faster. */
-export const insertWebhook = async (tx: Transaction, row: WebhooksTable): Promise<void> => {
-  await tx
+/** False where it is known. */
+export const insertWebhook = async (tx: Transaction, row: WebhooksTable): Promise<boolean> => {
+  const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('webhooks')
     .values(row)
     .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute()
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows > 0n
 }
+
+export const findWebhook = (q: Queries, id: string): Promise<WebhooksTable | undefined> =>
+  q.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst()
 
 export const updateWebhook = async (tx: Transaction, id: string, to: Partial<WebhooksTable>): Promise<void> => {
   await tx.updateTable('webhooks').set(to).where('id', '=', id).execute()
@@ -26,18 +30,18 @@ export const deleteWebhook = async (tx: Transaction, id: string): Promise<void> 
 export const namedWebhooks = (q: Queries, limit: number): Promise<Pick<WebhooksTable, 'id' | 'named_at'>[]> =>
   q.selectFrom('webhooks').select(['id', 'named_at']).orderBy('id').limit(limit).execute()
 
-/** Each with how far it has come, and how far its journal goes. */
+/** Each with how far it has come, and how far its journal goes; no journal where there is no repository. */
 export const standingWebhooks = (q: Queries, limit: number) =>
   q
     .selectFrom('webhooks')
-    .innerJoin('repositories', 'repositories.id', 'webhooks.repository')
+    .leftJoin('repositories', 'repositories.id', 'webhooks.repository')
     .leftJoin('journal_cursors', (join) =>
       join
         .onRef('journal_cursors.repository', '=', 'webhooks.repository')
         .on('journal_cursors.name', '=', sql<string>`'webhook:' || webhooks.id`),
     )
     .selectAll('webhooks')
-    .select(['journal_head as head', 'sequence as position'])
+    .select(['deleted_at', 'journal_head as head', 'sequence as position'])
     .orderBy('webhooks.id')
     .limit(limit)
     .execute()

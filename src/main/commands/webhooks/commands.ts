@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createNamed } from '../../../adapters/files/durable-file.ts'
 import { deliver, type Event, testAction } from '../../../features/operating/webhooks/delivery.ts'
-import { giveUpSubscription, tryAtOnce, webhooksStand } from '../../../features/operating/webhooks/standing.ts'
+import { type WebhookStanding, webhooksStand } from '../../../features/operating/webhooks/shown.ts'
+import {
+  giveUpSubscription,
+  isHeld,
+  type StandingDeps,
+  tryAtOnce,
+} from '../../../features/operating/webhooks/standing.ts'
 import { journalRows } from '../../../journal/repository/journal.queries.ts'
 import { isJournalAction } from '../../../kernel/journal-actions.ts'
+import { webhooksLookEveryMs } from '../../../kernel/limits/webhooks.ts'
 import { CommandFailed } from '../../client/command-failed.ts'
 import type { Engines } from '../../engines.ts'
 import { readSettings } from '../../settings/rules.ts'
@@ -52,10 +60,10 @@ const known = async (id: string): Promise<WebhookEntry> => {
 
 /** How those of the file stand, and those that it named a moment ago. */
 export const listWebhooksCommand = (options: OutputOptions): Promise<void> =>
-  withEngines(async ({ database }) => {
+  withEngines(async (engines) => {
     const path = filePath()
     const entries = await blamed(path, readWebhooks(path))
-    const items = await webhooksStand({ database })
+    const items = await webhooksStand(engines)
     const waiting = entries.filter(({ id }) => !items.some((item) => item.id === id))
     if (options.json === true) return tell(options, { items })
     const rows = items.map((item) => [
@@ -63,7 +71,7 @@ export const listWebhooksCommand = (options: OutputOptions): Promise<void> =>
       item.repository,
       item.host,
       `${item.position} of ${item.head}`,
-      item.failingSince === null ? 'delivered' : `${item.errorCode} since ${item.failingSince}`,
+      stateOf(item),
       item.nextTryAt ?? '',
       item.lostEvents === 0 ? '' : `${item.lostEvents} lost`,
     ])
@@ -72,6 +80,13 @@ export const listWebhooksCommand = (options: OutputOptions): Promise<void> =>
     const head = ['id', 'repository', 'host', 'event', 'state', 'next try', '']
     for (const line of table(head, rows, `${path} has no webhooks`)) console.log(line)
   })
+
+const stateOf = ({ state, repository, errorCode, failingSince }: WebhookStanding): string => {
+  const why = failingSince === null ? '' : `${errorCode} since ${failingSince}`
+  if (state === 'no_repository') return `there is no repository ${repository}`
+  if (state === 'no_worker') return `no worker delivers it${why === '' ? '' : `; ${why}`}`
+  return why === '' ? 'delivered' : why
+}
 
 interface Added extends OutputOptions {
   readonly secretFile?: string
@@ -106,14 +121,22 @@ export const addWebhookCommand = async (id: string, repository: string, url: str
 
 /** Takes one out of the file, and lets nothing be kept for it. */
 export const removeWebhookCommand = (id: string, options: OutputOptions): Promise<void> =>
-  withEngines(async ({ database }) => {
+  withEngines(async (engines) => {
     await change((entries) => {
       entryOf(entries, id)
       return entries.filter((each) => each.id !== id)
     })
-    await giveUpSubscription({ database }, id)
+    await untilLetGo(engines, id)
+    await giveUpSubscription(engines, id)
     tell(options, { id }, `Removed ${id}. Its secret stays where it is.`)
   })
+
+/** A worker that reads the file lets go of it; one that died does not, and is not waited for. */
+const untilLetGo = async (deps: StandingDeps, id: string): Promise<void> => {
+  const since = performance.now()
+  while (performance.now() - since < 3 * webhooksLookEveryMs && (await isHeld(deps, id))) await pause(letGoLookMs)
+}
+const letGoLookMs = 100
 
 interface Rotated extends OutputOptions {
   readonly next?: string

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { forEachEngine } from '../../../../test/harness/engines.ts'
+import { publishedLine } from '../../../../test/harness/journal-line.ts'
+import { stillClock } from '../../../../test/harness/service.ts'
+import type { Database } from '../../../database/database.ts'
+import { openDatabase } from '../../../database/open.ts'
+import { appendJournal } from '../../../journal/repository/journal.ts'
+import { hour, minute, second } from '../../../kernel/units.ts'
+import { webhooksStand } from './shown.ts'
+import {
+  giveUpSubscription,
+  giveUpUnnamed,
+  noteSubscription,
+  type Standing,
+  type StandingDeps,
+  takeSubscription,
+} from './standing.ts'
+import type { Subscription } from './subscription.ts'
+
+const start = Date.UTC(2026, 0, 1)
+const builds: Subscription = { id: 'builds', repository: 'releases', url: 'https://example.org/', actions: null }
+
+const isTaken = (taken: Awaited<ReturnType<typeof takeSubscription>>): taken is Standing =>
+  taken !== 'missing' && 'position' in taken
+
+forEachEngine((engine) => {
+  /** A clock that is set by hand, and the database. */
+  const open = async (): Promise<StandingDeps & { readonly set: (ms: number) => void }> => {
+    const report = (message: string, error: unknown): void => assert.fail(`${message}: ${error}`)
+    const database = engine.use(await openDatabase({ url: await engine.readyDatabaseUrl(), report }))
+    const clock = stillClock()
+    const set = (ms: number): void => clock.advance(ms - clock.now())
+    set(start)
+    return { database, clock, set }
+  }
+  const append = (database: Database): Promise<void> =>
+    database.transaction((tx) => appendJournal(tx, publishedLine('releases', start)))
+
+  it('one of many who come at once has it, and the others know for how long', async () => {
+    const deps = await open()
+    const workers = Array.from({ length: 8 }, (_, n) => `worker-${n}`)
+    const taken = await Promise.all(workers.map((worker) => takeSubscription(deps, builds, worker)))
+    assert.equal(taken.filter(isTaken).length, 1)
+    assert.equal(taken.filter((each) => each !== 'missing' && 'heldForMs' in each).length, 7)
+    const again = await takeSubscription(deps, builds, 'somebody')
+    assert.deepEqual(again, { heldForMs: 30 * second })
+    const winner = workers[taken.findIndex(isTaken)] ?? ''
+    assert.ok((await noteSubscription(deps, builds, winner, { position: 0, to: {} })) !== null)
+  })
+
+  it('a lease ends, also one that was written before the clock was set back', async () => {
+    const deps = await open()
+    await takeSubscription(deps, builds, 'dead')
+    deps.set(start + 29 * second)
+    assert.deepEqual(await takeSubscription(deps, builds, 'next'), { heldForMs: second })
+    deps.set(start + 30 * second)
+    assert.ok(isTaken(await takeSubscription(deps, builds, 'next')))
+    assert.equal(await noteSubscription(deps, builds, 'dead', { position: 1, to: {} }), null)
+    deps.set(start + 20 * second)
+    assert.deepEqual(await takeSubscription(deps, builds, 'third'), { heldForMs: 40 * second }, 'clocks that differ')
+    deps.set(start - hour)
+    assert.ok(isTaken(await takeSubscription(deps, builds, 'third')))
+  })
+
+  it('what nobody names is given up, and not if somebody has come to name it', async () => {
+    const deps = await open()
+    await takeSubscription(deps, builds, 'worker')
+    const seen = new Map<string, { readonly namedAt: string; readonly sinceMs: number }>()
+    const look = (): Promise<string[]> => giveUpUnnamed(deps, new Set(), seen)
+    assert.deepEqual(await look(), [])
+    deps.set(start + 9 * minute)
+    assert.deepEqual(await look(), [])
+    const [namedAt = ''] = [...seen.values()].map((each) => each.namedAt)
+    await takeSubscription(deps, builds, 'other')
+    assert.equal(await giveUpSubscription(deps, 'builds', namedAt), false)
+    deps.set(start + 11 * minute)
+    assert.deepEqual(await look(), [])
+    deps.set(start + 22 * minute)
+    assert.deepEqual(await look(), ['builds'])
+    assert.deepEqual(await webhooksStand(deps), [])
+  })
+
+  it('one that waits for its repository begins with the first event there, and others with the next', async () => {
+    const deps = await open()
+    const { database } = deps
+    await append(database)
+    const setDeleted = (at: string | null): Promise<unknown> =>
+      database.transaction((tx) => tx.updateTable('repositories').set({ deleted_at: at }).execute())
+    await setDeleted(new Date(start).toISOString())
+    const state = async () => (await webhooksStand(deps)).map((each) => [each.id, each.state, each.position])
+    assert.equal(await takeSubscription(deps, builds, 'worker'), 'missing')
+    assert.deepEqual(await state(), [['builds', 'no_repository', '1']])
+    await database.transaction((tx) =>
+      tx.updateTable('repositories').set({ journal_head: 2, journal_base: 2 }).execute(),
+    )
+    await setDeleted(null)
+    await append(database)
+    const early = await takeSubscription(deps, builds, 'worker')
+    assert.ok(isTaken(early))
+    assert.equal(early.position, 2)
+    const late = await takeSubscription(deps, { ...builds, id: 'late' }, 'worker')
+    assert.ok(isTaken(late))
+    assert.equal(late.position, 3)
+    deps.set(start + hour)
+    assert.deepEqual(await state(), [
+      ['builds', 'no_worker', '2'],
+      ['late', 'no_worker', '3'],
+    ])
+    const elsewhere = { ...builds, repository: 'nowhere' }
+    assert.equal(await takeSubscription(deps, elsewhere, 'worker'), 'missing')
+    assert.deepEqual((await state())[0], ['builds', 'no_repository', '0'])
+  })
+})
