@@ -15,6 +15,8 @@
  * - `inline.placed`: small files that were kept in the database are in the store, their rows do not say so
  * - `inline.moved`: their rows say where they are now
  * - `image.untagged`: some tags of a manifest that is being deleted are gone, it and others are there
+ * - `lock.told`: a file of a Git repository is locked or unlocked, and the journal tells of it; nothing is committed
+ * - `lock.committed`: that is committed, the client has no answer yet
  * - `promotion.locked`: a promotion holds its locks and has changed nothing; it commits all that follows at once, or
  *   nothing
  * - `promotion.copied`: the copy is there, with its claim and its annotations
@@ -62,6 +64,8 @@ export const faultPoints = [
   'inline.placed',
   'inline.moved',
   'image.untagged',
+  'lock.told',
+  'lock.committed',
   'promotion.locked',
   'promotion.copied',
   'promotion.told',

@@ -176,7 +176,7 @@ export const setQuota = (service: TestService, repository: string, bytes: number
   )
 
 /** What the journal of a repository tells, the oldest line first. */
-export const linesOf = (service: TestService, repository: string) =>
+export const linesOf = (service: Parameters<typeof inDatabase>[0], repository: string) =>
   inDatabase(service, (q) =>
     q
       .selectFrom('journal')

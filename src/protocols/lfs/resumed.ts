@@ -1,3 +1,4 @@
+import { meansPartsLost } from '../../content/assembly/assembly.ts'
 import { publishAppended } from '../../content/assembly/published-appended.ts'
 import type { IncomingBody } from '../../contract/handler.ts'
 import {
@@ -72,15 +73,7 @@ export const appendToObject = async (
     endingWhereUseless(deps, appended, at.id, () =>
       withAppended(deps, appended, at.id, async (lease) => {
         isBegun = true
-        const cut = untilCut(behind(body.pieces, at.stored - offset, (bytes) => refuseBeyond(wanted, offset + bytes)))
-        const chunk = {
-          kind: 'lfs-object',
-          offset: at.stored,
-          pieces: cut.pieces,
-          lifetimeMs: resumedUploadMs,
-        } as const
-        const stored = await appendChunk(deps, appended, at.id, chunk, lease, async () => {})
-        cut.refuse()
+        const stored = await store(deps, appended, { at, size, offset, pieces: body.pieces }, lease)
         if (stored === size) await publish(deps, scope, wanted, at.id, lease)
         else await deps.database.transaction((tx) => lease.end(tx))
         return stored
@@ -95,7 +88,37 @@ export const appendToObject = async (
   }
 }
 
-const refuseBeyond = ({ size }: Wanted, bytes: number): void => {
+interface Sent {
+  readonly at: IdleAppended
+  readonly size: number
+  /** Of the first byte that comes. */
+  readonly offset: number
+  readonly pieces: AsyncIterable<Uint8Array>
+}
+
+/**
+ * Appends what comes behind what is stored, and answers how much is stored then. Where all of it is, the upload may be
+ * on its way to be published, and takes nothing any more: the byte that was asked for again is passed over.
+ */
+const store = async (
+  deps: UploadDeps,
+  scope: AppendedScope,
+  { at, size, offset, pieces }: Sent,
+  lease: UploadLease,
+): Promise<number> => {
+  const rest = behind(pieces, at.stored - offset, (bytes) => refuseBeyond({ size }, offset + bytes))
+  if (at.stored === size) {
+    for await (const _ of rest);
+    return size
+  }
+  const cut = untilCut(rest)
+  const chunk = { kind: 'lfs-object', offset: at.stored, pieces: cut.pieces, lifetimeMs: resumedUploadMs } as const
+  const stored = await appendChunk(deps, scope, at.id, chunk, lease, async () => {})
+  cut.refuse()
+  return stored
+}
+
+const refuseBeyond = ({ size }: Pick<Wanted, 'size'>, bytes: number): void => {
   if (bytes > size) throw new Failure('size_mismatch', `The object has ${size} bytes; ${bytes} were sent.`)
 }
 
@@ -169,7 +192,7 @@ const publish = (
 
 const useless: readonly FailureCode[] = ['checksum_mismatch', 'size_mismatch', 'storage_quota']
 
-/** Nobody can go on with other bytes, or where the quota ends: what is stored is given back. */
+/** Nobody can go on with other bytes, lost ones, or where the quota ends: what is stored is given back. */
 const endingWhereUseless = async <T>(
   deps: UploadDeps,
   scope: AppendedScope,
@@ -179,7 +202,7 @@ const endingWhereUseless = async <T>(
   try {
     return await work()
   } catch (error) {
-    if (error instanceof Failure && useless.includes(error.code))
+    if (meansPartsLost(error) || (error instanceof Failure && useless.includes(error.code)))
       await cancelAppended(deps, scope, id).catch((second: unknown) =>
         deps.report('an upload that cannot go on could not be cancelled; it ends by itself', second),
       )

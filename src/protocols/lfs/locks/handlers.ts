@@ -1,17 +1,10 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
-import type { Database } from '../../../database/database.ts'
 import { actorOf, type Caller } from '../../../kernel/caller.ts'
-import type { Clock } from '../../../kernel/clock.ts'
 import { bodyAs, told } from '../json.ts'
-import { createLock, type LockScope, locksOf, removeLock } from './locks.ts'
+import { createLock, type LockDeps, type LockScope, locksOf, removeLock } from './locks.ts'
 import * as operations from './operations.ts'
 import { lfsSettingsOf, saveLfsSettings } from './settings.ts'
 import { type Lock, LockRequest, UnlockRequest, VerifyLocksRequest } from './vocabulary.ts'
-
-interface LockDeps {
-  readonly database: Database
-  readonly clock: Clock
-}
 
 interface Asked {
   readonly path: { readonly repository: string; readonly subPath: string }

@@ -6,6 +6,7 @@ import { namesOf } from '../../../journal/names.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
+import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { lockPathMaxCharacters, locksMax, locksPageDefault, locksPageMax } from '../../../kernel/limits/lfs.ts'
 import { isUuid, patterns } from '../../../kernel/names.ts'
@@ -24,9 +25,10 @@ export interface LockScope {
   readonly owner: string
 }
 
-interface Deps {
+export interface LockDeps {
   readonly database: Database
   readonly clock: Clock
+  readonly reach: ReachFaultPoint
 }
 
 /** 404 where the repository has no locks: clients push without them then. */
@@ -42,7 +44,7 @@ const digestOf = ({ subPath }: LockScope, path: string): string => hash('sha256'
  * repository, 507 `lock_limit`.
  */
 export const createLock = async (
-  { database, clock }: Deps,
+  { database, clock, reach }: LockDeps,
   scope: LockScope,
   path: string,
 ): Promise<{ readonly lock: Lock; readonly created: boolean }> => {
@@ -66,8 +68,10 @@ export const createLock = async (
     }
     await insertLock(tx, row)
     await tell(tx, 'lock.create', scope, row)
+    reach('lock.told')
     return { row, created: true }
   })
+  if (created) reach('lock.committed')
   return { lock: await shownLock(database.reader, row), created }
 }
 
@@ -88,7 +92,7 @@ const refusePath = (path: string): void => {
  * Unlocks a file, and answers the lock that it had. 404 without one, 403 for one that another has unless `force` says
  * that this is meant.
  */
-export const removeLock = async (deps: Deps, scope: LockScope, id: string, force: boolean): Promise<Lock> => {
+export const removeLock = async (deps: LockDeps, scope: LockScope, id: string, force: boolean): Promise<Lock> => {
   const q = deps.database.reader
   const row = await deps.database.transaction(async (tx) => {
     await lockScope(tx, scope)
@@ -99,8 +103,10 @@ export const removeLock = async (deps: Deps, scope: LockScope, id: string, force
     if (!isOurs && !force) throw await ofAnother(tx, there)
     await deleteLock(tx, there.id)
     await tell(tx, isOurs ? 'lock.remove' : 'lock.break', scope, { ...there, locked_at: timestamp(deps.clock.now()) })
+    deps.reach('lock.told')
     return there
   })
+  deps.reach('lock.committed')
   return shownLock(q, row)
 }
 
