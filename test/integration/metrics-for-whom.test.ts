@@ -11,6 +11,12 @@ after(closeConnections)
 
 /** What tells of all that is stored, whoever may see it. */
 const ofCatalog = [
+  'svc_backup_agent_online',
+  'svc_backup_point_bytes',
+  'svc_backup_point_timestamp_seconds',
+  'svc_backup_vault_free_bytes',
+  'svc_backup_warning',
+  'svc_backup_warnings',
   'svc_disk_free_bytes',
   'svc_jobs_failed',
   'svc_jobs_open',

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../database/database.ts'
-import { appendStorageEvent } from '../../journal/storage-events/storage-events.ts'
+import { appendStorageEvent, type NewStorageEvent } from '../../journal/storage-events/storage-events.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { type Sha256, toSha256 } from '../../kernel/digest.ts'
 import { rotToldRepositoriesMax } from '../../kernel/limits/journal.ts'
@@ -58,20 +58,32 @@ const bounded = (bytesPerSecond: number): ((bytes: number) => Promise<void>) => 
   }
 }
 
-/** Tells the operators of every repository that holds the bytes what is wrong with them. */
-export const tellOfRot = async (
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
+interface TellDeps {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+const tellHolders = async (
+  { database, clock }: TellDeps,
   digest: Sha256,
-  rot: string,
+  event: Pick<NewStorageEvent, 'level' | 'code'>,
+  finding: string,
 ): Promise<void> => {
   for (const repository of await repositoriesHolding(database.reader, digest, rotToldRepositoriesMax))
     await database.transaction((tx) =>
       appendStorageEvent(tx, {
         repository,
-        level: 'error',
-        code: 'scrub.damage',
-        details: { sha256: digest, finding: rot },
+        ...event,
+        details: { sha256: digest, finding },
         occurredAt: timestamp(clock.now()),
       }),
     )
 }
+
+/** Tells the operators of every repository that holds the bytes what is wrong with them. */
+export const tellOfRot = (deps: TellDeps, digest: Sha256, rot: string): Promise<void> =>
+  tellHolders(deps, digest, { level: 'error', code: 'scrub.damage' }, rot)
+
+/** Tells them that the bytes are as they were again. */
+export const tellOfHealing = (deps: TellDeps, digest: Sha256, rot: string): Promise<void> =>
+  tellHolders(deps, digest, { level: 'info', code: 'scrub.healed' }, rot)

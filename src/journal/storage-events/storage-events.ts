@@ -27,6 +27,7 @@ type StorageEventCode =
   | 'lfs-settings.saved'
   | 'reclaim.finished'
   | 'scrub.damage'
+  | 'scrub.healed'
 
 export interface NewStorageEvent {
   readonly repository: string

@@ -64,6 +64,11 @@ export const contentNameMaxCharacters = 200
 /** Rows of a repository that is brought back beside a living service, in one transaction. */
 export const restoredRowsAtOnce = 100
 
+/** Files that the vault brought back are counted for so long. */
+export const healedKeptMs = 365 * day
+/** Rotten files that a scrub gathers before it looks for them in the vault: one pass over the lists of a point each. */
+export const rottenAtOnce = 1_000
+
 export const openBackupRequestsMax = 100
 /** Ended jobs are kept for so long. */
 export const backupJobsKeptMs = 90 * day

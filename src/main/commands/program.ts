@@ -129,11 +129,14 @@ const declareStore = (program: Command): void => {
     .action(async () => (await import('./adopt-store.ts')).adoptStoreCommand())
   program
     .command('scrub')
-    .description('read every stored file again and say whose content has changed')
+    .description('read every stored file again, say whose content has changed, and bring it back from the vault')
     .option('--rate <MiB>', 'how much to read a second', wholeNumber, scrubMiBPerSecondDefault)
     .option('--after <digest>', 'go on behind this digest, as an interrupted run says')
+    .option('--no-heal', 'leave what has changed as it is')
     .addHelpText('after', exampleText('svc scrub --rate 50'))
-    .action(async (options: { rate: number; after?: string }) => (await import('./scrub.ts')).scrub(options))
+    .action(async (options: { rate: number; after?: string; heal: boolean }) =>
+      (await import('./scrub.ts')).scrub(options),
+    )
 }
 
 /** Where small files are kept. */

@@ -1,5 +1,6 @@
 import { createMetrics, type HttpMetrics } from '../../http/metrics/metrics.ts'
 import type { JournalWatch } from '../../journal/repository/watch.ts'
+import { backupMeasures } from '../backup-measures.ts'
 import { databaseMeasures } from '../database-measures.ts'
 import { type Downloads, downloadMeasures } from '../downloads.ts'
 import type { Engines } from '../engines.ts'
@@ -25,6 +26,7 @@ export const gatewayMetrics = (
   metrics.show(upkeepMeasures(database, clock))
   metrics.show(quarantineMeasures(database, clock))
   metrics.show(webhookMeasures({ database, clock }))
+  metrics.show(backupMeasures({ database, clock, settings }))
   metrics.show(inlineMeasures(database))
   metrics.show(databaseMeasures(database))
   metrics.show(downloadMeasures(downloads))
