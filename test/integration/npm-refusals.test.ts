@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { Agent } from 'node:http'
 import { after, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { closeConnections } from '../harness/client.ts'
+import { ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { attestationOf, npmSite, packed, publishDocument, type TarEntry, tarballOf } from '../harness/npm-packages.ts'
 
@@ -149,6 +151,25 @@ forEachEngine((engine) => {
     const told = await npm.expect({ method: 'PUT', path: npm.at('/refused'), body: text }, 400)
     assert.match(told.json.error, /not JSON that can be taken/)
     await leavesNothing()
+  })
+
+  it('is told at once, and what was sent with it is not in the way of what comes next', async () => {
+    const { npm, service, owner } = site
+    const version = { name: 'again', version: '1.0.0' }
+    const tarball = await packed(version, [{ name: 'package/data', content: randomBytes(100_000) }])
+    await npm.publish(version, { tarball })
+    const { document: json } = await publishDocument(version, { tarball })
+    // One connection for all of them.
+    const through = new Agent({ keepAlive: true, maxSockets: 1 })
+    try {
+      for (let times = 0; times < 5; times++) {
+        const put = { method: 'PUT', path: npm.at('/again'), credential: owner.token, json }
+        assert.equal((await ask(service.url, put, through)).status, 409)
+      }
+      assert.equal((await ask(service.url, { path: npm.at('/again'), credential: owner.token }, through)).status, 200)
+    } finally {
+      through.destroy()
+    }
   })
 
   it('is 403 in words for who may only read, and 401 for nobody', async () => {

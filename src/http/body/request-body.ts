@@ -66,6 +66,8 @@ async function* timedPieces(
   const release = scope.own(() => {
     transfer.end()
     reading.end()
+    // Also where whoever read the beginning never came back for more: what follows is read and dropped.
+    reading.leave()
   })
   try {
     for (;;) {
@@ -90,7 +92,6 @@ async function* timedPieces(
     }
   } finally {
     release()
-    reading.leave()
   }
 }
 
