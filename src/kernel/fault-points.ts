@@ -17,6 +17,9 @@
  * - `image.untagged`: some tags of a manifest that is being deleted are gone, it and others are there
  * - `lock.told`: a file of a Git repository is locked or unlocked, and the journal tells of it; nothing is committed
  * - `lock.committed`: that is committed, the client has no answer yet
+ * - `npm.told`: a change of an npm package is made, its documents and its journal tell of it, nothing is committed
+ * - `npm.unpublished`: some versions of a package are gone, others that are to go are there
+ * - `npm.committed`: all of a change is committed, the client has no answer yet
  * - `promotion.locked`: a promotion holds its locks and has changed nothing; it commits all that follows at once, or
  *   nothing
  * - `promotion.copied`: the copy is there, with its claim and its annotations
@@ -66,6 +69,9 @@ export const faultPoints = [
   'image.untagged',
   'lock.told',
   'lock.committed',
+  'npm.told',
+  'npm.unpublished',
+  'npm.committed',
   'promotion.locked',
   'promotion.copied',
   'promotion.told',

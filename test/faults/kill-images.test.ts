@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { FaultPoint } from '../../src/kernel/fault-points.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine, onPostgres, type TestEngine } from '../harness/engines.ts'
 import { configType, described, layerType, manifestOf, type Pushed, sha256 } from '../harness/images.ts'
 import { inTheDatabase, inTheStore } from '../harness/kept-inline.ts'
 import { endProgramsAfterTests } from '../harness/processes.ts'
-import { makeKeeper } from './keeper.ts'
-import { Site } from './site.ts'
+import type { Site } from './site.ts'
+import { siteOfDeaths } from './site-of-deaths.ts'
 import { answerOrNone, bytesOf } from './uploads.ts'
 
 /**
@@ -48,21 +45,15 @@ interface Stage {
 const pushesDie = (engine: TestEngine, { objectStore, ways }: Stage): void => {
   let site: Site
   /** May delete. */
-  let keeper: string
+  let keeper = ''
+  siteOfDeaths(engine, { objectStore }, (made, key) => {
+    site = made
+    keeper = key
+  })
   let layers = 0
   /** What was acknowledged: tags with their manifests, and blobs. */
   const tags = new Map<string, Pushed>()
   const blobs = new Map<string, Buffer>()
-  before(async () => {
-    const settings = objectStore ? { SVC_BLOB_STORE: (await engine.freshBlobStoreUrl()) ?? '' } : {}
-    site = new Site(await mkdtemp(join(tmpdir(), 'svc-kill-')), await engine.readyDatabaseUrl(), settings)
-    await site.live()
-    keeper = await makeKeeper(site)
-  })
-  after(async () => {
-    await site.stop()
-    await rm(site.dataDir, { recursive: true, force: true })
-  })
 
   const ask = (given: Ask): Promise<Told> => site.ask({ credential: site.credential, ...given })
   const nextLayer = (): Buffer => bytesOf(`${engine.name} layer ${++layers}`, 150_000)

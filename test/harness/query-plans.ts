@@ -110,6 +110,23 @@ export const planFaults = async (
  */
 const goesOnByOr = ({ sql }: IssuedQuery): boolean => /("\w+"(?:\."\w+")?) [<>] (?:\?|\$\d+) or \(\1 = /.test(sql)
 
+/** Of people and groups there are few. */
+const ofTheCaller = /\b(?:group_members|group_grants|sqlite_schema)\b/
+
+/**
+ * Looks at the plans of what requests ask on a service: what is wrong with them, behind what was done. `isFew` says of
+ * a fault that it is none, since there are few of such rows.
+ */
+export const planReader =
+  (service: () => { readonly databaseUrl: string }, smallRows: number, isFew: (fault: string) => boolean) =>
+  async (what: string, work: () => Promise<unknown>): Promise<string[]> => {
+    const queries = await queriesOf(work)
+    assert.ok(queries.length > 1, `${what}: its queries were not seen`)
+    const ours = queries.filter(({ sql }) => !ofTheCaller.test(sql))
+    const found = await planFaults(service().databaseUrl, ours, smallRows)
+    return found.filter((fault) => !isFew(fault)).map((fault) => `${what}: ${fault}`)
+  }
+
 const sqliteFaults = (path: string, queries: readonly IssuedQuery[]): string[] => {
   const database = new DatabaseSync(path, { readOnly: true })
   try {

@@ -11,7 +11,7 @@ import { forEachEngine } from '../harness/engines.ts'
 import { described, imageSite, imageType, indexType, manifestOf, type Pushed, sha256 } from '../harness/images.ts'
 import { openInspection } from '../harness/inspection.ts'
 import { PolicyPlace } from '../harness/policies.ts'
-import { analyze, planFaults, queriesOf } from '../harness/query-plans.ts'
+import { analyze, planReader } from '../harness/query-plans.ts'
 import { inDatabase } from '../harness/rows.ts'
 
 after(closeConnections)
@@ -23,7 +23,6 @@ const image = 'releases/app'
 const images = '/api/v1/repositories/releases/images'
 
 /** Who calls, and where they are known; what begins a snapshot in SQLite. */
-const ofTheCaller = /\b(?:group_members|group_grants|sqlite_schema)\b/
 /** Rows that a statement brings along itself. */
 const ofItsOwn = /^SCAN (?:\d+ CONSTANT ROWS|c) /
 /** Of repositories there are as many as people made. */
@@ -146,13 +145,11 @@ forEachEngine((engine) => {
     await analyze(site.service.databaseUrl)
   })
 
-  const faultsOf = async (what: string, work: () => Promise<unknown>): Promise<string[]> => {
-    const queries = await queriesOf(work)
-    assert.ok(queries.length > 1, `${what}: its queries were not seen`)
-    const ours = queries.filter(({ sql }) => !ofTheCaller.test(sql))
-    const found = await planFaults(site.service.databaseUrl, ours, smallRows)
-    return found.filter((fault) => !readWhole.test(fault) && !ofItsOwn.test(fault)).map((fault) => `${what}: ${fault}`)
-  }
+  const faultsOf = planReader(
+    () => site.service,
+    smallRows,
+    (fault) => readWhole.test(fault) || ofItsOwn.test(fault),
+  )
 
   it('what is read of images goes by an index, in its order', async () => {
     const base = `/v2/${image}`

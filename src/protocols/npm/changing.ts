@@ -3,6 +3,7 @@ import { lockRepository } from '../../database/locks.ts'
 import { appendJournal, appendJournalOfMany } from '../../journal/repository/journal.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure } from '../../kernel/failure.ts'
+import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
 import { npmMaintainersMax, npmStarsMax } from '../../kernel/limits/npm.ts'
 import { deprecationsOf, findPackage, setDeprecated, updatePackage } from './changing.queries.ts'
 import { type Fields, objectOf } from './fields.ts'
@@ -16,6 +17,7 @@ import { revisionText } from './rendering.ts'
 export interface ChangingDeps {
   readonly database: Database
   readonly clock: Clock
+  readonly reach: ReachFaultPoint
 }
 
 /** Who changes which package. */
@@ -33,21 +35,26 @@ export interface Changed {
  * Changes a package that has versions, under the lock of its repository; what `work` changes stands in its documents.
  * 404 without one, 409 where its state is another one than `expected`, as clients call it.
  */
-const changePackage = (
-  { database, clock }: ChangingDeps,
+const changePackage = async (
+  { database, clock, reach }: ChangingDeps,
   changer: Changer,
   work: (tx: Transaction, packageId: string, change: Change) => Promise<void>,
   expected?: string,
-): Promise<Changed> =>
-  database.transaction(async (tx) => {
+): Promise<Changed> => {
+  const changed = await database.transaction(async (tx) => {
     await lockRepository(tx, changer.repository)
     const found = await findPackage(tx, changer)
     if (found === undefined || found.versions === 0) throw packageUnknown(changer.name)
     refuseStale(found, expected)
     const change = { actor: changer.owner, now: timestamp(clock.now()) }
     await work(tx, found.id, change)
-    return { packageId: found.id, revision: await settlePackage(tx, found.id, change) }
+    const revision = await settlePackage(tx, found.id, change)
+    reach('npm.told')
+    return { packageId: found.id, revision }
   })
+  reach('npm.committed')
+  return changed
+}
 
 /** 409 for a package that was changed since a client read it. */
 export const refuseStale = (

@@ -46,13 +46,17 @@ export const unpublish = async (
     const wanted = (await versionIds(q, found.id)).filter(({ version }) => isUnwanted(version))
     const ids = wanted.slice(0, npmVersionsPerRemoval).map(({ id }) => id)
     const changed = await removeSome(deps, changer, ids, asExpected)
-    if (wanted.length <= npmVersionsPerRemoval) return changed
+    if (wanted.length <= npmVersionsPerRemoval) {
+      deps.reach('npm.committed')
+      return changed
+    }
+    deps.reach('npm.unpublished')
     asExpected = undefined
   }
 }
 
 const removeSome = (
-  { database, clock }: ChangingDeps,
+  { database, clock, reach }: ChangingDeps,
   changer: Changer,
   ids: readonly string[],
   expected: string | undefined,
@@ -74,7 +78,9 @@ const removeSome = (
       { going: live.filter(({ id }) => wanted.has(id)), staying: live.filter(({ id }) => !wanted.has(id)) },
       change,
     )
-    return { packageId: found.id, revision: await settlePackage(tx, found.id, change) }
+    const revision = await settlePackage(tx, found.id, change)
+    reach('npm.told')
+    return { packageId: found.id, revision }
   })
 
 /** What taking versions away does, under the locks of their claims and of the repository. */
@@ -126,12 +132,12 @@ const newestOf = (versions: readonly Live[]): Live | undefined => {
 /**
  * Brings a deleted version back, while its grace period lasts. 404 for one that is not deleted, or whose time is over.
  */
-export const restoreVersion = (
-  { database, clock }: ChangingDeps,
+export const restoreVersion = async (
+  { database, clock, reach }: ChangingDeps,
   changer: Changer,
   version: string,
-): Promise<Changed> =>
-  database.transaction(async (tx) => {
+): Promise<Changed> => {
+  const changed = await database.transaction(async (tx) => {
     const deleted = await deletedVersion(tx, changer, version)
     if (deleted === undefined || (await lockRetired(tx, deleted.id)) === null)
       throw versionUnknown(changer.name, version)
@@ -149,5 +155,10 @@ export const restoreVersion = (
     })
     const tags = await tagsOf(tx, row.package_id)
     if (!tags.some(({ tag }) => tag === 'latest')) await setTags(tx, changer, row.package_id, ['latest'], row, change)
-    return { packageId: row.package_id, revision: await settlePackage(tx, row.package_id, change) }
+    const revision = await settlePackage(tx, row.package_id, change)
+    reach('npm.told')
+    return { packageId: row.package_id, revision }
   })
+  reach('npm.committed')
+  return changed
+}

@@ -17,12 +17,12 @@ export const packagePage = (q: Queries, repository: string, last: string, part: 
   return (part === '' ? rows : rows.where(sql<boolean>`name like ${`%${escaped}%`} escape '\\'`)).execute()
 }
 
+/** The package is looked up by itself, so that its versions come in the order of their index. */
 const versions = (q: Queries, { repository, name }: Named) =>
   q
     .selectFrom('npm_versions')
-    .innerJoin('npm_packages', 'npm_packages.id', 'npm_versions.package_id')
     .select([
-      'npm_versions.id',
+      'id',
       'version',
       'number',
       'size',
@@ -31,8 +31,13 @@ const versions = (q: Queries, { repository, name }: Named) =>
       'actor',
       'deleted_at as deletedAt',
     ])
-    .where('npm_packages.repository', '=', repository)
-    .where('npm_packages.name', '=', name)
+    .where('package_id', '=', (eb) =>
+      eb
+        .selectFrom('npm_packages')
+        .select('npm_packages.id')
+        .where('npm_packages.repository', '=', repository)
+        .where('npm_packages.name', '=', name),
+    )
     .orderBy('number', 'desc')
 
 /** Versions that came before one, the newest first. */
@@ -43,9 +48,9 @@ export const versionPage = (q: Queries, here: Named, before: number, limit: numb
 export const deletedPage = (q: Queries, here: Named, before: number, limit: number) =>
   versions(q, here).where('number', '<', before).where('deleted_at', 'is not', null).limit(limit).execute()
 
-/** Tags of some versions. */
+/** Tags of some versions, in any order. */
 export const tagsAt = (q: Queries, ids: readonly string[]) =>
-  q.selectFrom('npm_tags').select(['tag', 'version_id']).where('version_id', 'in', ids).orderBy('tag').execute()
+  q.selectFrom('npm_tags').select(['tag', 'version_id']).where('version_id', 'in', ids).execute()
 
 /** Of one version, what only whoever opens it is told. */
 export const openedVersion = (q: Queries, { repository, name }: Named, version: string) =>

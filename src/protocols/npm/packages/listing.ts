@@ -52,7 +52,8 @@ const byNumber = async <Row extends { readonly number: number }, Item>(
 
 const tagsById = async (q: Queries, ids: readonly string[]): Promise<(id: string) => string[]> => {
   const tags = ids.length === 0 ? [] : await tagsAt(q, ids)
-  return (id) => tags.filter(({ version_id }) => version_id === id).map(({ tag }) => tag)
+  const of = Map.groupBy(tags, ({ version_id }) => version_id)
+  return (id) => (of.get(id) ?? []).map(({ tag }) => tag).toSorted()
 }
 
 /** Versions of a package, the newest first. 404 without it. */

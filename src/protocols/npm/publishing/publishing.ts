@@ -110,7 +110,9 @@ const receive = async (deps: TransferDeps, publisher: Publisher, sent: Sent): Pr
           },
           change,
         )
-        return { kind: 'published', packageId, revision: await settlePackage(tx, packageId, change) }
+        const revision = await settlePackage(tx, packageId, change)
+        deps.reach('npm.told')
+        return { kind: 'published', packageId, revision }
       },
     },
   )
