@@ -1,4 +1,4 @@
-import { day, hour, KiB, MiB } from '../units.ts'
+import { day, GiB, hour, KiB, MiB, minute } from '../units.ts'
 
 /** Bounds of Git LFS. */
 
@@ -32,3 +32,14 @@ export const lockPathMaxCharacters = 4_096
 export const locksMax = 10_000
 export const locksPageDefault = 100
 export const locksPageMax = 1_000
+
+/** `svc lfs import`: objects that are asked about at once, from how many bytes on no more, and sent at once. */
+export const importBatchMax = 100
+export const importBatchBytesMax = GiB
+export const importAtOnceMax = 8
+/** What another server says of a batch: some 2 KiB for each object, of which the addresses are most. */
+export const importAnswerBytesMax = 4 * MiB
+/** Until another server begins to answer: some look an object up in a store of their own first. */
+export const importAnswerMs = minute
+/** Places that another server may send a client on to, from the address that it named. */
+export const importRedirectsMax = 3

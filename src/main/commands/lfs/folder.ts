@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Missing, Source, Wanted } from './objects.ts'
+import type { Source, Wanted } from './objects.ts'
 
 /** A folder of objects, however deep they lie in it. Each file is called by its oid, as clients and servers do. */
 export const folderSource = (folder: string, wanted: AsyncIterable<Wanted> | null): Source => {
@@ -16,15 +16,11 @@ export const folderSource = (folder: string, wanted: AsyncIterable<Wanted> | nul
       }
       if (wanted !== null) yield* wanted
     },
-    async open(objects, take) {
-      const missing: Missing[] = []
-      for (const object of objects) {
-        const path = paths.get(object.oid)
-        if (path === undefined) missing.push({ oid: object.oid, why: `no file below ${folder} is called so` })
-        else await take(object, createReadStream(path))
-      }
-      return missing
+    ready: async () => async (object, take) => {
+      const path = paths.get(object.oid)
+      return path === undefined ? `no file below ${folder} is called so` : take(createReadStream(path))
     },
+    async close() {},
   }
 }
 

@@ -3,16 +3,16 @@ import { stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { Value } from 'typebox/value'
+import { atOnce } from '../../../kernel/at-once.ts'
+import { importAtOnceMax } from '../../../kernel/limits/lfs.ts'
 import { BatchAnswer, lfsMediaType } from '../../../protocols/lfs/vocabulary.ts'
 import { CommandFailed } from '../../client/command-failed.ts'
 import { connect } from '../../client/connect.ts'
 import type { Endpoint } from '../../client/service.ts'
 import { tell } from '../output.ts'
 import { folderSource } from './folder.ts'
-import { grouped, type ImportOptions, type Missing, readList, type Source, type Wanted } from './objects.ts'
-
-/** Objects that are asked about at once, as clients do. */
-const batchSize = 100
+import { grouped, type ImportOptions, readList, type Source, type Wanted } from './objects.ts'
+import { serverSource } from './server.ts'
 
 /**
  * Takes objects over into a repository. Each is sent as a client sends it, and checked as it comes; one that is there
@@ -21,21 +21,7 @@ const batchSize = 100
 export const importLfs = async (repository: string, from: string, options: ImportOptions): Promise<void> => {
   const { endpoint } = connect()
   const source = await sourceOf(from, options)
-  const failed: Missing[] = []
-  const counts = { imported: 0, there: 0 }
-  for await (const group of grouped(source.list(), batchSize)) {
-    const { wanted, refused } = await missingOf(endpoint, repository, group)
-    failed.push(...refused)
-    counts.there += group.length - wanted.size - refused.length
-    const objects = group.filter(({ oid }) => wanted.has(oid))
-    const absent = await source.open(objects, async (object, bytes) => {
-      const why = await send(wanted.get(object.oid), bytes)
-      if (why === null) counts.imported += 1
-      else failed.push({ oid: object.oid, why })
-    })
-    failed.push(...absent)
-  }
-  const { imported, there } = counts
+  const { imported, there, failed } = await importFrom(source, endpoint, repository).finally(() => source.close())
   tell(
     options,
     { imported, alreadyThere: there, failed },
@@ -46,10 +32,42 @@ export const importLfs = async (repository: string, from: string, options: Impor
     throw new CommandFailed('failed', `${failed.length} objects could not be imported; run it again.`)
 }
 
-const sourceOf = async (from: string, { objects }: ImportOptions): Promise<Source> => {
-  const list = objects === undefined ? null : readList(linesOf(objects))
+interface Failed {
+  readonly oid: string
+  readonly why: string
+}
+
+interface Imported {
+  readonly imported: number
+  readonly there: number
+  readonly failed: readonly Failed[]
+}
+
+const importFrom = async (source: Source, endpoint: Endpoint, repository: string): Promise<Imported> => {
+  const failed: Failed[] = []
+  const counts = { imported: 0, there: 0 }
+  for await (const group of grouped(source.list())) {
+    const { wanted, refused } = await missingOf(endpoint, repository, group)
+    failed.push(...refused)
+    const objects = group.filter(({ oid }) => wanted.has(oid))
+    counts.there += group.length - objects.length - refused.length
+    if (objects.length === 0) continue
+    const fetched = await source.ready(objects)
+    await atOnce(objects, importAtOnceMax, async (object) => {
+      const why = await fetched(object, (bytes) => send(wanted.get(object.oid), bytes))
+      if (why === null) counts.imported += 1
+      else failed.push({ oid: object.oid, why })
+    })
+  }
+  return { ...counts, failed }
+}
+
+const sourceOf = async (from: string, options: ImportOptions): Promise<Source> => {
+  const { objects } = options
+  const list = objects === undefined ? null : readList(() => linesOf(objects))
+  if (/^https?:\/\//i.test(from)) return serverSource(from, list, options)
   const found = await stat(from).catch(() => null)
-  if (found?.isDirectory() !== true) throw new CommandFailed('failed', `${from} is no folder.`)
+  if (found?.isDirectory() !== true) throw new CommandFailed('failed', `${from} is no folder, and no address.`)
   return folderSource(from, list)
 }
 
@@ -63,7 +81,7 @@ const missingOf = async (
   { address, credential }: Endpoint,
   repository: string,
   objects: readonly Wanted[],
-): Promise<{ wanted: Map<string, Target>; refused: Missing[] }> => {
+): Promise<{ wanted: Map<string, Target>; refused: Failed[] }> => {
   const answer = await fetch(`${address}/lfs/${encodeURIComponent(repository)}/objects/batch`, {
     method: 'POST',
     headers: {
@@ -81,7 +99,7 @@ const missingOf = async (
   if (!Value.Check(BatchAnswer, said))
     throw new CommandFailed('noService', `Something answers at ${address} that is not svc.`)
   const wanted = new Map<string, Target>()
-  const refused: Missing[] = []
+  const refused: Failed[] = []
   for (const { oid, actions, error } of said.objects) {
     if (error !== undefined) refused.push({ oid, why: error.message })
     else if (actions?.upload !== undefined) wanted.set(oid, actions.upload)
@@ -103,8 +121,14 @@ const send = async (target: Target | undefined, bytes: Readable): Promise<string
     const text = await answer.text()
     return answer.ok ? null : text.slice(0, 300)
   } catch (error) {
-    return `it could not be sent (${error instanceof Error ? error.message : String(error)})`
+    return `it could not be sent (${whyOf(error)})`
   } finally {
     bytes.destroy()
   }
+}
+
+/** What broke the sending, which the client of HTTP wraps into a failure of its own. */
+const whyOf = (error: unknown): string => {
+  const within = error instanceof TypeError && error.cause instanceof Error ? error.cause : error
+  return within instanceof Error ? within.message : String(within)
 }
