@@ -60,6 +60,14 @@ export const backupMeasures = ({ database, clock, settings }: Parts): Measure[] 
     gauge('svc_backup_point_bytes', 'Bytes of the files of the newest point.', ({ lastCompleted }) =>
       Number(lastCompleted?.contentBytes ?? 0),
     ),
+    gauge(
+      'svc_backup_proven_timestamp_seconds',
+      'When a restore was last proven by a rehearsal; 0 for never.',
+      ({ lastProven }) => seconds(lastProven?.provenAt),
+    ),
+    gauge('svc_backup_rehearsal_failed', '1 where the last rehearsal failed.', ({ rehearsalError }) =>
+      rehearsalError === null ? 0 : 1,
+    ),
     gauge('svc_backup_agent_online', '1 while a backup agent tells that it is there.', ({ agent }) =>
       agent.online ? 1 : 0,
     ),

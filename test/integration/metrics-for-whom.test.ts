@@ -14,6 +14,8 @@ const ofCatalog = [
   'svc_backup_agent_online',
   'svc_backup_point_bytes',
   'svc_backup_point_timestamp_seconds',
+  'svc_backup_proven_timestamp_seconds',
+  'svc_backup_rehearsal_failed',
   'svc_backup_vault_free_bytes',
   'svc_backup_warning',
   'svc_backup_warnings',

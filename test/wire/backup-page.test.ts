@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
 import { type LoneService, startLoneService } from '../harness/lone-service.ts'
 import { endProgramsAfterTests, listening, type Program, root, startSvc } from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
 import { stepsOf } from './page.ts'
 import { paste } from './pasting.ts'
 
@@ -21,7 +22,10 @@ describe('a backup, as its page tells it', { timeout: 120_000 }, () => {
   before(async () => {
     vault = await mkdtemp(join(tmpdir(), 'svc-backup-page-'))
     await mkdir(join(vault, 'svc'))
-    service = await startLoneService('backup-page', { SVC_BACKUP_VAULT: `file:${join(vault, 'svc')}` })
+    service = await startLoneService('backup-page', {
+      SVC_BACKUP_VAULT: `file:${join(vault, 'svc')}`,
+      SVC_BACKUP_REHEARSE: 'monthly',
+    })
   })
   after(async () => {
     await service[Symbol.asyncDispose]()
@@ -36,12 +40,15 @@ describe('a backup, as its page tells it', { timeout: 120_000 }, () => {
   test('is made beside the service, brought up to date, and started from', async () => {
     const { address, dataDir, folder, settings } = service
     const credential = service.credential()
-    assert.equal((await ask(address, { method: 'PUT', path, credential, body: 'kept' })).status, 201)
+    const put = async (to: string): Promise<void> =>
+      assert.equal((await ask(address, { method: 'PUT', path: to, credential, body: 'kept' })).status, 201)
+    await put(path)
+    await put('/api/v1/repositories/releases/raw/app/1.0.0/app.tar.gz')
 
-    const [making, planning, bringingBack, ...more] = stepsOf(
+    const [making, planning, trying, bringingBack, oneFile, oneRepository, ...more] = stepsOf(
       readFileSync(join(root, 'docs/operating/backup.md'), 'utf8'),
     )
-    assert.ok(making !== undefined && planning !== undefined && bringingBack !== undefined)
+    assert.ok(making && planning && trying && bringingBack && oneFile && oneRepository)
     assert.deepEqual(more, [])
     const terminal = {
       environment: settings,
@@ -51,9 +58,20 @@ describe('a backup, as its page tells it', { timeout: 120_000 }, () => {
           .replaceAll(/(?<![\w/])data\/config/g, join(dataDir, 'config'))
           .replaceAll('http://127.0.0.1:8080', address)
           .replace(/^npm start .*\n/m, '')
-          .replaceAll(/(?:\.\/)?\brestored\b/g, join(folder, 'restored')),
+          .replaceAll(/(?:\.\/)?\brestored\b/g, join(folder, 'restored'))
+          .replace('--output app.tar.gz', `--output ${join(folder, 'app.tar.gz')}`),
     }
     await paste([making, planning], terminal)
+    await until('the agent has proven the point by restoring it', async () => {
+      const { json: status } = await ask(address, { path: '/api/v1/backup/status', credential })
+      assert.equal(status.rehearsalError, null)
+      return status.lastProven !== null
+    })
+    await paste([trying, oneFile, oneRepository], terminal)
+    assert.equal(readFileSync(join(folder, 'app.tar.gz'), 'utf8'), 'kept')
+    const { json } = await ask(address, { path: '/api/v1/access/repositories', credential })
+    const ids = json.items.map(({ id }: { id: string }) => id)
+    assert.ok(ids.includes('releases-of-may'), JSON.stringify(json))
     await stop(service.program)
     assert.match(bringingBack.commands, / && npm start\n$/)
     await paste([{ ...bringingBack, commands: bringingBack.commands.replace(/ && npm start\n$/, '\n') }], terminal)

@@ -54,6 +54,12 @@ export const columnsOf = async (q: Queries, engine: Engine, table: TableName): P
   return rows.map(({ name }) => name).sort()
 }
 
+/** How many rows a table has. */
+export const countRows = async (q: Queries, table: TableName): Promise<number> => {
+  const { rows } = await sql<{ n: number | string }>`select count(*) as n from ${sql.table(table)}`.execute(q)
+  return Number(rows[0]?.n ?? 0)
+}
+
 /** Adds rows with these columns, as many to a statement as it takes. */
 export const insertRows = (
   tx: Transaction,

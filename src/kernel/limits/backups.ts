@@ -69,6 +69,13 @@ export const healedKeptMs = 365 * day
 /** Rotten files that a scrub gathers before it looks for them in the vault: one pass over the lists of a point each. */
 export const rottenAtOnce = 1_000
 
+/** A restore is tried again when the last one that was proven is so old; after one that failed, sooner. */
+export const rehearsalEveryMs = 30 * day
+export const rehearsalTriedEveryMs = day
+export const rehearsalsKeptMs = 365 * day
+/** Things of each kind that a rehearsal asks the restored service for. */
+export const samplesOfEachKind = 10
+
 export const openBackupRequestsMax = 100
 /** Ended jobs are kept for so long. */
 export const backupJobsKeptMs = 90 * day

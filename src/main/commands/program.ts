@@ -195,6 +195,16 @@ const declareBackups = (program: Command): void => {
     .description('read every stored byte of a point')
     .addHelpText('after', exampleText('svc backup verify 01890a5d-ac96-774b-bcce-b302099a8057'))
     .action(async (point: string) => (await import('./backup.ts')).verifyBackupCommand(point))
+  program
+    .command('rehearse [point]')
+    .description(
+      'try a restore of a point (by default the newest) in a scratch folder, look at what it answers, remove it',
+    )
+    .option('--scratch <folder>', 'where there is room for all of it; by default the data directory')
+    .addHelpText('after', exampleText('svc rehearse --scratch /mnt/large'))
+    .action(async (point: string | undefined, options: { scratch?: string }) =>
+      (await import('./rehearse.ts')).rehearseCommand(point ?? 'latest', options),
+    )
   const restore = program
     .command('restore <point>')
     .description('put a point (its id, `latest`, or a time) into an empty database and store; go on where it stopped')

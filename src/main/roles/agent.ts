@@ -6,6 +6,7 @@ import { agentLookMs } from '../../kernel/limits/backups.ts'
 import { second } from '../../kernel/units.ts'
 import { openBackupRoom } from '../backup-vault.ts'
 import type { Engines } from '../engines.ts'
+import { monthlyRehearsal } from '../rehearsing/monthly.ts'
 import { programVersion } from '../version.ts'
 
 /** The agent that takes backups; none where the settings name no vault. */
@@ -13,6 +14,7 @@ export const startAgent = (engines: Engines): { stop(): Promise<void> } => {
   const { settings, report } = engines
   if (settings.backupVault === null) return { stop: async () => {} }
   let agent: BackupAgent | null = null
+  const rehearsal = monthlyRehearsal(engines)
   const reconciler = startReconciler({
     name: 'the backup agent',
     everyMs: agentLookMs,
@@ -20,10 +22,12 @@ export const startAgent = (engines: Engines): { stop(): Promise<void> } => {
     run: async () => {
       agent ??= await agentOf(engines)
       await agent.look()
+      await rehearsal.look()
     },
   })
   return {
     async stop() {
+      rehearsal.stop()
       const stopped = agent?.stop()
       await reconciler.stop()
       await stopped

@@ -32,6 +32,12 @@ export const settingNames = [
       'Where backups are kept: file:<folder>, which must be there, or s3://<bucket>/<prefix>?… as for the store.',
   },
   {
+    name: 'SVC_BACKUP_REHEARSE',
+    fallback: 'off',
+    meaning:
+      'monthly has the backup agent try a restore of the newest point each month, in <data>/rehearsal, which needs room for all of it.',
+  },
+  {
     name: 'SVC_BACKUP_MIB_PER_SECOND',
     fallback: 'off',
     meaning: 'How much a backup reads a second at most.',

@@ -62,6 +62,13 @@ const cases: Record<
     ],
     bad: ['0', '-1', 'fast'],
   },
+  SVC_BACKUP_REHEARSE: {
+    good: [
+      ['off', (s) => s.backupRehearse, false],
+      ['monthly', (s) => s.backupRehearse, true],
+    ],
+    bad: ['weekly', 'true'],
+  },
   SVC_REDIRECT_DOWNLOADS: {
     good: [['false', (s) => s.redirectDownloads, false]],
     bad: ['yes', '1', 'true'],

@@ -41,6 +41,8 @@ export interface Settings {
   /** Where backups are kept; null: there are none. */
   readonly backupVault: BlobStoreSetting | null
   readonly backupBytesPerSecond: number | null
+  /** Whether the agent tries a restore each month. */
+  readonly backupRehearse: boolean
   readonly keysFile: { readonly path: string; readonly makeIfMissing: boolean }
   readonly allowRegistration: boolean
   readonly corsOrigins: ReadonlySet<string>
@@ -116,6 +118,10 @@ export const readSettings = (environment: Environment): Settings => {
     backupBytesPerSecond: read<number | null>('SVC_BACKUP_MIB_PER_SECOND', null, (text) =>
       text === 'off' ? null : wholeNumber(1, 100_000)(text) * MiB,
     ),
+    backupRehearse: read('SVC_BACKUP_REHEARSE', false, (text) => {
+      if (text !== 'monthly' && text !== 'off') throw new RangeError('must be monthly or off')
+      return text === 'monthly'
+    }),
     keysFile: read<Settings['keysFile']>(
       'SVC_KEYS_FILE',
       { path: join(dataDir, 'config', 'keys.json'), makeIfMissing: true },

@@ -26,6 +26,12 @@ import type { Point } from './vocabulary.ts'
 /** What the vault is called that the agent found last; null where it never found one. */
 export const currentVault = async (q: Queries): Promise<string | null> => (await findAgentRow(q))?.vault_id ?? null
 
+/** The same where it has a point. */
+export const currentPointsVault = async (q: Queries): Promise<string | null> => {
+  const vault = await currentVault(q)
+  return vault !== null && (await listPoints(q, vault, null, 1)).length > 0 ? vault : null
+}
+
 /** Points of the vault that is there now, newest first, and where the next page begins. */
 export const pointPage = async (
   q: Queries,

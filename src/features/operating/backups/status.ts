@@ -6,6 +6,7 @@ import { findAgentRow } from './plan.queries.ts'
 import { nextRunOf, planRow } from './plan.ts'
 import type { PointRow } from './points.queries.ts'
 import { pointsOfVault } from './points.ts'
+import { provenRestore } from './rehearsals.ts'
 import { type BackupJob, lastEnded, runningBackup } from './requests.ts'
 import { jobView, planView, pointView } from './views.ts'
 import type { Status, Warning, warningCodes } from './vocabulary.ts'
@@ -45,6 +46,7 @@ const statusOf = async (q: Queries, nowMs: number, configured: boolean): Promise
     lastCompleted: newest === null ? null : pointView(newest),
     nextRunAt: next === null ? null : timestamp(next),
     running: running === null ? null : jobView(running),
+    ...(await provenRestore(q, configured ? vaultId : null)),
     warnings: warningsOf({
       configured,
       online,

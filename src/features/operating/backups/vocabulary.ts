@@ -125,6 +125,8 @@ export const Status = fields({
   lastCompleted: nullable(Point),
   nextRunAt: nullable(Timestamp),
   running: nullable(JobView),
+  lastProven: nullable(fields({ pointId: Uuid, snapshotAt: Timestamp, provenAt: Timestamp })),
+  rehearsalError: nullable(Code),
   warnings: Type.Array(fields({ code: oneOf(warningCodes), severity: oneOf(['warning', 'critical']) }), {
     maxItems: backupWarningsMax,
   }),

@@ -1,0 +1,79 @@
+import type { Database, Queries } from '../../../database/database.ts'
+import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import { newId } from '../../../kernel/ids.ts'
+import { rehearsalEveryMs, rehearsalsKeptMs, rehearsalTriedEveryMs } from '../../../kernel/limits/backups.ts'
+import type { Manifest } from './manifest.ts'
+import { endRehearsalRow, forgetRehearsals, insertRehearsal, lastRehearsal } from './rehearsals.queries.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly clock: Clock
+}
+
+/** What came of a restore that was tried. */
+export interface Rehearsed {
+  readonly rows: number
+  readonly blobs: number
+  readonly answers: number
+  /** Null where everything was as the point says. */
+  readonly errorCode: string | null
+}
+
+/** Notes that a restore of a point is being tried; answers its id. */
+export const beginRehearsal = ({ database, clock }: Deps, point: Manifest): Promise<string> =>
+  database.transaction(async (tx) => {
+    const id = newId(clock.now())
+    await insertRehearsal(tx, {
+      id,
+      vault_id: point.vault,
+      point_id: point.id,
+      snapshot_at: point.snapshotAt,
+      begun_at: timestamp(clock.now()),
+      ended_at: null,
+      error_code: null,
+      row_count: 0,
+      blobs: 0,
+      answers: 0,
+    })
+    return id
+  })
+
+/** Notes what came of it. The last that proved something stays, however old it is. */
+export const endRehearsal = (
+  { database, clock }: Deps,
+  id: string,
+  vault: string,
+  { rows, blobs, answers, errorCode }: Rehearsed,
+): Promise<void> =>
+  database.transaction(async (tx) => {
+    const ended = { ended_at: timestamp(clock.now()), error_code: errorCode, row_count: rows, blobs, answers }
+    await endRehearsalRow(tx, id, ended)
+    const proven = await lastRehearsal(tx, vault, true)
+    await forgetRehearsals(tx, timestamp(clock.now() - rehearsalsKeptMs), proven?.id ?? id)
+  })
+
+/** Whether a month has passed since a restore was proven, and a day since one was tried. */
+export const rehearsalIsDue = async (q: Queries, vault: string, nowMs: number): Promise<boolean> => {
+  const [tried, proven] = [await lastRehearsal(q, vault, false), await lastRehearsal(q, vault, true)]
+  if (tried !== undefined && Date.parse(tried.begun_at) > nowMs - rehearsalTriedEveryMs) return false
+  return proven === undefined || Date.parse(proven.begun_at) <= nowMs - rehearsalEveryMs
+}
+
+/** The last restore that was proven, and why the last one that was tried failed, if it did. */
+export const provenRestore = async (
+  q: Queries,
+  vault: string | null,
+): Promise<{
+  readonly lastProven: { pointId: string; snapshotAt: string; provenAt: string } | null
+  readonly rehearsalError: string | null
+}> => {
+  if (vault === null) return { lastProven: null, rehearsalError: null }
+  const [tried, proven] = [await lastRehearsal(q, vault, false), await lastRehearsal(q, vault, true)]
+  return {
+    lastProven:
+      proven === undefined
+        ? null
+        : { pointId: proven.point_id, snapshotAt: proven.snapshot_at, provenAt: proven.ended_at ?? proven.begun_at },
+    rehearsalError: tried?.error_code ?? null,
+  }
+}
