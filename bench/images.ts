@@ -15,8 +15,9 @@ const headCount = 8_000
 
 /**
  * `npm run bench -- --images <tags>`: an image of ten layers and 1 GiB is pushed and pulled, 64 clients pull one of
- * 160 MiB at once, and a manifest is asked for by HEAD, beside docker-registry and zot where they are installed. Then the lists:
- * pages of so many tags of one image and of so many images, beside a thousand of each, which should take as long.
+ * 160 MiB at once, and a manifest is asked for by HEAD, beside docker-registry and zot where they are installed. Then
+ * the lists: pages of so many tags of one image and of so many images, beside a thousand of each, which should take as
+ * long.
  */
 export const measureImages = async (count: number, engines: readonly string[]): Promise<void> => {
   await besidePeers()

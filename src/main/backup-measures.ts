@@ -7,14 +7,14 @@ import { type Clock, timestamp } from '../kernel/clock.ts'
 import { healedKeptMs } from '../kernel/limits/backups.ts'
 import type { Settings } from './settings/rules.ts'
 
-interface Parts {
+interface Deps {
   readonly database: Database
   readonly clock: Clock
   readonly settings: Pick<Settings, 'backupVault'>
 }
 
 /** How backups stand, whichever process takes them. Where no vault is named there is nothing to tell but that. */
-export const backupMeasures = ({ database, clock, settings }: Parts): Measure[] => {
+export const backupMeasures = ({ database, clock, settings }: Deps): Measure[] => {
   const backupsConfigured = settings.backupVault !== null
   let reading: Promise<Status> | null = null
   /** All that are asked for at once are of one look. */

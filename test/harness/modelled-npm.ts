@@ -1,8 +1,8 @@
 import { prerelease, rcompare } from 'semver'
 
 /*
- * What a repository with npm packages has to say, by the documents: naive, everything looked at anew after every change.
- * It knows nothing of how the service does it.
+ * What a repository with npm packages has to say, by the documents: naive, everything looked at anew after every
+ * change. It knows nothing of how the service does it.
  */
 
 /** A version that was published once. */

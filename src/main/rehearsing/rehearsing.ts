@@ -34,8 +34,8 @@ interface Stage {
 }
 
 /**
- * Restores a point into a folder of its own, starts a reader on it, holds what it answers against the point, and removes
- * the folder. What came of it is a row of the service, which the status of backups tells.
+ * Restores a point into a folder of its own, starts a reader on it, holds what it answers against the point, and
+ * removes the folder. What came of it is a row of the service, which the status of backups tells.
  */
 export const rehearse = async (engines: Engines, room: Room, point: Manifest, stage: Stage): Promise<Rehearsed> => {
   await makeFolder(dirname(stage.folder))

@@ -15,8 +15,9 @@ export interface FileOfPoint {
 }
 
 /**
- * What somebody means by a word, in a repository of a point: a path, the id of a file, `name@version` of an npm package,
- * or a SHA-256, with or without `sha256:`, which also finds blobs of images and objects of LFS. 404 where nothing is.
+ * What somebody means by a word, in a repository of a point: a path, the id of a file, `name@version` of an npm
+ * package, or a SHA-256, with or without `sha256:`, which also finds blobs of images and objects of LFS. 404 where
+ * nothing is.
  */
 export const fileOfPoint = async (
   room: Room,

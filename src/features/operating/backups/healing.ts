@@ -1,6 +1,6 @@
 import { CopyDamaged } from '../../../content/checks/copies.ts'
+import { replaceRotten } from '../../../content/checks/replacing.ts'
 import { tellOfHealing } from '../../../content/checks/scrub.ts'
-import { replaceRotten } from '../../../content/claims/put-back.ts'
 import type { Database } from '../../../database/database.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
@@ -29,8 +29,8 @@ export interface Rotten {
  * Brings rotten bytes back from the newest point that has them whole. Answers which came back; for the others no point
  * has them, or only as damaged.
  *
- * Order: verified bytes get their name (I3) -> the operators are told, and it is counted. A crash in between leaves what
- * is healed and was not told of.
+ * Order: verified bytes get their name (I3) -> the operators are told, and it is counted. A crash in between leaves
+ * what is healed and was not told of.
  */
 export const heal = async (
   deps: HealDeps,

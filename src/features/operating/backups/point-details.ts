@@ -12,7 +12,9 @@ interface DetailDeps {
   readonly points: PointReader
 }
 
-/** A point with its tables, and what each repository took at its moment. Both are null where they cannot be read now. */
+/**
+ * A point with its tables, and what each repository took at its moment. Both are null where they cannot be read now.
+ */
 export const pointDetails = async ({ database, points }: DetailDeps, id: string): Promise<PointDetails> => {
   const point = pointView(await currentPoint(database.reader, id))
   const manifest = await orNull(points.manifest(id))

@@ -10,8 +10,8 @@ export const tableOf = (manifest: Pick<Manifest, 'tables'>, name: TableName): Ba
   manifest.tables.find((table) => table.name === name) ?? { name, columns: [], rows: 0, chunks: [] }
 
 /**
- * The rows of a table as a point has them, in the order of its key. Lines that `may` be passed over are not looked into:
- * it sees the text of a row.
+ * The rows of a table as a point has them, in the order of its key. Lines that `may` be passed over are not looked
+ * into: it sees the text of a row.
  */
 export async function* rowsOfPoint(
   room: Room,

@@ -54,12 +54,12 @@ export interface RestoredRepository {
 }
 
 /**
- * Brings a repository of a point back beside a living service, under another id, with ids of its own for all that is in
- * it: so that what is there now and what was there then are two repositories, which share bytes and nothing else.
+ * Brings a repository of a point back beside a living service, under another id, with ids of its own for all that is
+ * in it: so that what is there now and what was there then are two repositories, which share bytes and nothing else.
  *
- * Order: the repository, of which nobody has a grant -> each file's bytes and, in the transaction that claims them, its
- * row (I1) -> the rows that refer to those -> its journal. All of it can be done twice: a crash leaves how far it was,
- * and the same command goes on.
+ * Order: the repository, of which nobody has a grant -> each file's bytes and, in the transaction that claims them,
+ * its row (I1) -> the rows that refer to those -> its journal. All of it can be done twice: a crash leaves how far it
+ * was, and the same command goes on.
  */
 export const restoreRepository = async (
   deps: RestoreDeps,
