@@ -52,6 +52,7 @@ const byName: Readonly<Record<string, string>> = {
   size: '5',
   stage: 'tested',
   stages: 'tested',
+  reserved: '@acme/*',
   subPath: 'team/app',
   summary: 'What it does',
   target: 'builds',
@@ -59,6 +60,7 @@ const byName: Readonly<Record<string, string>> = {
   token: 'shown once',
   tag: 'latest',
   tags: 'latest',
+  url: 'https://registry.npmjs.org',
   version: '1.0.0',
 }
 
@@ -129,6 +131,7 @@ const bodies: Readonly<Record<string, object>> = {
   runStoragePolicy: { expectedRevision: 1 },
   setImageTag: { image: 'hello', tag: 'stable', digest: `sha256:${hash('sha256', index)}`, expectedDigest: null },
   updateUser: { enabled: false },
+  putNpmUpstream: { url: 'https://registry.npmjs.org', reserved: ['@acme/*', 'internal-*'] },
 }
 
 /** Bytes of a media type, where they are not just any. */
@@ -174,6 +177,7 @@ const paths: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const queries: Readonly<Record<string, readonly string[]>> = {
   beginBlob: ['digest'],
   explainAccess: ['repository'],
+  dropCachedNpmPackages: ['package'],
 }
 
 /** What a query says, where it is not what the others do. */
@@ -182,6 +186,8 @@ const queryTexts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   deleteImageTag: { tag: 'unneeded' },
   appendToLfsObject: { size: '5' },
   getLfsUpload: { size: '5' },
+  listCachedNpmVersions: { package: '@outside/kept' },
+  dropCachedNpmPackages: { package: '@outside/kept' },
 }
 
 const fieldsOf = (value: unknown): Record<string, unknown> => ({ ...(typeof value === 'object' ? value : {}) })

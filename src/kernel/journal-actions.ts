@@ -35,6 +35,8 @@ export const journalActions = [
   'lock.create',
   'lock.remove',
   'package.deprecate',
+  'package.drop',
+  'package.fetch',
   'package.owners',
   'package.publish',
   'package.register',

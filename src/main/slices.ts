@@ -38,6 +38,7 @@ import { npmAccounts } from '../protocols/npm/accounts/slice.ts'
 import { npmAdvisories } from '../protocols/npm/advisories/slice.ts'
 import { npmPackages } from '../protocols/npm/packages/slice.ts'
 import { npm } from '../protocols/npm/slice.ts'
+import { npmUpstreams } from '../protocols/npm/upstream/slice.ts'
 import { npmVisibility } from '../protocols/npm/visibility/slice.ts'
 import { images } from '../protocols/oci/images/slice.ts'
 import { imagePromotion } from '../protocols/oci/promotion/slice.ts'
@@ -75,7 +76,7 @@ export const resources = [
   [backups],
   [webhooks],
   [images, imageStages, imagePromotion, imageRetention],
-  [npmPackages],
+  [npmPackages, npmUpstreams],
   [oci],
   [npm, npmAccounts, npmAdvisories, npmVisibility],
   [lfsCatalog],

@@ -5,6 +5,7 @@ import { openBlobStore } from '../../src/main/engines.ts'
 import { everyCheck } from '../../src/main/every-check.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { Environment, Findings } from './processes.ts'
+import type { TestService } from './service.ts'
 
 type Examined = Parameters<typeof everyCheck>[0]
 
@@ -31,3 +32,11 @@ export const examine = async (settings: Environment, aheadMs = 0): Promise<Findi
     await stack.disposeAsync()
   }
 }
+
+/** The same of a service of a test. */
+export const examineService = ({
+  dataDir,
+  databaseUrl,
+  blobStoreUrl,
+}: Pick<TestService, 'dataDir' | 'databaseUrl' | 'blobStoreUrl'>): Promise<Findings> =>
+  examine({ SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: databaseUrl, SVC_BLOB_STORE: blobStoreUrl })

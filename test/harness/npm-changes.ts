@@ -1,6 +1,8 @@
 import type { Ask } from './client.ts'
 import { expectAnswer } from './expect.ts'
 import { npmPublisher, publishDocument } from './npm-packages.ts'
+import { lookThrough } from './npm-upstreams.ts'
+import { createRepository } from './people.ts'
 import type { Answering } from './service.ts'
 
 interface Place {
@@ -52,6 +54,24 @@ export const changesOfNpmPackages = async ({
     },
     setDistTag: { method: 'PUT', path: `${tags}/beta`, credential, json: '1.0.0' },
     deleteDistTag: { method: 'DELETE', path: `${tags}/unneeded`, credential },
+    ...(await changesOfNpmUpstreams(service, repository)),
     setNpmAccess: { path: npm.at('/-/package/changed/access'), credential, json: { access: 'restricted' } },
+  }
+}
+
+const changesOfNpmUpstreams = async (service: Answering, repository: string): Promise<Record<string, Ask>> => {
+  const at = (place: string): string => `/api/v1/repositories/${place}/npm-upstream`
+  const credential = service.recoveryKey
+  await createRepository(service, 'looks-no-more')
+  await lookThrough(service, 'looks-no-more', { url: 'https://registry.example.org' })
+  return {
+    putNpmUpstream: {
+      method: 'PUT',
+      path: at(repository),
+      credential,
+      json: { url: 'https://registry.example.org', reserved: ['*'] },
+    },
+    deleteNpmUpstream: { method: 'DELETE', path: at('looks-no-more'), credential },
+    dropCachedNpmPackages: { method: 'DELETE', path: `${at(repository)}/packages`, credential },
   }
 }

@@ -2,18 +2,15 @@ import type { Catalog } from './catalog.ts'
 import type { Ask } from './client.ts'
 import { expectAnswer } from './expect.ts'
 import { npmPublisher, publishAttested } from './npm-packages.ts'
+import { cacheRichNpmPackages } from './rich-npm-upstream.ts'
 
 /**
  * Something of everything about npm packages, in the repository of a catalog: a package with a scope, tags and an
  * attestation, versions that are deprecated and deleted, a star, and a package without a version. Answers questions
  * about it, by the ids of operations.
  */
-export const publishRichNpmPackages = async ({
-  service,
-  writer,
-  keeper,
-  repository,
-}: Catalog): Promise<Record<string, Ask[]>> => {
+export const publishRichNpmPackages = async (catalog: Catalog): Promise<Record<string, Ask[]>> => {
+  const { service, writer, keeper, repository } = catalog
   const npm = npmPublisher(service, writer.token, repository)
   const name = '@acme/app'
   const path = npm.at('/@acme%2fapp')
@@ -39,7 +36,8 @@ export const publishRichNpmPackages = async ({
     credential: writer.token,
   })
   const named = 'package=@acme/app'
-  return {
+  const outside = await cacheRichNpmPackages(catalog)
+  const own: Record<string, Ask[]> = {
     listNpmPackages: [listed('packages'), listed('packages?contains=ACME&limit=1')],
     listNpmVersions: [listed(`versions?${named}`), listed(`versions?${named}&limit=1`)],
     listDeletedNpmVersions: [listed(`versions/deleted?${named}`)],
@@ -63,4 +61,6 @@ export const publishRichNpmPackages = async ({
     getNpmProfile: [asked('/-/npm/v1/user')],
     listNpmTokens: [asked('/-/npm/v1/tokens')],
   }
+  const ids = new Set([...Object.keys(own), ...Object.keys(outside)])
+  return Object.fromEntries([...ids].map((id) => [id, [...(own[id] ?? []), ...(outside[id] ?? [])]]))
 }

@@ -88,6 +88,8 @@ export const startService = async (engine: TestEngine, options: ServiceOptions =
         SVC_LISTEN: '127.0.0.1:0',
         SVC_DATABASE_URL: databaseUrl,
         SVC_FREE_SPACE_RESERVE_BYTES: '0',
+        // Upstreams of tests are on this machine.
+        SVC_NPM_UPSTREAM_ALLOW_PRIVATE: '127.0.0.0/8',
         ...asThisRunSays,
         SVC_BLOB_STORE: blobStoreUrl,
         ...settings,

@@ -42,6 +42,7 @@ const lookedAtOtherwise = {
   inline_sums: 'what a look has counted, until the next one',
   installation: 'one row, which says how far an import is',
   link_keys: 'keys of other processes, until they end',
+  npm_fetches: 'it is of the moment',
   quarantine: 'names of bytes of which no row knows',
   reclaim_candidates: 'a queue of digests of which none need be known',
   reclaim_holds: 'it is of the moment',

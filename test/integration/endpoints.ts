@@ -212,6 +212,13 @@ export const endpointsOfOurs: readonly string[] = [
   `GET ${repository}/npm/versions/deleted`,
   `GET ${repository}/npm/version`,
   `POST ${repository}/npm/versions/restore`,
+  // What comes from another registry.
+  `GET ${repository}/npm-upstream`,
+  `PUT ${repository}/npm-upstream`,
+  `DELETE ${repository}/npm-upstream`,
+  `GET ${repository}/npm-upstream/packages`,
+  `GET ${repository}/npm-upstream/versions`,
+  `DELETE ${repository}/npm-upstream/packages`,
   // The registry of npm.
   'GET /npm/{repository}',
   `GET ${npm}/ping`,

@@ -11,8 +11,10 @@ import { reasonOf } from '../harness/expect.ts'
 import { digestOf } from '../harness/inspection.ts'
 import { npmPublisher, publishAttested } from '../harness/npm-packages.ts'
 import { beginSignIn } from '../harness/npm-sign-ins.ts'
+import { lookThrough } from '../harness/npm-upstreams.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, publish } from '../harness/publishing.ts'
+import { cacheRichNpmPackages } from '../harness/rich-npm-upstream.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { upack } from '../harness/zip.ts'
 
@@ -129,6 +131,8 @@ export const forEveryReader = [
   'listNpmVersions',
   'listDeletedNpmVersions',
   'getNpmVersion',
+  'listCachedNpmPackages',
+  'listCachedNpmVersions',
 ]
 
 export const operations = catalogue()
@@ -288,6 +292,8 @@ export const everyOperation = (engine: TestEngine) => {
     assert.equal((await service.ask(object)).status, 200)
     const npm = npmPublisher(service, credential)
     await publishAttested(npm, { name: 'some-package', version: '1.0.0' }, 'stable')
+    await cacheRichNpmPackages({ service, writer: owner, repository: 'releases' })
+    await lookThrough(service, 'releases', { url: 'https://registry.example.org', reserved: ['*'] })
     for (const { id, path } of operations) {
       const kinds: [RegExp, string][] = [
         [/^.api.v1.service-accounts/, account.json.id],

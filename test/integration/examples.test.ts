@@ -24,9 +24,11 @@ import { digestOf } from '../harness/inspection.ts'
 import { knownPoint } from '../harness/known-points.ts'
 import { npmPublisher, publishAttested } from '../harness/npm-packages.ts'
 import { beginSignIn } from '../harness/npm-sign-ins.ts'
+import { lookThrough } from '../harness/npm-upstreams.ts'
 import { publishPackage } from '../harness/packages.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { newFile, openUpload, publish } from '../harness/publishing.ts'
+import { cacheRichNpmPackages } from '../harness/rich-npm-upstream.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount, freshName, issueKey } from '../harness/service-keys.ts'
 
@@ -222,6 +224,10 @@ onSqlite((engine) => {
 
   const asked = async (operation: Operation): Promise<Ask> => {
     const { method, headers, body, ...example } = exampleRequest(operation)
+    if (operation.path.endsWith('/npm-upstream'))
+      await lookThrough(service, exampleRepository, { url: 'https://registry.example.org', reserved: ['*'] })
+    if (operation.path.includes('/npm-upstream/'))
+      await cacheRichNpmPackages({ service, writer: owner, repository: exampleRepository })
     const path = isOfSignIn(operation) ? await signInPath(operation) : example.path
     const common = { method, path: await withIds(operation, path), headers, credential: await credentialFor(operation) }
     if (body === null) return common

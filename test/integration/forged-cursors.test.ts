@@ -13,6 +13,7 @@ import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { indexType, manifestOf, pusher } from '../harness/images.ts'
 import { npmPublisher } from '../harness/npm-packages.ts'
+import { cacheRichNpmPackages } from '../harness/rich-npm-upstream.ts'
 import { createServiceAccount } from '../harness/service-keys.ts'
 
 after(closeConnections)
@@ -77,6 +78,8 @@ const forgeries: Readonly<Record<string, readonly Forgery[]>> = {
   listRemovedTags: [ofImages('', ['removed tags', 'one', 'some/image'], [time, 'latest'])],
   listImageReferrers: [ofImages('', ['referrers', 'one', 'some/image', digest, null], [digest])],
   listNpmPackages: [ofImages('', ['npm packages', 'one', ''], ['plain'])],
+  listCachedNpmPackages: [ofImages('', ['cached npm packages', 'one', ''], ['plain'])],
+  listCachedNpmVersions: [ofImages('', ['cached npm versions', 'one', '@outside/kept'], ['1.0.0'])],
   listNpmVersions: [ofImages('', ['npm versions', 'one', 'plain'], ['1'])],
   listDeletedNpmVersions: [ofImages('', ['deleted npm versions', 'one', 'plain'], ['1'])],
   listImageStages: [
@@ -138,6 +141,7 @@ forEachEngine((engine) => {
     )
     await pushManifest('one/some/image', index, 'latest')
     await npmPublisher(catalog.service, catalog.writer.token, 'one').publish({ name: 'plain', version: '1.0.0' })
+    await cacheRichNpmPackages(catalog)
     ids = { repository: 'one', assetPath: 'some/', id: await catalog.published() }
     serviceAccount = account.id
   })
@@ -145,7 +149,8 @@ forEachEngine((engine) => {
 
   /** Asks a list as somebody who may see it. */
   const asker = async ({ id: operation, path: template, query: asked }: Operation) => {
-    const first = Object.entries(named)
+    const about = operation === 'listCachedNpmVersions' ? { ...named, package: '@outside/kept' } : named
+    const first = Object.entries(about)
       .map(([name, value]) => (asked.required?.includes(name) === true ? `${name}=${value}&` : ''))
       .join('')
     const path = template

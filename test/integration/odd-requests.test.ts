@@ -52,6 +52,7 @@ forEachEngine((engine) => {
       listNpmVersions: 'package=some-package',
       listDeletedNpmVersions: 'package=some-package',
       getNpmVersion: 'package=some-package&version=1.0.0',
+      listCachedNpmVersions: 'package=@outside/kept',
     }
     for (const operation of operations.filter(reads)) {
       const query = queries[operation.id] ?? presentQueries[operation.id]

@@ -72,4 +72,7 @@ export const statusOfCode: Readonly<Record<string, number>> = {
   reference_limit: 507,
   upload_limit: 507,
   not_implemented: 501,
+  // What is fetched from other registries.
+  upstream_unusable: 424,
+  upstream_unavailable: 503,
 }

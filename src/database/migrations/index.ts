@@ -43,6 +43,7 @@ import { lfsLocks } from './0041-lfs-locks.ts'
 import { webhooks } from './0042-webhooks.ts'
 import { npm } from './0043-npm.ts'
 import { provenBackups } from './0044-proven-backups.ts'
+import { npmUpstreams } from './0045-npm-upstreams.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   webhooks,
   npm,
   provenBackups,
+  npmUpstreams,
 ]

@@ -2,7 +2,7 @@
  * What kind of thing holds bytes. Its id is that of its claim. Whatever floor looks at claims passes the kind on; what
  * it means that a holder is gone for good, says `features/lifecycle/deletion/giving-up.ts`.
  */
-export type HolderKind = 'artifact' | 'lfs-object' | 'npm-version' | 'oci-blob'
+export type HolderKind = 'artifact' | 'lfs-object' | 'npm-cached' | 'npm-version' | 'oci-blob'
 
 /**
  * Who holds which bytes in a repository, whatever the format. Counters, quota, reclaim and doctor read only this.

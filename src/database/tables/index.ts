@@ -53,6 +53,13 @@ import type {
   NpmTakenVersionsTable,
   NpmVersionsTable,
 } from './npm.ts'
+import type {
+  NpmCachedPackagesTable,
+  NpmCachedPiecesTable,
+  NpmCachedVersionsTable,
+  NpmFetchesTable,
+  NpmUpstreamsTable,
+} from './npm-upstreams.ts'
 import type { FreedPackagesTable, PackageStagesTable, PackagesTable } from './packages.ts'
 import type { PersonalTokensTable } from './personal-tokens.ts'
 import type { PromotionsTable } from './promotions.ts'
@@ -113,11 +120,16 @@ export interface Tables {
   lfs_objects: LfsObjectsTable
   lfs_settings: LfsSettingsTable
   link_keys: LinkKeysTable
+  npm_cached_packages: NpmCachedPackagesTable
+  npm_cached_pieces: NpmCachedPiecesTable
+  npm_cached_versions: NpmCachedVersionsTable
   npm_documents: NpmDocumentsTable
+  npm_fetches: NpmFetchesTable
   npm_packages: NpmPackagesTable
   npm_pieces: NpmPiecesTable
   npm_tags: NpmTagsTable
   npm_taken_versions: NpmTakenVersionsTable
+  npm_upstreams: NpmUpstreamsTable
   npm_versions: NpmVersionsTable
   oci_blobs: OciBlobsTable
   oci_images: OciImagesTable

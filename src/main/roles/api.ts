@@ -11,6 +11,8 @@ import { createAccessLog } from '../access-log.ts'
 import { catalogue } from '../catalogue.ts'
 import { openDownloads } from '../downloads.ts'
 import type { Engines } from '../engines.ts'
+import { openNpmUpstream } from '../npm-upstream/open.ts'
+import { npmUpstreamMeasures } from '../npm-upstream-measures.ts'
 import { slices } from '../slices.ts'
 import { blaming } from '../start-errors.ts'
 import { translate } from '../translate.ts'
@@ -57,11 +59,24 @@ export const startGateway = async (
     waitingPerCallerMax: changesWaitingPerCallerMax,
   })
   const metrics = gatewayMetrics(engines, downloads, watch)
+  const npmUpstream = await openNpmUpstream(engines, role)
+  metrics.show(npmUpstreamMeasures(npmUpstream.meter))
   const accessLog = createAccessLog(engines.log, settings.accessLog, (failure) => engines.outages.notice(failure))
   metrics.show(accessLog.measures)
   const operations = catalogue(more)
   const isDraining = (): boolean => draining
-  const needs = handlerNeeds({ engines, access, keys, role, operations, metrics, downloads, watch, isDraining })
+  const needs = handlerNeeds({
+    engines,
+    access,
+    keys,
+    role,
+    operations,
+    metrics,
+    downloads,
+    watch,
+    npmUpstream,
+    isDraining,
+  })
   const served = [...slices, ...more]
   const server = await createHttpServer({
     ...httpParts(engines),
@@ -85,6 +100,7 @@ export const startGateway = async (
       watch.end()
       downloads.admission.close()
       await closed
+      await npmUpstream[Symbol.asyncDispose]()
       await downloads.shared?.stop()
     },
   }

@@ -17,6 +17,7 @@ import { grantsMax } from '../../kernel/limits/identity.ts'
 import { openBackupRoom } from '../backup-vault.ts'
 import type { Downloads } from '../downloads.ts'
 import type { Engines } from '../engines.ts'
+import type { NpmUpstream } from '../npm-upstream/open.ts'
 import { metricsOfAll, transfersOfAll } from '../process-metrics.ts'
 import { type ApiNeeds, formatsOfSlices, keptOfSlices } from '../slices.ts'
 import { transfersNow } from '../transfers-now.ts'
@@ -31,12 +32,13 @@ interface Given {
   readonly metrics: HttpMetrics
   readonly downloads: Downloads
   readonly watch: JournalWatch
+  readonly npmUpstream: NpmUpstream
   readonly isDraining: () => boolean
 }
 
 /** What the handlers of all slices need: the parts and settings by their names, and what only a gateway has. */
 export const handlerNeeds = (given: Given): ApiNeeds => {
-  const { engines, access, keys, role, operations, metrics, downloads, watch, isDraining } = given
+  const { engines, access, keys, role, operations, metrics, downloads, watch, npmUpstream, isDraining } = given
   const { database, clock, settings } = engines
   const accounts = { ...engines, passwords: createPasswords(), allowRegistration: settings.allowRegistration }
   return {
@@ -81,6 +83,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     archiveGate: createArchiveGate(),
     keptKinds: [...keptOfSlices, ...(engines.more ?? []).flatMap(({ kept }) => kept)],
     watch,
+    npmUpstream: npmUpstream.upstream,
   }
 }
 

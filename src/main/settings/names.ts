@@ -156,6 +156,27 @@ export const settingNames = [
     meaning: 'Certificates (PEM) of authorities that receivers of webhooks may have beside those of the system.',
   },
   {
+    name: 'SVC_NPM_UPSTREAM_ALLOW_PRIVATE',
+    fallback: 'none',
+    meaning: 'Networks (CIDR) whose private addresses may be upstreams of npm repositories, separated by commas.',
+  },
+  {
+    name: 'SVC_NPM_UPSTREAM_CA_FILE',
+    fallback: 'none',
+    meaning:
+      'Certificates (PEM) of authorities that upstreams of npm repositories may have beside those of the system.',
+  },
+  {
+    name: 'SVC_NPM_UPSTREAM_CREDENTIALS_FILE',
+    fallback: 'none',
+    meaning: 'File with credentials for upstreams of npm repositories, as .npmrc has them; read again when it changes.',
+  },
+  {
+    name: 'SVC_NPM_UPSTREAM_ANSWER_SECONDS',
+    fallback: '15',
+    meaning: 'How long an upstream of an npm repository may take until it begins to answer.',
+  },
+  {
     name: 'SVC_ACCESS_LOG',
     fallback: 'true',
     meaning: 'false logs only those requests that need a person, instead of a line for each.',

@@ -267,6 +267,18 @@ const cases: Record<
     ],
     bad: ['localhost', '10', '10.0.0.0/33', '*'],
   },
+  SVC_NPM_UPSTREAM_ALLOW_PRIVATE: {
+    good: [
+      ['10.0.0.0/8', (s) => s.npmUpstreamAllowPrivate.map(([network, bits]) => `${network}/${bits}`), ['10.0.0.0/8']],
+    ],
+    bad: ['localhost', '10', '*'],
+  },
+  SVC_NPM_UPSTREAM_CA_FILE: { good: [['/ca.pem', (s) => s.npmUpstreamCaFile, '/ca.pem']], bad: [] },
+  SVC_NPM_UPSTREAM_CREDENTIALS_FILE: { good: [['x', (s) => s.npmUpstreamCredentialsFile, resolve('x')]], bad: [] },
+  SVC_NPM_UPSTREAM_ANSWER_SECONDS: {
+    good: [['2', (s) => s.npmUpstreamAnswerMs, 2_000]],
+    bad: ['0', '301', 'soon'],
+  },
   SVC_ACCESS_LOG: { good: [['false', (s) => s.accessLog, false]], bad: ['off', '0'] },
   SVC_LOG_LEVEL: { good: [['debug', (s) => s.logLevel, 'debug']], bad: ['trace', 'INFO', 'verbose'] },
 }

@@ -14,6 +14,7 @@ import {
   securityAuditRetentionDaysDefault,
 } from '../../kernel/limits/journal.ts'
 import { graceHoursMax } from '../../kernel/limits/lifecycle.ts'
+import { npmUpstreamAnswerSecondsDefault, npmUpstreamAnswerSecondsMax } from '../../kernel/limits/npm-upstream.ts'
 import { gatewayProcessesMax } from '../../kernel/limits/process.ts'
 import {
   capacityBytesDefault,
@@ -69,6 +70,10 @@ export interface Settings {
   readonly webhooksFile: string | null
   readonly webhooksAllowPrivate: Networks
   readonly webhooksCaFile: string | null
+  readonly npmUpstreamAllowPrivate: Networks
+  readonly npmUpstreamCaFile: string | null
+  readonly npmUpstreamCredentialsFile: string | null
+  readonly npmUpstreamAnswerMs: number
   /** Of requests to addresses that people typed. */
   readonly proxies: Proxies
   /** A line for each request, and not only for those that need a person. */
@@ -165,6 +170,14 @@ export const readSettings = (environment: Environment): Settings => {
     webhooksFile: read<string | null>('SVC_WEBHOOKS_FILE', null, (text) => resolve(text)),
     webhooksAllowPrivate: read<Networks>('SVC_WEBHOOKS_ALLOW_PRIVATE', [], (text) => parseNetworks(list(text))),
     webhooksCaFile: read<string | null>('SVC_WEBHOOKS_CA_FILE', null, (text) => resolve(text)),
+    npmUpstreamAllowPrivate: read<Networks>('SVC_NPM_UPSTREAM_ALLOW_PRIVATE', [], (text) => parseNetworks(list(text))),
+    npmUpstreamCaFile: read<string | null>('SVC_NPM_UPSTREAM_CA_FILE', null, (text) => resolve(text)),
+    npmUpstreamCredentialsFile: read<string | null>('SVC_NPM_UPSTREAM_CREDENTIALS_FILE', null, (text) => resolve(text)),
+    npmUpstreamAnswerMs: read(
+      'SVC_NPM_UPSTREAM_ANSWER_SECONDS',
+      npmUpstreamAnswerSecondsDefault * second,
+      time(second, 1, npmUpstreamAnswerSecondsMax),
+    ),
     proxies: proxiesIn(environment, faults),
     accessLog: read<boolean>('SVC_ACCESS_LOG', true, flag),
     logLevel: read('SVC_LOG_LEVEL', 'info', logLevel),

@@ -3,6 +3,7 @@ import type { Subscription } from '../../features/operating/webhooks/subscriptio
 import { isJournalAction } from '../../kernel/journal-actions.ts'
 import { webhooksMax, webhookUrlMaxCharacters } from '../../kernel/limits/webhooks.ts'
 import { isRepositoryId } from '../../kernel/names.ts'
+import { outwardAddressFault } from '../../kernel/outward-address.ts'
 
 /** A subscription as the file has it. */
 export interface WebhookEntry extends Subscription {
@@ -78,7 +79,7 @@ const entryOf = (item: unknown, faults: string[]): WebhookEntry => {
   return {
     id: text('id', (value) => (forms.id.test(value) ? null : 'it is not 1 to 64 characters of a-z, 0-9, _ and -')),
     repository: text('repository', (value) => (isRepositoryId(value) ? null : 'it is no id of a repository')),
-    url: text('url', urlFault),
+    url: text('url', (value) => outwardAddressFault(value, webhookUrlMaxCharacters)),
     secretFile: text('secretFile', absolute),
     nextSecretFile: given['nextSecretFile'] === undefined ? null : text('nextSecretFile', absolute),
     actions: actionsOf(given['actions'], wrong),
@@ -93,18 +94,4 @@ const actionsOf = (value: unknown, wrong: (field: string, why: string) => void):
   const unknown = list.find((each) => !isJournalAction(each))
   if (unknown !== undefined) wrong('actions', `there is no action ${JSON.stringify(unknown).slice(0, 40)}`)
   return list.filter(isJournalAction)
-}
-
-const thisMachine = new Set(['localhost', '127.0.0.1', '[::1]'])
-
-const urlFault = (value: string): string | null => {
-  const url = URL.parse(value)
-  if (url === null || !(url.protocol === 'https:' || url.protocol === 'http:'))
-    return 'it is no address that begins with https://'
-  if (value.length > webhookUrlMaxCharacters) return `it is longer than ${webhookUrlMaxCharacters} characters`
-  if (url.username !== '' || url.password !== '') return 'it has a user name'
-  if (value.includes('?') || value.includes('#')) return 'it has a query or a fragment'
-  if (url.protocol === 'http:' && !thisMachine.has(url.hostname))
-    return 'plain HTTP is for localhost, 127.0.0.1 and [::1] alone'
-  return null
 }

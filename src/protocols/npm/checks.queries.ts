@@ -11,17 +11,21 @@ export const versionsWithoutClaim = async (q: Queries, limit: number): Promise<s
   return rows.map(({ version }) => version)
 }
 
-/** Claims for tarballs that no version holds, nor an upload that is under way or was cancelled. */
+/**
+ * Claims for tarballs that no version holds, here or of an upstream, nor an upload that is under way or was cancelled.
+ */
 export const claimsWithoutVersion = (q: Queries, limit: number) =>
   q
     .selectFrom('claims')
     .leftJoin('npm_versions', 'npm_versions.id', 'claims.id')
+    .leftJoin('npm_cached_versions', 'npm_cached_versions.id', 'claims.id')
     .leftJoin('uploads', (join) =>
       join.onRef('uploads.id', '=', 'claims.id').on('uploads.status', 'in', ['pending', 'cancelled']),
     )
     .select(['claims.id', 'claims.repository', 'claims.state'])
-    .where('claims.holder', '=', 'npm-version')
+    .where('claims.holder', 'in', ['npm-version', 'npm-cached'])
     .where('npm_versions.id', 'is', null)
+    .where('npm_cached_versions.id', 'is', null)
     .where((eb) => eb.or([eb('uploads.id', 'is', null), eb('claims.state', '=', 'live')]))
     .limit(limit)
     .execute()

@@ -16,7 +16,7 @@ interface Document {
   readonly bytes: Uint8Array
 }
 
-interface Wanted {
+interface WantedDocument {
   readonly packageId: string
   /** The newest that is known; a newer one may come. */
   readonly revision: number
@@ -26,6 +26,14 @@ interface Wanted {
   readonly compressed: boolean
 }
 
+/** Where documents of a kind stand in the catalog. */
+export interface DocumentSource {
+  /** Null where the package is gone. */
+  readonly putTogether: (q: Queries, wanted: WantedDocument) => Promise<Document | null>
+  /** How often the package was changed. */
+  readonly revisionNow: (q: Queries, packageId: string) => Promise<number | undefined>
+}
+
 /**
  * Documents of packages. They are written where a package changes; here they are put together from their pieces, once
  * for each revision, and kept in memory for whoever asks next. Which revision is the newest one, the catalog says for
@@ -33,7 +41,7 @@ interface Wanted {
  */
 export interface Documents {
   /** Null where the package is gone. */
-  get(wanted: Wanted): Promise<Document | null>
+  get(wanted: WantedDocument, source: DocumentSource): Promise<Document | null>
 }
 
 const compress = promisify(gzip)
@@ -46,28 +54,28 @@ export const createDocuments = ({ database }: { readonly database: Database }): 
   const underWay = new Map<string, Promise<Document | null>>()
 
   /** Read piece by piece, and again where the package was changed meanwhile. */
-  const plain = async (wanted: Wanted): Promise<Document | null> => {
+  const plain = async (wanted: WantedDocument, source: DocumentSource): Promise<Document | null> => {
     const q = database.reader
     for (let tries = 0; tries < npmDocumentTries; tries++) {
-      const found = await putTogether(q, wanted)
-      if (found === null || (await revisionNow(q, wanted.packageId)) === found.revision) return found
+      const found = await source.putTogether(q, wanted)
+      if (found === null || (await source.revisionNow(q, wanted.packageId)) === found.revision) return found
     }
-    return await database.snapshot((state) => putTogether(state, wanted))
+    return await database.snapshot((state) => source.putTogether(state, wanted))
   }
 
-  const made = async (wanted: Wanted): Promise<Document | null> => {
-    if (!wanted.compressed) return await plain(wanted)
-    const whole = await get({ ...wanted, compressed: false })
+  const made = async (wanted: WantedDocument, source: DocumentSource): Promise<Document | null> => {
+    if (!wanted.compressed) return await plain(wanted, source)
+    const whole = await get({ ...wanted, compressed: false }, source)
     return whole === null ? null : { revision: whole.revision, bytes: await compress(whole.bytes) }
   }
 
-  const get = async (wanted: Wanted): Promise<Document | null> => {
+  const get = async (wanted: WantedDocument, source: DocumentSource): Promise<Document | null> => {
     const key = keyOf(wanted)
     const there = kept.get(key)
     if (there !== undefined) return there
     const waited = underWay.get(key)
     if (waited !== undefined) return await waited
-    const making = made(wanted)
+    const making = made(wanted, source)
     underWay.set(key, making)
     try {
       const document = await making
@@ -80,10 +88,10 @@ export const createDocuments = ({ database }: { readonly database: Database }): 
   return { get }
 }
 
-const keyOf = ({ packageId, revision, form, registry, compressed }: Wanted): string =>
+const keyOf = ({ packageId, revision, form, registry, compressed }: WantedDocument): string =>
   [packageId, revision, form, compressed, registry].join(' ')
 
-const putTogether = async (q: Queries, { packageId, form, registry }: Wanted): Promise<Document | null> => {
+const putTogether = async (q: Queries, { packageId, form, registry }: WantedDocument): Promise<Document | null> => {
   const frame = await frameOf(q, packageId)
   if (frame === undefined) return null
   const isFull = form === 'full'
@@ -110,3 +118,6 @@ const putTogether = async (q: Queries, { packageId, form, registry }: Wanted): P
   add(isFull ? `}${frame.tail}` : '}}')
   return { revision: frame.revision, bytes: Buffer.concat(parts) }
 }
+
+/** Documents of packages that are published here. */
+export const ownDocuments: DocumentSource = { putTogether, revisionNow }

@@ -12,30 +12,26 @@ import { toSha256 } from '../../kernel/digest.ts'
 import { npmDocumentStepBytes } from '../../kernel/limits/npm.ts'
 import { type Changed, deleteDistTag, putDistTag } from './changing.ts'
 import { createDocuments, type Form } from './documents.ts'
+import { lookUpDistTags, lookUpDocument, lookUpFile, lookUpManifest } from './lookup.ts'
 import * as operations from './operations.ts'
 import { readDocument } from './publishing/document.ts'
 import { takeDocument } from './publishing/publishing.ts'
 import { changeAtRevision, changeBySaying } from './publishing/said.ts'
-import {
-  attestationsAt,
-  distTagsOf,
-  documentOf,
-  fileOf,
-  manifestOf,
-  type PackageName,
-  versionOfFile,
-} from './reading.ts'
+import { attestationsAt, type PackageName, versionOfFile } from './reading.ts'
 import { badPackage, packageUnknown } from './refusals.ts'
 import { revisionText } from './rendering.ts'
 import { searchPackages } from './search.ts'
 import { inSteps } from './steps.ts'
 import { unpublish } from './unpublishing.ts'
+import { isAskableName } from './upstream/names.ts'
+import type { Asker, Upstream } from './upstream/upstream.ts'
 import { abbreviatedType, isPackageName } from './vocabulary.ts'
 
 type NpmDeps = ServeDeps & TransferDeps & Asking
 
 /** What a caller may do here. */
 interface Asking {
+  readonly npmUpstream: Upstream
   readonly heldActions: (caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
 }
 
@@ -49,6 +45,17 @@ const nameOf = (path: Here): PackageName => {
   if (!isPackageName(path.package)) throw packageUnknown(path.package)
   return { repository: path.repository, name: path.package }
 }
+
+/** The same of what is looked for: upstreams have names with capitals, under which nobody publishes any more. */
+const readNameOf = (path: Here): PackageName => {
+  if (!isAskableName(path.package)) throw packageUnknown(path.package)
+  return { repository: path.repository, name: path.package }
+}
+
+const askerOf = (caller: Caller, headers: { readonly via?: string }): Asker => ({
+  actor: actorOf(caller),
+  via: headers.via,
+})
 
 /** The address below which clients find everything of a repository. */
 const registryOf = ({ baseUrl }: RequestFacts, { repository }: { readonly repository: string }): string =>
@@ -88,36 +95,41 @@ const forEver = { 'cache-control': 'private, max-age=31536000, immutable' }
 
 export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
   const { reader } = deps.database
-  const reading = { database: deps.database, documents: createDocuments(deps) }
+  const looking = { ...deps, documents: createDocuments(deps) }
   return [
     handle(operations.getNpmRegistry, async () => ({ status: 200, json: {} })),
-    handle(operations.getPackument, async ({ path, query, headers, request }) => {
+    handle(operations.getPackument, async ({ path, query, headers, caller, request }) => {
       const form = query.write === undefined ? formOf(headers.accept) : 'full'
-      const found = await documentOf(reading, nameOf(path), {
+      const asked = {
         form,
         registry: registryOf(request, path),
         takesGzip: takesGzip(headers['accept-encoding']),
         ifNoneMatch: headers['if-none-match'],
         ifModifiedSince: headers['if-modified-since'],
-      })
+      } as const
+      const found = await lookUpDocument(looking, readNameOf(path), asked, askerOf(caller, headers))
       if (found.bytes === null) return { status: 304, headers: found.headers, bytes: null }
       const type = form === 'full' ? 'application/json' : abbreviatedType
       const all = { ...found.headers, 'content-type': type, 'content-length': String(found.bytes.byteLength) }
       return { status: 200, headers: all, bytes: request.head ? null : inSteps(found.bytes, npmDocumentStepBytes) }
     }),
-    handle(operations.getNpmManifest, async ({ path, request }) => ({
-      status: 200,
-      headers: { 'content-type': 'application/json', 'cache-control': 'private, no-cache' },
-      text: await manifestOf(deps, nameOf(path), path.version, registryOf(request, path)),
-    })),
+    handle(operations.getNpmManifest, async ({ path, headers, caller, request }) => {
+      const asker = askerOf(caller, headers)
+      const text = await lookUpManifest(looking, readNameOf(path), path.version, registryOf(request, path), asker)
+      return {
+        status: 200,
+        headers: { 'content-type': 'application/json', 'cache-control': 'private, no-cache' },
+        text,
+      }
+    }),
     handle(operations.getNpmTarball, async ({ path, headers, caller, request }) => {
-      const { sha256, size, name } = await fileOf(reader, nameOf(path), path.file)
+      const { sha256, size, name } = await lookUpFile(looking, readNameOf(path), path.file, askerOf(caller, headers))
       const file = { digest: toSha256(sha256), bytes: size, name }
       return serve(deps, file, downloadAsked({ headers, caller, request }), forEver)
     }),
-    handle(operations.listDistTags, async ({ path }) => ({
+    handle(operations.listDistTags, async ({ path, headers, caller }) => ({
       status: 200,
-      json: await distTagsOf(reader, nameOf(path)),
+      json: await lookUpDistTags(looking, readNameOf(path), askerOf(caller, headers)),
     })),
     handle(operations.putPackage, async ({ path, body, caller }) => {
       const held = await deps.heldActions(caller, path.repository)

@@ -10,7 +10,12 @@ const inPackage = { repository: Type.String(), package: Type.String() }
 const asked = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: true })
 const nothingAsked = asked({})
 
+/** Which registries asked on behalf of others, so that none asks itself. */
+const via = Type.Optional(Type.String({ description: 'registries between the client and this one' }))
+
 const registry = '/npm/{repository}'
+/** Of what is looked for in another registry. */
+const upstreamFailures = ['upstream_unusable', 'upstream_unavailable', 'busy'] as const
 const common = { surface: 'transfers', visibility: 'repository', query: nothingAsked } as const
 const reads = { kind: 'repository', actions: ['content.read'] } as const
 const readsManifests = { kind: 'repository', actions: ['content.read', 'artifact.read'] } as const
@@ -39,6 +44,7 @@ export const getPackument = defineOperation({
   retry: 'read',
   query: asked({ write: Type.Optional(Type.String({ description: 'the whole document, whatever Accept says' })) }),
   headers: fields({
+    via,
     accept: Type.Optional(Type.String()),
     'accept-encoding': Type.Optional(Type.String()),
     'if-none-match': Type.Optional(Type.String()),
@@ -48,6 +54,7 @@ export const getPackument = defineOperation({
     200: { description: 'The document', schema: null, mediaType: 'application/json' },
     304: { description: 'It is the one that the client has', schema: null },
   },
+  failures: upstreamFailures,
 })
 
 export const getNpmManifest = defineOperation({
@@ -59,6 +66,8 @@ export const getNpmManifest = defineOperation({
   pathParameters: fields({ ...inPackage, version: Type.String() }),
   access: readsManifests,
   retry: 'read',
+  headers: fields({ via }),
+  failures: upstreamFailures,
   responses: { 200: { description: 'The manifest', schema: null, mediaType: 'application/json' } },
 })
 
@@ -72,7 +81,8 @@ export const getNpmTarball = defineOperation({
   access: reads,
   retry: 'read',
   download: true,
-  headers: DownloadHeaders,
+  headers: fields({ ...DownloadHeaders.properties, via }),
+  failures: [...upstreamFailures, 'storage_quota', 'insufficient_space'],
   responses: downloadResponses,
 })
 
@@ -85,6 +95,8 @@ export const listDistTags = defineOperation({
   pathParameters: fields(inPackage),
   access: lists,
   retry: 'read',
+  headers: fields({ via }),
+  failures: upstreamFailures,
   responses: { 200: answers('Versions by tag', Type.Record(Type.String(), Type.String())) },
 })
 

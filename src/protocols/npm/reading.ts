@@ -4,11 +4,11 @@ import { entityTagsWanted, parseEntityTags } from '../../kernel/entity-tags.ts'
 import { invalid } from '../../kernel/failure.ts'
 import { httpDateText, isNotLater } from '../../kernel/http-dates.ts'
 import { npmCompressedFromBytes } from '../../kernel/limits/npm.ts'
-import type { Documents, Form } from './documents.ts'
+import { type DocumentSource, type Documents, type Form, ownDocuments } from './documents.ts'
 import { findFile, findVersion, packageState, taggedVersion, tagsOf } from './packages.queries.ts'
-import { fileUnknown, packageUnknown, versionUnknown } from './refusals.ts'
+import { packageUnknown, versionUnknown } from './refusals.ts'
 import { revisionText, versionText } from './rendering.ts'
-import { isPackageName, isTag, registryMark, shortName, tarballName } from './vocabulary.ts'
+import { isPackageName, isTag, registryMark, shortName } from './vocabulary.ts'
 
 export interface ReadingDeps {
   readonly database: Pick<Database, 'reader'>
@@ -31,20 +31,37 @@ export interface AskedDocument {
   readonly ifModifiedSince: string | undefined
 }
 
-interface FoundDocument {
+/** A document as it is answered. */
+export interface FoundDocument {
   readonly headers: Readonly<Record<string, string>>
   /** Null where the client has it. */
   readonly bytes: Uint8Array | null
 }
 
-/** A document of a package in the form that is asked for. 404 without one. */
+/** A state of a package, and where its documents stand. */
+export interface ReadPackage {
+  readonly id: string
+  readonly revision: number
+  readonly modified_at: string
+  readonly source: DocumentSource
+}
+
+/** A package that is published here. */
+export const ownPackage = async (
+  { database }: Pick<ReadingDeps, 'database'>,
+  here: PackageName,
+): Promise<ReadPackage | null> => {
+  const state = await packageState(database.reader, here)
+  return state === undefined ? null : { ...state, source: ownDocuments }
+}
+
+/** The document of a package in the form that is asked for. 404 where it went meanwhile. */
 export const documentOf = async (
-  { database, documents }: ReadingDeps,
-  { repository, name }: PackageName,
+  { documents }: Pick<ReadingDeps, 'documents'>,
+  name: string,
+  { source, ...state }: ReadPackage,
   { form, registry, takesGzip, ifNoneMatch, ifModifiedSince }: AskedDocument,
 ): Promise<FoundDocument> => {
-  const state = await packageState(database.reader, { repository, name })
-  if (state === undefined) throw packageUnknown(name)
   const headers = {
     vary: 'Accept, Accept-Encoding',
     'cache-control': 'private, no-cache',
@@ -60,10 +77,10 @@ export const documentOf = async (
     return { headers: { ...headers, etag }, bytes: null }
   }
   const wanted = { packageId: state.id, revision: state.revision, form, registry }
-  const plain = await documents.get({ ...wanted, compressed: false })
+  const plain = await documents.get({ ...wanted, compressed: false }, source)
   if (plain === null) throw packageUnknown(name)
   const compresses = takesGzip && plain.bytes.byteLength >= npmCompressedFromBytes
-  const sent = compresses ? await documents.get({ ...wanted, compressed: true }) : plain
+  const sent = compresses ? await documents.get({ ...wanted, compressed: true }, source) : plain
   if (sent === null) throw packageUnknown(name)
   const etags = etagsOf(form, revisionText({ id: state.id, revision: sent.revision }))
   return {
@@ -87,46 +104,37 @@ const etagAmong = (sent: string, { plain, gzip }: ReturnType<typeof etagsOf>): s
   return tags.map(({ opaque }) => opaque).find((opaque) => opaque === plain || opaque === gzip) ?? null
 }
 
-/** The manifest of a version, which a tag may name, as JSON. 404 without one. */
+/** The manifest of a version that is published here, which a tag may name, as JSON; null without one. */
 export const manifestOf = async (
   { database }: Pick<ReadingDeps, 'database'>,
   here: PackageName,
   called: string,
   registry: string,
-): Promise<string> => {
+): Promise<string | null> => {
   const q = database.reader
   const version = valid(called) ?? (isTag(called) ? await taggedVersion(q, here, called) : undefined)
   const found = version === undefined ? undefined : await findVersion(q, here, version)
-  if (found === undefined) throw versionUnknown(here.name, called)
-  return versionText(found, 'full').replaceAll(registryMark, registry)
+  return found === undefined ? null : versionText(found, 'full').replaceAll(registryMark, registry)
 }
 
-/** The tarball of a package that a client calls so, also with the scope before its name. 404 without one. */
-export const fileOf = async (q: Queries, here: PackageName, file: string) => {
-  const version = versionIn(here.name, file)
-  const found = version === null ? undefined : await findFile(q, here, version)
-  if (found === undefined || version === null) throw fileUnknown(here.name, file)
-  return { ...found, name: tarballName(here.name, version) }
-}
-
-/** The version whose tarball is called so. */
-const versionIn = (name: string, file: string): string | null => {
+/** The version whose tarball a client calls so, also with the scope before its name; null for a file that is none. */
+export const versionIn = (name: string, file: string): string | null => {
   const short = shortName(name)
   const called = file.startsWith(`${name}-`) ? file.slice(name.length - short.length) : file
   const version = called.startsWith(`${short}-`) && called.endsWith('.tgz') ? called.slice(short.length + 1, -4) : ''
   return valid(version) === version ? version : null
 }
 
-/** The same; null where it is not there. */
+/** The same of one that is published here. */
 export const versionOfFile = async (q: Queries, here: PackageName, file: string): Promise<string | null> => {
   const version = versionIn(here.name, file)
   return version !== null && (await findFile(q, here, version)) !== undefined ? version : null
 }
 
-/** The tags of a package with their versions. 404 without one. */
-export const distTagsOf = async (q: Queries, here: PackageName): Promise<Record<string, string>> => {
+/** The tags of a package that is published here, with their versions; null without one. */
+export const distTagsOf = async (q: Queries, here: PackageName): Promise<Record<string, string> | null> => {
   const state = await packageState(q, here)
-  if (state === undefined) throw packageUnknown(here.name)
+  if (state === undefined) return null
   return Object.fromEntries((await tagsOf(q, state.id)).map(({ tag, version }) => [tag, version]))
 }
 

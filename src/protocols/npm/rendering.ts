@@ -1,6 +1,6 @@
 import type { NpmPackagesTable, NpmVersionsTable } from '../../database/tables/npm.ts'
 import type { Form } from './documents.ts'
-import { hasOf, objectOf } from './fields.ts'
+import { type Fields, hasOf, objectOf } from './fields.ts'
 import { registryMark, tarballName } from './vocabulary.ts'
 
 /** What a version is in documents is made of these. */
@@ -51,11 +51,17 @@ export const versionText = (row: Rendered, form: Form): string => {
   return `${published.slice(0, -1)}${deprecated},"dist":${distText(row)}}`
 }
 
-const abbreviated = (manifest: string): string => {
-  const all = objectOf(JSON.parse(manifest))
+const abbreviated = (manifest: string): string => JSON.stringify(abbreviatedOf(objectOf(JSON.parse(manifest))))
+
+/** What the short form tells of a manifest. */
+export const abbreviatedOf = (all: Fields): Fields => {
   const told = abbreviatedFields.filter((field) => hasOf(all, field)).map((field) => [field, all[field]] as const)
-  return JSON.stringify(Object.fromEntries(told))
+  return Object.fromEntries(told)
 }
+
+/** Where clients find the tarball of a version, as JSON. */
+export const tarballAddressText = (name: string, version: string): string =>
+  addressText(`/${name}/-/${tarballName(name, version)}`)
 
 const distText = ({ name, version, sha1, sha512, files, unpacked_size, attestations }: Rendered): string => {
   const told = JSON.stringify({
@@ -64,7 +70,7 @@ const distText = ({ name, version, sha1, sha512, files, unpacked_size, attestati
     fileCount: files,
     unpackedSize: unpacked_size,
   })
-  const tarball = `"tarball":${addressText(`/${name}/-/${tarballName(name, version)}`)}`
+  const tarball = `"tarball":${tarballAddressText(name, version)}`
   const provenance =
     attestations === null
       ? ''
@@ -92,7 +98,7 @@ export const revisionText = ({ id, revision }: Pick<NpmPackagesTable, 'id' | 're
   `${revision}-${id.replaceAll('-', '')}`
 
 /** Fields of the newest version that are told of the package as well. */
-const lifted = ['license', 'homepage', 'keywords', 'repository', 'bugs', 'author', 'contributors'] as const
+export const lifted = ['license', 'homepage', 'keywords', 'repository', 'bugs', 'author', 'contributors'] as const
 
 /** The texts of the row of documents. */
 export const frameTexts = (

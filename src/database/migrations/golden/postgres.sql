@@ -591,6 +591,65 @@ alter table link_keys add constraint link_keys_pkey PRIMARY KEY (id);
 
 CREATE INDEX link_keys_by_end ON link_keys USING btree (ends_at);
 
+create table npm_cached_packages (
+  id text collate "C" not null,
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  url text collate "C" not null,
+  etag text collate "C",
+  sha256 text collate "C",
+  revision bigint not null,
+  fetched_at text collate "C" not null,
+  checked_at text collate "C" not null,
+  versions bigint not null,
+  left_out bigint not null,
+  tags text collate "C" not null,
+  bytes bigint not null,
+  failure text collate "C",
+  failed_at text collate "C"
+);
+
+alter table npm_cached_packages add constraint npm_cached_packages_pkey PRIMARY KEY (id);
+
+alter table npm_cached_packages add constraint npm_cached_packages_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE UNIQUE INDEX npm_cached_packages_by_name ON npm_cached_packages USING btree (repository, name);
+
+CREATE INDEX npm_cached_packages_by_use ON npm_cached_packages USING btree (repository, checked_at, bytes) WHERE (bytes > 0);
+
+create table npm_cached_pieces (
+  package_id text collate "C" not null,
+  part text collate "C" not null,
+  number bigint not null,
+  bytes bytea not null
+);
+
+alter table npm_cached_pieces add constraint npm_cached_pieces_key PRIMARY KEY (package_id, part, number);
+
+alter table npm_cached_pieces add constraint npm_cached_pieces_package_id_fkey FOREIGN KEY (package_id) REFERENCES npm_cached_packages(id);
+
+create table npm_cached_versions (
+  id text collate "C" not null,
+  package_id text collate "C" not null,
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  version text collate "C" not null,
+  sha256 text collate "C" not null,
+  size bigint not null,
+  sha1 text collate "C" not null,
+  sha512 text collate "C" not null,
+  fetched_at text collate "C" not null,
+  actor text collate "C" not null
+);
+
+alter table npm_cached_versions add constraint npm_cached_versions_package_id_fkey FOREIGN KEY (package_id) REFERENCES npm_cached_packages(id);
+
+alter table npm_cached_versions add constraint npm_cached_versions_pkey PRIMARY KEY (id);
+
+CREATE UNIQUE INDEX npm_cached_versions_by_version ON npm_cached_versions USING btree (repository, name, version);
+
+CREATE INDEX npm_cached_versions_of_package ON npm_cached_versions USING btree (package_id, version);
+
 create table npm_documents (
   package_id text collate "C" not null,
   head text collate "C" not null,
@@ -602,6 +661,18 @@ create table npm_documents (
 alter table npm_documents add constraint npm_documents_package_id_fkey FOREIGN KEY (package_id) REFERENCES npm_packages(id);
 
 alter table npm_documents add constraint npm_documents_pkey PRIMARY KEY (package_id);
+
+create table npm_fetches (
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  version text collate "C" not null,
+  holder text collate "C" not null,
+  leased_until text collate "C" not null
+);
+
+alter table npm_fetches add constraint npm_fetches_key PRIMARY KEY (repository, name, version);
+
+CREATE INDEX npm_fetches_by_end ON npm_fetches USING btree (leased_until);
 
 create table npm_packages (
   id text collate "C" not null,
@@ -664,6 +735,20 @@ create table npm_taken_versions (
 alter table npm_taken_versions add constraint npm_taken_versions_key PRIMARY KEY (repository, name, version);
 
 alter table npm_taken_versions add constraint npm_taken_versions_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+create table npm_upstreams (
+  repository text collate "C" not null,
+  revision bigint not null,
+  url text collate "C",
+  reserved text collate "C" not null,
+  fresh_seconds bigint not null,
+  saved_at text collate "C" not null,
+  actor text collate "C" not null
+);
+
+alter table npm_upstreams add constraint npm_upstreams_pkey PRIMARY KEY (repository);
+
+alter table npm_upstreams add constraint npm_upstreams_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
 create table npm_versions (
   id text collate "C" not null,

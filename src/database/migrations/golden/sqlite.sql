@@ -582,6 +582,69 @@ CREATE INDEX "link_keys_by_end" on "link_keys" (
   "ends_at"
 );
 
+CREATE TABLE "npm_cached_packages" (
+  "id" text primary key,
+  "repository" text not null references "repositories" ("id"),
+  "name" text not null,
+  "url" text not null,
+  "etag" text,
+  "sha256" text,
+  "revision" integer not null,
+  "fetched_at" text not null,
+  "checked_at" text not null,
+  "versions" integer not null,
+  "left_out" integer not null,
+  "tags" text not null,
+  "bytes" integer not null,
+  "failure" text,
+  "failed_at" text
+) strict;
+
+CREATE UNIQUE INDEX "npm_cached_packages_by_name" on "npm_cached_packages" (
+  "repository",
+  "name"
+);
+
+CREATE INDEX npm_cached_packages_by_use on npm_cached_packages (
+  repository,
+  checked_at,
+  bytes
+)
+  where bytes > 0;
+
+CREATE TABLE "npm_cached_pieces" (
+  "package_id" text not null references "npm_cached_packages" ("id"),
+  "part" text not null,
+  "number" integer not null,
+  "bytes" blob not null,
+  constraint "npm_cached_pieces_key" primary key ("package_id", "part", "number")
+) strict;
+
+CREATE TABLE "npm_cached_versions" (
+  "id" text primary key,
+  "package_id" text not null references "npm_cached_packages" ("id"),
+  "repository" text not null,
+  "name" text not null,
+  "version" text not null,
+  "sha256" text not null,
+  "size" integer not null,
+  "sha1" text not null,
+  "sha512" text not null,
+  "fetched_at" text not null,
+  "actor" text not null
+) strict;
+
+CREATE UNIQUE INDEX "npm_cached_versions_by_version" on "npm_cached_versions" (
+  "repository",
+  "name",
+  "version"
+);
+
+CREATE INDEX "npm_cached_versions_of_package" on "npm_cached_versions" (
+  "package_id",
+  "version"
+);
+
 CREATE TABLE "npm_documents" (
   "package_id" text primary key references "npm_packages" ("id"),
   "head" text not null,
@@ -589,6 +652,19 @@ CREATE TABLE "npm_documents" (
   "tail" text not null,
   "abbreviated_head" text not null
 ) strict;
+
+CREATE TABLE "npm_fetches" (
+  "repository" text not null,
+  "name" text not null,
+  "version" text not null,
+  "holder" text not null,
+  "leased_until" text not null,
+  constraint "npm_fetches_key" primary key ("repository", "name", "version")
+) strict;
+
+CREATE INDEX "npm_fetches_by_end" on "npm_fetches" (
+  "leased_until"
+);
 
 CREATE TABLE "npm_packages" (
   "id" text primary key,
@@ -644,6 +720,16 @@ CREATE TABLE "npm_taken_versions" (
   "version" text not null,
   "released_at" text not null,
   constraint "npm_taken_versions_key" primary key ("repository", "name", "version")
+) strict;
+
+CREATE TABLE "npm_upstreams" (
+  "repository" text primary key references "repositories" ("id"),
+  "revision" integer not null,
+  "url" text,
+  "reserved" text not null,
+  "fresh_seconds" integer not null,
+  "saved_at" text not null,
+  "actor" text not null
 ) strict;
 
 CREATE TABLE "npm_versions" (

@@ -126,7 +126,16 @@ export const forgetNpmPackagesIn = async (tx: Transaction, id: string): Promise<
   const packages = tx.selectFrom('npm_packages').select('id').where('repository', '=', id)
   for (const table of ['npm_tags', 'npm_documents', 'npm_versions', 'npm_pieces'] as const)
     await tx.deleteFrom(table).where('package_id', 'in', packages).execute()
-  await tx.deleteFrom('npm_packages').where('repository', '=', id).execute()
+  const cached = tx.selectFrom('npm_cached_packages').select('id').where('repository', '=', id)
+  await tx.deleteFrom('npm_cached_pieces').where('package_id', 'in', cached).execute()
+  for (const table of [
+    'npm_cached_versions',
+    'npm_cached_packages',
+    'npm_fetches',
+    'npm_upstreams',
+    'npm_packages',
+  ] as const)
+    await tx.deleteFrom(table).where('repository', '=', id).execute()
   await tx.deleteFrom('npm_taken_versions').where('repository', '=', id).execute()
 }
 

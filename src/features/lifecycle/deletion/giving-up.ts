@@ -36,8 +36,9 @@ export const giveUp = async (
       return giveUpArtifact(tx, id, now)
     case 'lfs-object':
       return giveUpLfsObject(tx, id)
-    // An upload of one that was cancelled: what is a blob of images goes at once, with its row.
+    // Of one that was cancelled: what is a blob of images, or was fetched from elsewhere, goes at once, with its row.
     case 'oci-blob':
+    case 'npm-cached':
       return
     case 'npm-version':
       return giveUpNpmVersion(tx, id, now)

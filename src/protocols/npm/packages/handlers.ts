@@ -2,18 +2,12 @@ import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Queries } from '../../../database/database.ts'
 import { pageWithActorNames, withActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
-import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import type { ChangingDeps } from '../changing.ts'
 import type { PackageName } from '../reading.ts'
 import { versionUnknown } from '../refusals.ts'
 import { restoreVersion } from '../unpublishing.ts'
-import { deletedVersionsOf, type KeepingDeps, openVersion, packagesOf, versionsOf } from './listing.ts'
+import { deletedVersionsOf, type KeepingDeps, openVersion, packagesOf, pageAsked, versionsOf } from './listing.ts'
 import * as operations from './operations.ts'
-
-const pageAsked = ({ after, limit = pageDefault }: { readonly after?: string; readonly limit?: number }) => ({
-  after,
-  limit,
-})
 
 const opened = async (q: Queries, here: PackageName, version: string) => {
   const [told] = await withActorNames(q, [await openVersion(q, here, version)])

@@ -1,6 +1,7 @@
 import { graceEndMs } from '../../../content/reclaim/grace.ts'
 import type { Database, Queries } from '../../../database/database.ts'
 import { timestamp } from '../../../kernel/clock.ts'
+import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
 import { type Fields, objectOf } from '../fields.ts'
@@ -14,6 +15,18 @@ export interface AskedPage {
   readonly after: string | undefined
   readonly limit: number
 }
+
+/** What a request asks of a page. */
+export const pageAsked = ({
+  after,
+  limit = pageDefault,
+}: {
+  readonly after?: string
+  readonly limit?: number
+}): AskedPage => ({
+  after,
+  limit,
+})
 
 /** Packages of a repository that have a part in their names, in the order of these. */
 export const packagesOf = async (

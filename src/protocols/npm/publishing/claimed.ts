@@ -114,7 +114,7 @@ interface Came {
 
 /** 400 where the tarball is not what was claimed: another length, other hashes, another package inside. */
 export const refuseOther = (claimed: Claimed, came: Came): void => {
-  const { name, version, integrity, shasum, bytes } = claimed
+  const { integrity, shasum, bytes } = claimed
   if (bytes !== null && bytes !== came.bytes)
     throw badPackage(`The tarball has ${came.bytes} bytes; the document says ${bytes}. Publish it again.`)
   if (shasum !== null && shasum.toLowerCase() !== came.sha1)
@@ -124,7 +124,14 @@ export const refuseOther = (claimed: Claimed, came: Came): void => {
     throw badPackage(
       `The tarball has the integrity sha512-${came.sha512}; the document says ${integrity}. Publish it again.`,
     )
-  const inner = came.unpacked.manifest
+  refuseOtherInside(claimed, came.unpacked)
+}
+
+/** 400 where a tarball has another package in it than it should. */
+export const refuseOtherInside = (
+  { name, version }: Pick<Claimed, 'name' | 'version'>,
+  { manifest: inner }: Unpacked,
+): void => {
   if (inner['name'] !== name)
     throw badPackage(
       `The package.json in the tarball says that it is ${JSON.stringify(inner['name'] ?? null)}, not ${name}.`,
@@ -151,20 +158,24 @@ const ownFields = new Set([
 
 const installScripts = ['preinstall', 'install', 'postinstall'] as const
 
+/** Whether installing it runs something of its own. */
+export const runsOnInstall = (manifest: Fields): boolean => {
+  const scripts = objectOf(manifest['scripts'])
+  return installScripts.some((script) => hasOf(scripts, script))
+}
+
 /** A manifest as it is kept: what was published, and who did it. */
 export const manifestText = (
   { name, version, manifest }: Claimed,
   { hasShrinkwrap }: Unpacked,
   publisher: string,
 ): string => {
-  const scripts = objectOf(manifest['scripts'])
-  const runs = installScripts.some((script) => hasOf(scripts, script))
   const kept = Object.entries(manifest).filter(([field]) => !ownFields.has(field))
   return JSON.stringify({
     name,
     version,
     ...Object.fromEntries(kept),
-    ...(runs ? { hasInstallScript: true } : {}),
+    ...(runsOnInstall(manifest) ? { hasInstallScript: true } : {}),
     _hasShrinkwrap: hasShrinkwrap,
     _id: `${name}@${version}`,
     _npmUser: { name: publisher, email: '' },

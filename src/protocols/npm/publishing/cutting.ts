@@ -47,12 +47,13 @@ export class Cutter {
   /** Bytes of a name that came in the pieces before. */
   #name: Buffer[] = []
   #nameBytes = 0
-  /** Those of a version. */
+  /** Those of a version, and how many they are. */
   #version: Buffer[] | null = null
+  #heldBytes = 0
 
   /** How much of a version is held. */
   get heldBytes(): number {
-    return this.#version?.reduce((sum, { byteLength }) => sum + byteLength, 0) ?? 0
+    return this.#heldBytes
   }
 
   /** Whether what came so far is whole. */
@@ -103,12 +104,16 @@ export class Cutter {
         this.#version.push(piece.subarray(from, at))
         yield { kind: 'version', version: this.#names[1] ?? '', text: Buffer.concat(this.#version) }
         this.#version = null
+        this.#heldBytes = 0
         from = at
       }
     }
     if (from === piece.byteLength) return
     if (this.#version === null) yield { kind: 'rest', bytes: piece.subarray(from) }
-    else this.#version.push(piece.subarray(from))
+    else {
+      this.#version.push(piece.subarray(from))
+      this.#heldBytes += piece.byteLength - from
+    }
   }
 
   /** The value that begins is that of a version: it has two names, and the first is `versions`. */

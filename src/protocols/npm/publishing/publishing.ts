@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { IncomingBody } from '../../../contract/handler.ts'
 import type { Queries } from '../../../database/database.ts'
 import type { TransferDeps } from '../../../features/transfers/uploads/uploads.ts'
@@ -13,7 +12,7 @@ import { attestationsOf } from './attestations.ts'
 import { createBase64 } from './base64.ts'
 import { type Claimed, claimedOf, manifestText, plainText, refuseName, refuseOther, versionOf } from './claimed.ts'
 import { type Attachment, type IncomingDocument, readDocument } from './document.ts'
-import { lookIntoTarball, type TarballLook, type Unpacked } from './tarball.ts'
+import { type TarballFound, TarballReading } from './reading-tarball.ts'
 
 /** Who publishes where. */
 export interface Publisher extends PackageName {
@@ -76,7 +75,7 @@ const receive = async (deps: TransferDeps, publisher: Publisher, sent: Sent): Pr
   let claimed: Claimed | null = null
   const check = async (bytes: number): Promise<Claimed> => {
     claimed ??= claimedOf(sent.document, name, sent.name)
-    refuseOther(claimed, { bytes, sha1: sent.sha1, sha512: sent.sha512, unpacked: sent.unpacked })
+    refuseOther(claimed, { bytes, ...sent.found })
     return claimed
   }
   const file = { name: sent.name.slice(0, 255), kind: 'npm-version', declaredBytes: null, digest: null } as const
@@ -91,6 +90,7 @@ const receive = async (deps: TransferDeps, publisher: Publisher, sent: Sent): Pr
       },
       commit: async (tx, row, content, now) => {
         const version = await check(content.bytes)
+        const { sha1, sha512, unpacked } = sent.found
         const change: Change = { actor: owner, now }
         const packageId = await packageNamed(tx, publisher, called, change)
         await addVersion(
@@ -101,9 +101,9 @@ const receive = async (deps: TransferDeps, publisher: Publisher, sent: Sent): Pr
             id: row.id,
             version: version.version,
             tags: version.tags,
-            ...{ sha256: content.digest, size: content.bytes, sha1: sent.sha1, sha512: sent.sha512 },
-            ...{ files: sent.unpacked.files, unpacked_size: sent.unpacked.bytes },
-            manifest: manifestText(version, sent.unpacked, called),
+            ...{ sha256: content.digest, size: content.bytes, sha1, sha512 },
+            ...{ files: unpacked.files, unpacked_size: unpacked.bytes },
+            manifest: manifestText(version, unpacked, called),
             readme: version.readme === null ? null : plainText(version.readme),
             attestations: sent.attestations(version),
             deprecated: null,
@@ -139,10 +139,7 @@ class Sent {
   readonly name: string
   readonly #attachment: Attachment
   readonly #others: Map<string, Buffer>
-  readonly #look: TarballLook = lookIntoTarball()
-  readonly #sha1 = createHash('sha1')
-  readonly #sha512 = createHash('sha512')
-  #found: { readonly sha1: string; readonly sha512: string; readonly unpacked: Unpacked } | null = null
+  readonly #reading = new TarballReading()
 
   constructor(document: IncomingDocument, attachment: Attachment, others: Map<string, Buffer>) {
     this.document = document
@@ -156,51 +153,33 @@ class Sent {
     const base64 = createBase64()
     for await (const text of this.#attachment.data) {
       const bytes = base64.push(text)
-      await this.#take(bytes)
+      await this.#reading.take(bytes)
       if (bytes.byteLength > 0) yield bytes
     }
     const last = base64.end()
-    await this.#take(last)
+    await this.#reading.take(last)
     if (last.byteLength > 0) yield last
-    const unpacked = await this.#look.end()
+    await this.#reading.end()
     for (let next = await this.document.next(); next !== null; next = await this.document.next()) {
       if (!isAttestation(next.name)) throw badPackage('A document publishes one tarball; this one has more.')
       this.#others.set(next.name, await textOf(next))
     }
     if (this.#others.size > 1) throw badPackage('A document has at most one attestation.')
-    this.#found = { sha1: this.#sha1.digest('hex'), sha512: this.#sha512.digest('base64'), unpacked }
   }
 
-  async #take(bytes: Buffer): Promise<void> {
-    if (bytes.byteLength === 0) return
-    this.#sha1.update(bytes)
-    this.#sha512.update(bytes)
-    await this.#look.write(bytes)
-  }
-
-  get #all() {
-    if (this.#found === null) throw new Error('a tarball was looked at before it was read to its end')
-    return this.#found
-  }
-  get sha1(): string {
-    return this.#all.sha1
-  }
-  get sha512(): string {
-    return this.#all.sha512
-  }
-  get unpacked(): Unpacked {
-    return this.#all.unpacked
+  get found(): TarballFound {
+    return this.#reading.found
   }
 
   /** As JSON; null where none came. */
   attestations({ name, version }: Claimed): string | null {
     const [bundle] = this.#others.values()
     if (bundle === undefined) return null
-    const sha512 = Buffer.from(this.sha512, 'base64').toString('hex')
+    const sha512 = Buffer.from(this.found.sha512, 'base64').toString('hex')
     return attestationsOf(bundle, { name, version, sha512 })
   }
 
   drop(): void {
-    this.#look.drop()
+    this.#reading.drop()
   }
 }

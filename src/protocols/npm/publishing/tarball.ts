@@ -64,7 +64,12 @@ export const lookIntoTarball = (): TarballLook => {
       if (failed !== null) throw failed
       // The piece is the reader's again when this resolves, and zlib takes it later.
       if (gunzip.write(Buffer.from(piece))) return
-      const refusal = await Promise.race([once(gunzip, 'drain').then(() => null), over])
+      // What is wrong with it is told by the end of all ways, and not by the first stream that fails.
+      const drained = once(gunzip, 'drain').then(
+        () => null,
+        () => over,
+      )
+      const refusal = await Promise.race([drained, over])
       if (refusal !== null) throw refusal
     },
     async end() {
@@ -87,7 +92,7 @@ const refusalAmong = (ways: readonly PromiseSettledResult<void>[]): Failure | nu
   if (refusal instanceof Failure) return refusal
   const [cause] = errors
   const what = cause instanceof Error ? cause.message : 'it cannot be read'
-  return badPackage(`The attachment is no gzipped tar archive (${what}). Pack it with npm pack.`, { cause })
+  return badPackage(`The tarball is no gzipped tar archive (${what}). Pack it with npm pack.`, { cause })
 }
 
 /** The entries of the archive, one after another. */

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import type { NpmCachedPackagesTable } from '../../../database/tables/npm-upstreams.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { createGate, type Pass } from '../../../kernel/gate.ts'
+import {
+  npmUpstreamDocumentsAtOnce,
+  npmUpstreamLookAgainMs,
+  npmUpstreamTarballsAtOnce,
+  npmUpstreamWaitingMax,
+} from '../../../kernel/limits/npm-upstream.ts'
+import { second } from '../../../kernel/units.ts'
+import type { PackageName } from '../reading.ts'
+import { findCachedFile, installationIdentity, isOwnName } from './cached.queries.ts'
+import { type CachedDocumentsDeps, createCachedDocuments, type Question } from './cached-documents.ts'
+import { type CachedFile, type CachedTarballsDeps, createCachedTarballs, distOfVersion } from './cached-tarballs.ts'
+import { isAskableName, isReserved } from './names.ts'
+import { upstreamOf } from './setting.ts'
+import { toldTrouble, UpstreamTrouble } from './trouble.ts'
+
+/** Who asks for something that is not the repository's own. */
+export interface Asker {
+  readonly actor: string
+  /** The header Via of the request: who asked those who ask. */
+  readonly via: string | undefined
+}
+
+/**
+ * What repositories have by looking through to another registry, for names that are not their own. Null from all of
+ * them where there is no upstream, where the name is not one to ask for, and where the upstream has none.
+ *
+ * They throw 424 `upstream_unusable` and 503 `upstream_unavailable` where it cannot be had, in words for people.
+ */
+export interface Upstream extends AsyncDisposable {
+  /** What is known of a package. */
+  packageOf(here: PackageName, asker: Asker): Promise<NpmCachedPackagesTable | null>
+  /** The tarball of a version, fetched where it is not here. */
+  fileOf(here: PackageName, version: string, asker: Asker): Promise<CachedFile | null>
+}
+
+export type UpstreamDeps = Omit<CachedDocumentsDeps & CachedTarballsDeps, 'documentGate' | 'tarballGate'> & {
+  /** Whether this process may fetch anything: one that only reads may not. */
+  readonly fetches: boolean
+}
+
+const gateFor = (atOnce: number): Pass =>
+  createGate(atOnce, {
+    waitingMax: npmUpstreamWaitingMax,
+    full: () => new Failure('busy', 'Too much is being fetched from upstream registries at this moment. Try again.'),
+  })
+
+export const createUpstream = (given: UpstreamDeps): Upstream => {
+  const deps = {
+    ...given,
+    documentGate: gateFor(npmUpstreamDocumentsAtOnce),
+    tarballGate: gateFor(npmUpstreamTarballsAtOnce),
+  }
+  const q = deps.database.reader
+  const documents = createCachedDocuments(deps)
+  const tarballs = createCachedTarballs(deps)
+  let identity: Promise<string> | undefined
+
+  /** Null where nothing may come from outside under this name. */
+  const questionOf = async (here: PackageName, asker: Asker): Promise<Question | null> => {
+    const setting = await upstreamOf(q, here.repository)
+    if (setting === null || !isAskableName(here.name) || isReserved(setting.reserved, here.name)) return null
+    for (const name of new Set([here.name, here.name.toLowerCase()]))
+      if (await isOwnName(q, { ...here, name })) return null
+    identity ??= installationIdentity(q)
+    const own = tokenOf(await identity, here.repository)
+    const before = asker.via ?? ''
+    const asksItself = before.includes(own) || before.length > viaCharactersMax
+    const via = before === '' ? `1.1 ${own}` : `${before}, 1.1 ${own}`
+    return { here, setting, via, mayAsk: deps.fetches && !asksItself }
+  }
+
+  const current = (question: Question, freshMs: number): Promise<NpmCachedPackagesTable | null> =>
+    told(`The package ${JSON.stringify(question.here.name)}`, () => documents.current(question, freshMs))
+
+  const refuseReader = (question: Question, what: string): void => {
+    if (deps.fetches || question.mayAsk) return
+    throw new Failure(
+      'upstream_unusable',
+      `${what} is not here, and this gateway only reads: it fetches nothing from upstream registries. Ask one that takes changes.`,
+    )
+  }
+
+  return {
+    async packageOf(here, asker) {
+      const question = await questionOf(here, asker)
+      if (question === null) return null
+      const found = await current(question, question.setting.freshSeconds * second)
+      if (found === null) refuseReader(question, `The package ${JSON.stringify(here.name)}`)
+      return found
+    },
+    async fileOf(here, version, asker) {
+      const question = await questionOf(here, asker)
+      if (question === null) return null
+      const kept = await findCachedFile(q, here, version)
+      if (kept !== undefined) {
+        deps.meter.count('tarball', 'hit')
+        return kept
+      }
+      const what = `${here.name}@${version}`
+      refuseReader(question, what)
+      if (!question.mayAsk) return null
+      const dist = await distWanted(question, version)
+      if (dist === null) return null
+      return await told(what, () => tarballs.fetched({ question, version, dist, actor: asker.actor }))
+    },
+    async [Symbol.asyncDispose]() {
+      await documents[Symbol.asyncDispose]()
+      await tarballs[Symbol.asyncDispose]()
+    },
+  }
+
+  /** What the upstream says of a version; asked anew where it may have come since. */
+  async function distWanted(question: Question, version: string) {
+    const freshMs = question.setting.freshSeconds * second
+    for (const notOlderMs of [freshMs, Math.min(freshMs, npmUpstreamLookAgainMs)]) {
+      const found = await current(question, notOlderMs)
+      const dist = found === null ? null : await distOfVersion(q, found, version)
+      if (dist !== null) return dist
+    }
+    return null
+  }
+}
+
+const viaCharactersMax = 1_000
+
+/** By which a repository is known among those that look through to each other. It tells nothing else. */
+const tokenOf = (identity: string, repository: string): string =>
+  `svc-${createHash('sha256').update(`${identity} ${repository}`).digest('hex').slice(0, 24)}`
+
+/** Has people told what is wrong with an upstream. */
+const told = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof UpstreamTrouble ? toldTrouble(what, error) : error
+  }
+}
