@@ -1,6 +1,7 @@
-import { rmSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { buildSync } from 'esbuild'
+import { buildConsole } from './build-console.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -37,5 +38,14 @@ export const buildProgram = (folder: string, others: readonly string[] = []): st
   return outdir
 }
 
+/** Both as they are published: the program, and the console beside it. */
+export const buildAll = async (folder: string, others: readonly string[] = []): Promise<string> => {
+  const console = await buildConsole()
+  const outdir = buildProgram(folder, others)
+  if (console !== null && console !== join(folder, 'console'))
+    cpSync(console, join(folder, 'console'), { recursive: true })
+  return outdir
+}
+
 // `npm run build`, or `npm run build -- <folder>`.
-if (import.meta.main) buildProgram(resolve(process.argv[2] ?? join(root, 'dist')))
+if (import.meta.main) await buildAll(resolve(process.argv[2] ?? join(root, 'dist')))

@@ -21,6 +21,7 @@ const packages: Readonly<Record<string, string>> = {
   caddy: 'caddy',
   promtool: 'prometheus',
   buildah: 'buildah',
+  chromium: 'chromium',
   ctr: 'containerd',
   podman: 'podman',
   skopeo: 'skopeo',

@@ -9,7 +9,7 @@ import { once } from 'node:events'
 import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, constants, tmpdir } from 'node:os'
 import { join, normalize } from 'node:path'
-import { buildProgram } from '../scripts/build.ts'
+import { buildAll } from '../scripts/build.ts'
 import { runSteps } from '../scripts/check/steps.ts'
 import { installTestPackages } from '../scripts/test-packages.ts'
 import { startObjectStore } from './harness/object-store.ts'
@@ -52,9 +52,11 @@ const filesUnder = (path: string): string[] => {
 /** Every test file, once: what belongs to no later phase is a unit test, so that none is forgotten. */
 const phases = (): Phase[] => {
   if (wanted.length > 0) return [{ name: 'chosen tests', files: wanted.flatMap(filesUnder) }]
-  const all = globSync('{src,scripts,test,bench}/**/*.test.ts').map(normalize).sort()
+  const all = globSync('{src,scripts,test,bench,console}/**/*.test.ts', { exclude: ['**/node_modules/**'] })
+    .map(normalize)
+    .sort()
   const under = (name: string): string[] => all.filter((file) => file.startsWith(join('test', name, '/')))
-  const later = ['integration', 'wire', 'faults'].map((name) => ({ name, files: under(name) }))
+  const later = ['integration', 'wire', 'console', 'faults'].map((name) => ({ name, files: under(name) }))
   // The check runs what is under tidy.
   const elsewhere = new Set([...under('tidy'), ...later.flatMap((phase) => phase.files)])
   const units = all.filter((file) => !elsewhere.has(file))
@@ -67,7 +69,7 @@ const staged = 'test/{faults,harness}/{backup,moving,svc}-{on,that}-*.ts'
 /** The program as it is published, and those on a stage: where they lie. */
 const build = async (): Promise<string> => {
   copyFileSync('package.json', join(scratch, 'package.json'))
-  return buildProgram(join(scratch, 'dist'), globSync(staged))
+  return buildAll(join(scratch, 'dist'), globSync(staged))
 }
 
 /**

@@ -24,6 +24,7 @@ import { policies } from '../features/lifecycle/policies/slice.ts'
 import { promotion } from '../features/lifecycle/promotion/slice.ts'
 import { space } from '../features/lifecycle/space/slice.ts'
 import { backups } from '../features/operating/backups/slice.ts'
+import { consolePages } from '../features/operating/console/slice.ts'
 import { discovery } from '../features/operating/discovery/slice.ts'
 import { frontPage } from '../features/operating/front-page/slice.ts'
 import { health } from '../features/operating/health/slice.ts'
@@ -51,6 +52,7 @@ export const resources = [
   [health],
   [discovery],
   [frontPage],
+  [consolePages],
   [access],
   [accounts],
   [tokens],

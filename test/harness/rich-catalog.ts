@@ -168,6 +168,8 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
     getAuthOptions: [{ path: '/api/v1/auth/options' }],
     getFrontPage: [{ path: '/' }],
     getIcon: [{ path: '/favicon.ico' }],
+    getConsole: [{ path: '/console/' }],
+    findConsole: [{ path: '/console' }],
     getMe: [writer.token, reader.token, owner, token, keeper].map((credential) => ({
       path: '/api/v1/auth/me',
       credential,

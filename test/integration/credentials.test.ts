@@ -20,7 +20,7 @@ after(closeConnections)
 /** Who may call what, in the groups of the specification. An operation that stands in no group fails the test. */
 const groups = {
   anyone:
-    'getLiveness getHealthStatus login register getAuthOptions getFrontPage getIcon pingNpmRegistry putNpmUser beginNpmSignIn getNpmSignInPage confirmNpmSignIn collectNpmSignIn',
+    'getLiveness getHealthStatus login register getAuthOptions getFrontPage getIcon getConsole findConsole pingNpmRegistry putNpmUser beginNpmSignIn getNpmSignInPage confirmNpmSignIn collectNpmSignIn',
   credential:
     'getReadiness getMetrics getCapabilities getOpenApi listOperations getPermissions getMe logout listRepositories listServiceAccounts searchEverywhere listOwnUploads listOwnJobs getRegistryVersion getRegistryToken listImages getNpmWhoami endNpmToken getNpmProfile listNpmTokens createNpmToken revokeNpmToken',
   session: 'changePassword createToken listTokens revokeToken',

@@ -153,6 +153,8 @@ export const endpointsOfOurs: readonly string[] = [
   'DELETE /api/v1/access-groups/{id}/grants/{repository}',
   'GET /',
   'GET /favicon.ico',
+  'GET /console',
+  'GET /console/{path*}',
   'GET /api/v1/access/explain',
   'GET /health/overview',
   'GET /api/v1/access/who',

@@ -27,6 +27,8 @@ export const open = [
   'getAuthOptions',
   'getFrontPage',
   'getIcon',
+  'getConsole',
+  'findConsole',
   'pingNpmRegistry',
   'putNpmUser',
   'beginNpmSignIn',

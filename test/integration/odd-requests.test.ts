@@ -92,7 +92,7 @@ forEachEngine((engine) => {
 
   it('answers 404 to a path that no operation has, whatever the method', async () => {
     for (const method of METHODS.filter((name) => !['CONNECT', 'HEAD'].includes(name)))
-      for (const path of ['/api', '/api/v1', '/api/v1/nothing', '/health/live/', '/console', '//health/live'])
+      for (const path of ['/api', '/api/v1', '/api/v1/nothing', '/health/live/', '/consoles', '//health/live'])
         refused(
           await site.service.ask({ method, path, credential: site.owner.token }),
           404,

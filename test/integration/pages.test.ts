@@ -47,7 +47,13 @@ forEachEngine((engine) => {
       isGuardedPage(told)
       for (const text of ['It runs', service.url, 'svc login', 'curl', '-T -', 'docker push', 'docs/'])
         assert.ok(told.text.includes(text), text)
-      assert.deepEqual(linksIn(told), ['/favicon.ico', '/health/status', '/api/v1/openapi.json', '/api/v1/operations'])
+      assert.deepEqual(linksIn(told), [
+        '/favicon.ico',
+        '/console/',
+        '/health/status',
+        '/api/v1/openapi.json',
+        '/api/v1/operations',
+      ])
       for (const link of linksIn(told)) assert.equal((await get(link, {}, owner.token)).status, 200, link)
     })
 

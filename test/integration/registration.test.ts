@@ -30,7 +30,7 @@ forEachEngine((engine) => {
   describe('the first account', () => {
     it('cannot register itself', async () => {
       const options = await service.ask({ path: '/api/v1/auth/options' })
-      assert.deepEqual(options.json, { selfRegistration: false })
+      assert.deepEqual(options.json, { selfRegistration: false, setupRequired: true })
       const told = await service.ask({ path: '/api/v1/auth/register', json: { name: 'first', password } })
       assert.equal(told.status, 403)
       assert.equal(told.json.code, 'registration_disabled')
@@ -47,6 +47,7 @@ forEachEngine((engine) => {
       const me = await service.ask({ path: '/api/v1/auth/me', credential: token })
       assert.deepEqual(me.json, {
         id: owner.id,
+        name: owner.name,
         administrator: true,
         credential: 'session',
         grants: [{ repository: 'releases', permissions: ['read', 'write'] }],
@@ -64,7 +65,8 @@ forEachEngine((engine) => {
       for (const { json } of told.filter((each) => each.json.id !== owner.id)) {
         const other = (await signIn(service, json.name)).json
         const view = await service.ask({ path: '/api/v1/auth/me', credential: other.token })
-        assert.deepEqual(view.json, { id: json.id, administrator: false, credential: 'session', grants: [] })
+        const { id, name } = json
+        assert.deepEqual(view.json, { id, name, administrator: false, credential: 'session', grants: [] })
       }
     })
   })
@@ -76,14 +78,17 @@ forEachEngine((engine) => {
       service.ask({ path: '/api/v1/auth/register', json: { name, password: secret } })
 
     it('makes a plain account that sees nothing, and signs it in', async () => {
-      assert.deepEqual((await service.ask({ path: '/api/v1/auth/options' })).json, { selfRegistration: true })
+      assert.deepEqual((await service.ask({ path: '/api/v1/auth/options' })).json, {
+        selfRegistration: true,
+        setupRequired: false,
+      })
       const told = await register('newcomer')
       assert.equal(told.status, 201)
       assert.deepEqual(Object.keys(told.json).sort(), ['account', 'expiresAt', 'token'])
       const { id, ...account } = told.json.account
       assert.deepEqual(account, { name: 'newcomer', administrator: false, enabled: true })
       const me = await service.ask({ path: '/api/v1/auth/me', credential: told.json.token })
-      assert.deepEqual(me.json, { id, administrator: false, credential: 'session', grants: [] })
+      assert.deepEqual(me.json, { id, name: 'newcomer', administrator: false, credential: 'session', grants: [] })
       const seen = await service.ask({ path: '/api/v1/repositories', credential: told.json.token })
       assert.deepEqual(seen.json, { items: [], next: null })
       const row = (await securityAudit(service)).at(-1)
@@ -136,7 +141,10 @@ forEachEngine((engine) => {
 
     it('is off unless the setting says otherwise', async () => {
       await service.restart({ SVC_ALLOW_REGISTRATION: 'false' })
-      assert.deepEqual((await service.ask({ path: '/api/v1/auth/options' })).json, { selfRegistration: false })
+      assert.deepEqual((await service.ask({ path: '/api/v1/auth/options' })).json, {
+        selfRegistration: false,
+        setupRequired: false,
+      })
       const told = await register('hopeful')
       assert.equal(told.status, 403)
       assert.equal(told.json.code, 'registration_disabled')

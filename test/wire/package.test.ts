@@ -28,7 +28,14 @@ describe('the published package', () => {
   after(() => rm(folder, { recursive: true, force: true }))
 
   test('holds the program and the papers, and neither tests nor sources', () => {
-    for (const file of ['dist/main/svc.js', 'package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) {
+    for (const file of [
+      'dist/main/svc.js',
+      'dist/console/index.html',
+      'package.json',
+      'README.md',
+      'LICENSE',
+      'CHANGELOG.md',
+    ]) {
       assert.ok(files.includes(file), `${file} is missing`)
     }
     assert.deepEqual(

@@ -85,6 +85,9 @@ export const problemValuesMax = 2_000
 /** Seconds that a browser keeps the icon of our pages: a day, since it changes with releases if ever. */
 export const iconSeconds = 86_400
 
+/** Seconds that a browser keeps a file of the console whose name bears a digest of its content: a year. */
+export const consoleFileSeconds = 31_536_000
+
 /** Characters of a path that are logged; the longest names of our own fit. */
 export const loggedPathCharactersMax = 1_024
 /**

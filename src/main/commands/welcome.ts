@@ -36,5 +36,7 @@ export const welcome = async (settings: Settings, running: Running, writable: bo
     '',
     `  curl -fsS ${auth} ${file}`,
     '',
+    `In a browser: ${running.address}/console/ asks for the same key, a name and a password.`,
+    '',
   ].join('\n')
 }

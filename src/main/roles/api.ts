@@ -40,13 +40,15 @@ const warnOnceOfProxy = (log: Engines['log']): ((peer: string) => void) => {
   }
 }
 
+const consoleMissing = '/console/ was not built: in a checkout, npm run build:console builds it'
+
 /** Serves HTTP: everything as `api`, GET and HEAD as `reader`. Resolves once it listens. */
 export const startGateway = async (
   engines: Engines,
   keys: readonly FileKey[],
   role: 'api' | 'reader',
 ): Promise<Gateway> => {
-  const { database, clock, settings, report, more = [] } = engines
+  const { database, clock, settings, report, log, more = [] } = engines
   const readOnly = role === 'reader'
   let draining = false
   const fileKeys = { findFileKey: fileKeyFinder(keys), findNamedFileKey: namedFileKeyFinder(keys) }
@@ -65,6 +67,8 @@ export const startGateway = async (
   metrics.show(accessLog.measures)
   const operations = catalogue(more)
   const isDraining = (): boolean => draining
+  const needs = handlerNeeds({ engines, access, keys, role, operations, metrics, downloads, watch, isDraining })
+  if (needs.consoleFiles === null) log.warn(consoleMissing)
   const needs = handlerNeeds({
     engines,
     access,

@@ -15,6 +15,7 @@ import type { RepositoryAction } from '../../kernel/actions.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { grantsMax } from '../../kernel/limits/identity.ts'
 import { openBackupRoom } from '../backup-vault.ts'
+import { openConsoleFiles } from '../console-files.ts'
 import type { Downloads } from '../downloads.ts'
 import type { Engines } from '../engines.ts'
 import type { NpmUpstream } from '../npm-upstream/open.ts'
@@ -83,6 +84,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     archiveGate: createArchiveGate(),
     keptKinds: [...keptOfSlices, ...(engines.more ?? []).flatMap(({ kept }) => kept)],
     watch,
+    consoleFiles: openConsoleFiles(),
     npmUpstream: npmUpstream.upstream,
   }
 }

@@ -211,6 +211,14 @@ export const anyAccount = async (q: Queries): Promise<boolean> => (await listAcc
 export const registrationOpen = async (deps: AccountDeps): Promise<boolean> =>
   deps.allowRegistration && (await anyAccount(deps.database.reader))
 
+/** How one may sign in here; `setupRequired` while there is no account at all, which the recovery key is for. */
+export const authOptions = async (
+  deps: AccountDeps,
+): Promise<{ selfRegistration: boolean; setupRequired: boolean }> => ({
+  selfRegistration: await registrationOpen(deps),
+  setupRequired: !(await anyAccount(deps.database.reader)),
+})
+
 /** Creates a plain account without any access and signs it in. Each registration counts against its address. */
 export const register = async (
   deps: AccountDeps,

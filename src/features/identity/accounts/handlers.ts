@@ -1,15 +1,17 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import type { Queries } from '../../../database/database.ts'
 import { actorFrom } from '../../../journal/actor.ts'
+import { namesOf } from '../../../journal/names.ts'
 import { type Access, actionsOf, lookingOnly, type RepositoryAction } from '../../../kernel/actions.ts'
-import type { Caller } from '../../../kernel/caller.ts'
+import { actorOf, type Caller } from '../../../kernel/caller.ts'
 import {
   type AccountDeps,
   allAccounts,
+  authOptions,
   changeAccount,
   changeOwnPassword,
   createAccount,
   register,
-  registrationOpen,
   signIn,
   signOut,
 } from './accounts.ts'
@@ -29,6 +31,10 @@ const permissions = (actions: ReadonlySet<RepositoryAction>): Access[] => {
   return [...(reads ? ['read' as const] : []), ...(writes ? ['write' as const] : [])]
 }
 
+/** What people call whoever calls. */
+const callerName = async (q: Queries, caller: Caller): Promise<string> =>
+  (await namesOf(q, [actorOf(caller)]))(actorOf(caller)) ?? caller.id
+
 export const accountHandlers = (deps: AccountHandlerDeps): BoundOperation[] => [
   handle(operations.login, async ({ body, request }) => ({
     status: 200,
@@ -40,7 +46,7 @@ export const accountHandlers = (deps: AccountHandlerDeps): BoundOperation[] => [
   })),
   handle(operations.getAuthOptions, async () => ({
     status: 200,
-    json: { selfRegistration: await registrationOpen(deps) },
+    json: await authOptions(deps),
   })),
   handle(operations.logout, async ({ caller, request }) => {
     if (caller.kind === 'account' && caller.credential === 'session') await signOut(deps, caller, request.clientAddress)
@@ -57,6 +63,7 @@ export const accountHandlers = (deps: AccountHandlerDeps): BoundOperation[] => [
     status: 200,
     json: {
       id: caller.id,
+      name: await callerName(deps.database.reader, caller),
       administrator: caller.administrator,
       credential: caller.credential,
       ...(caller.credential === 'personal-token' ? { tokenScope: caller.scope } : {}),

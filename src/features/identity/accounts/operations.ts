@@ -61,7 +61,9 @@ export const getAuthOptions = defineOperation({
   visibility: 'public',
   access: { kind: 'anyone', reason: 'a sign-in page has no credential yet' },
   retry: 'read',
-  responses: { 200: answers('The options', fields({ selfRegistration: Type.Boolean() })) },
+  responses: {
+    200: answers('The options', fields({ selfRegistration: Type.Boolean(), setupRequired: Type.Boolean() })),
+  },
 })
 
 export const logout = defineOperation({
@@ -105,6 +107,7 @@ export const getMe = defineOperation({
       'The caller',
       fields({
         id: Type.String(),
+        name: Type.String(),
         administrator: Type.Boolean(),
         credential: oneOf(['session', 'personal-token', 'service-key', 'file-key'] as const),
         tokenScope: Type.Optional(oneOf(['read', 'read-write'] as const)),

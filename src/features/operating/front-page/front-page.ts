@@ -13,10 +13,11 @@ export const sentence = (baseUrl: string): string =>
   `This is an artifact repository: it keeps the files that a team ships, under paths, with every revision. It runs, and is reached at ${baseUrl}.`
 
 /** The same for everybody: nothing in it depends on what is stored or on who asks. */
-export const sections = (baseUrl: string): readonly Section[] => {
+export const sections = (baseUrl: string, hasConsole: boolean): readonly Section[] => {
   const file = '"$SVC_URL/api/v1/repositories/releases/raw/hello/world.txt"'
   const token = '-H "Authorization: Bearer $SVC_TOKEN"'
   return [
+    ...(hasConsole ? [consoleSection] : []),
     {
       title: 'Sign in',
       says: 'In a checkout of svc, after npm ci: with the name and the password that an administrator gave you.',
@@ -51,6 +52,12 @@ export const sections = (baseUrl: string): readonly Section[] => {
       type: ['svc user add owner --generate', 'svc status'],
     },
   ]
+}
+
+const consoleSection: Section = {
+  title: 'In a browser',
+  says: 'The console shows what is stored, takes files, and says how each client is set up.',
+  see: [['/console/', 'sign in there']],
 }
 
 /** Clients of images know a host and no path: below one, nothing is promised to them. */

@@ -6,9 +6,9 @@ import { asMarkup, asText, sections, sentence } from './front-page.ts'
 import { icon } from './icon.ts'
 import * as operations from './operations.ts'
 
-export const frontPageHandlers = (): BoundOperation[] => [
+export const frontPageHandlers = ({ consoleFiles }: { readonly consoleFiles: unknown }): BoundOperation[] => [
   handle(operations.getFrontPage, async ({ headers, request: { baseUrl } }) => {
-    const told = sections(baseUrl)
+    const told = sections(baseUrl, consoleFiles !== null)
     if (wantsHtml(headers.accept))
       return { status: 200, ...page({ title: 'svc', baseUrl, body: asMarkup(sentence(baseUrl), told, baseUrl) }) }
     const plain = { 'content-type': 'text/plain; charset=utf-8', vary: 'Origin, Accept' }

@@ -1,0 +1,212 @@
+import { SegmentedControl, TextInput } from '@mantine/core'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useChange, usePages } from '../contract/asking.ts'
+import { Icon } from '../look/icons.tsx'
+import { Act } from '../parts/act.tsx'
+import { Listed } from '../parts/listed.tsx'
+import { Page } from '../parts/page.tsx'
+import { Empty, Forbidden } from '../parts/states.tsx'
+import { tell, tellProblem } from '../parts/toasts.tsx'
+import { ByteMark, Moment, Size, Tag } from '../parts/values.tsx'
+import { useMay } from '../session/holders.ts'
+import { t } from '../words/words.ts'
+import { querySaid } from './search-words.ts'
+
+/** Every published file of a repository, newest first, or what was deleted and can be brought back. */
+export const Artifacts = () => {
+  const { repository } = useParams({ from: '/r/$repository/artifacts' })
+  const { q = '', order, view } = useSearch({ from: '/r/$repository/artifacts' })
+  const navigate = useNavigate({ from: '/r/$repository/artifacts' })
+  const allowed = useMay()('listArtifacts', repository)
+  const [text, setText] = useState(q)
+  if (!allowed.may)
+    return (
+      <Page title={t('tab.artifacts')}>
+        <Forbidden missing={allowed} />
+      </Page>
+    )
+  return (
+    <Page title={t('tab.artifacts')} lead={t('artifacts.lead')}>
+      <div className="filters">
+        {view === 'deleted' ? null : (
+          <form
+            className="grow"
+            onSubmit={(event) => {
+              event.preventDefault()
+              void navigate({ search: (before) => ({ ...before, q: text.trim() }) })
+            }}
+          >
+            <TextInput
+              aria-label={t('artifacts.filter')}
+              placeholder={t('artifacts.filter')}
+              leftSection={<Icon name="search" />}
+              value={text}
+              onChange={(event) => setText(event.currentTarget.value)}
+            />
+          </form>
+        )}
+        <SegmentedControl
+          aria-label={t('list.order')}
+          value={order === 'asc' ? 'asc' : 'desc'}
+          onChange={(next) => void navigate({ search: (before) => ({ ...before, order: next }) })}
+          data={[
+            { value: 'desc', label: t('list.newest') },
+            { value: 'asc', label: t('list.oldest') },
+          ]}
+        />
+        <SegmentedControl
+          aria-label={t('files.view')}
+          value={view === 'deleted' ? 'deleted' : 'there'}
+          onChange={(next) =>
+            void navigate({ search: (before) => ({ ...before, view: next === 'deleted' ? 'deleted' : '' }) })
+          }
+          data={[
+            { value: 'there', label: t('artifacts.there') },
+            { value: 'deleted', label: t('artifacts.deleted') },
+          ]}
+        />
+      </div>
+      {view === 'deleted' ? (
+        <Deleted repository={repository} order={order === 'asc' ? 'asc' : 'desc'} />
+      ) : (
+        <Published repository={repository} q={q} order={order === 'asc' ? 'asc' : 'desc'} />
+      )}
+    </Page>
+  )
+}
+
+interface Asked {
+  readonly repository: string
+  readonly order: 'asc' | 'desc'
+}
+
+const Published = ({ repository, q, order }: Asked & { readonly q: string }) => {
+  const found = usePages('searchArtifacts', (after) => ({
+    path: { repository },
+    query: { ...querySaid(q), order, ...(after === undefined ? {} : { after: String(after) }) },
+  }))
+  return (
+    <Listed
+      of={found}
+      label={t('tab.artifacts')}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'name',
+          label: t('list.name'),
+          width: 'minmax(160px, 3fr)',
+          show: ({ id, name }) => (
+            <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
+              <Icon name="file" />
+              <span>{name}</span>
+            </Link>
+          ),
+        },
+        {
+          key: 'labels',
+          label: t('list.stages'),
+          width: 'minmax(120px, 2fr)',
+          wide: true,
+          show: ({ stages, labels }) => (
+            <span className="name">
+              {stages.map((each) => (
+                <Tag key={each} tone="accent" text={each} />
+              ))}
+              {labels.slice(0, 4).map((each) => (
+                <Tag key={each} text={each} />
+              ))}
+            </span>
+          ),
+        },
+        { key: 'size', label: t('list.size'), width: '88px', end: true, show: ({ size }) => <Size bytes={size} /> },
+        {
+          key: 'time',
+          label: t('list.published'),
+          width: '128px',
+          show: ({ publishedAt, createdAt }) => <Moment at={publishedAt ?? createdAt} />,
+        },
+      ]}
+      empty={
+        q === '' ? (
+          <Empty title={t('artifacts.none')}>
+            <p className="muted">{t('files.how')}</p>
+          </Empty>
+        ) : (
+          <Empty icon="search" title={t('search.nothing', { text: q })} />
+        )
+      }
+    />
+  )
+}
+
+const Deleted = ({ repository, order }: Asked) => {
+  const found = usePages('listDeletedArtifacts', (after) => ({
+    path: { repository },
+    query: { order, ...(after === undefined ? {} : { after: String(after) }) },
+  }))
+  const restore = useChange('restoreDeletedArtifact', ['listDeletedArtifacts', 'searchArtifacts'])
+  return (
+    <Listed
+      of={found}
+      label={t('artifacts.deleted')}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'name',
+          label: t('list.name'),
+          width: 'minmax(140px, 3fr)',
+          show: ({ name, sha256 }) => (
+            <span className="name">
+              <ByteMark sha256={sha256} />
+              <span>{name}</span>
+            </span>
+          ),
+        },
+        {
+          key: 'size',
+          label: t('list.size'),
+          width: '88px',
+          end: true,
+          wide: true,
+          show: ({ size }) => <Size bytes={size} />,
+        },
+        {
+          key: 'deleted',
+          label: t('artifacts.when'),
+          width: '120px',
+          wide: true,
+          show: ({ deletedAt }) => <Moment at={deletedAt} />,
+        },
+        {
+          key: 'until',
+          label: t('artifacts.until'),
+          width: '120px',
+          show: ({ restorableUntil }) => <Moment at={restorableUntil} />,
+        },
+        {
+          key: 'act',
+          label: t('list.actions'),
+          width: '140px',
+          end: true,
+          show: ({ id, name }) => (
+            <Act
+              by="restoreDeletedArtifact"
+              on={repository}
+              size="compact-xs"
+              icon="undo"
+              label={t('artifacts.restore')}
+              run={() =>
+                restore.mutate(
+                  { path: { repository, id } },
+                  { onSuccess: () => tell(t('artifacts.restored', { name })), onError: tellProblem },
+                )
+              }
+            />
+          ),
+        },
+      ]}
+      empty={<Empty icon="trash" title={t('artifacts.noneDeleted')} />}
+    />
+  )
+}

@@ -1,0 +1,185 @@
+import { SegmentedControl, TextInput } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import type { Answer } from '../contract/call.ts'
+import { Icon } from '../look/icons.tsx'
+import { Commands } from '../parts/copy.tsx'
+import { Crumbs } from '../parts/crumbs.tsx'
+import { Listed } from '../parts/listed.tsx'
+import { Page } from '../parts/page.tsx'
+import { Empty, Forbidden } from '../parts/states.tsx'
+import { ByteMark, Moment, Size } from '../parts/values.tsx'
+import { ask, useMay } from '../session/holders.ts'
+import { DropZone } from '../upload/drop-zone.tsx'
+import { t } from '../words/words.ts'
+import { rawCommand } from './snippets.ts'
+
+type Listing = Answer<'listAssetPage'>
+type Row = { readonly kind: 'folder'; readonly path: string } | ({ readonly kind: 'file' } & Listing['items'][number])
+
+/** A page of a folder with its folders among its files, in the order of their names. */
+const rowsOf = ({ folders = [], items }: Listing): Row[] =>
+  [
+    ...folders.map((path) => ({ kind: 'folder' as const, path })),
+    ...items.map((item) => ({ kind: 'file' as const, ...item })),
+  ].sort((one, other) => (one.path < other.path ? -1 : 1))
+
+const useFolder = (repository: string, prefix: string, flat: boolean, enabled: boolean) =>
+  useInfiniteQuery({
+    queryKey: ['listAssetPage', 'pages', repository, prefix, flat],
+    enabled,
+    initialPageParam: undefined as string | undefined,
+    maxPages: 40,
+    queryFn: async ({ pageParam, signal }) => {
+      const page = await ask(
+        'listAssetPage',
+        {
+          path: { repository },
+          query: {
+            prefix,
+            limit: 100,
+            ...(flat ? {} : { delimiter: '/' as const }),
+            ...(pageParam === undefined ? {} : { after: pageParam }),
+          },
+        },
+        signal,
+      )
+      return { items: rowsOf(page), next: page.next }
+    },
+    getNextPageParam: ({ next }) => next ?? undefined,
+  })
+
+/** A folder of a repository, or everything below it at once. */
+export const Files = () => {
+  const { repository, _splat: folder = '' } = useParams({ from: '/r/$repository/files/$' })
+  const { view, prefix = '' } = useSearch({ from: '/r/$repository/files/$' })
+  const navigate = useNavigate({ from: '/r/$repository/files/$' })
+  const may = useMay()
+  const flat = view === 'flat'
+  const base = folder === '' || folder.endsWith('/') ? folder : `${folder}/`
+  const [typed, setTyped] = useState(prefix)
+  useEffect(() => setTyped(prefix), [prefix])
+  const allowed = may('listAssetPage', repository)
+  const list = useFolder(repository, base + prefix, flat, allowed.may)
+  const nameOf = (path: string): string => (flat ? path : path.slice(base.length))
+  if (!allowed.may)
+    return (
+      <Page title={t('tab.files')}>
+        <Forbidden missing={allowed} />
+      </Page>
+    )
+  return (
+    <Page
+      title={base === '' ? t('tab.files') : (base.split('/').at(-2) ?? '')}
+      lead={<Crumbs repository={repository} path={base} />}
+    >
+      <div className="filters">
+        <TextInput
+          className="grow"
+          aria-label={t('files.prefix')}
+          placeholder={t('files.prefix')}
+          leftSection={<Icon name="search" />}
+          value={typed}
+          onChange={(event) => {
+            const text = event.currentTarget.value
+            setTyped(text)
+            void navigate({ search: (before) => ({ ...before, prefix: text }), replace: true })
+          }}
+        />
+        <SegmentedControl
+          aria-label={t('files.view')}
+          value={flat ? 'flat' : 'folders'}
+          onChange={(next) =>
+            void navigate({ search: (before) => ({ ...before, view: next === 'flat' ? 'flat' : '' }) })
+          }
+          data={[
+            { value: 'folders', label: t('files.folders') },
+            { value: 'flat', label: t('files.flat') },
+          ]}
+        />
+      </div>
+      <DropZone repository={repository} folder={base} />
+      <Listed
+        of={list}
+        label={t('tab.files')}
+        keyOf={({ kind, path }) => kind + path}
+        columns={[
+          {
+            key: 'name',
+            label: t('list.name'),
+            width: 'minmax(160px, 3fr)',
+            show: (row) =>
+              row.kind === 'folder' ? (
+                <Link to="/r/$repository/files/$" params={{ repository, _splat: row.path }} search={{}}>
+                  <Icon name="folder" />
+                  <span className="mono">{nameOf(row.path)}</span>
+                </Link>
+              ) : (
+                <Link to="/r/$repository/file/$" params={{ repository, _splat: row.path }}>
+                  <Icon name="file" />
+                  <span className="mono">{nameOf(row.path)}</span>
+                </Link>
+              ),
+          },
+          {
+            key: 'mark',
+            label: t('value.digest'),
+            width: '150px',
+            wide: true,
+            show: (row) =>
+              row.kind === 'file' && row.sha256 !== undefined ? (
+                <span className="name">
+                  <ByteMark sha256={row.sha256} />
+                  <code>{row.sha256.slice(0, 12)}</code>
+                </span>
+              ) : null,
+          },
+          {
+            key: 'revision',
+            label: t('list.revision'),
+            width: '72px',
+            wide: true,
+            end: true,
+            show: (row) => (row.kind === 'file' ? row.revision : null),
+          },
+          {
+            key: 'size',
+            label: t('list.size'),
+            width: '88px',
+            end: true,
+            show: (row) => (row.kind === 'file' && row.size !== undefined ? <Size bytes={row.size} /> : null),
+          },
+          {
+            key: 'who',
+            label: t('list.who'),
+            width: 'minmax(96px, 1fr)',
+            wide: true,
+            show: (row) => (row.kind === 'file' ? (row.actorName ?? row.actor ?? null) : null),
+          },
+          {
+            key: 'time',
+            label: t('list.changed'),
+            width: '128px',
+            wide: true,
+            show: (row) => (row.kind === 'file' && row.updatedAt !== undefined ? <Moment at={row.updatedAt} /> : null),
+          },
+        ]}
+        empty={
+          prefix === '' ? (
+            <Empty icon="folder" title={base === '' ? t('files.none') : t('files.emptyFolder')}>
+              <p className="muted">{t('files.how')}</p>
+              <Commands text={rawCommand(repository, base)} what={t('files.command')} />
+            </Empty>
+          ) : (
+            <Empty icon="search" title={t('list.nothing')}>
+              <button type="button" className="link" onClick={() => void navigate({ search: {} })}>
+                {t('list.clear')}
+              </button>
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,112 @@
+import { TextInput } from '@mantine/core'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useAsk, usePages } from '../contract/asking.ts'
+import { Icon } from '../look/icons.tsx'
+import { Page, Section } from '../parts/page.tsx'
+import { Empty, Shown } from '../parts/states.tsx'
+import { Moment, Size, Tag } from '../parts/values.tsx'
+import { useHolders } from '../session/holders.ts'
+import { useStars } from '../session/stars.ts'
+import { t } from '../words/words.ts'
+
+/** What one comes for: to find something, to go on with something, and what needs a person. */
+export const Home = () => {
+  const { session } = useHolders()
+  const navigate = useNavigate()
+  const [text, setText] = useState('')
+  return (
+    <Page title={session === null ? t('home.title') : t('home.hello', { name: session.name })}>
+      <form
+        className="filters"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (text.trim() !== '') void navigate({ to: '/search', search: { q: text.trim() } })
+        }}
+      >
+        <TextInput
+          className="grow"
+          size="md"
+          label={t('home.find')}
+          description={t('home.hint')}
+          leftSection={<Icon name="search" />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+      </form>
+      <div className="aside">
+        <Repositories />
+        <Own />
+      </div>
+    </Page>
+  )
+}
+
+const Repositories = () => {
+  const stars = useStars()
+  const all = usePages('listRepositories', () => ({ query: { limit: 100 } }))
+  const rows = all.data?.pages.flatMap(({ items }) => items) ?? []
+  const shown = [...rows]
+    .sort((one, other) => Number(stars.includes(other.id)) - Number(stars.includes(one.id)))
+    .slice(0, 8)
+  return (
+    <Section title={t('nav.repositories')} actions={<Link to="/r">{t('home.all')}</Link>}>
+      <Shown of={all}>
+        {() =>
+          shown.length === 0 ? (
+            <Empty title={t('repositories.none')}>
+              <p className="muted">{t('repositories.how')}</p>
+            </Empty>
+          ) : (
+            <ul className="cards">
+              {shown.map(({ id, permissions }) => (
+                <li key={id} className="card touch">
+                  <h2>
+                    <Link to="/r/$repository" params={{ repository: id }}>
+                      {id}
+                    </Link>
+                  </h2>
+                  <div className="line">
+                    {stars.includes(id) ? <Icon name="star" /> : null}
+                    <Tag
+                      text={permissions.includes('upload.create') ? t('repositories.write') : t('repositories.read')}
+                    />
+                  </div>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </Section>
+  )
+}
+
+const Own = () => {
+  const own = useAsk('listOwnUploads', { query: { order: 'desc', limit: 5 } })
+  return (
+    <Section title={t('home.transfers')} actions={<Link to="/transfers">{t('home.all')}</Link>}>
+      <Shown of={own} rows={2}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p className="muted">{t('home.quiet')}</p>
+          ) : (
+            <ul className="lines">
+              {items.map(({ id, repository, descriptor, createdAt }) => (
+                <li key={id} className="panel">
+                  <div className="spread">
+                    <strong>{descriptor.name}</strong>
+                    <Size bytes={descriptor.size} />
+                  </div>
+                  <span className="muted small">
+                    {repository} · <Moment at={createdAt} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </Section>
+  )
+}

@@ -1,0 +1,148 @@
+import { TextInput } from '@mantine/core'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useChange, usePages } from '../contract/asking.ts'
+import { Icon } from '../look/icons.tsx'
+import { Act } from '../parts/act.tsx'
+import { FormDialog } from '../parts/dialog.tsx'
+import { Page } from '../parts/page.tsx'
+import { Empty, Failed, Loading } from '../parts/states.tsx'
+import { tell } from '../parts/toasts.tsx'
+import { Tag } from '../parts/values.tsx'
+import { refreshSession } from '../session/holders.ts'
+import { toggleStar, useStars } from '../session/stars.ts'
+import { t } from '../words/words.ts'
+
+/** The repositories that one may see, as cards; those of one's own choice first. */
+export const Repositories = () => {
+  const { filter = '' } = useSearch({ from: '/r' })
+  const navigate = useNavigate({ from: '/r' })
+  const stars = useStars()
+  const [creating, setCreating] = useState(false)
+  const all = usePages('listRepositories', (after) => ({
+    query: { limit: 100, ...(after === undefined ? {} : { after: String(after) }) },
+  }))
+  const rows = all.data?.pages.flatMap(({ items }) => items) ?? []
+  const shown = rows
+    .filter(({ id }) => id.includes(filter.toLowerCase()))
+    .sort((one, other) => Number(stars.includes(other.id)) - Number(stars.includes(one.id)))
+  return (
+    <Page
+      title={t('repositories.title')}
+      lead={t('repositories.lead')}
+      actions={
+        <Act
+          by="createRepository"
+          label={t('repositories.create')}
+          icon="plus"
+          variant="filled"
+          run={() => setCreating(true)}
+        />
+      }
+    >
+      {rows.length < 2 ? null : (
+        <div className="filters">
+          <TextInput
+            className="grow"
+            aria-label={t('repositories.filter')}
+            placeholder={t('repositories.filter')}
+            leftSection={<Icon name="search" />}
+            value={filter}
+            onChange={(event) => {
+              const text = event.currentTarget.value
+              void navigate({ search: text === '' ? {} : { filter: text }, replace: true })
+            }}
+          />
+        </div>
+      )}
+      {all.data === undefined ? (
+        all.error === null ? (
+          <Loading />
+        ) : (
+          <Failed error={all.error} again={() => void all.refetch()} />
+        )
+      ) : rows.length === 0 ? (
+        <Empty title={t('repositories.none')}>
+          <p className="muted">{t('repositories.how')}</p>
+        </Empty>
+      ) : shown.length === 0 ? (
+        <Empty icon="search" title={t('list.nothing')}>
+          <button type="button" className="link" onClick={() => void navigate({ search: {} })}>
+            {t('list.clear')}
+          </button>
+        </Empty>
+      ) : (
+        <ul className="cards">
+          {shown.map(({ id, permissions }) => (
+            <li key={id} className="card touch">
+              <div className="spread">
+                <h2>
+                  <Link to="/r/$repository" params={{ repository: id }}>
+                    {id}
+                  </Link>
+                </h2>
+                <button
+                  type="button"
+                  className={stars.includes(id) ? 'plain above starred-on' : 'plain above'}
+                  aria-pressed={stars.includes(id)}
+                  aria-label={t('repositories.star', { name: id })}
+                  onClick={() => toggleStar(id)}
+                >
+                  <Icon name="star" />
+                </button>
+              </div>
+              <div className="line">
+                {permissions.includes('upload.create') ? (
+                  <Tag tone="accent" text={t('repositories.write')} />
+                ) : (
+                  <Tag text={t('repositories.read')} />
+                )}
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+      {all.hasNextPage ? (
+        <button type="button" className="link" onClick={() => void all.fetchNextPage()}>
+          {t('list.more')}
+        </button>
+      ) : null}
+      <CreateRepository open={creating} close={() => setCreating(false)} />
+    </Page>
+  )
+}
+
+const CreateRepository = ({ open, close }: { readonly open: boolean; readonly close: () => void }) => {
+  const [id, setId] = useState('')
+  const navigate = useNavigate()
+  const create = useChange('createRepository', ['listRepositories', 'listAllRepositories'])
+  const submit = async (): Promise<void> => {
+    await create.mutateAsync({ body: { id } })
+    await refreshSession()
+    close()
+    tell(t('repositories.created', { name: id }))
+    await navigate({ to: '/r/$repository', params: { repository: id } })
+  }
+  return (
+    <FormDialog
+      title={t('repositories.create')}
+      open={open}
+      close={close}
+      submit={() => void submit().catch(() => {})}
+      label={t('repositories.create')}
+      busy={create.isPending}
+      error={create.error}
+      ready={id !== ''}
+    >
+      <TextInput
+        label={t('repositories.name')}
+        description={t('repositories.grammar')}
+        value={id}
+        onChange={(event) => setId(event.currentTarget.value)}
+        autoComplete="off"
+        data-autofocus
+      />
+      <p className="muted small">{t('repositories.then')}</p>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,58 @@
+import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { useAsk } from '../contract/asking.ts'
+import { isProblem } from '../contract/problem.ts'
+import { Icon } from '../look/icons.tsx'
+import { toggleStar, useStars } from '../session/stars.ts'
+import { NotFound } from '../shell/not-found.tsx'
+import { type PlainId, t } from '../words/words.ts'
+
+const tabs = [
+  ['/r/$repository/files/$', 'tab.files'],
+  ['/r/$repository/artifacts', 'tab.artifacts'],
+] as const satisfies readonly (readonly [string, PlainId])[]
+
+/** What is in a repository, by kind: kinds of which there are none are there all the same, to begin with. */
+export const Repository = () => {
+  const { repository } = useParams({ from: '/r/$repository' })
+  const stars = useStars()
+  const card = useAsk('getRepository', { path: { repository } })
+  if (isProblem(card.error) && card.error.status === 404) return <NotFound />
+  const starred = stars.includes(repository)
+  return (
+    <div className="repository">
+      <div className="repository-head">
+        <div className="line">
+          <Link to="/r" className="muted">
+            {t('nav.repositories')}
+          </Link>
+          <span className="muted">/</span>
+          <Link to="/r/$repository" params={{ repository }} className="repository-name">
+            {repository}
+          </Link>
+          <button
+            type="button"
+            className={starred ? 'plain starred-on' : 'plain'}
+            aria-pressed={starred}
+            aria-label={t('repositories.star', { name: repository })}
+            onClick={() => toggleStar(repository)}
+          >
+            <Icon name="star" />
+          </button>
+        </div>
+        <nav className="tabs" aria-label={repository}>
+          {tabs.map(([to, name]) => (
+            <Link
+              key={to}
+              to={to}
+              params={{ repository, _splat: '' }}
+              activeOptions={{ exact: false, includeSearch: false }}
+            >
+              {t(name)}
+            </Link>
+          ))}
+        </nav>
+      </div>
+      <Outlet />
+    </div>
+  )
+}

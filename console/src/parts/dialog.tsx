@@ -1,0 +1,103 @@
+import { Button, Modal } from '@mantine/core'
+import type { FormEvent, ReactNode } from 'react'
+import { t } from '../words/words.ts'
+import { Failed } from './states.tsx'
+
+/** A dialog over the page. Scrolling is not locked, since that would need a style element. */
+export const Dialog = ({
+  title,
+  open,
+  close,
+  children,
+  size = 'md',
+  closable = true,
+}: {
+  readonly title: string
+  readonly open: boolean
+  readonly close: () => void
+  readonly children: ReactNode
+  readonly size?: 'md' | 'lg'
+  readonly closable?: boolean
+}) => (
+  <Modal
+    opened={open}
+    onClose={close}
+    title={title}
+    size={size === 'md' ? 460 : 720}
+    lockScroll={false}
+    withCloseButton={closable}
+    closeOnClickOutside={false}
+    closeOnEscape={closable}
+    closeButtonProps={{ 'aria-label': t('dialog.close') }}
+    transitionProps={{ duration: 120, transition: 'fade' }}
+  >
+    {open ? children : null}
+  </Modal>
+)
+
+/** A form in a dialog: what it says no with stays in it, and what was typed does, too. */
+export const FormDialog = ({
+  title,
+  open,
+  close,
+  submit,
+  label,
+  busy,
+  error,
+  children,
+  danger = false,
+  ready = true,
+}: {
+  readonly title: string
+  readonly open: boolean
+  readonly close: () => void
+  readonly submit: () => void
+  readonly label: string
+  readonly busy: boolean
+  readonly error: unknown
+  readonly children: ReactNode
+  readonly danger?: boolean
+  readonly ready?: boolean
+}) => (
+  <Dialog title={title} open={open} close={close}>
+    <form
+      className="form"
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault()
+        if (ready && !busy) submit()
+      }}
+    >
+      {children}
+      {error === null || error === undefined ? null : <Failed error={error} />}
+      <div className="form-end">
+        <Button variant="default" onClick={close}>
+          {t('dialog.cancel')}
+        </Button>
+        <Button type="submit" loading={busy} disabled={!ready} {...(danger ? { color: 'red' } : {})}>
+          {label}
+        </Button>
+      </div>
+    </form>
+  </Dialog>
+)
+
+/** A secret that is shown once: it stays until somebody says that it is kept. */
+export const SecretDialog = ({
+  title,
+  secret,
+  close,
+  children,
+}: {
+  readonly title: string
+  readonly secret: string | null
+  readonly close: () => void
+  readonly children?: ReactNode
+}) => (
+  <Dialog title={title} open={secret !== null} close={close} closable={false} size="lg">
+    <p>{t('secret.once')}</p>
+    {children}
+    <div className="form-end">
+      <Button onClick={close}>{t('secret.kept')}</Button>
+    </div>
+  </Dialog>
+)

@@ -1,0 +1,201 @@
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { t } from '../words/words.ts'
+
+export interface Column<Row> {
+  readonly key: string
+  readonly label: string
+  /** A track of the grid, such as `1fr` or `120px`. */
+  readonly width: string
+  readonly show: (row: Row) => ReactNode
+  /** Left out where the page is narrow. */
+  readonly wide?: boolean
+  readonly end?: boolean
+}
+
+interface Given<Row> {
+  readonly label: string
+  readonly rows: readonly Row[]
+  readonly columns: readonly Column<Row>[]
+  readonly keyOf: (row: Row) => string
+  /** There is more behind the last row; it is asked for when that comes in sight. */
+  readonly hasMore?: boolean
+  readonly more?: () => void
+  readonly loadingMore?: boolean
+  readonly chosen?: ReadonlySet<string>
+  readonly choose?: (key: string, range: boolean) => void
+}
+
+const aroundRows = 12
+
+const rowPx = (): number =>
+  Number.parseFloat(getComputedStyle(document.documentElement).getPropertyValue('--row')) || 36
+
+/** Which rows are in sight, by where the grid lies in the window. */
+const useWindowed = (count: number) => {
+  const body = useRef<HTMLDivElement>(null)
+  const [range, setRange] = useState({ from: 0, to: 60 })
+  useLayoutEffect(() => {
+    let frame = 0
+    const look = (): void => {
+      frame = 0
+      const top = body.current?.getBoundingClientRect().top ?? 0
+      const height = rowPx()
+      const from = Math.max(0, Math.floor(-top / height) - aroundRows)
+      const to = Math.ceil((window.innerHeight - top) / height) + aroundRows
+      setRange((was) => (was.from === from && was.to === to ? was : { from, to }))
+    }
+    const soon = (): void => {
+      if (frame === 0) frame = requestAnimationFrame(look)
+    }
+    look()
+    window.addEventListener('scroll', soon, { passive: true })
+    window.addEventListener('resize', soon)
+    return () => {
+      cancelAnimationFrame(frame)
+      window.removeEventListener('scroll', soon)
+      window.removeEventListener('resize', soon)
+    }
+  }, [])
+  return { body, from: Math.min(range.from, count), to: Math.min(range.to, count) }
+}
+
+/**
+ * Rows of any number, of which those in sight are in the page. Keys move from row to row (arrows, `j` and `k`, Home, End),
+ * Enter opens the first link in one, `x` chooses it. A table could not leave rows out, so roles say what this is.
+ */
+export function Grid<Row>({
+  label,
+  rows,
+  columns,
+  keyOf,
+  hasMore = false,
+  more,
+  loadingMore = false,
+  chosen,
+  choose,
+}: Given<Row>) {
+  const { body, from, to } = useWindowed(rows.length)
+  const [active, setActive] = useState(0)
+  const wantsFocus = useRef(false)
+  const at = Math.min(active, Math.max(rows.length - 1, 0))
+
+  useEffect(() => {
+    if (hasMore && !loadingMore && to >= rows.length - aroundRows) more?.()
+  }, [hasMore, loadingMore, more, to, rows.length])
+
+  useEffect(() => {
+    if (!wantsFocus.current) return
+    const row = body.current?.querySelector<HTMLElement>(`[data-at="${at}"]`)
+    if (row === null || row === undefined) return
+    wantsFocus.current = false
+    row.focus({ preventScroll: true })
+    row.scrollIntoView({ block: 'nearest' })
+  }, [at, body])
+
+  const go = (next: number): void => {
+    const bounded = Math.max(0, Math.min(rows.length - 1, next))
+    wantsFocus.current = true
+    setActive(bounded)
+    if (bounded < from || bounded >= to) {
+      const top = (body.current?.getBoundingClientRect().top ?? 0) + window.scrollY
+      window.scrollTo({ top: top + bounded * rowPx() - window.innerHeight / 2 })
+    }
+  }
+
+  const onKey = (event: KeyboardEvent<HTMLDivElement>): void => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return
+    if (event.target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return
+    const row = rows[at]
+    switch (event.key) {
+      case 'ArrowDown':
+      case 'j':
+        go(at + 1)
+        break
+      case 'ArrowUp':
+      case 'k':
+        go(at - 1)
+        break
+      case 'Home':
+        go(0)
+        break
+      case 'End':
+        go(rows.length - 1)
+        break
+      case 'x':
+        if (row === undefined || choose === undefined) return
+        choose(keyOf(row), event.shiftKey)
+        break
+      case 'Enter': {
+        if (!(event.target instanceof HTMLElement) || event.target.getAttribute('role') !== 'row') return
+        event.target.querySelector<HTMLElement>('a, button')?.click()
+        break
+      }
+      default:
+        return
+    }
+    event.preventDefault()
+  }
+
+  const template = columns.map(({ width }) => width).join(' ')
+  const narrow = columns.filter(({ wide }) => wide !== true)
+  const style = {
+    '--columns': template,
+    '--narrow-columns': narrow.map(({ width }) => width).join(' '),
+  } as Record<string, string>
+  const cell = (column: Column<Row>): string =>
+    ['cell', column.wide === true ? 'wide' : '', column.end === true ? 'end' : ''].filter(Boolean).join(' ')
+  return (
+    <div
+      className="grid"
+      role="grid"
+      aria-label={label}
+      aria-rowcount={hasMore ? -1 : rows.length + 1}
+      aria-multiselectable={choose === undefined ? undefined : true}
+      style={style}
+      onKeyDown={onKey}
+    >
+      <div role="rowgroup">
+        <div role="row" className="row head" aria-rowindex={1} tabIndex={-1}>
+          {columns.map((column) => (
+            <div key={column.key} role="columnheader" tabIndex={-1} className={cell(column)}>
+              {column.label}
+            </div>
+          ))}
+        </div>
+      </div>
+      <div
+        role="rowgroup"
+        ref={body}
+        className="grid-body"
+        style={{ '--count': rows.length } as Record<string, number>}
+      >
+        {rows.slice(from, to).map((row, index) => {
+          const key = keyOf(row)
+          const position = from + index
+          return (
+            <div
+              key={key}
+              role="row"
+              className={chosen?.has(key) === true ? 'row chosen' : 'row'}
+              data-at={position}
+              aria-rowindex={position + 2}
+              aria-selected={choose === undefined ? undefined : chosen?.has(key) === true}
+              tabIndex={position === at ? 0 : -1}
+              onFocus={() => setActive(position)}
+              style={{ '--at': position } as Record<string, number>}
+            >
+              {columns.map((column) => (
+                <div key={column.key} role="gridcell" tabIndex={-1} className={cell(column)}>
+                  {column.show(row)}
+                </div>
+              ))}
+            </div>
+          )
+        })}
+      </div>
+      <p className="grid-end muted small" role="status">
+        {loadingMore ? t('state.loading') : ''}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,75 @@
+import { useSyncExternalStore } from 'react'
+import { isProblem } from '../contract/problem.ts'
+import { Icon } from '../look/icons.tsx'
+import { said, t } from '../words/words.ts'
+
+interface Toast {
+  readonly id: number
+  readonly text: string
+  readonly tone: 'ok' | 'danger'
+  readonly undo: (() => void) | null
+}
+
+let toasts: readonly Toast[] = []
+let last = 0
+const listeners = new Set<() => void>()
+const shownMs = 8000
+
+const set = (next: readonly Toast[]): void => {
+  toasts = next
+  for (const listener of listeners) listener()
+}
+
+const drop = (id: number): void => set(toasts.filter((each) => each.id !== id))
+
+const show = (toast: Omit<Toast, 'id'>): void => {
+  last += 1
+  const id = last
+  set([...toasts.slice(-3), { ...toast, id }])
+  setTimeout(() => drop(id), toast.undo === null ? shownMs : shownMs * 2)
+}
+
+/** Says what was done, and takes it back where it can be. */
+export const tell = (text: string, undo: (() => void) | null = null): void => show({ text, tone: 'ok', undo })
+
+/** Says what was refused. */
+export const tellProblem = (error: unknown): void => {
+  const sentence = isProblem(error) ? said('problem', error.code) : t('problem.internal')
+  const detail = isProblem(error) && error.message !== '' ? ` ${error.message}` : ''
+  show({ text: sentence + detail, tone: 'danger', undo: null })
+}
+
+export const Toasts = () => {
+  const all = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => toasts,
+  )
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {all.map(({ id, text, tone, undo }) => (
+        <div key={id} className={`toast ${tone}`}>
+          <Icon name={tone === 'ok' ? 'check' : 'alert'} />
+          <span>{text}</span>
+          {undo === null ? null : (
+            <button
+              type="button"
+              className="link"
+              onClick={() => {
+                drop(id)
+                undo()
+              }}
+            >
+              {t('toast.undo')}
+            </button>
+          )}
+          <button type="button" className="plain" aria-label={t('toast.close')} onClick={() => drop(id)}>
+            <Icon name="cross" />
+          </button>
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,50 @@
+import { readFileSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { ConsoleFile, ConsoleFiles } from '../features/operating/console/console.ts'
+
+/** Where the console lies when it is built: beside the built program, and in a checkout where that would be. */
+const folders = ['../console/', '../../dist/console/'].map((path) => new URL(path, import.meta.url))
+
+interface Listed {
+  readonly mediaType: string
+  readonly codings: readonly string[]
+}
+
+const endings: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz', identity: '' }
+
+const listIn = (folder: URL): ReadonlyMap<string, Listed> => {
+  const list: Record<string, Listed> = JSON.parse(readFileSync(new URL('files.json', folder), 'utf8'))
+  return new Map(Object.entries(list))
+}
+
+/**
+ * The built console, or null. A look whether it is there is all that a start takes; the list is read with the first
+ * request for it, and each file with the first for that one.
+ */
+export const openConsoleFiles = (): ConsoleFiles | null => {
+  const folder = folders.find((each) => statSync(new URL('files.json', each), { throwIfNoEntry: false }) !== undefined)
+  if (folder === undefined) return null
+  let list: ReadonlyMap<string, Listed> | null = null
+  const files = new Map<string, Promise<ConsoleFile>>()
+  const readFrom = async (path: string, { mediaType, codings }: Listed): Promise<ConsoleFile> => {
+    const read = codings.map(
+      async (coding) =>
+        [coding, await readFile(fileURLToPath(new URL(path + (endings[coding] ?? ''), folder)))] as const,
+    )
+    return { mediaType, coded: Object.fromEntries(await Promise.all(read)) }
+  }
+  return {
+    async read(path) {
+      list ??= listIn(folder)
+      const listed = list.get(path)
+      if (listed === undefined) return null
+      const known = files.get(path)
+      if (known !== undefined) return known
+      const reading = readFrom(path, listed)
+      files.set(path, reading)
+      reading.catch(() => files.delete(path))
+      return reading
+    },
+  }
+}

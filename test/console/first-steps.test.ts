@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { faultsOfAccess, openBrowser, signInAt, visit } from '../harness/browser.ts'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { createOwner, createPerson, password } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+after(closeConnections)
+
+let browser: Browser
+let folder: string
+before(async () => {
+  browser = await openBrowser()
+  folder = await mkdtemp(join(tmpdir(), 'svc-console-'))
+})
+after(async () => {
+  await browser.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+forEachEngine((engine) => {
+  describe('the first minutes at the console', () => {
+    let service: TestService
+    before(async () => {
+      service = await startService(engine)
+    })
+    after(() => service.stop())
+
+    it('lead from the recovery key to an owner, by the keyboard alone', async () => {
+      const { context, page, faults } = await visit(browser)
+      await page.goto(`${service.url}/console/`)
+      await page.getByRole('heading', { name: 'The first owner' }).waitFor()
+      assert.deepEqual(await faultsOfAccess(page), [])
+      await page.getByLabel('Recovery key').focus()
+      await page.keyboard.type(service.recoveryKey)
+      await page.getByLabel('Name').focus()
+      await page.keyboard.press('Control+A')
+      await page.keyboard.type('owner')
+      await page.getByLabel('Password', { exact: true }).focus()
+      await page.keyboard.type(password)
+      await page.keyboard.press('Enter')
+      await page.getByRole('navigation', { name: 'Pages' }).first().waitFor()
+      const users = await service.ask({ path: '/api/v1/users', credential: service.recoveryKey })
+      assert.deepEqual(
+        users.json.items.map((each: { name: string; administrator: boolean }) => [each.name, each.administrator]),
+        [['owner', true]],
+      )
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('store a folder of files, and show them under their paths', async () => {
+      const names = Array.from({ length: 120 }, (_, index) => `part-${String(index).padStart(3, '0')}.txt`)
+      const dropped = join(folder, `${engine.name.replaceAll(/\W/g, '')}-build`)
+      await mkdir(join(dropped, 'inner'), { recursive: true })
+      for (const name of names) await writeFile(join(dropped, 'inner', name), `bytes of ${name}`)
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.goto(`${service.url}/console/r/releases/files/`)
+      await page.getByTestId('folder').setInputFiles(dropped)
+      await page.getByRole('button', { name: 'Send 120 files' }).click()
+      await page
+        .getByRole('link', { name: /Transfers/ })
+        .first()
+        .click()
+      await page.getByText('120 of 120 files done').waitFor()
+      await page.goBack()
+      await page.getByRole('link', { name: /-build\/$/ }).click()
+      await page.getByRole('link', { name: 'inner/' }).click()
+      await page.getByRole('link', { name: 'part-000.txt' }).click()
+      await page.getByText('bytes of part-000.txt').waitFor()
+      assert.deepEqual(await faultsOfAccess(page), [])
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+  })
+
+  describe('a session at the console', () => {
+    let service: TestService
+    before(async () => {
+      service = await startService(engine)
+      await createOwner(service)
+      await createPerson(service, 'newcomer')
+    })
+    after(() => service.stop())
+
+    it('is shared with new tabs, survives a reload, and ends in all of them', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.reload()
+      await page.getByRole('heading', { name: 'Hello, owner' }).waitFor()
+      const other = await context.newPage()
+      await other.goto(`${service.url}/console/r`)
+      await other.getByRole('heading', { name: 'Repositories' }).waitFor()
+      await page.goto(`${service.url}/console/me`)
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await other.getByRole('button', { name: 'Sign in' }).waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('of somebody without a grant shows nothing, and says who gives one', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'newcomer', password)
+      await page.goto(`${service.url}/console/r`)
+      await page.getByText('No repository that you may see').waitFor()
+      await page.goto(`${service.url}/console/r/releases/files/`)
+      await page.getByRole('heading', { name: 'Not found' }).waitFor()
+      assert.deepEqual(await faultsOfAccess(page), [])
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('that ended while somebody typed is begun again over the page', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.goto(`${service.url}/console/r`)
+      await page.getByRole('button', { name: 'New repository' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill('typed-before')
+      const token = await page.evaluate(() => JSON.parse(sessionStorage.getItem('svc.session') ?? '{}').token)
+      await service.ask({ method: 'POST', path: '/api/v1/auth/logout', credential: token })
+      await page.getByRole('dialog').getByRole('button', { name: 'New repository' }).click()
+      const again = page.getByRole('dialog', { name: 'Sign in again' })
+      await again.getByLabel('Password', { exact: true }).fill(password)
+      await again.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await again.waitFor({ state: 'hidden' })
+      assert.equal(await page.getByRole('dialog').getByLabel('Name').inputValue(), 'typed-before')
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+  })
+})

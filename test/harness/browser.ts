@@ -1,0 +1,53 @@
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+/** Debian's Chromium, without a window. As root it has no sandbox of its own to be in. */
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  })
+
+/** A person's tabs, and whatever went wrong in any of them. */
+export interface Visit {
+  readonly context: BrowserContext
+  readonly page: Page
+  /** Scripts that threw, and what the policy of the console had to refuse. */
+  readonly faults: string[]
+}
+
+const told = (type: string, text: string): boolean =>
+  type === 'error' && /Content.Security.Policy|Refused to|TrustedHTML|TrustedScript|Minified React/i.test(text)
+
+export const visit = async (browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> => {
+  const context = await browser.newContext({ locale: 'en', viewport: { width: 1280, height: 800 }, ...options })
+  context.setDefaultTimeout(20_000)
+  const faults: string[] = []
+  context.on('console', (message) => {
+    if (told(message.type(), message.text())) faults.push(message.text())
+  })
+  context.on('weberror', (error) => faults.push(String(error.error().stack)))
+  return { context, page: await context.newPage(), faults }
+}
+
+/** What axe finds at fault in what a page shows now. */
+export const faultsOfAccess = async (page: Page): Promise<string[]> => {
+  const found: unknown = await page.evaluate(
+    `(() => { ${axe.source}; return axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }) })()`,
+  )
+  if (typeof found !== 'object' || found === null || !('violations' in found) || !Array.isArray(found.violations))
+    throw new Error('axe answered something else')
+  return found.violations.map(
+    ({ id, nodes }: { id: string; nodes: { html: string; failureSummary: string }[] }) =>
+      `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join('\n  ')}`,
+  )
+}
+
+/** Signs in at the page for it, as a person would. */
+export const signInAt = async (page: Page, address: string, name: string, password: string): Promise<void> => {
+  await page.goto(`${address}/console/`)
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('navigation', { name: 'Pages' }).first().waitFor()
+}
