@@ -28,6 +28,7 @@ const packages: Readonly<Record<string, string>> = {
   'systemd-analyze': 'systemd',
   git: 'git',
   'git-lfs': 'git-lfs',
+  age: 'age',
 }
 
 const isThere = (path: string, mode: number): boolean => {

@@ -23,7 +23,9 @@ export const removeVault = async (url: string): Promise<void> => {
   if (url.startsWith('file:')) await rm(url.slice('file:'.length), { recursive: true, force: true })
 }
 
-export const roomOf = (url: string): Promise<Room> => openBackupRoom(readSettings({ SVC_BACKUP_VAULT: url }))
+/** `more`: other settings; with a recipient, it is to be written to. */
+export const roomOf = (url: string, more: Readonly<Record<string, string>> = {}): Promise<Room> =>
+  openBackupRoom(readSettings({ SVC_BACKUP_VAULT: url, ...more }), { writes: 'SVC_BACKUP_RECIPIENT' in more })
 
 let agents = 0
 
@@ -75,11 +77,12 @@ export const restoreTo = (
   point = 'latest',
   { revokeAll = false } = {},
   reach?: Environment['reach'],
+  given?: Room,
 ): Promise<Restored> =>
   withPartsOf(
     place,
     async (engines) => {
-      const room = await roomOf(url)
+      const room = given ?? (await roomOf(url))
       return await restoreFrom(engines, room, await findPointFor(room, point), { revokeAll }, { tell: () => {} })
     },
     reach,

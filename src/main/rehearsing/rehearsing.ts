@@ -6,6 +6,7 @@ import { migrations } from '../../database/migrations/index.ts'
 import { countRows } from '../../database/moving/rows.queries.ts'
 import { isTableName } from '../../database/moving/tables.ts'
 import { lockFile } from '../../database/sqlite/file-lock.ts'
+import { BackupLocked } from '../../features/operating/backups/coding.ts'
 import { BackupDamaged, type Room } from '../../features/operating/backups/data-files.ts'
 import type { Manifest } from '../../features/operating/backups/manifest.ts'
 import { rowsOfPoint } from '../../features/operating/backups/point-rows.ts'
@@ -67,6 +68,7 @@ const rehearseAlone = async (engines: Engines, room: Room, point: Manifest, stag
 
 const codeOf = (error: unknown): string => {
   if (error instanceof RehearsalFailed) return error.code
+  if (error instanceof BackupLocked) return 'point_locked'
   if (error instanceof BackupDamaged) return `point_${error.code}`
   return error instanceof Failure && error.code === 'insufficient_space' ? 'scratch_full' : 'restore_failed'
 }

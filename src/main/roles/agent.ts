@@ -40,7 +40,7 @@ export const agentOf = async (engines: Engines): Promise<BackupAgent> =>
   createAgent({
     ...engines,
     database: engines.database.patient,
-    room: await openBackupRoom(engines.settings),
+    room: await openBackupRoom(engines.settings, { writes: true }),
     holder: randomUUID(),
     program: programVersion(),
     pace: paceOf(engines.settings.backupBytesPerSecond),

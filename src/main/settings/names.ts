@@ -32,6 +32,17 @@ export const settingNames = [
       'Where backups are kept: file:<folder>, which must be there, or s3://<bucket>/<prefix>?… as for the store.',
   },
   {
+    name: 'SVC_BACKUP_RECIPIENT',
+    fallback: 'none',
+    meaning: 'Whom backups are encrypted to: recipients of age (age1…), with commas between them.',
+  },
+  {
+    name: 'SVC_BACKUP_IDENTITY_FILE',
+    fallback: 'none',
+    meaning:
+      'File with the secret key of a recipient, as age-keygen writes it; only what reads encrypted points needs it.',
+  },
+  {
     name: 'SVC_BACKUP_REHEARSE',
     fallback: 'off',
     meaning:

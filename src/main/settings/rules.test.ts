@@ -16,6 +16,8 @@ const faultsOf = (environment: Record<string, string>): readonly string[] => {
 }
 
 /** For each setting: values that are taken and what they become, and values that are refused. */
+const recipient = `age1${'q'.repeat(58)}`
+
 const cases: Record<
   (typeof settingNames)[number]['name'],
   { good: [string, (s: ReturnType<typeof readSettings>) => unknown, unknown][]; bad: string[] }
@@ -62,6 +64,14 @@ const cases: Record<
     ],
     bad: ['0', '-1', 'fast'],
   },
+  SVC_BACKUP_RECIPIENT: {
+    good: [
+      [recipient, (s) => s.backupRecipients, [recipient]],
+      [`${recipient}, ${recipient}`, (s) => s.backupRecipients.length, 2],
+    ],
+    bad: ['age1', 'AGE-SECRET-KEY-1', `${recipient},`],
+  },
+  SVC_BACKUP_IDENTITY_FILE: { good: [['/etc/key', (s) => s.backupIdentityFile, '/etc/key']], bad: [] },
   SVC_BACKUP_REHEARSE: {
     good: [
       ['off', (s) => s.backupRehearse, false],

@@ -41,6 +41,9 @@ export interface Settings {
   readonly blobStore: BlobStoreSetting
   /** Where backups are kept; null: there are none. */
   readonly backupVault: BlobStoreSetting | null
+  /** Whom backups are encrypted to; nobody: they are not. */
+  readonly backupRecipients: readonly string[]
+  readonly backupIdentityFile: string | null
   readonly backupBytesPerSecond: number | null
   /** Whether the agent tries a restore each month. */
   readonly backupRehearse: boolean
@@ -123,6 +126,13 @@ export const readSettings = (environment: Environment): Settings => {
     backupBytesPerSecond: read<number | null>('SVC_BACKUP_MIB_PER_SECOND', null, (text) =>
       text === 'off' ? null : wholeNumber(1, 100_000)(text) * MiB,
     ),
+    backupRecipients: read<readonly string[]>('SVC_BACKUP_RECIPIENT', [], (text) => {
+      const recipients = text.split(',').map((recipient) => recipient.trim())
+      if (!recipients.every((recipient) => /^age1[a-z0-9]{58,4000}$/.test(recipient)))
+        throw new RangeError('must be recipients as age-keygen prints them (age1…), with commas between them')
+      return recipients
+    }),
+    backupIdentityFile: read<string | null>('SVC_BACKUP_IDENTITY_FILE', null, (text) => resolve(text)),
     backupRehearse: read('SVC_BACKUP_REHEARSE', false, (text) => {
       if (text !== 'monthly' && text !== 'off') throw new RangeError('must be monthly or off')
       return text === 'monthly'

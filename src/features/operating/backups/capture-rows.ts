@@ -20,9 +20,11 @@ interface TakenRows {
   readonly newBytes: number
 }
 
+/** What the service itself reads again: which blobs there are, and what repositories took. */
+const ofService: ReadonlySet<string> = new Set(['blobs', 'repositories'])
+
 /**
- * Writes one state of all tables. `goOn` throws where it is to stop. The service itself reads again which blobs there
- * are.
+ * Writes one state of all tables. `goOn` throws where it is to stop.
  */
 export const captureRows = (
   { database, clock, reach }: RowDeps,
@@ -35,7 +37,7 @@ export const captureRows = (
     const tables: BackedUpTable[] = []
     let newBytes = 0
     for (const table of movingTables()) {
-      const writer = new ChunkWriter(room, 'rows', table.name === 'blobs' ? 'service' : 'operators', known)
+      const writer = new ChunkWriter(room, 'rows', ofService.has(table.name) ? 'service' : 'operators', known)
       let rows = 0
       for await (const row of movedRows(q, table)) {
         await writer.add(rowText(row))

@@ -10,6 +10,7 @@ import type { VaultName } from '../../../ports/vault-name.ts'
 import { type Counted, captureBlobs, planBlobs } from './capture-blobs.ts'
 import { captureRows } from './capture-rows.ts'
 import type { Chunk } from './chunks.ts'
+import { BackupLocked } from './coding.ts'
 import { contentsOf } from './contents.ts'
 import { BackupDamaged, type Room } from './data-files.ts'
 import { beginVault } from './identity.ts'
@@ -134,7 +135,8 @@ async function* readable(room: Room, chunks: readonly Chunk[]): ReturnType<typeo
     try {
       yield* contentsOf(room, [chunk])
     } catch (error) {
-      if (!(error instanceof BackupDamaged)) throw error
+      // Another service wrote it, or the key of this one was lost.
+      if (!(error instanceof BackupDamaged || error instanceof BackupLocked)) throw error
     }
   }
 }

@@ -3,7 +3,7 @@ import { type Sha256, toSha256 } from '../../../kernel/digest.ts'
 import type { BackupVault } from '../../../ports/backup-vault.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
-import { type Coding, compressed, decompressed, type Readers } from './coding.ts'
+import { BackupLocked, type Coding, compressed, decompressed, type Readers } from './coding.ts'
 import { formOf } from './layout.ts'
 
 /** A vault, and how its data is to be read and written. */
@@ -75,12 +75,26 @@ export async function* readData({ vault, coding }: Room, stored: Stored): AsyncG
     yield* form.compressed ? decompressed(clear) : clear
   } catch (error) {
     if (error instanceof VaultFailure && error.trouble !== 'missing' && error.trouble !== 'damaged') throw error
-    if (error instanceof Error && error.name === 'BackupLocked') throw error
+    if (error instanceof BackupLocked) throw error
     if (error instanceof VaultFailure && error.trouble === 'missing')
       throw new BackupDamaged('missing', stored.name, error.why)
     throw new BackupDamaged('damaged', stored.name, error instanceof Error ? error.message : String(error))
   }
   mustBe(stored, { bytes: meter.bytes, sha256: meter.sha256() })
+}
+
+/**
+ * Reads data as it lies there and, where the secret key is here, down to the plain bytes. Throws
+ * {@link BackupDamaged}; `took` is told of every piece.
+ */
+export const checkOpened = async (
+  room: Room,
+  stored: Stored,
+  took: (bytes: number) => Promise<void> | void,
+): Promise<void> => {
+  if (!formOf(stored.name).encrypted || !room.coding.opens) return await checkData(room.vault, stored, took)
+  // What age and zstd hand on was checked by both of them.
+  for await (const piece of readData(room, stored)) await took(piece.byteLength)
 }
 
 /** Reads data as it lies there, without any key. Throws {@link BackupDamaged}; `took` is told of every piece. */

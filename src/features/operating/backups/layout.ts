@@ -57,9 +57,14 @@ export const formOf = (name: VaultName): DataForm => {
   return { kind, compressed: zst !== undefined, encrypted: age !== undefined }
 }
 
-/** An index says in its name with which digest it begins, so that it is read when it is its turn. */
+/**
+ * An index says in its name with which digest it begins, so that it is read when it is its turn; where it is encrypted,
+ * only what the folders of data tell as well.
+ */
 export const indexName = (first: Sha256, id: string, encrypted: boolean): VaultName =>
-  toVaultName(`index/${first.slice(0, 32)}-${id.slice(0, 32)}.list.zst${encrypted ? '.age' : ''}`)
+  toVaultName(
+    `index/${(encrypted ? first.slice(0, 2) : first).slice(0, 32).padEnd(32, '0')}-${id.slice(0, 32)}.list.zst${encrypted ? '.age' : ''}`,
+  )
 
 const indexForm = /^index\/([0-9a-f]{32})-[0-9a-f]{32}\.list\.zst(?:\.age)?$/
 

@@ -145,7 +145,7 @@ export const getBackupPoint = defineOperation({
   failures: ['not_found'],
 })
 
-const Place = Type.String({ pattern: patterns.contentCursor, description: 'the next of a page before' })
+const ContentPosition = Type.String({ pattern: patterns.contentCursor, description: 'the next of a page before' })
 
 export const listBackupPointContents = defineOperation({
   ...reads,
@@ -158,11 +158,14 @@ export const listBackupPointContents = defineOperation({
     repository: Type.Optional(RepositoryId),
     kind: Type.Optional(oneOf(contentKinds)),
     name: Type.Optional(text(1, contentNameMaxCharacters)),
-    after: Type.Optional(Place),
+    after: Type.Optional(ContentPosition),
     limit: pageLimit,
   }),
   responses: {
-    200: answers('A page', fields({ items: Type.Array(ContentItem, { maxItems: pageMax }), next: nullable(Place) })),
+    200: answers(
+      'A page',
+      fields({ items: Type.Array(ContentItem, { maxItems: pageMax }), next: nullable(ContentPosition) }),
+    ),
   },
   failures: ['not_found', 'point_unreadable', 'unavailable'],
 })

@@ -76,15 +76,15 @@ const listed: readonly Listed[] = [
 ]
 
 /** Which table, which of its chunks, which line of it comes next. */
-interface Place {
+interface ContentPosition {
   readonly table: number
   readonly chunk: number
   readonly line: number
 }
 
-const placeText = ({ table, chunk, line }: Place): string => `${table}.${chunk}.${line}`
+const contentPositionText = ({ table, chunk, line }: ContentPosition): string => `${table}.${chunk}.${line}`
 
-const placeIn = (cursor: string | undefined): Place => {
+const contentPositionIn = (cursor: string | undefined): ContentPosition => {
   if (cursor === undefined) return { table: 0, chunk: 0, line: 0 }
   const [table = 0, chunk = 0, line = 0] = cursor.split('.').map(Number)
   if (table >= listed.length) throw invalid('/query/after', 'must be the next of a page before')
@@ -103,7 +103,7 @@ export const pointContents = async (
   limit: number,
 ): Promise<{ items: ContentItem[]; next: string | null }> => {
   await currentPoint(database.reader, id)
-  const begin = placeIn(after)
+  const begin = contentPositionIn(after)
   const manifest = await points.manifest(id)
   const items: ContentItem[] = []
   let looked = 0
@@ -114,11 +114,11 @@ export const pointContents = async (
     const first = table === begin.table ? begin.chunk : 0
     for (const [index, chunk] of chunks.slice(first).entries()) {
       const at = { table, chunk: first + index }
-      if (looked++ >= contentChunksMax) return { items, next: placeText({ ...at, line: 0 }) }
+      if (looked++ >= contentChunksMax) return { items, next: contentPositionText({ ...at, line: 0 }) }
       const from = table === begin.table && at.chunk === begin.chunk ? begin.line : 0
       const lines = await points.lines(chunk)
       for (let line = from; line < lines.length; line++) {
-        if (items.length >= limit) return { items, next: placeText({ ...at, line }) }
+        if (items.length >= limit) return { items, next: contentPositionText({ ...at, line }) }
         const item = itemOf(of, rowOf(lines[line] ?? '', columns), sought)
         if (item !== null) items.push(item)
       }

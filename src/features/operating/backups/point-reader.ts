@@ -1,6 +1,7 @@
 import { Failure } from '../../../kernel/failure.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
 import { linesOf } from './chunks.ts'
+import { BackupLocked } from './coding.ts'
 import { BackupDamaged, type Room } from './data-files.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 
@@ -48,6 +49,8 @@ const answering = async <T>(work: () => Promise<T>): Promise<T> => {
         forOperator: { file: error.file },
         cause: error,
       })
+    if (error instanceof BackupLocked)
+      throw new Failure('point_unreadable', `The point is encrypted: ${error.message}`, { cause: error })
     if (error instanceof VaultFailure)
       throw new Failure('unavailable', 'The vault of backups does not answer.', { cause: error, retryAfterSeconds: 60 })
     throw error

@@ -2,7 +2,7 @@ import { deepShares } from '../../../kernel/limits/backups.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { type Chunk, linesOf, storedChunk } from './chunks.ts'
 import { filesOf } from './contents.ts'
-import { BackupDamaged, checkData, type Room } from './data-files.ts'
+import { BackupDamaged, checkOpened, type Room } from './data-files.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { NameSet } from './name-set.ts'
 
@@ -22,7 +22,10 @@ interface VerifyDeps {
   readonly told: (done: { readonly bytes: number; readonly blobs: number }) => void
 }
 
-/** Reads every byte that a point names, as it lies there, which takes no key. Goes on behind what is damaged. */
+/**
+ * Reads every byte that a point names, as it lies there, which takes no key; with one, down to the plain bytes. Goes on
+ * behind what is damaged.
+ */
 export const verifyDeep = async (deps: VerifyDeps, id: string): Promise<Verified> => {
   const found = new Reading(deps)
   await found.point(id, () => true)
@@ -83,7 +86,7 @@ class Reading {
         if (known !== undefined) note(known)
         if (!wanted(stored.name) || this.#seen.has(stored.name)) continue
         this.#seen.add(stored.name)
-        await noted(note, () => checkData(this.#deps.room.vault, stored, (bytes) => this.#took(bytes)))
+        await noted(note, () => checkOpened(this.#deps.room, stored, (bytes) => this.#took(bytes)))
         this.#files += 1
         this.#deps.told({ bytes: this.#bytes, blobs: this.#files })
       }
