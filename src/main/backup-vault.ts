@@ -37,8 +37,8 @@ export const openBackupRoom = async (settings: VaultSettings, { writes = false }
 const serviceKeyPath = ({ dataDir }: VaultSettings): string => join(dataDir, 'config', 'backup-key.txt')
 
 /**
- * Encrypts to the recipients that the settings name. Points that were encrypted before are read with whatever keys there
- * are, also where new ones are not encrypted any more.
+ * Encrypts to the recipients that the settings name. Points that were encrypted before are read with whatever keys
+ * there are, also where new ones are not encrypted any more.
  */
 const codingOf = async (settings: VaultSettings, writes: boolean): Promise<Coding> => {
   const { backupRecipients: recipients, backupIdentityFile } = settings

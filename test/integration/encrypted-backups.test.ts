@@ -107,9 +107,9 @@ onSqlite((engine) => {
     })
 
     it('come back with the key, and without it not at all', async () => {
-      await using locked = await placeLike(catalog.service, engine)
+      const locked = engine.use(await placeLike(catalog.service, engine))
       await assert.rejects(restoreTo(locked, vault), { name: 'BackupLocked' })
-      await using place = await placeLike(catalog.service, engine)
+      const place = engine.use(await placeLike(catalog.service, engine))
       const room = await roomOf(vault, reading)
       const { findings } = await restoreTo(place, vault, 'latest', {}, undefined, room)
       assert.deepEqual(

@@ -98,7 +98,7 @@ export const checkOpened = async (
 }
 
 /** Reads data as it lies there, without any key. Throws {@link BackupDamaged}; `took` is told of every piece. */
-export const checkData = async (
+const checkData = async (
   vault: BackupVault,
   stored: Stored,
   took: (bytes: number) => Promise<void> | void,
