@@ -67,8 +67,6 @@ export const startGateway = async (
   metrics.show(accessLog.measures)
   const operations = catalogue(more)
   const isDraining = (): boolean => draining
-  const needs = handlerNeeds({ engines, access, keys, role, operations, metrics, downloads, watch, isDraining })
-  if (needs.consoleFiles === null) log.warn(consoleMissing)
   const needs = handlerNeeds({
     engines,
     access,
@@ -81,6 +79,7 @@ export const startGateway = async (
     npmUpstream,
     isDraining,
   })
+  if (needs.consoleFiles === null) log.warn(consoleMissing)
   const served = [...slices, ...more]
   const server = await createHttpServer({
     ...httpParts(engines),
