@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { migrations } from '../../src/database/migrations/index.ts'
+import { columnsOf } from '../../src/database/moving/rows.queries.ts'
+import { rowOf, rowText } from '../../src/database/moving/rows.ts'
+import { isTableName } from '../../src/database/moving/tables.ts'
+import { ChunkWriter, linesOf } from '../../src/features/operating/backups/chunks.ts'
+import type { Room } from '../../src/features/operating/backups/data-files.ts'
+import { pointName } from '../../src/features/operating/backups/layout.ts'
+import { type Manifest, type ManifestContent, manifestText } from '../../src/features/operating/backups/manifest.ts'
+import { timestamp } from '../../src/kernel/clock.ts'
+import { openEngines } from '../../src/main/engines.ts'
+import { openLog } from '../../src/main/log.ts'
+import { findPointFor, refuseNewerPoint, restoreFrom } from '../../src/main/restoring.ts'
+import { readSettings } from '../../src/main/settings/rules.ts'
+import { freshVault, removeVault, restoreTo, roomOf, takePoint } from '../harness/backups.ts'
+import { Catalog } from '../harness/catalog.ts'
+import { closeConnections } from '../harness/client.ts'
+import { onSqlite } from '../harness/engines.ts'
+import { expectAnswer } from '../harness/expect.ts'
+import { placeLike } from '../harness/moving.ts'
+import { startService } from '../harness/service.ts'
+import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
+
+after(closeConnections)
+
+/** The schema in which svc took its first points. */
+const oldestSchema = 43
+
+onSqlite((engine) => {
+  describe('a point that is restored', () => {
+    let catalog: Catalog
+    let vault: string
+    let room: Room
+    let point: Manifest
+    let token: string
+    let key: string
+    let link: string
+    const path = '/api/v1/repositories/one/raw/kept'
+
+    before(async () => {
+      vault = await freshVault(engine)
+      catalog = await Catalog.open(engine)
+      const { service, writer } = catalog
+      const put = await catalog.expect({ method: 'PUT', path: '/raw/kept', body: 'kept' }, 201)
+      const asked = { path: '/api/v1/auth/tokens', credential: writer.token, json: { name: 'one' } }
+      token = (await expectAnswer(service, asked, 201)).json.token
+      const bindings = [binding('one', 'content.read', 'asset.read')]
+      key = (await activeKey(service, (await createServiceAccount(service, bindings)).id, { bindings })).secret
+      const linked = await catalog.expect({ path: `/artifacts/${put.json.artifact.id}/links`, json: {} }, 201)
+      const { pathname, search } = new URL(linked.json.url)
+      link = pathname + search
+      assert.equal((await takePoint(service, vault)).state, 'completed')
+      room = await roomOf(vault)
+      point = await findPointFor(room, 'latest')
+    })
+    after(async () => {
+      await catalog.close()
+      await removeVault(vault)
+    })
+
+    for (const revokeAll of [false, true])
+      it(`lets those in who could get in${revokeAll ? ', unless all is revoked: then passwords alone count' : ''}`, async () => {
+        const place = engine.use(await placeLike(catalog.service, engine))
+        await restoreTo(place, vault, 'latest', { revokeAll })
+        const restored = await startService(engine, { on: place, roles: { gateway: 'api', worker: false } })
+        for (const credential of [catalog.writer.token, token, key]) {
+          const told = await restored.ask({ path, credential })
+          assert.equal(told.status, revokeAll ? 401 : 200, told.text)
+        }
+        const opened = await restored.ask({ path: link })
+        assert.equal(opened.status === 200, !revokeAll, opened.text)
+        const signIn = { name: 'writer', password: 'correct horse battery staple' }
+        const session = await restored.ask({ path: '/api/v1/auth/login', json: signIn })
+        assert.equal((await restored.ask({ path, credential: session.json.token })).text, 'kept')
+        await restored.stop()
+      })
+
+    it('is refused where it is of a newer schema than the program, with the version that can', () => {
+      const newer = { ...point, schema: migrations.length + 1, program: '99.0.0' }
+      assert.throws(() => refuseNewerPoint(newer), /svc 99\.0\.0 or newer/)
+      assert.doesNotThrow(() => refuseNewerPoint(point))
+    })
+
+    /** The same point as a service of an older schema would have written it. */
+    const asOf = async (schema: number): Promise<Manifest> => {
+      const stack = new AsyncDisposableStack()
+      const dataDir = await mkdtemp(join(tmpdir(), 'svc-old-'))
+      stack.defer(() => rm(dataDir, { recursive: true }))
+      try {
+        const settings = readSettings({ SVC_DATA_DIR: dataDir, SVC_FREE_SPACE_RESERVE_BYTES: '0' })
+        const { clock } = catalog.service
+        const old = await openEngines(settings, await openLog('error'), { clock, reach: () => {} }, stack, { schema })
+        const tables: ManifestContent['tables'] = []
+        for (const { name, columns: now, chunks } of point.tables) {
+          const columns = isTableName(name) ? await columnsOf(old.database.reader, old.database.engine, name) : []
+          if (columns.length === 0) continue
+          const writer = new ChunkWriter(room, 'rows', 'operators', { before: new Map(), isDamaged: () => false })
+          let rows = 0
+          for (const chunk of chunks)
+            for (const line of await linesOf(room, chunk)) {
+              const row = rowOf(line, now)
+              await writer.add(rowText(Object.fromEntries(columns.map((column) => [column, row[column] ?? null]))))
+              rows += 1
+            }
+          await writer.end()
+          tables.push({ name, columns, rows, chunks: writer.chunks })
+        }
+        const { digest: _, ...content } = point
+        const id = crypto.randomUUID()
+        const snapshotAt = timestamp(Date.parse(point.snapshotAt) - schema)
+        await room.vault.create(
+          pointName(id),
+          Buffer.from(manifestText({ ...content, id, schema, tables, snapshotAt })),
+        )
+        return await findPointFor(room, id)
+      } finally {
+        await stack.disposeAsync()
+      }
+    }
+
+    it('of each older schema is brought to that of the program', async () => {
+      for (let schema = oldestSchema; schema < migrations.length; schema++) {
+        const older = await asOf(schema)
+        const stack = new AsyncDisposableStack()
+        const place = engine.use(await placeLike(catalog.service, engine))
+        const settings = readSettings({ SVC_DATA_DIR: place.dataDir, SVC_FREE_SPACE_RESERVE_BYTES: '0' })
+        const { clock } = catalog.service
+        try {
+          const engines = await openEngines(settings, await openLog('error'), { clock, reach: () => {} }, stack, {
+            schema,
+          })
+          const { findings } = await restoreFrom(engines, room, older, { revokeAll: false }, { tell: () => {} })
+          assert.deepEqual(
+            findings.filter(({ kind }) => kind === 'damage'),
+            [],
+            String(schema),
+          )
+        } finally {
+          await stack.disposeAsync()
+        }
+        const on = { ...place, databaseUrl: settings.databaseUrl, blobStoreUrl: '' }
+        const restored = await startService(engine, { on, roles: { gateway: 'api', worker: false } })
+        assert.equal((await restored.ask({ path, credential: catalog.writer.token })).text, 'kept')
+        await restored.stop()
+      }
+    })
+  })
+})
