@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
 import { GiB } from '../src/kernel/units.ts'
+import { measureBackups } from './backups.ts'
 import { measureImages } from './images.ts'
 import { measurePackages } from './packages.ts'
 import { cpuSeconds, installed, makeFolder, tidyUp } from './processes.ts'
@@ -23,7 +24,8 @@ import { meanings, type Row, table } from './table.ts'
  * quick with so many files stored (bench/scale.ts), and whether packages are resolved and listed as quickly among so
  * many (bench/packages.ts). `--small <files>` measures small files in the database and beside it
  * (bench/small-files.ts). `--images <tags>` pushes and pulls container images beside docker-registry, and lists so many
- * tags and images (bench/images.ts).
+ * tags and images (bench/images.ts). `--backups <files>` takes, verifies and restores backups beside restic
+ * (bench/backups.ts).
  */
 
 /** Linux's names of the file systems that one is likely to meet (statfs(2)). */
@@ -42,6 +44,7 @@ const options = {
   packages: { type: 'string' },
   small: { type: 'string' },
   images: { type: 'string' },
+  backups: { type: 'string' },
   before: { type: 'string' },
   engine: { type: 'string' },
   profile: { type: 'string' },
@@ -63,6 +66,7 @@ const measuredAlone = (): Alone | null => {
     ['scale', measureScale],
     ['packages', measurePackages],
     ['images', measureImages],
+    ['backups', measureBackups],
     ['small', (files: number, on: readonly string[]) => measureSmallFiles(files, on, values.before)],
   ] as const) {
     const wanted = values[name]

@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { KiB, MiB } from '../src/kernel/units.ts'
+import { openEngines, realEnvironment } from '../src/main/engines.ts'
+import { openLog } from '../src/main/log.ts'
+import { run } from '../src/main/run.ts'
+import { readSettings } from '../src/main/settings/rules.ts'
+import { installed, makeFolder } from './processes.ts'
+import { fill } from './scale-fill.ts'
+import { aligned, shown } from './table.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+/** What a command took: seconds, and the most memory that its process had. */
+interface Took {
+  readonly seconds: number
+  readonly peakMiB: number
+  readonly said: string
+}
+
+const program = join(import.meta.dirname, '../src/main/svc.ts')
+
+/**
+ * `npm run bench -- --backups <files>`: backups beside restic's, on the same data: so many small files, half of them
+ * text, and one of 4 MiB to each hundred. A first point, a second one with 1 % new, every byte verified, everything
+ * restored. restic encrypts always, svc not here; restic's repository is without compression and with. Then rows of
+ * ten times as many files, of which one changes between two points.
+ */
+export const measureBackups = async (files: number): Promise<void> => {
+  if (!installed('restic')) throw new Error('install restic first (apt-get install restic)')
+  const place = { SVC_DATA_DIR: await makeFolder('backed-up'), SVC_BACKUP_VAULT: `file:${await makeFolder('vault')}` }
+  const ways = [await svcWay(place), await resticWay(place, 'off'), await resticWay(place, 'auto')]
+  const lines = [['', ...ways.map(({ name }) => name)]]
+  const inTurn = async (what: string, of: (way: Way) => Promise<Took>): Promise<void> => {
+    const took: Took[] = []
+    for (const way of ways) took.push(await of(way))
+    lines.push([`${what}, s`, ...took.map(({ seconds }) => shown(seconds))])
+    lines.push([`${what}, MiB of memory`, ...took.map(({ peakMiB }) => shown(peakMiB))])
+  }
+  await store(place, 'first', files)
+  await inTurn('first', ({ backup }) => backup())
+  await store(place, 'second', Math.ceil(files / 100))
+  await inTurn('1 % new', ({ backup }) => backup())
+  await inTurn('every byte verified', ({ verify }) => verify())
+  await inTurn('restored', ({ restore }) => restore())
+  console.log(`\n${files} files of 64 KiB, ${Math.ceil(files / 100)} of 4 MiB`)
+  console.log(aligned(lines).concat('\n'))
+  await measureRows(files * 10)
+}
+
+interface Way {
+  readonly name: string
+  backup(): Promise<Took>
+  verify(): Promise<Took>
+  restore(): Promise<Took>
+}
+
+const svcWay = async (settings: Environment): Promise<Way> => ({
+  name: 'svc',
+  backup: () => timed(process.execPath, [program, 'backup', 'run'], settings),
+  async verify() {
+    const { said } = await timed(process.execPath, [program, 'backup', 'points'], settings)
+    return await timed(process.execPath, [program, 'backup', 'verify', said.split(' ')[0] ?? ''], settings)
+  },
+  async restore() {
+    const to = { ...settings, SVC_DATA_DIR: await makeFolder('restored') }
+    return await timed(process.execPath, [program, 'restore', 'latest'], to)
+  },
+})
+
+const resticWay = async (settings: Environment, compression: string): Promise<Way> => {
+  const environment = { RESTIC_REPOSITORY: await makeFolder('restic'), RESTIC_PASSWORD: 'bench' }
+  await timed('restic', ['init', '--repository-version', '2'], environment)
+  const restic = (...args: string[]) => timed('restic', [...args, '--no-cache'], environment)
+  return {
+    name: `restic, compression ${compression}`,
+    backup: () => restic('backup', settings['SVC_DATA_DIR'] ?? '', '--compression', compression),
+    verify: () => restic('check', '--read-data'),
+    restore: async () => restic('restore', 'latest', '--target', await makeFolder('restic-restored')),
+  }
+}
+
+/** Stores files by the service, which ends then: so that both back up what nobody is using. */
+const store = async (settings: Environment, name: string, files: number): Promise<void> => {
+  const all = { ...settings, SVC_LISTEN: '127.0.0.1:0', SVC_INLINE_BYTES: '0', SVC_REQUESTS_PER_SECOND: '1000000' }
+  const log = await openLog('error')
+  const service = await run(readSettings(all), log, { gateway: 'api', worker: false }, realEnvironment)
+  const key = readFileSync(join(settings['SVC_DATA_DIR'] ?? '', 'config/bootstrap-token.txt'), 'utf8').trim()
+  const put = async (path: string, body: Buffer): Promise<void> => {
+    const answer = await fetch(`${service.address}/api/v1/repositories/releases/raw/${path}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}` },
+      body: Uint8Array.from(body),
+    })
+    const said = await answer.text()
+    if (answer.status !== 201) throw new Error(`${answer.status} ${said}`)
+  }
+  for (let file = 0; file < files; file++) {
+    const text = `${name} ${file} ${randomBytes(8).toString('hex')}\n`.repeat(4_000).slice(0, 64 * KiB)
+    await put(`${name}-${file}`, file % 2 === 0 ? randomBytes(64 * KiB) : Buffer.from(text))
+    if (file % 100 === 0) await put(`${name}-large-${file}`, randomBytes(4 * MiB))
+  }
+  await service.stop()
+}
+
+/** Points of rows alone: all files have the same bytes. */
+const measureRows = async (files: number): Promise<void> => {
+  const settings = {
+    SVC_DATA_DIR: await makeFolder('rows'),
+    SVC_BACKUP_VAULT: `file:${await makeFolder('rows-vault')}`,
+  }
+  const stack = new AsyncDisposableStack()
+  const { database, store: blobs } = await openEngines(
+    readSettings(settings),
+    await openLog('error'),
+    realEnvironment,
+    stack,
+  )
+  await fill(database, blobs, files)
+  await stack.disposeAsync()
+  const way = await svcWay(settings)
+  const first = await way.backup()
+  await store(settings, 'changed', 1)
+  const second = await way.backup()
+  console.log(
+    aligned([
+      [`${files} files as rows`, 'first point', 'one changed'],
+      ['s', shown(first.seconds), shown(second.seconds)],
+      ['MiB of memory', shown(first.peakMiB), shown(second.peakMiB)],
+    ]).concat('\n'),
+  )
+}
+
+/** Runs a command to its end, and looks now and then at its memory. */
+const timed = async (command: string, args: readonly string[], environment: Environment): Promise<Took> => {
+  const began = performance.now()
+  const child = spawn(command, args, { env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [peakMiB, said, wrong] = [0, '', '']
+  child.stdout.on('data', (piece: Buffer) => {
+    said = `${said}${piece}`.slice(0, 100_000)
+  })
+  child.stderr.on('data', (piece: Buffer) => {
+    wrong = `${wrong}${piece}`.slice(-1_000)
+  })
+  const looking = setInterval(() => {
+    try {
+      const [, peak] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+      peakMiB = Math.max(peakMiB, Number(peak ?? 0) / 1024)
+    } catch {
+      // It has just ended.
+    }
+  }, 100)
+  const [code] = await once(child, 'exit')
+  clearInterval(looking)
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${wrong}`)
+  return { seconds: (performance.now() - began) / 1000, peakMiB, said }
+}
