@@ -19,7 +19,7 @@ const oidOf = (bytes: Uint8Array): string => hash('sha256', bytes)
 /** Tests stand on one machine, which the door leads nobody to who does not say so. */
 const here = ['--allow-private', '127.0.0.0/8']
 
-describe('svc lfs import from another server', { timeout: 120_000 }, () => {
+describe('svc lfs import from another server', { timeout: 280_000 }, () => {
   let service: LoneService
   let other: LoneService
   let passwordFile: string
