@@ -39,9 +39,11 @@ export const npmCachedDocumentsPutOutMax = 2_000
 /** A tarball from outside, whatever SVC_MAX_OBJECT_BYTES allows: the largest that are known have some hundred MiB. */
 export const npmUpstreamTarballMaxBytes = GiB
 
-/** What one process fetches at once. Documents are taken apart while they come, which takes some MiB each. */
+/** What one process fetches at once from one upstream. Documents are taken apart while they come, which takes some MiB each. */
 export const npmUpstreamDocumentsAtOnce = 8
 export const npmUpstreamTarballsAtOnce = 16
+/** Who waited for longer is asked anew whether they may. */
+export const npmUpstreamAdmittedMs = second / 4
 /** Those that wait for one of these places; an installation asks for some thousand packages. */
 export const npmUpstreamWaitingMax = 4_000
 

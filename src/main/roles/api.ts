@@ -102,8 +102,7 @@ export const startGateway = async (
       // Those who wait get their answer now, like everyone whose request is under way.
       watch.end()
       downloads.admission.close()
-      await closed
-      await npmUpstream[Symbol.asyncDispose]()
+      await Promise.all([closed, npmUpstream[Symbol.asyncDispose]()])
       await downloads.shared?.stop()
     },
   }

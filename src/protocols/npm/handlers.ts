@@ -10,9 +10,9 @@ import type { RepositoryAction } from '../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../kernel/caller.ts'
 import { toSha256 } from '../../kernel/digest.ts'
 import { npmDocumentStepBytes } from '../../kernel/limits/npm.ts'
-import { type Changed, deleteDistTag, putDistTag } from './changing.ts'
+import { type Changed, type Changer, deleteDistTag, putDistTag } from './changing.ts'
 import { createDocuments, type Form } from './documents.ts'
-import { lookUpDistTags, lookUpDocument, lookUpFile, lookUpManifest } from './lookup.ts'
+import { changeOwn, lookUpDistTags, lookUpDocument, lookUpFile, lookUpManifest } from './lookup.ts'
 import * as operations from './operations.ts'
 import { readDocument } from './publishing/document.ts'
 import { takeDocument } from './publishing/publishing.ts'
@@ -52,9 +52,16 @@ const readNameOf = (path: Here): PackageName => {
   return { repository: path.repository, name: path.package }
 }
 
-const askerOf = (caller: Caller, headers: { readonly via?: string }): Asker => ({
+interface Question {
+  readonly caller: Caller
+  readonly headers: { readonly via?: string }
+  readonly request: Pick<RequestFacts, 'admitAgain'>
+}
+
+const askerOf = ({ caller, headers, request }: Question): Asker => ({
   actor: actorOf(caller),
   via: headers.via,
+  admitAgain: request.admitAgain,
 })
 
 /** The address below which clients find everything of a repository. */
@@ -96,6 +103,8 @@ const forEver = { 'cache-control': 'private, max-age=31536000, immutable' }
 export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
   const { reader } = deps.database
   const looking = { ...deps, documents: createDocuments(deps) }
+  const changing = <T>(path: Here, caller: Caller, change: (changer: Changer) => Promise<T>): Promise<T> =>
+    changeOwn(deps, { repository: path.repository, name: path.package }, async () => change(changerOf(path, caller)))
   return [
     handle(operations.getNpmRegistry, async () => ({ status: 200, json: {} })),
     handle(operations.getPackument, async ({ path, query, headers, caller, request }) => {
@@ -107,14 +116,14 @@ export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
         ifNoneMatch: headers['if-none-match'],
         ifModifiedSince: headers['if-modified-since'],
       } as const
-      const found = await lookUpDocument(looking, readNameOf(path), asked, askerOf(caller, headers))
+      const found = await lookUpDocument(looking, readNameOf(path), asked, askerOf({ caller, headers, request }))
       if (found.bytes === null) return { status: 304, headers: found.headers, bytes: null }
       const type = form === 'full' ? 'application/json' : abbreviatedType
       const all = { ...found.headers, 'content-type': type, 'content-length': String(found.bytes.byteLength) }
       return { status: 200, headers: all, bytes: request.head ? null : inSteps(found.bytes, npmDocumentStepBytes) }
     }),
     handle(operations.getNpmManifest, async ({ path, headers, caller, request }) => {
-      const asker = askerOf(caller, headers)
+      const asker = askerOf({ caller, headers, request })
       const text = await lookUpManifest(looking, readNameOf(path), path.version, registryOf(request, path), asker)
       return {
         status: 200,
@@ -123,13 +132,18 @@ export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
       }
     }),
     handle(operations.getNpmTarball, async ({ path, headers, caller, request }) => {
-      const { sha256, size, name } = await lookUpFile(looking, readNameOf(path), path.file, askerOf(caller, headers))
+      const { sha256, size, name } = await lookUpFile(
+        looking,
+        readNameOf(path),
+        path.file,
+        askerOf({ caller, headers, request }),
+      )
       const file = { digest: toSha256(sha256), bytes: size, name }
       return serve(deps, file, downloadAsked({ headers, caller, request }), forEver)
     }),
-    handle(operations.listDistTags, async ({ path, headers, caller }) => ({
+    handle(operations.listDistTags, async ({ path, headers, caller, request }) => ({
       status: 200,
-      json: await lookUpDistTags(looking, readNameOf(path), askerOf(caller, headers)),
+      json: await lookUpDistTags(looking, readNameOf(path), askerOf({ caller, headers, request })),
     })),
     handle(operations.putPackage, async ({ path, body, caller }) => {
       const held = await deps.heldActions(caller, path.repository)
@@ -142,32 +156,39 @@ export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
       }
       const taken = await takeDocument(deps, publisher, body)
       if (taken.kind === 'published') return { status: 201, json: told(path.package, taken) }
-      return { status: 200, json: told(path.package, await changeBySaying(deps, changer, called, taken.document)) }
+      const changed = await changeOwn(deps, changer, () => changeBySaying(deps, changer, called, taken.document))
+      return { status: 200, json: told(path.package, changed) }
     }),
     handle(operations.putPackageAt, async ({ path, body, caller }) => {
       const held = await deps.heldActions(caller, path.repository)
       const document = readDocument(body.pieces)
       if ((await document.next()) !== null) throw badPackage('A tarball is published at the address of its package.')
       refuseUnlessHeld(held, document.versions.size > 0 ? 'artifact.delete' : 'asset.write')
-      const changed = await changeAtRevision(deps, changerOf(path, caller), path.revision, document)
+      const changed = await changing(path, caller, (changer) =>
+        changeAtRevision(deps, changer, path.revision, document),
+      )
       return { status: 200, json: told(path.package, changed) }
     }),
     handle(operations.deletePackage, async ({ path, caller }) => {
-      const changed = await unpublish(deps, changerOf(path, caller), () => true, path.revision)
+      const changed = await changing(path, caller, (changer) => unpublish(deps, changer, () => true, path.revision))
       return { status: 200, json: told(path.package, changed) }
     }),
     handle(operations.deleteTarball, async ({ path, caller }) => {
-      const version = await versionOfFile(reader, nameOf(path), path.file)
-      if (version !== null) await unpublish(deps, changerOf(path, caller), (each) => each === version)
+      await changing(path, caller, async (changer) => {
+        const version = await versionOfFile(reader, changer, path.file)
+        if (version !== null) await unpublish(deps, changer, (each) => each === version)
+        else if (await deps.npmUpstream.has(changer)) throw packageUnknown(changer.name)
+      })
       return { status: 200, json: { ok: true } as const }
     }),
     handle(operations.setDistTag, async ({ path, body, caller }) => {
-      const changed = await putDistTag(deps, changerOf(path, caller), path.tag, versionIn(body.bytes))
+      const version = versionIn(body.bytes)
+      const changed = await changing(path, caller, (changer) => putDistTag(deps, changer, path.tag, version))
       return { status: 200, json: told(path.package, changed) }
     }),
     handle(operations.deleteDistTag, async ({ path, caller }) => ({
       status: 200,
-      json: told(path.package, await deleteDistTag(deps, changerOf(path, caller), path.tag)),
+      json: told(path.package, await changing(path, caller, (changer) => deleteDistTag(deps, changer, path.tag))),
     })),
     handle(operations.searchNpmPackages, async ({ path, query }) => ({
       status: 200,

@@ -1,4 +1,5 @@
 import { valid } from 'semver'
+import { Failure } from '../../kernel/failure.ts'
 import { findFile } from './packages.queries.ts'
 import {
   type AskedDocument,
@@ -11,7 +12,7 @@ import {
   type ReadingDeps,
   versionIn,
 } from './reading.ts'
-import { fileUnknown, packageUnknown, versionUnknown } from './refusals.ts'
+import { fileUnknown, notPublishedHere, packageUnknown, versionUnknown } from './refusals.ts'
 import { cachedManifest, cachedPackage, cachedTags } from './upstream/cached-reading.ts'
 import type { Asker, Upstream } from './upstream/upstream.ts'
 import { isTag, tarballName } from './vocabulary.ts'
@@ -79,4 +80,22 @@ export const lookUpDistTags = async (
   const cached = await deps.npmUpstream.packageOf(here, asker)
   if (cached === null) throw packageUnknown(here.name)
   return cachedTags(cached)
+}
+
+/**
+ * Changes a package that is published here. 400 for one that only comes from the upstream: clients take 404 for success
+ * where they take something away.
+ */
+export const changeOwn = async <T>(
+  { npmUpstream }: Pick<LookupDeps, 'npmUpstream'>,
+  here: PackageName,
+  change: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await change()
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'not_found' && (await npmUpstream.has(here)))
+      throw notPublishedHere(here.name)
+    throw error
+  }
 }

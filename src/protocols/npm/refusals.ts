@@ -9,6 +9,12 @@ export const versionUnknown = (name: string, version: string): Failure =>
 export const fileUnknown = (name: string, file: string): Failure =>
   new Failure('not_found', `There is no file ${JSON.stringify(file.slice(0, 500))} of ${name} here.`)
 
+/** It can be read here, and is not ours to change. */
+export const notPublishedHere = (name: string): Failure =>
+  badPackage(
+    `${name} is not published here: it comes from the upstream registry of the repository, and is not changed here.`,
+  )
+
 /** What was sent is not what it should be: one sentence that says what, and what to do. */
 export const badPackage = (sentence: string, extras?: FailureExtras): Failure =>
   new Failure('invalid_request', sentence, extras)

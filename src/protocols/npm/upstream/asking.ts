@@ -41,6 +41,7 @@ const ask = async <T>(
       async (answer) => {
         const { status } = answer
         if (status === 404 || status === 410) return null
+        refuseCoded(answer)
         if (status === 200 || status === 304) return await take(answer)
         throw refusal(status)
       },
@@ -48,6 +49,13 @@ const ask = async <T>(
   } catch (error) {
     throw troubleOf(error)
   }
+}
+
+/** It was told that we take bytes as they are. */
+const refuseCoded = ({ headers }: OutboundAnswer): void => {
+  const coding = headers.get('content-encoding') ?? 'identity'
+  if (coding !== 'identity' && coding !== '')
+    throw new UpstreamTrouble('answer', 'it sends what it says in a coding that was not asked for')
 }
 
 /** What is the upstream's, in words that tell clients no addresses; everything else as it is. */

@@ -3,7 +3,6 @@ import { lockRepository } from '../../../database/locks.ts'
 import type { NpmCachedPackagesTable } from '../../../database/tables/npm-upstreams.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
-import type { Pass } from '../../../kernel/gate.ts'
 import { newId } from '../../../kernel/ids.ts'
 import {
   npmCachedDocumentsMaxBytes,
@@ -28,6 +27,7 @@ import {
   updateCached,
 } from './cached.queries.ts'
 import { type FetchDeps, type FetchLease, fetchedHere, fetchOnce } from './fetches.ts'
+import type { Gates } from './gates.ts'
 import type { UpstreamMeter } from './meter.ts'
 import { type Packument, type PackumentPart, takePackument } from './packument.ts'
 import { type UpstreamSetting, upstreamOf } from './setting.ts'
@@ -36,7 +36,7 @@ import { createUnderWay, type UnderWay } from './under-way.ts'
 
 export interface CachedDocumentsDeps extends FetchDeps, AskingDeps {
   readonly meter: UpstreamMeter
-  readonly documentGate: Pass
+  readonly documentGates: Gates
 }
 
 /** Whether the upstream has the package. */
@@ -82,7 +82,7 @@ export const createCachedDocuments = (deps: CachedDocumentsDeps): CachedDocument
     const outcome = await underWay.once(`${here.repository} ${here.name}`, (signal) =>
       fetchedHere(
         () =>
-          fetchOnce(deps, fetched, { gate: deps.documentGate, signal }, (lease) =>
+          fetchOnce(deps, fetched, { gate: deps.documentGates(setting.url), signal }, (lease) =>
             refresh(deps, question, lease, signal),
           ),
         async () => {
@@ -110,8 +110,8 @@ export const createCachedDocuments = (deps: CachedDocumentsDeps): CachedDocument
       }
       try {
         if ((await asked(question, before)) === 'missing') {
-          meter.count('document', before === null ? 'missing' : 'stale')
-          return before
+          meter.count('document', 'missing')
+          return null
         }
         return await kept(question)
       } catch (error) {
@@ -147,7 +147,7 @@ const refresh = async (
       takePackument(pieces, expected),
     )
     if (answer === null || (answer !== 'same' && answer.document.versions === 0)) {
-      if (known !== undefined) await noteFailure(deps, known, 'missing')
+      if (known !== undefined) await noteMissing(deps, known)
       return 'missing'
     }
     const isKnown = answer === 'same' || (isSameUpstream && answer.document.sha256 === known.sha256)
@@ -177,6 +177,19 @@ const refresh = async (
 }
 
 const now = ({ clock }: Pick<FetchDeps, 'clock'>): string => timestamp(clock.now())
+
+/**
+ * What the upstream took away is told of no more; tarballs that are kept stay, for whoever has their addresses in a lock
+ * file.
+ */
+const noteMissing = async (deps: CachedDocumentsDeps, { id, repository }: NpmCachedPackagesTable): Promise<void> => {
+  await deps.database.transaction(async (tx) => {
+    if (!(await lockRepository(tx, repository))) throw notFound('repository')
+    await forgetDocuments(tx, [id])
+    await updateCached(tx, { id, checked_at: now(deps), failure: 'missing', failed_at: now(deps) })
+    await deleteEmptyPackages(tx, [id])
+  }, relaxed)
+}
 
 /** Operators see in the list of what is kept since when an upstream gives nothing newer. */
 const noteFailure = async (

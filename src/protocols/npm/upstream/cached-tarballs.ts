@@ -4,7 +4,6 @@ import type { TransferDeps } from '../../../features/transfers/uploads/uploads.t
 import { receiveWhole } from '../../../features/transfers/whole/whole.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import type { Pass } from '../../../kernel/gate.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { refuseOtherInside } from '../publishing/claimed.ts'
 import { TarballReading } from '../publishing/reading-tarball.ts'
@@ -16,13 +15,14 @@ import { mayBeKept, type Question } from './cached-documents.ts'
 import { textsOf } from './cached-reading.ts'
 import { type Dist, distInLines, isOf } from './dist.ts'
 import { type FetchDeps, type FetchLease, fetchedHere, fetchOnce } from './fetches.ts'
+import type { Gates } from './gates.ts'
 import type { UpstreamMeter } from './meter.ts'
 import { UpstreamTrouble } from './trouble.ts'
 import { createUnderWay, type UnderWay } from './under-way.ts'
 
 export interface CachedTarballsDeps extends TransferDeps, FetchDeps, AskingDeps {
   readonly meter: UpstreamMeter
-  readonly tarballGate: Pass
+  readonly tarballGates: Gates
 }
 
 /** A tarball that is kept. */
@@ -50,12 +50,12 @@ export const createCachedTarballs = (deps: CachedTarballsDeps): CachedTarballs =
   const underWay: UnderWay<CachedFile | 'missing'> = createUnderWay()
   return {
     async fetched(wanted) {
-      const { here } = wanted.question
+      const { here, setting } = wanted.question
       const { version } = wanted
       const file = await underWay.once(`${here.repository} ${here.name} ${version}`, (signal) =>
         fetchedHere(
           () =>
-            fetchOnce(deps, { ...here, version }, { gate: deps.tarballGate, signal }, (lease) =>
+            fetchOnce(deps, { ...here, version }, { gate: deps.tarballGates(setting.url), signal }, (lease) =>
               fetchTarball(deps, wanted, lease, signal),
             ),
           async () => (await findCachedFile(deps.database.reader, here, version)) ?? null,

@@ -43,6 +43,7 @@ export const fetchOnce = async <T>(
   work: (lease: FetchLease) => Promise<T>,
 ): Promise<T | null> => {
   const done = await gate(async () => {
+    signal.throwIfAborted()
     const holder = newId(deps.clock.now())
     return (await take(deps, wanted, holder)) ? { told: await underLease(deps, { ...wanted, holder }, work) } : null
   })
@@ -124,6 +125,6 @@ const others = async ({ database, clock }: FetchDeps, wanted: Fetched, signal: A
           retryAfterSeconds: 5,
         },
       )
-    await pause(npmFetchLookEveryMs, undefined, { signal })
+    await pause(npmFetchLookEveryMs, undefined, { signal }).catch(() => signal.throwIfAborted())
   }
 }

@@ -1,3 +1,5 @@
+import { Failure } from '../../../kernel/failure.ts'
+
 /** Work that several wait for is done once, and goes on when those who wait for it are gone. */
 export interface UnderWay<T> extends AsyncDisposable {
   /** Does the work of a key, unless it is being done: then its outcome counts. */
@@ -17,7 +19,7 @@ export const createUnderWay = <T>(): UnderWay<T> => {
       return done
     },
     async [Symbol.asyncDispose]() {
-      ending.abort(new Error('the service stops'))
+      ending.abort(new Failure('draining', 'The service stops. Try again in a moment.', { retryAfterSeconds: 5 }))
       await Promise.allSettled(all.values())
     },
   }
