@@ -75,7 +75,7 @@ forEachEngine((engine) => {
       )
       assert.equal((await client.ask('/-/v1/search?text=listed')).json.total, 0)
       const lines = async () =>
-        (await list('/audit?order=desc')).map(({ action, detail }: Record<string, string>) => `${action} ${detail}`)
+        (await list('/changes?limit=100')).map(({ action, detail }: Record<string, string>) => `${action} ${detail}`)
       assert.ok((await lines()).includes('package.fetch listed@1.0.0'))
 
       assert.equal((await drop('?package=listed', owner.token)).status, 200)
