@@ -34,18 +34,18 @@ export const measureBackups = async (files: number): Promise<void> => {
   const place = { SVC_DATA_DIR: await makeFolder('backed-up'), SVC_BACKUP_VAULT: `file:${await makeFolder('vault')}` }
   const ways = [await svcWay(place), await resticWay(place, 'off'), await resticWay(place, 'auto')]
   const lines = [['', ...ways.map(({ name }) => name)]]
-  const inTurn = async (what: string, of: (way: Way) => Promise<Took>): Promise<void> => {
+  const alternately = async (what: string, of: (way: Way) => Promise<Took>): Promise<void> => {
     const took: Took[] = []
     for (const way of ways) took.push(await of(way))
     lines.push([`${what}, s`, ...took.map(({ seconds }) => shown(seconds))])
     lines.push([`${what}, MiB of memory`, ...took.map(({ peakMiB }) => shown(peakMiB))])
   }
   await store(place, 'first', files)
-  await inTurn('first', ({ backup }) => backup())
+  await alternately('first', ({ backup }) => backup())
   await store(place, 'second', Math.ceil(files / 100))
-  await inTurn('1 % new', ({ backup }) => backup())
-  await inTurn('every byte verified', ({ verify }) => verify())
-  await inTurn('restored', ({ restore }) => restore())
+  await alternately('1 % new', ({ backup }) => backup())
+  await alternately('every byte verified', ({ verify }) => verify())
+  await alternately('restored', ({ restore }) => restore())
   console.log(`\n${files} files of 64 KiB, ${Math.ceil(files / 100)} of 4 MiB`)
   console.log(aligned(lines).concat('\n'))
   await measureRows(files * 10)

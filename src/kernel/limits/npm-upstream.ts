@@ -39,7 +39,7 @@ export const npmCachedDocumentsPutOutMax = 2_000
 /** A tarball from outside, whatever SVC_MAX_OBJECT_BYTES allows: the largest that are known have some hundred MiB. */
 export const npmUpstreamTarballMaxBytes = GiB
 
-/** What one process fetches at once from one upstream. Documents are taken apart while they come, which takes some MiB each. */
+/** What one process fetches at once from one upstream; a document that is taken apart as it comes takes some MiB. */
 export const npmUpstreamDocumentsAtOnce = 8
 export const npmUpstreamTarballsAtOnce = 16
 /** Who waited for longer is asked anew whether they may. */

@@ -179,8 +179,8 @@ const refresh = async (
 const now = ({ clock }: Pick<FetchDeps, 'clock'>): string => timestamp(clock.now())
 
 /**
- * What the upstream took away is told of no more; tarballs that are kept stay, for whoever has their addresses in a lock
- * file.
+ * What the upstream took away is told of no more; tarballs that are kept stay, for whoever has their addresses in a
+ * lock file.
  */
 const noteMissing = async (deps: CachedDocumentsDeps, { id, repository }: NpmCachedPackagesTable): Promise<void> => {
   await deps.database.transaction(async (tx) => {
