@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts'
 import { healedSince } from '../features/operating/backups/healing.queries.ts'
-import { backupStatus } from '../features/operating/backups/status.ts'
+import { backupStatusNow } from '../features/operating/backups/status.ts'
 import { type Status, warningCodes } from '../features/operating/backups/vocabulary.ts'
 import type { Measure } from '../http/metrics/measures.ts'
 import { type Clock, timestamp } from '../kernel/clock.ts'
@@ -19,7 +19,7 @@ export const backupMeasures = ({ database, clock, settings }: Deps): Measure[] =
   let reading: Promise<Status> | null = null
   /** All that are asked for at once are of one look. */
   const status = (): Promise<Status> => {
-    reading ??= backupStatus({ database, clock, backupsConfigured }).finally(() => {
+    reading ??= backupStatusNow({ database, clock, backupsConfigured }).finally(() => {
       reading = null
     })
     return reading

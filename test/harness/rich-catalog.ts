@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { setQuota } from '../../src/features/lifecycle/policies/policy.ts'
 import { noteSubscription, takeSubscription } from '../../src/features/operating/webhooks/standing.ts'
 import type { Subscription } from '../../src/features/operating/webhooks/subscription.ts'
@@ -51,6 +51,13 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
   }
   await takeSubscription(deps, builds, 'a worker')
   await noteSubscription(deps, builds, 'a worker', { position: 0, to: { holder: null, leased_until: null } })
+
+  // One that was brought back from a point.
+  const began = '2026-01-01T00:00:00.000Z'
+  const brought = { repository: 'two', source: 'gone', point_id: randomUUID(), begun_at: began, finished_at: began }
+  await catalog.inspection.database.transaction((tx) =>
+    tx.insertInto('restored_repositories').values(brought).execute(),
+  )
 
   // Paths with history, an empty file, one of bytes that are no text, and one of several parts' length.
   const put = (path: string, body: string | Uint8Array) =>

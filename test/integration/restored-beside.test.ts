@@ -19,7 +19,7 @@ after(closeConnections)
 
 /** What tells of more than a repository, and what a repository leaves behind when it is brought back. */
 const leftBehind =
-  /upload|job|promotion|deleted|grant|policy|usage|cleanup|events|changes\b|references|search|locks|immutable|content$/i
+  /upload|job|promotion|deleted|grant|policy|usage|cleanup|events|changes\b|references|search|locks|upstream|immutable|content$/i
 
 /** Ids of things; not those of people. */
 const uuid = /(?<!account:)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g

@@ -22,6 +22,10 @@ interface StatusDeps {
 export const backupStatus = ({ database, clock, backupsConfigured }: StatusDeps): Promise<Status> =>
   database.snapshot((q) => statusOf(q, clock.now(), backupsConfigured))
 
+/** The same of whatever commits there are by now: it waits for nothing, also while a disk does not answer. */
+export const backupStatusNow = ({ database, clock, backupsConfigured }: StatusDeps): Promise<Status> =>
+  statusOf(database.reader, clock.now(), backupsConfigured)
+
 const statusOf = async (q: Queries, nowMs: number, configured: boolean): Promise<Status> => {
   const agent = (await findAgentRow(q)) ?? null
   const plan = await planRow(q)
