@@ -177,6 +177,7 @@ forEachEngine((engine) => {
       'content-digest',
       'content-encoding',
       'repr-digest',
+      'via',
     ]
     const names = new Set(catalogue().flatMap(({ headers }) => Object.keys(headers.properties)))
     assert.ok(names.size > 10)
