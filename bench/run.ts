@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { GiB } from '../src/kernel/units.ts'
 import { measureBackups } from './backups.ts'
 import { measureImages } from './images.ts'
+import { measureLfs } from './lfs.ts'
 import { measurePackages } from './packages.ts'
 import { cpuSeconds, installed, makeFolder, tidyUp } from './processes.ts'
 import { measureScale } from './scale.ts'
@@ -25,7 +26,8 @@ import { meanings, type Row, table } from './table.ts'
  * many (bench/packages.ts). `--small <files>` measures small files in the database and beside it
  * (bench/small-files.ts). `--images <tags>` pushes and pulls container images beside docker-registry, and lists so many
  * tags and images (bench/images.ts). `--backups <files>` takes, verifies and restores backups beside restic
- * (bench/backups.ts).
+ * (bench/backups.ts). `--lfs <objects>` has git push and fetch so many small files and a large one, beside giftless
+ * where it is installed (bench/lfs.ts).
  */
 
 /** Linux's names of the file systems that one is likely to meet (statfs(2)). */
@@ -45,6 +47,7 @@ const options = {
   small: { type: 'string' },
   images: { type: 'string' },
   backups: { type: 'string' },
+  lfs: { type: 'string' },
   before: { type: 'string' },
   engine: { type: 'string' },
   profile: { type: 'string' },
@@ -67,6 +70,7 @@ const measuredAlone = (): Alone | null => {
     ['packages', measurePackages],
     ['images', measureImages],
     ['backups', measureBackups],
+    ['lfs', measureLfs],
     ['small', (files: number, on: readonly string[]) => measureSmallFiles(files, on, values.before)],
   ] as const) {
     const wanted = values[name]

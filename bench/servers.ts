@@ -196,6 +196,36 @@ const imageServer = async (command: string, options: readonly string[], port: nu
   }
 }
 
+/**
+ * giftless, a server of Git LFS, with files, one process and as many threads as clients send at once; whoever has
+ * installed it and gunicorn (pip) has both on the path. It neither verifies nor syncs what it stores.
+ */
+export const startGiftless = async (): Promise<Bench> => {
+  const data = await makeFolder('giftless')
+  const port = await freePort()
+  const config = join(data, 'giftless.yml')
+  await writeFile(
+    config,
+    `AUTH_PROVIDERS: [giftless.auth.allow_anon:read_write]
+TRANSFER_ADAPTERS:
+  basic:
+    factory: giftless.transfer.basic_streaming:factory
+    options: { storage_class: giftless.storage.local_storage:LocalStorage, storage_options: { path: ${data}/files } }
+`,
+  )
+  const listen = ['--bind', `127.0.0.1:${port}`, '--workers', '1', '--threads', '16', '--timeout', '600']
+  const child = start('gunicorn', [...listen, 'giftless.wsgi_entrypoint:app'], { GIFTLESS_CONFIG_FILE: config })
+  const origin = `http://127.0.0.1:${port}`
+  await answers(origin)
+  const objectAt = (sha256: string) => ({ url: `${origin}/bench/files/objects/storage/${sha256}`, headers: {} })
+  return {
+    name: 'giftless',
+    process: child,
+    download: (_, sha256) => objectAt(sha256),
+    upload: async (_, sha256) => ({ method: 'PUT', ...objectAt(sha256) }),
+  }
+}
+
 type Starts = Readonly<Record<string, () => Promise<Bench>>>
 
 /** By their commands, which are also their names. */

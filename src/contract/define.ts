@@ -17,6 +17,7 @@ type Optional =
   | 'linkable'
   | 'passFor'
   | 'openToReadTokens'
+  | 'openOnReaders'
   | 'whileDraining'
 
 type Declaration<
@@ -85,6 +86,7 @@ export const defineOperation = <
     linkable: false,
     passFor: null,
     openToReadTokens: false,
+    openOnReaders: false,
     whileDraining: false,
     ...declaration,
   } as Operation<Path, Query, Headers, Body, Responses, Rule>

@@ -2,9 +2,9 @@ import Type, { type Static } from 'typebox'
 import { administrationActions, repositoryActions, systemActions } from '../kernel/actions.ts'
 import {
   conditions,
+  isOnReaders,
   listedActions,
   type Operation,
-  reads,
   retries,
   shownPath,
   surfaces,
@@ -48,4 +48,4 @@ export const operationItem = (operation: Operation): OperationItem => ({
 
 /** The operations that a gateway of this role serves, ordered by id. */
 export const servedOperations = (operations: readonly Operation[], readOnly: boolean): Operation[] =>
-  operations.filter((operation) => !readOnly || reads(operation)).sort((a, b) => (a.id < b.id ? -1 : 1))
+  operations.filter((operation) => !readOnly || isOnReaders(operation)).sort((a, b) => (a.id < b.id ? -1 : 1))

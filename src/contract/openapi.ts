@@ -2,6 +2,7 @@ import type { TObject } from 'typebox'
 import { type FailureCode, failures } from '../kernel/failure.ts'
 import {
   changes,
+  isOnReaders,
   listedActions,
   needsNothing,
   type Operation,
@@ -140,7 +141,7 @@ export const failureCodes = (operation: Operation): FailureCode[] => {
   if (operation.body.kind === 'bytes') codes.add('busy')
   if (operation.download) for (const code of downloadFailures) codes.add(code)
   // On a read gateway.
-  if (!reads(operation)) codes.add('method_not_allowed')
+  if (!isOnReaders(operation)) codes.add('method_not_allowed')
   // Health operations go on while the service drains, and cost no budget.
   if (!operation.whileDraining) codes.add('draining').add('rate_limited')
   for (const code of operation.failures) codes.add(code)
@@ -204,7 +205,7 @@ const pathItem = (operation: Operation): Json => ({
   'x-svc-link': operation.linkable,
   'x-svc-retry': operation.retry,
   'x-svc-conditions': [...operation.conditions],
-  'x-svc-reader': reads(operation),
+  'x-svc-reader': isOnReaders(operation),
 })
 
 /**

@@ -49,6 +49,8 @@ export interface Operation<
   readonly passFor: PassedWay | null
   /** A read token may call it although it is no GET. */
   readonly openToReadTokens: boolean
+  /** A read gateway serves it although it is no GET: it writes no row there. */
+  readonly openOnReaders: boolean
   /** Health operations answer while the service drains. */
   readonly whileDraining: boolean
 }
@@ -218,8 +220,11 @@ export const requiredActions = (access: AccessRule): readonly Action[] => {
 export const changes = (operation: Operation): boolean =>
   !reads(operation) && !operation.openToReadTokens && operation.access.kind !== 'anyone'
 
-/** True for GET: safe, cacheable, also served as HEAD and by a read gateway. */
+/** True for GET: safe, cacheable, also served as HEAD. */
 export const reads = (operation: Operation): boolean => operation.method === 'GET'
+
+/** Whether a read gateway serves it. */
+export const isOnReaders = (operation: Operation): boolean => reads(operation) || operation.openOnReaders
 
 /** Whether a JSON body may be left out, since none of its fields has to be there. */
 export const needsNothing = ({ body }: Operation): boolean => {

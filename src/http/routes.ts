@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BoundOperation } from '../contract/handler.ts'
-import { reads, shownPath } from '../contract/operation.ts'
+import { isOnReaders, reads, shownPath } from '../contract/operation.ts'
 import { Failure } from '../kernel/failure.ts'
 import { jsonBodyDeadlineMs } from '../kernel/limits/http.ts'
 import { type ArrivalDeps, admitArrival, refuseWhereBusy, requestReader } from './arrival.ts'
@@ -26,7 +26,7 @@ export const bindOperations = (
   isDraining: () => boolean,
 ): RefuseMethod => {
   let refuseMethod: RefuseMethod = () => {}
-  const served = deps.operations.filter(({ operation }) => !deps.readOnly || reads(operation))
+  const served = deps.operations.filter(({ operation }) => !deps.readOnly || isOnReaders(operation))
   const bind = (routes: FastifyInstance, isJson: boolean): void => {
     for (const bound of served)
       if ((bound.operation.body.kind === 'json') === isJson) bindOperation(routes, bound, deps, replies, isDraining)

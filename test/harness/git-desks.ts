@@ -20,7 +20,7 @@ export interface GitDesk extends AsyncDisposable {
   clone(remote: string, name: string): Promise<string>
   /** Commits these files in a folder. */
   commit(folder: string, files: Readonly<Record<string, Uint8Array | string>>): Promise<void>
-  /** Takes this as the password for an address from now on. */
+  /** Takes this as the password for an address, beside those for others. */
   keepPassword(address: string, password: string): Promise<void>
   /** What a shell needs so that its git is at this desk. */
   readonly environment: Readonly<Record<string, string>>
@@ -82,7 +82,8 @@ export const sitDownWithGit = async (name: string): Promise<GitDesk> => {
     },
     async keepPassword(address, password) {
       const { host } = new URL(address)
-      await writeFile(join(home, 'credentials'), `http://anybody:${password}@${host.replace(':', '%3a')}\n`)
+      const line = `http://anybody:${password}@${host.replace(':', '%3a')}\n`
+      await writeFile(join(home, 'credentials'), line, { flag: 'a' })
     },
     [Symbol.asyncDispose]: () => rm(home, { recursive: true, force: true }),
   }

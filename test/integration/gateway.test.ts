@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { reads } from '../../src/contract/operation.ts'
+import { isOnReaders } from '../../src/contract/operation.ts'
 import { catalogue } from '../../src/main/catalogue.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -49,7 +49,7 @@ forEachEngine((engine) => {
     })
 
     it('answers 405 to everything that changes, whoever asks', async () => {
-      const changing = catalogue().filter((operation) => !reads(operation))
+      const changing = catalogue().filter((operation) => !isOnReaders(operation))
       assert.ok(changing.length > 10)
       const { length } = await securityAudit(service)
       for (const operation of changing)

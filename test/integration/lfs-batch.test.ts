@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { Value } from 'typebox/value'
+import { hour } from '../../src/kernel/units.ts'
 import { BatchAnswer } from '../../src/protocols/lfs/vocabulary.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { newGitRemote, sitDownWithGit } from '../harness/git-desks.ts'
 import { isRefused, lfsSite, lfsType, newObject, setQuota } from '../harness/lfs.ts'
 import { createPerson } from '../harness/people.ts'
+import { endProgramsAfterTests } from '../harness/processes.ts'
+import { everyRow } from '../harness/rows.ts'
 import { startService } from '../harness/service.ts'
 
+endProgramsAfterTests()
 after(closeConnections)
 
 const path = '/lfs/releases/objects/batch'
@@ -217,6 +224,54 @@ forEachEngine((engine) => {
       const told = await expect(say('/lfs/second/objects/batch', { operation: 'upload', objects }), 200)
       const codes = told.json.objects.map((each: { error?: { code: number } }) => each.error?.code)
       assert.deepEqual(codes, [undefined, 507, undefined])
+    })
+  })
+
+  describe('a batch asked of a read gateway', () => {
+    it('leads to what may be pulled there by the same credential, writes nothing, and takes no push', async () => {
+      const { bytes, ...object } = newObject()
+      await push(bytes)
+      const reader = await startService(engine, { on: site.service, roles: { gateway: 'reader', worker: false } })
+      try {
+        const credential = site.reader.token
+        const asked = (operation: 'upload' | 'download', who: string | null) =>
+          reader.ask(say(path, { operation, objects: [object] }, { credential: who }))
+        site.service.clock.advance(2 * hour)
+        const before = await everyRow(site.service)
+        const told = await asked('download', credential)
+        assert.equal(Value.Check(BatchAnswer, told.json), true, told.text)
+        const [{ actions, authenticated }] = told.json.objects
+        const href = `${reader.url}/lfs/releases/objects/${object.oid}/content`
+        assert.deepEqual([actions, authenticated], [{ download: { href } }, undefined])
+        const there = { path: new URL(href).pathname }
+        isRefused(await reader.ask(there), 401, /user name/)
+        assert.ok((await reader.ask({ ...there, credential })).bytes.equals(bytes))
+        isRefused(await asked('download', null), 401, /user name/)
+        isRefused(await asked('upload', site.owner.token), 405, /read gateway: push to/)
+        isRefused(await asked('upload', credential), 403, /pull from/)
+        assert.deepEqual(await everyRow(site.service), before)
+      } finally {
+        await reader.stop()
+      }
+    })
+
+    it('is answered to git as it is there', async () => {
+      const desk = await sitDownWithGit('reader')
+      const reader = await startService(engine, { on: site.service, roles: { gateway: 'reader', worker: false } })
+      for (const { url } of [site.service, reader]) await desk.keepPassword(url, site.owner.token)
+      const remote = await newGitRemote(desk, 'game', `${site.service.url}/lfs/releases/game`)
+      const folder = await desk.clone(remote, 'game')
+      const { bytes } = newObject(5_000)
+      await desk.commit(folder, { 'a.bin': bytes, 'b.bin': newObject(6_000).bytes })
+      await desk.git(folder, 'push', '--quiet', 'origin', 'main')
+      await rm(join(folder, '.git/lfs'), { recursive: true })
+      await desk.git(folder, 'config', 'lfs.url', `${reader.url}/lfs/releases/game`)
+      await desk.git(folder, 'lfs', 'fetch')
+      assert.match(await desk.git(folder, 'lfs', 'fsck'), /fsck OK/)
+      await desk.commit(folder, { 'c.bin': newObject(7_000).bytes })
+      assert.match(await desk.fails(folder, 'lfs', 'push', 'origin', 'main'), /read gateway: push to/)
+      await reader.stop()
+      await desk[Symbol.asyncDispose]()
     })
   })
 

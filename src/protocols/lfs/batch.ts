@@ -1,6 +1,6 @@
 import { passSubject } from '../../contract/operation.ts'
 import type { Database, Queries } from '../../database/database.ts'
-import { type PassDeps, type PassMaker, passMaker } from '../../features/identity/passes/passes.ts'
+import { type PassDeps, passMaker } from '../../features/identity/passes/passes.ts'
 import type { CredentialCaller } from '../../kernel/caller.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { Failure } from '../../kernel/failure.ts'
@@ -13,6 +13,7 @@ export interface BatchDeps extends PassDeps {
   readonly database: Database
   readonly capacityBytes: number
   readonly maxObjectBytes: number
+  readonly role: 'api' | 'reader'
   readonly report: (message: string, error: unknown) => void
 }
 
@@ -34,6 +35,9 @@ const refused = (code: number, message: string): Told => ({ error: { code, messa
  * What a client does to get or to push some objects: an address for each, which carries what lets it in, fits this
  * object and this way alone, and is good as long as its time and the caller's credential are. Whatever is wrong with an
  * object is told beside it, and the others go on. 413 for too many, 409 for digests that are not SHA-256.
+ *
+ * A read gateway has no key to sign with, and takes no pushes (405): its addresses carry nothing, and clients show the
+ * credential there that they showed here.
  */
 export const answerBatch = async (deps: BatchDeps, asker: Asker, request: BatchRequest): Promise<BatchAnswer> => {
   const { operation, objects, hash_algo } = request
@@ -41,17 +45,19 @@ export const answerBatch = async (deps: BatchDeps, asker: Asker, request: BatchR
     throw new Failure('body_too_large', `A batch asks about at most ${batchObjectsMax} objects, not ${objects.length}.`)
   if (typeof hash_algo === 'string' && hash_algo !== 'sha256')
     throw new Failure('already_exists', `Objects are called by their SHA-256 here, and not by ${hash_algo}.`)
-  const { database } = deps
+  const { database, role } = deps
+  if (role === 'reader' && operation === 'upload')
+    throw new Failure('method_not_allowed', 'What is asked here is a read gateway: push to the address of the writer.')
   const transfer = transferOf(request)
   const stored = await storedAmong(database.reader, asker.repository, objects)
-  const sign = await passMaker(database.reader, deps, asker.caller, wireName)
-  const tell = operation === 'download' ? downloads(asker, sign) : await uploads(deps, asker, sign, transfer)
+  const letIn = await lettingIn(deps, asker)
+  const tell = operation === 'download' ? downloads(asker, letIn) : await uploads(deps, asker, letIn, transfer)
   const answers: BatchObject[] = []
   for (const { oid, size } of objects) {
     const told = faultOf(oid, size) ?? (await tell(oid, size, stored.get(oid)))
     answers.push({ oid, size, ...told })
   }
-  rememberUse(deps, [...stored.values()])
+  if (role === 'api') rememberUse(deps, [...stored.values()])
   return { transfer, objects: answers, hash_algo: 'sha256' }
 }
 
@@ -72,27 +78,38 @@ const faultOf = (oid: string, size: number): Told | null => {
 
 type Tell = (oid: string, size: number, stored: Stored | undefined) => Promise<Told>
 
-const addresses = ({ repository, baseUrl }: Asker, sign: PassMaker) => {
+/** What lets a client in where an address leads. */
+type LetIn = (passFor: string) => Promise<Omit<Address, 'href'>>
+
+const lettingIn = async (deps: BatchDeps, { caller }: Asker): Promise<LetIn> => {
+  if (deps.role === 'reader') return async () => ({})
+  const sign = await passMaker(deps.database.reader, deps, caller, wireName)
+  return async (passFor) => {
+    const token = await sign(passFor, addressSeconds)
+    return { header: { Authorization: `Bearer ${token}` }, expires_in: addressSeconds }
+  }
+}
+
+const addresses = ({ repository, baseUrl }: Asker, letIn: LetIn) => {
   const passed = async (way: keyof typeof passWays, oid: string, path: string): Promise<Address> => {
-    const token = await sign(passSubject(passWays[way], [repository, oid]), addressSeconds)
     const href = `${baseUrl}/lfs/${repository}/objects/${oid}/${path}`
-    return { href, header: { Authorization: `Bearer ${token}` }, expires_in: addressSeconds }
+    return { href, ...(await letIn(passSubject(passWays[way], [repository, oid]))) }
   }
   return passed
 }
 
-const downloads = (asker: Asker, sign: PassMaker): Tell => {
-  const address = addresses(asker, sign)
+const downloads = (asker: Asker, letIn: LetIn): Tell => {
+  const address = addresses(asker, letIn)
   return async (oid, size, stored) => {
     if (stored === undefined) return refused(404, 'There is no such object in this repository.')
     if (stored.size !== size) return refused(422, `The object has ${stored.size} bytes here, and not ${size}.`)
     const download = await address('download', oid, 'content')
-    return { authenticated: true, actions: { download } }
+    return { ...(download.header === undefined ? {} : { authenticated: true }), actions: { download } }
   }
 }
 
-const uploads = async (deps: BatchDeps, asker: Asker, sign: PassMaker, transfer: Transfer): Promise<Tell> => {
-  const address = addresses(asker, sign)
+const uploads = async (deps: BatchDeps, asker: Asker, letIn: LetIn, transfer: Transfer): Promise<Tell> => {
+  const address = addresses(asker, letIn)
   let room = await roomFor(deps, asker.repository)
   const counted = new Set<string>()
   return async (oid, size, stored) => {

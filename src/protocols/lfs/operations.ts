@@ -39,10 +39,11 @@ export const askLfsBatch = defineOperation({
   query: asked({}),
   access: { kind: 'repository', actions: [], oneOf: ['content.read', 'upload.create'] },
   openToReadTokens: true,
+  openOnReaders: true,
   retry: 'read',
   body: bytesBody(null, batchBytesMax),
   responses: { 200: said('What to do for each of them, or why nothing can be done', BatchAnswer) },
-  failures: ['already_exists'],
+  failures: ['already_exists', 'method_not_allowed'],
 })
 
 const ByteLength = Type.Integer({ minimum: 0, description: 'how many bytes the object has' })

@@ -39,8 +39,8 @@ export type BatchRequest = Static<typeof BatchRequest>
 const Address = Type.Object(
   {
     href: Type.String(),
-    header: Type.Record(Type.String(), Type.String()),
-    expires_in: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'seconds' }),
+    header: Type.Optional(Type.Record(Type.String(), Type.String())),
+    expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'seconds' })),
   },
   { additionalProperties: false },
 )
