@@ -21,9 +21,9 @@ interface Took {
 }
 
 /**
- * `npm run bench -- --lfs <objects>`: git-lfs as it is installed pushes and fetches so many objects of 4 KiB, and one of
- * 1 GiB, beside giftless where that is installed. The client is the same, and takes more of the processor than a server
- * does: the CPU of the servers stands beside the time.
+ * `npm run bench -- --lfs <objects>`: git-lfs as it is installed pushes and fetches so many objects of 4 KiB, and one
+ * of 1 GiB, beside giftless where that is installed. The client is the same, and takes more of the processor than a
+ * server does: the CPU of the servers stands beside the time.
  */
 export const measureLfs = async (objects: number, engines: readonly string[]): Promise<void> => {
   if (engines.length === 1) console.log('This one is measured on SQLite and a folder alone.')
