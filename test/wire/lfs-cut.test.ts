@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -100,7 +100,11 @@ describe('an object of 300 MB on a line that breaks at random moments', { timeou
       for (const range of ranges.slice(1)) assert.match(range ?? '', /^bytes=[1-9]\d*-/)
     })
 
-  test('and nothing is left behind', async () => {
+  test('and nothing is left behind, in memory neither', async () => {
+    const status = readFileSync(`/proc/${service.program.pid}/status`, 'utf8')
+    const most = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
+    // Twice the object came in, and more than once for the breaks.
+    assert.ok(most < 400, `the server took ${most} MiB`)
     assert.deepEqual((await askDoctor(service.settings)).damage, [])
   })
 })
