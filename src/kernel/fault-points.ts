@@ -20,6 +20,9 @@
  * - `npm.told`: a change of an npm package is made, its documents and its journal tell of it, nothing is committed
  * - `npm.unpublished`: some versions of a package are gone, others that are to go are there
  * - `npm.committed`: all of a change is committed, the client has no answer yet
+ * - `npm-upstream.came`: the document of a package has come from an upstream, nothing of it is kept
+ * - `npm-upstream.told`: it is kept in all its pieces, nothing is committed
+ * - `npm-upstream.committed`: that is committed, the client has no answer yet
  * - `promotion.locked`: a promotion holds its locks and has changed nothing; it commits all that follows at once, or
  *   nothing
  * - `promotion.copied`: the copy is there, with its claim and its annotations
@@ -72,6 +75,9 @@ export const faultPoints = [
   'npm.told',
   'npm.unpublished',
   'npm.committed',
+  'npm-upstream.came',
+  'npm-upstream.told',
+  'npm-upstream.committed',
   'promotion.locked',
   'promotion.copied',
   'promotion.told',

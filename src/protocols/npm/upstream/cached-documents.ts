@@ -3,6 +3,7 @@ import { lockRepository } from '../../../database/locks.ts'
 import type { NpmCachedPackagesTable } from '../../../database/tables/npm-upstreams.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
+import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
 import { newId } from '../../../kernel/ids.ts'
 import {
   npmCachedDocumentsMaxBytes,
@@ -36,6 +37,7 @@ import { createUnderWay, type UnderWay } from './under-way.ts'
 
 export interface CachedDocumentsDeps extends FetchDeps, AskingDeps {
   readonly meter: UpstreamMeter
+  readonly reach: ReachFaultPoint
   readonly documentGates: Gates
 }
 
@@ -162,9 +164,14 @@ const refresh = async (
     }
     if (answer === 'same') return 'there'
     meter.changed(answer.document.changed.length)
-    const outcome = await database.transaction((tx) =>
-      keepDocument(tx, { here, setting, next, etag: answer.etag, document: answer.document, at: now(deps) }, lease),
-    )
+    deps.reach('npm-upstream.came')
+    const { etag: given, document } = answer
+    const outcome = await database.transaction(async (tx) => {
+      const kept = await keepDocument(tx, { here, setting, next, etag: given, document, at: now(deps) }, lease)
+      deps.reach('npm-upstream.told')
+      return kept
+    })
+    deps.reach('npm-upstream.committed')
     if (outcome === 'there') meter.count('document', 'fetched')
     return outcome
   } catch (error) {
