@@ -71,10 +71,79 @@ const artifact = createRoute({
   validateSearch: texts('tab'),
   component: lazyRouteComponent(() => import('./pages/artifact.tsx'), 'Artifact'),
 })
+const packages = createRoute({
+  getParentRoute: () => repository,
+  path: '/packages',
+  validateSearch: texts('name', 'group', 'version', 'direction', 'range', 'stage'),
+  component: lazyRouteComponent(() => import('./pages/packages.tsx'), 'Packages'),
+})
+const images = createRoute({
+  getParentRoute: () => repository,
+  path: '/images',
+  validateSearch: texts('contains', 'image', 'reference', 'order'),
+  component: lazyRouteComponent(() => import('./pages/images.tsx'), 'Images'),
+})
+const npm = createRoute({
+  getParentRoute: () => repository,
+  path: '/npm',
+  validateSearch: texts('contains', 'package', 'version'),
+  component: lazyRouteComponent(() => import('./pages/npm.tsx'), 'Npm'),
+})
+const lfs = createRoute({
+  getParentRoute: () => repository,
+  path: '/lfs',
+  component: lazyRouteComponent(() => import('./pages/lfs.tsx'), 'Lfs'),
+})
+const stages = createRoute({
+  getParentRoute: () => repository,
+  path: '/stages',
+  validateSearch: texts('stage', 'id'),
+  component: lazyRouteComponent(() => import('./pages/stages.tsx'), 'Stages'),
+})
+const activity = createRoute({
+  getParentRoute: () => repository,
+  path: '/activity',
+  validateSearch: texts('kind', 'who', 'what', 'order'),
+  component: lazyRouteComponent(() => import('./pages/activity.tsx'), 'Activity'),
+})
+const storage = createRoute({
+  getParentRoute: () => repository,
+  path: '/storage',
+  validateSearch: texts('tab'),
+  component: lazyRouteComponent(() => import('./pages/storage.tsx'), 'Storage'),
+})
 const transfers = createRoute({
   getParentRoute: () => root,
   path: '/transfers',
   component: lazyRouteComponent(() => import('./pages/transfers.tsx'), 'Transfers'),
+})
+const connect = createRoute({
+  getParentRoute: () => root,
+  path: '/connect',
+  validateSearch: texts('client', 'repository'),
+  component: lazyRouteComponent(() => import('./pages/connect.tsx'), 'Connect'),
+})
+const access = createRoute({
+  getParentRoute: () => root,
+  path: '/access',
+  validateSearch: texts('tab', 'repository', 'who'),
+  component: lazyRouteComponent(() => import('./pages/access.tsx'), 'Access'),
+})
+const service = createRoute({
+  getParentRoute: () => root,
+  path: '/access/services/$id',
+  component: lazyRouteComponent(() => import('./pages/service.tsx'), 'Service'),
+})
+const system = createRoute({
+  getParentRoute: () => root,
+  path: '/system',
+  validateSearch: texts('tab', 'order', 'who'),
+  component: lazyRouteComponent(() => import('./pages/system.tsx'), 'System'),
+})
+const backups = createRoute({
+  getParentRoute: () => root,
+  path: '/system/backups',
+  component: lazyRouteComponent(() => import('./pages/backups.tsx'), 'Backups'),
 })
 const me = createRoute({
   getParentRoute: () => root,
@@ -86,8 +155,26 @@ const tree = root.addChildren([
   home,
   search,
   repositories,
-  repository.addChildren([repositoryIndex, files, file, artifacts, artifact]),
+  repository.addChildren([
+    repositoryIndex,
+    files,
+    file,
+    artifacts,
+    artifact,
+    packages,
+    images,
+    npm,
+    lfs,
+    stages,
+    activity,
+    storage,
+  ]),
   transfers,
+  connect,
+  access,
+  service,
+  system,
+  backups,
   me,
 ])
 

@@ -43,11 +43,23 @@ export const faultsOfAccess = async (page: Page): Promise<string[]> => {
   )
 }
 
+const words = {
+  en: { name: 'Name', password: 'Password', signIn: 'Sign in' },
+  ru: { name: 'Имя', password: 'Пароль', signIn: 'Войти' },
+} as const
+
 /** Signs in at the page for it, as a person would. */
-export const signInAt = async (page: Page, address: string, name: string, password: string): Promise<void> => {
+export const signInAt = async (
+  page: Page,
+  address: string,
+  name: string,
+  password: string,
+  language: keyof typeof words = 'en',
+): Promise<void> => {
+  const said = words[language]
   await page.goto(`${address}/console/`)
-  await page.getByLabel('Name').fill(name)
-  await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('navigation', { name: 'Pages' }).first().waitFor()
+  await page.getByLabel(said.name).fill(name)
+  await page.getByLabel(said.password, { exact: true }).fill(password)
+  await page.getByRole('button', { name: said.signIn }).click()
+  await page.locator('.shell').waitFor()
 }

@@ -162,9 +162,14 @@ const Paths = ({ repository, id }: Of) => {
         {paths.data.packages.map(({ group, name, version }) => (
           <li key={group + name + version} className="line">
             <Icon name="box" />
-            <span className="mono">
+            <Link
+              className="mono"
+              to="/r/$repository/packages"
+              params={{ repository }}
+              search={{ group, name, version }}
+            >
               {group === '' ? name : `${group}/${name}`} {version}
-            </span>
+            </Link>
           </li>
         ))}
       </ul>

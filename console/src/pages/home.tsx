@@ -6,13 +6,14 @@ import { Icon } from '../look/icons.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { Empty, Shown } from '../parts/states.tsx'
 import { Moment, Size, Tag } from '../parts/values.tsx'
-import { useHolders } from '../session/holders.ts'
+import { useHolders, useMay } from '../session/holders.ts'
 import { useStars } from '../session/stars.ts'
-import { t } from '../words/words.ts'
+import { said, t } from '../words/words.ts'
 
 /** What one comes for: to find something, to go on with something, and what needs a person. */
 export const Home = () => {
   const { session } = useHolders()
+  const may = useMay()
   const navigate = useNavigate()
   const [text, setText] = useState('')
   return (
@@ -34,6 +35,7 @@ export const Home = () => {
           onChange={(event) => setText(event.currentTarget.value)}
         />
       </form>
+      {may('getOverview').may || may('getBackupStatus').may ? <Attention /> : null}
       <div className="aside">
         <Repositories />
         <Own />
@@ -107,6 +109,64 @@ const Own = () => {
           )
         }
       </Shown>
+    </Section>
+  )
+}
+
+const endsSoonMs = 14 * 24 * 3_600_000
+
+/** Line by line what needs somebody who may do something about it. Where nothing does it says so. */
+const Attention = () => {
+  const may = useMay()
+  const backups = useAsk('getBackupStatus', {}, { enabled: may('getBackupStatus').may })
+  const overview = useAsk('getOverview', {}, { enabled: may('getOverview').may })
+  const hooks = useAsk('listWebhooks', {}, { enabled: may('listWebhooks').may })
+  const tokens = useAsk('listTokens', {}, { enabled: may('listTokens').may })
+  const lines: {
+    readonly key: string
+    readonly text: string
+    readonly danger: boolean
+    readonly to: '/system' | '/system/backups' | '/me'
+  }[] = []
+  for (const { code, severity } of backups.data?.warnings ?? [])
+    lines.push({ key: code, text: said('backup', code), danger: severity === 'critical', to: '/system/backups' })
+  if (overview.data?.writable === false) lines.push({ key: 'full', text: t('home.full'), danger: true, to: '/system' })
+  if ((overview.data?.jobs.failedWithinADay ?? 0) > 0)
+    lines.push({
+      key: 'jobs',
+      text: t('home.jobs', { count: overview.data?.jobs.failedWithinADay ?? 0 }),
+      danger: false,
+      to: '/system',
+    })
+  for (const { id, host, failingSince } of hooks.data?.items ?? [])
+    if (failingSince !== null) lines.push({ key: id, text: t('home.hook', { host }), danger: false, to: '/system' })
+  for (const { id, name, expiresAt, revoked } of tokens.data?.items ?? [])
+    if (
+      !revoked &&
+      expiresAt !== null &&
+      Date.parse(expiresAt) - Date.now() < endsSoonMs &&
+      Date.parse(expiresAt) > Date.now()
+    )
+      lines.push({ key: id, text: t('home.token', { name }), danger: false, to: '/me' })
+  return (
+    <Section title={t('home.attention')}>
+      {lines.length === 0 ? (
+        <p className="line muted">
+          <Icon name="check" />
+          {t('home.fine')}
+        </p>
+      ) : (
+        <ul className="attention">
+          {lines.map(({ key, text, danger, to }) => (
+            <li key={key} className={danger ? 'danger' : ''}>
+              <Icon name="alert" />
+              <span>
+                {text} <Link to={to}>{t('home.look')}</Link>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
     </Section>
   )
 }

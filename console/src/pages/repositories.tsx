@@ -1,7 +1,7 @@
-import { TextInput } from '@mantine/core'
+import { Select, TextInput } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useChange, usePages } from '../contract/asking.ts'
+import { useAsk, useChange, usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
 import { Act } from '../parts/act.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
@@ -114,15 +114,22 @@ export const Repositories = () => {
 
 const CreateRepository = ({ open, close }: { readonly open: boolean; readonly close: () => void }) => {
   const [id, setId] = useState('')
+  const [group, setGroup] = useState<string | null>(null)
   const navigate = useNavigate()
+  const groups = useAsk('listAccessGroups', {}, { enabled: open })
   const create = useChange('createRepository', ['listRepositories', 'listAllRepositories'])
+  const grant = useChange('setAccessGroupGrant', ['listAccessGroups', 'listRepositories'])
   const submit = async (): Promise<void> => {
     await create.mutateAsync({ body: { id } })
+    if (group !== null) await grant.mutateAsync({ path: { id: group, repository: id }, body: { access: 'write' } })
     await refreshSession()
     close()
     tell(t('repositories.created', { name: id }))
-    await navigate({ to: '/r/$repository', params: { repository: id } })
+    await (group === null
+      ? navigate({ to: '/access', search: { tab: 'groups' } })
+      : navigate({ to: '/r/$repository', params: { repository: id } }))
   }
+  const members = groups.data?.items.find((each) => each.id === group)?.accounts ?? []
   return (
     <FormDialog
       title={t('repositories.create')}
@@ -130,8 +137,8 @@ const CreateRepository = ({ open, close }: { readonly open: boolean; readonly cl
       close={close}
       submit={() => void submit().catch(() => {})}
       label={t('repositories.create')}
-      busy={create.isPending}
-      error={create.error}
+      busy={create.isPending || grant.isPending}
+      error={create.error ?? grant.error}
       ready={id !== ''}
     >
       <TextInput
@@ -142,7 +149,22 @@ const CreateRepository = ({ open, close }: { readonly open: boolean; readonly cl
         autoComplete="off"
         data-autofocus
       />
-      <p className="muted small">{t('repositories.then')}</p>
+      <Select
+        label={t('repositories.who')}
+        data={(groups.data?.items ?? []).map((each) => ({ value: each.id, label: each.name }))}
+        value={group}
+        onChange={setGroup}
+        clearable
+        searchable
+      />
+      <p className="muted small">
+        {group === null
+          ? t('repositories.then')
+          : t('access.willWrite', {
+              names: members.map(({ name }) => name).join(', ') || t('access.nobody'),
+              repository: id === '' ? '…' : id,
+            })}
+      </p>
     </FormDialog>
   )
 }

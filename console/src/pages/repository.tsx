@@ -1,4 +1,4 @@
-import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { useAsk } from '../contract/asking.ts'
 import { isProblem } from '../contract/problem.ts'
 import { Icon } from '../look/icons.tsx'
@@ -9,15 +9,24 @@ import { type PlainId, t } from '../words/words.ts'
 const tabs = [
   ['/r/$repository/files/$', 'tab.files'],
   ['/r/$repository/artifacts', 'tab.artifacts'],
+  ['/r/$repository/packages', 'tab.packages'],
+  ['/r/$repository/images', 'tab.images'],
+  ['/r/$repository/npm', 'tab.npm'],
+  ['/r/$repository/lfs', 'tab.lfs'],
+  ['/r/$repository/stages', 'tab.stages'],
+  ['/r/$repository/activity', 'tab.activity'],
+  ['/r/$repository/storage', 'tab.storage'],
 ] as const satisfies readonly (readonly [string, PlainId])[]
 
 /** What is in a repository, by kind: kinds of which there are none are there all the same, to begin with. */
 export const Repository = () => {
   const { repository } = useParams({ from: '/r/$repository' })
   const stars = useStars()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
   const card = useAsk('getRepository', { path: { repository } })
   if (isProblem(card.error) && card.error.status === 404) return <NotFound />
   const starred = stars.includes(repository)
+  const isFile = path.includes(`/r/${repository}/file/`)
   return (
     <div className="repository">
       <div className="repository-head">
@@ -38,6 +47,10 @@ export const Repository = () => {
           >
             <Icon name="star" />
           </button>
+          <Link to="/connect" search={{ repository }} className="line">
+            <Icon name="plug" />
+            {t('nav.connect')}
+          </Link>
         </div>
         <nav className="tabs" aria-label={repository}>
           {tabs.map(([to, name]) => (
@@ -46,6 +59,7 @@ export const Repository = () => {
               to={to}
               params={{ repository, _splat: '' }}
               activeOptions={{ exact: false, includeSearch: false }}
+              {...(isFile && name === 'tab.files' ? { className: 'active' } : {})}
             >
               {t(name)}
             </Link>

@@ -8,7 +8,7 @@ import { Listed } from '../parts/listed.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { Empty, Failed } from '../parts/states.tsx'
 import { tellProblem } from '../parts/toasts.tsx'
-import { Moment, Size, Tag } from '../parts/values.tsx'
+import { Meter, Moment, Size, Tag } from '../parts/values.tsx'
 import { again, cancel, clearDone, reopen, type Upload, useUploads } from '../upload/queue.ts'
 import { said, t } from '../words/words.ts'
 
@@ -92,19 +92,7 @@ const Uploads = ({ uploads }: { readonly uploads: readonly Upload[] }) => {
             label: t('transfers.sent'),
             width: '120px',
             wide: true,
-            show: ({ sent, record }) => (
-              <div
-                className="meter"
-                role="progressbar"
-                aria-label={record.path}
-                aria-valuemin={0}
-                aria-valuemax={record.size}
-                aria-valuenow={sent}
-                style={{ '--part': record.size === 0 ? 1 : sent / record.size } as Record<string, number>}
-              >
-                <span />
-              </div>
-            ),
+            show: ({ sent, record }) => <Meter name={record.path} part={record.size === 0 ? 1 : sent / record.size} />,
           },
           {
             key: 'size',

@@ -1,5 +1,5 @@
-import { Button, Modal } from '@mantine/core'
-import type { FormEvent, ReactNode } from 'react'
+import { Button, Modal, TextInput } from '@mantine/core'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { t } from '../words/words.ts'
 import { Failed } from './states.tsx'
 
@@ -80,6 +80,20 @@ export const FormDialog = ({
     </form>
   </Dialog>
 )
+
+/** Asks for the name of what goes for good, letter by letter. */
+export const TypedName = ({ name, typed }: { readonly name: string; readonly typed: (right: boolean) => void }) => {
+  const [text, setText] = useState('')
+  useEffect(() => typed(text === name), [text, name, typed])
+  return (
+    <TextInput
+      label={t('dialog.type', { name })}
+      value={text}
+      onChange={(event) => setText(event.currentTarget.value)}
+      autoComplete="off"
+    />
+  )
+}
 
 /** A secret that is shown once: it stays until somebody says that it is kept. */
 export const SecretDialog = ({

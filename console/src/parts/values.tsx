@@ -80,4 +80,27 @@ export const Tag = ({
 }: {
   readonly text: string
   readonly tone?: 'plain' | 'ok' | 'warn' | 'danger' | 'info' | 'accent'
-}) => <span className={`tag ${tone}`}>{text}</span>
+}) => <span className={tone === 'plain' ? 'tag' : `tag ${tone}`}>{text}</span>
+
+/** How much of something is used. A `meter` element cannot be drawn alike everywhere. */
+export const Meter = ({
+  name,
+  part,
+  tone = '',
+}: {
+  readonly name: string
+  readonly part: number
+  readonly tone?: string
+}) => (
+  <div
+    className={`meter ${tone}`}
+    role="progressbar"
+    aria-label={name}
+    aria-valuemin={0}
+    aria-valuemax={100}
+    aria-valuenow={Math.round(part * 100)}
+    style={{ '--part': part } as Record<string, number>}
+  >
+    <span />
+  </div>
+)

@@ -168,7 +168,7 @@ const Welcome = () => {
     try {
       await call('createUser', { body: { name, password, administrator: true } }, key.trim())
       await signIn(name, password)
-      await navigate({ to: '/r' })
+      await navigate({ to: '/connect', search: { repository: 'releases' } })
     } catch (told) {
       setError(told)
     } finally {

@@ -53,7 +53,7 @@ export const Palette = () => {
 
 const Choices = () => {
   const navigate = useNavigate()
-  const { session } = useHolders()
+  const { session, keys } = useHolders()
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const list = useRef<HTMLDivElement>(null)
@@ -67,11 +67,20 @@ const Choices = () => {
   const choices = useMemo<readonly Choice[]>(() => {
     const low = text.trim().toLowerCase()
     const holds = (name: string): boolean => low === '' || name.toLowerCase().includes(low)
+    const administers = session?.administrator === true || keys.length > 0
     const pages: Choice[] = (
       [
         ['/', 'home', t('nav.home')],
         ['/r', 'box', t('nav.repositories')],
         ['/transfers', 'transfers', t('nav.transfers')],
+        ['/connect', 'plug', t('nav.connect')],
+        ...(administers
+          ? ([
+              ['/access', 'people', t('nav.access')],
+              ['/system', 'gauge', t('nav.system')],
+              ['/system/backups', 'disk', t('nav.backups')],
+            ] as const)
+          : []),
         ['/me', 'shield', t('nav.you')],
       ] as const
     )
@@ -111,7 +120,7 @@ const Choices = () => {
               navigate({ to: '/r/$repository/artifacts/$id', params: { repository: hit.repository, id: hit.id } }),
           }))
     return low === '' ? [...pages, ...repositories] : [...repositories, ...pages, ...searched, ...files]
-  }, [text, session, found.data, navigate])
+  }, [text, session, keys, found.data, navigate])
 
   const bounded = Math.min(at, choices.length - 1)
   useEffect(() => {

@@ -14,10 +14,11 @@ const shown: readonly (readonly [keys: string, what: PlainId])[] = [
   ['g h', 'keyboard.home'],
   ['g r', 'keyboard.repositories'],
   ['g t', 'keyboard.transfers'],
+  ['g c', 'keyboard.connect'],
   ['?', 'keyboard.help'],
 ]
 
-const places = { h: '/', r: '/r', t: '/transfers', m: '/me' } as const
+const places = { h: '/', r: '/r', t: '/transfers', c: '/connect', a: '/access', s: '/system', m: '/me' } as const
 const isKey = (key: string): key is keyof typeof places => key in places
 
 const isTyping = (target: EventTarget | null): boolean =>

@@ -6,17 +6,34 @@ import { useUploads } from '../upload/queue.ts'
 import { type PlainId, t } from '../words/words.ts'
 import { openPalette } from './palette-state.ts'
 
-type To = '/' | '/r' | '/transfers' | '/me'
+type To = '/' | '/r' | '/transfers' | '/connect' | '/access' | '/system' | '/me'
 
 const everybody: readonly (readonly [to: To, icon: IconName, name: PlainId])[] = [
   ['/', 'home', 'nav.home'],
   ['/r', 'box', 'nav.repositories'],
   ['/transfers', 'transfers', 'nav.transfers'],
+  ['/connect', 'plug', 'nav.connect'],
 ]
+
+const administrators: typeof everybody = [
+  ['/access', 'people', 'nav.access'],
+  ['/system', 'gauge', 'nav.system'],
+]
+
+/** The pages that this tab has any right to: destinations that are closed are absent. */
+const usePages = (): typeof everybody => {
+  const { session, keys } = useHolders()
+  const looksAfter = [session, ...keys].some(
+    (holder) =>
+      holder !== null &&
+      (holder.administrator || holder.permissions.administration.length > 0 || holder.permissions.system.length > 0),
+  )
+  return looksAfter ? [...everybody, ...administrators] : everybody
+}
 
 export const Side = () => {
   const { session } = useHolders()
-  const pages = everybody
+  const pages = usePages()
   const stars = useStars()
   const open = useUploads().filter(({ state }) => state !== 'done' && state !== 'cancelled').length
   return (
@@ -61,11 +78,13 @@ export const Side = () => {
 
 export const BottomBar = () => (
   <nav className="bottom" aria-label={t('nav.main')}>
-    {[...everybody, ['/me', 'shield', 'nav.you'] as const].map(([to, icon, name]) => (
-      <Link key={to} to={to} activeOptions={{ exact: to === '/' }}>
-        <Icon name={icon} size={20} />
-        <span>{t(name)}</span>
-      </Link>
-    ))}
+    {[...usePages().filter(([to]) => to !== '/connect'), ['/me', 'shield', 'nav.you'] as const].map(
+      ([to, icon, name]) => (
+        <Link key={to} to={to} activeOptions={{ exact: to === '/' }}>
+          <Icon name={icon} size={20} />
+          <span>{t(name)}</span>
+        </Link>
+      ),
+    )}
   </nav>
 )

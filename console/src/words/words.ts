@@ -57,6 +57,5 @@ export function t(id: keyof Words, holes?: Readonly<Record<string, string | numb
 /** What is said for a word of the contract; the word itself where nothing is. */
 export const said = (group: string, word: string): string => {
   const id = `${group}.${word}`
-  const text = i18n._(id)
-  return text === id ? word : text
+  return id in i18n.messages ? i18n._(id) : word
 }

@@ -1,0 +1,153 @@
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useAsk, useChange, usePages } from '../contract/asking.ts'
+import { Act } from '../parts/act.tsx'
+import { Commands } from '../parts/copy.tsx'
+import { FormDialog } from '../parts/dialog.tsx'
+import { Listed } from '../parts/listed.tsx'
+import { Page, Section } from '../parts/page.tsx'
+import { Empty, Forbidden } from '../parts/states.tsx'
+import { tell, tellProblem } from '../parts/toasts.tsx'
+import { Actor, Digest, Moment, Size } from '../parts/values.tsx'
+import { useMay } from '../session/holders.ts'
+import { t } from '../words/words.ts'
+import { lfsCommand } from './snippets.ts'
+
+/** Objects of Git LFS, newest first, and those that can be brought back. */
+export const Lfs = () => {
+  const { repository } = useParams({ from: '/r/$repository/lfs' })
+  const allowed = useMay()('listLfsObjects', repository)
+  const [deleting, setDeleting] = useState<string | null>(null)
+  const list = usePages(
+    'listLfsObjects',
+    (after) => ({
+      path: { repository },
+      query: { order: 'desc', limit: 100, ...(after === undefined ? {} : { after: String(after) }) },
+    }),
+    { enabled: allowed.may },
+  )
+  const remove = useChange('deleteLfsObject', ['listLfsObjects', 'listDeletedLfsObjects'])
+  const restore = useChange('restoreLfsObject', ['listLfsObjects', 'listDeletedLfsObjects'])
+  if (!allowed.may)
+    return (
+      <Page title={t('tab.lfs')}>
+        <Forbidden missing={allowed} />
+      </Page>
+    )
+  const submit = async (): Promise<void> => {
+    const oid = deleting ?? ''
+    await remove.mutateAsync({ path: { repository, oid } })
+    setDeleting(null)
+    tell(t('lfs.wasDeleted'), () => restore.mutate({ path: { repository, oid } }, { onError: tellProblem }))
+  }
+  return (
+    <Page title={t('lfs.title')} lead={t('lfs.lead')}>
+      <Listed
+        of={list}
+        label={t('lfs.title')}
+        keyOf={({ oid }) => oid}
+        columns={[
+          {
+            key: 'oid',
+            label: t('lfs.object'),
+            width: 'minmax(160px, 2fr)',
+            show: ({ oid }) => <Digest sha256={oid} />,
+          },
+          { key: 'size', label: t('list.size'), width: '88px', end: true, show: ({ size }) => <Size bytes={size} /> },
+          {
+            key: 'pushed',
+            label: t('images.pushed'),
+            width: '128px',
+            wide: true,
+            show: ({ pushedAt }) => <Moment at={pushedAt} />,
+          },
+          {
+            key: 'used',
+            label: t('me.used'),
+            width: '128px',
+            wide: true,
+            show: ({ usedAt }) => <Moment at={usedAt} />,
+          },
+          {
+            key: 'who',
+            label: t('list.who'),
+            width: 'minmax(80px, 1fr)',
+            wide: true,
+            show: ({ actor, actorName }) => <Actor actor={actor} name={actorName} />,
+          },
+          {
+            key: 'act',
+            label: t('list.actions'),
+            width: '110px',
+            end: true,
+            show: ({ oid }) => (
+              <Act
+                by="deleteLfsObject"
+                on={repository}
+                size="compact-xs"
+                icon="trash"
+                label={t('artifact.delete')}
+                run={() => setDeleting(oid)}
+              />
+            ),
+          },
+        ]}
+        empty={
+          <Empty icon="branch" title={t('lfs.none')}>
+            <p className="muted">{t('lfs.how')}</p>
+            <Commands text={lfsCommand(repository)} what={t('lfs.command')} />
+          </Empty>
+        }
+      />
+      <Deleted repository={repository} />
+      <FormDialog
+        title={t('artifact.delete')}
+        open={deleting !== null}
+        close={() => setDeleting(null)}
+        submit={() => void submit().catch(() => {})}
+        label={t('artifact.delete')}
+        busy={remove.isPending}
+        error={remove.error}
+        danger
+      >
+        <p>{t('artifact.deleting', { name: (deleting ?? '').slice(0, 12) })}</p>
+      </FormDialog>
+    </Page>
+  )
+}
+
+const Deleted = ({ repository }: { readonly repository: string }) => {
+  const allowed = useMay()('listDeletedLfsObjects', repository)
+  const deleted = useAsk(
+    'listDeletedLfsObjects',
+    { path: { repository }, query: { order: 'desc', limit: 50 } },
+    { enabled: allowed.may },
+  )
+  const restore = useChange('restoreLfsObject', ['listLfsObjects', 'listDeletedLfsObjects'])
+  if (deleted.data === undefined || deleted.data.items.length === 0) return null
+  return (
+    <Section title={t('artifacts.deleted')}>
+      <ul className="lines">
+        {deleted.data.items.map(({ oid, size, restorableUntil }) => (
+          <li key={oid} className="panel spread">
+            <span className="line">
+              <Digest sha256={oid} />
+              <Size bytes={size} />
+              <span className="muted small">
+                {t('artifacts.until')} <Moment at={restorableUntil} />
+              </span>
+            </span>
+            <Act
+              by="restoreLfsObject"
+              on={repository}
+              size="compact-xs"
+              icon="undo"
+              label={t('artifacts.restore')}
+              run={() => restore.mutate({ path: { repository, oid } }, { onError: tellProblem })}
+            />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}

@@ -1,0 +1,344 @@
+import { SegmentedControl, TextInput } from '@mantine/core'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useAsk, usePages } from '../contract/asking.ts'
+import { Icon } from '../look/icons.tsx'
+import { Grid } from '../parts/grid.tsx'
+import { Listed } from '../parts/listed.tsx'
+import { Facts, Page, Section } from '../parts/page.tsx'
+import { Empty, Forbidden, Shown } from '../parts/states.tsx'
+import { Actor, Meter, Moment, Size, Tag } from '../parts/values.tsx'
+import { useMay } from '../session/holders.ts'
+import { shortBytes } from '../values/format.ts'
+import { said, t } from '../words/words.ts'
+
+const tabs = ['overview', 'uploads', 'webhooks', 'audit'] as const
+
+/** How the service is, and who changed what others may do. */
+export const System = () => {
+  const { tab = 'overview' } = useSearch({ from: '/system' })
+  return (
+    <Page title={t('nav.system')}>
+      <nav className="tabs" aria-label={t('nav.system')}>
+        {tabs.map((each) => (
+          <Link key={each} to="/system" search={{ tab: each }} className={tab === each ? 'active' : ''}>
+            {said('system.tab', each)}
+          </Link>
+        ))}
+        <Link to="/system/backups">{t('nav.backups')}</Link>
+      </nav>
+      {tab === 'webhooks' ? <Webhooks /> : tab === 'audit' ? <Audit /> : tab === 'uploads' ? <Uploads /> : <Overview />}
+    </Page>
+  )
+}
+
+const Overview = () => {
+  const allowed = useMay()('getOverview')
+  const read = useAsk('getOverview', {}, { enabled: allowed.may, everyMs: 10_000 })
+  if (!allowed.may) return <Forbidden missing={allowed} />
+  return (
+    <Shown of={read}>
+      {(now) => {
+        const used = Number(now.space.publishedBytes ?? 0) + Number(now.space.reservedBytes ?? 0)
+        const capacity = Number(now.space.capacityBytes)
+        const part = capacity === 0 ? 0 : Math.min(1, used / capacity)
+        return (
+          <>
+            <div className="panel">
+              <div className="spread">
+                <span className="line strong">
+                  <Icon name={now.ready && now.writable ? 'check' : 'alert'} size={20} />
+                  {now.ready
+                    ? now.writable
+                      ? t('system.ready')
+                      : t('system.full')
+                    : t('system.notReady', { reason: now.reason ?? '' })}
+                </span>
+                <Tag tone={now.ready && now.writable ? 'ok' : 'danger'} text={now.role} />
+              </div>
+              <Facts
+                facts={[
+                  [t('system.version'), now.version],
+                  [t('system.started'), <Moment key="s" at={now.startedAt} />],
+                  [t('system.processes'), now.processes],
+                  [t('system.database'), said('system', now.database)],
+                  [t('system.store'), said('system', now.store)],
+                ]}
+              />
+            </div>
+            <Section title={t('system.room')}>
+              <div className="panel">
+                <p>{t('storage.of', { used: shortBytes(used), quota: shortBytes(capacity) })}</p>
+                <Meter name={t('system.room')} part={part} tone={part > 0.9 ? 'danger' : ''} />
+                <Facts
+                  facts={[
+                    [t('storage.published'), <Size key="p" bytes={now.space.publishedBytes ?? '0'} />],
+                    [t('storage.reserved'), <Size key="r" bytes={now.space.reservedBytes ?? '0'} />],
+                    [
+                      t('system.free'),
+                      now.space.freeBytes === null ? '–' : <Size key="f" bytes={now.space.freeBytes} />,
+                    ],
+                    [t('system.reserve'), <Size key="e" bytes={now.space.reserveBytes} />],
+                  ]}
+                />
+              </div>
+            </Section>
+            <Section title={t('system.now')}>
+              <div className="panel">
+                <Facts
+                  facts={[
+                    [t('system.uploads'), now.transfers.uploads.admission.active],
+                    [
+                      t('system.downloads'),
+                      t('system.slots', {
+                        active: now.transfers.downloads.admission.active,
+                        slots: now.transfers.downloads.admission.slots,
+                      }),
+                    ],
+                    [t('system.waiting'), now.transfers.downloads.admission.waiting],
+                    [t('system.sessions'), now.openUploadSessions ?? '–'],
+                    [t('system.jobs'), now.jobs.open ?? '–'],
+                    [t('system.failed'), now.jobs.failedWithinADay ?? '–'],
+                  ]}
+                />
+              </div>
+            </Section>
+            {now.upkeep === null ? null : (
+              <Section title={t('system.upkeep')}>
+                <Grid
+                  label={t('system.upkeep')}
+                  rows={now.upkeep}
+                  keyOf={({ name }) => name}
+                  columns={[
+                    {
+                      key: 'name',
+                      label: t('list.name'),
+                      width: 'minmax(140px, 2fr)',
+                      show: ({ name }) => <span className="mono">{name}</span>,
+                    },
+                    {
+                      key: 'at',
+                      label: t('system.succeeded'),
+                      width: '160px',
+                      show: ({ succeededAt }) => <Moment at={succeededAt} />,
+                    },
+                  ]}
+                />
+              </Section>
+            )}
+          </>
+        )
+      }}
+    </Shown>
+  )
+}
+
+const Uploads = () => {
+  const allowed = useMay()('listOpenUploads')
+  const list = usePages(
+    'listOpenUploads',
+    (after) => ({ query: { order: 'desc', limit: 100, ...(after === undefined ? {} : { after: String(after) }) } }),
+    { enabled: allowed.may },
+  )
+  if (!allowed.may) return <Forbidden missing={allowed} />
+  return (
+    <Listed
+      of={list}
+      label={said('system.tab', 'uploads')}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'who',
+          label: t('list.who'),
+          width: 'minmax(120px, 1fr)',
+          show: ({ owner }) => <Actor actor={owner} name={null} />,
+        },
+        {
+          key: 'repository',
+          label: t('list.repository'),
+          width: 'minmax(96px, 1fr)',
+          show: ({ repository }) => <span className="mono">{repository}</span>,
+        },
+        {
+          key: 'stored',
+          label: t('transfers.stored'),
+          width: '96px',
+          end: true,
+          show: ({ storedBytes }) => <Size bytes={storedBytes} />,
+        },
+        {
+          key: 'reserved',
+          label: t('storage.reserved'),
+          width: '96px',
+          end: true,
+          wide: true,
+          show: ({ reservedBytes }) => <Size bytes={reservedBytes} />,
+        },
+        {
+          key: 'created',
+          label: t('services.made'),
+          width: '128px',
+          wide: true,
+          show: ({ createdAt }) => <Moment at={createdAt} />,
+        },
+        {
+          key: 'ends',
+          label: t('transfers.ends'),
+          width: '128px',
+          wide: true,
+          show: ({ expiresAt }) => <Moment at={expiresAt} />,
+        },
+      ]}
+      empty={<Empty icon="upload" title={t('transfers.none')} />}
+    />
+  )
+}
+
+const Webhooks = () => {
+  const allowed = useMay()('listWebhooks')
+  const read = useAsk('listWebhooks', {}, { enabled: allowed.may, everyMs: 15_000 })
+  if (!allowed.may) return <Forbidden missing={allowed} />
+  return (
+    <Shown of={read}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty icon="hook" title={t('system.noHooks')}>
+            <p className="muted">{t('system.hooksHow')}</p>
+          </Empty>
+        ) : (
+          <Grid
+            label={said('system.tab', 'webhooks')}
+            rows={items}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                key: 'host',
+                label: t('system.host'),
+                width: 'minmax(120px, 2fr)',
+                show: ({ host }) => <span className="mono">{host}</span>,
+              },
+              {
+                key: 'repository',
+                label: t('list.repository'),
+                width: 'minmax(96px, 1fr)',
+                show: ({ repository }) => repository,
+              },
+              {
+                key: 'state',
+                label: t('list.state'),
+                width: '130px',
+                show: ({ state }) => <Tag tone={state === 'delivering' ? 'ok' : 'danger'} text={said('hook', state)} />,
+              },
+              {
+                key: 'error',
+                label: t('list.error'),
+                width: 'minmax(96px, 1fr)',
+                wide: true,
+                show: ({ errorCode }) => errorCode,
+              },
+              {
+                key: 'next',
+                label: t('system.nextTry'),
+                width: '120px',
+                wide: true,
+                show: ({ nextTryAt }) => (nextTryAt === null ? null : <Moment at={nextTryAt} />),
+              },
+              {
+                key: 'last',
+                label: t('system.lastSuccess'),
+                width: '120px',
+                wide: true,
+                show: ({ lastSuccessAt }) => (lastSuccessAt === null ? t('me.never') : <Moment at={lastSuccessAt} />),
+              },
+            ]}
+          />
+        )
+      }
+    </Shown>
+  )
+}
+
+const Audit = () => {
+  const { order, who = '' } = useSearch({ from: '/system' })
+  const navigate = useNavigate({ from: '/system' })
+  const allowed = useMay()('listSecurityAudit')
+  const direction = order === 'asc' ? 'asc' : 'desc'
+  const list = usePages(
+    'listSecurityAudit',
+    (after) => ({ query: { order: direction, ...(after === undefined ? {} : { after: String(after) }) } }),
+    { enabled: allowed.may },
+  )
+  if (!allowed.may) return <Forbidden missing={allowed} />
+  const low = who.toLowerCase()
+  const shown = list.data?.pages.map((page) => ({
+    ...page,
+    items: page.items.filter(({ actor, actorName, action, clientAddress }) =>
+      `${actor} ${actorName ?? ''} ${action} ${clientAddress}`.toLowerCase().includes(low),
+    ),
+  }))
+  return (
+    <>
+      <div className="filters">
+        <SegmentedControl
+          aria-label={t('list.order')}
+          value={direction}
+          onChange={(next) => void navigate({ search: (before) => ({ ...before, order: next }) })}
+          data={[
+            { value: 'desc', label: t('list.newest') },
+            { value: 'asc', label: t('list.oldest') },
+          ]}
+        />
+        <TextInput
+          className="grow"
+          aria-label={t('system.filter')}
+          placeholder={t('system.filter')}
+          value={who}
+          onChange={(event) => {
+            const text = event.currentTarget.value
+            void navigate({ search: (before) => ({ ...before, who: text }), replace: true })
+          }}
+        />
+      </div>
+      {who === '' ? null : <p className="muted small">{t('activity.filtered')}</p>}
+      <Listed
+        of={{ ...list, data: shown === undefined ? undefined : { pages: shown } }}
+        label={said('system.tab', 'audit')}
+        keyOf={({ sequence }) => sequence}
+        columns={[
+          {
+            key: 'time',
+            label: t('activity.when'),
+            width: '140px',
+            show: ({ occurredAt }) => <Moment at={occurredAt} />,
+          },
+          {
+            key: 'who',
+            label: t('list.who'),
+            width: 'minmax(96px, 1fr)',
+            show: ({ actor, actorName }) => <Actor actor={actor} name={actorName} />,
+          },
+          {
+            key: 'what',
+            label: t('activity.what'),
+            width: 'minmax(140px, 1fr)',
+            show: ({ action }) => <span className="mono">{action}</span>,
+          },
+          {
+            key: 'whom',
+            label: t('system.subject'),
+            width: 'minmax(120px, 2fr)',
+            wide: true,
+            show: ({ subjects }) => subjects.map(({ kind, id, name }) => `${kind} ${name ?? id}`).join(', '),
+          },
+          {
+            key: 'from',
+            label: t('system.from'),
+            width: '140px',
+            wide: true,
+            show: ({ clientAddress }) => <span className="mono">{clientAddress}</span>,
+          },
+        ]}
+        empty={<Empty icon="shield" title={t('activity.none')} />}
+      />
+    </>
+  )
+}

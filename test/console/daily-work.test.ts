@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { faultsOfAccess, openBrowser, signInAt, visit } from '../harness/browser.ts'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { createOwner, createPerson, createRepository, grant, password } from '../harness/people.ts'
+import { runProgram } from '../harness/processes.ts'
+import { startService, type TestService } from '../harness/service.ts'
+
+after(closeConnections)
+
+let browser: Browser
+before(async () => {
+  browser = await openBrowser()
+})
+after(() => browser.close())
+
+const pages = [
+  '/',
+  '/r',
+  '/r/releases/files/',
+  '/r/releases/artifacts',
+  '/r/releases/packages',
+  '/r/releases/images',
+  '/r/releases/npm',
+  '/r/releases/lfs',
+  '/r/releases/stages',
+  '/r/releases/activity',
+  '/r/releases/storage',
+  '/search?q=app',
+  '/transfers',
+  '/connect',
+  '/access',
+  '/access?tab=people',
+  '/access?tab=matrix',
+  '/access?tab=services',
+  '/system',
+  '/system?tab=audit',
+  '/system/backups',
+  '/me',
+]
+
+forEachEngine((engine) => {
+  describe('daily work at the console', () => {
+    let service: TestService
+    let artifact: string
+    before(async () => {
+      service = await startService(engine)
+      const owner = await createOwner(service)
+      await createPerson(service, 'ann')
+      await createRepository(service, 'builds')
+      await grant(service, owner, 'builds', 'write')
+      const stored = await service.ask({
+        method: 'PUT',
+        path: '/api/v1/repositories/releases/raw/app/1.0/%D0%BF%D1%80%D0%B8%D0%B2%D0%B5%D1%82.html',
+        credential: owner.token,
+        body: '<script>document.title = "owned"</script><img src=x onerror="document.title=1">',
+      })
+      artifact = stored.json.artifact.id
+    })
+    after(() => service.stop())
+
+    it('promotes a file with a comment, which the lifelines of both tell', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.goto(`${service.url}/console/r/releases/artifacts/${artifact}`)
+      await page.getByText('<script>document.title').waitFor()
+      await page.getByRole('button', { name: 'Promote' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Promote' })
+      await dialog.getByRole('combobox', { name: 'Into' }).click()
+      await page.getByRole('option', { name: 'builds' }).click()
+      await dialog.getByLabel('Stages there').fill('production')
+      await page.keyboard.press('Enter')
+      await dialog.getByText('Nothing holds production there now.').waitFor()
+      await dialog.getByLabel('Comment').fill('release 1.0')
+      await dialog.getByRole('button', { name: 'Copy' }).click()
+      await page.getByText('Copied here by').waitFor()
+      await page.getByText('release 1.0').first().waitFor()
+      assert.match(page.url(), /\/r\/builds\/artifacts\//)
+      assert.notEqual(await page.title(), 'owned')
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('ends a path, and takes that back', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.goto(`${service.url}/console/r/releases/files/app/1.0/`)
+      await page.getByRole('link', { name: 'привет.html' }).click()
+      await page.getByRole('button', { name: 'End this path' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'End this path' }).click()
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByText('It is back').waitFor()
+      await page.getByText('Revision 3').first().waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('says in words what a grant means before it is saved', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.goto(`${service.url}/console/access`)
+      await page.getByRole('button', { name: 'New group' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill('readers')
+      await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+      const card = page.getByRole('listitem').filter({ hasText: 'readers' })
+      await card.getByRole('button', { name: 'Grant a repository' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('combobox', { name: 'Repository' }).click()
+      await page.getByRole('option', { name: 'releases' }).click()
+      await dialog.getByText('Will read in releases: nobody.').waitFor()
+      await dialog.getByRole('button', { name: 'Grant a repository' }).click()
+      await card.getByRole('link', { name: 'releases' }).waitFor()
+      await page.goto(`${service.url}/console/access?tab=matrix&repository=releases`)
+      await page.getByText('group svc-owners').waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('gives one block that works as it is pasted', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.goto(`${service.url}/console/connect?client=curl&repository=releases`)
+      await page.getByRole('button', { name: 'Make a token' }).click()
+      await page.getByText('The token is in it').waitFor()
+      const block = await page.locator('.commands pre').innerText()
+      const { code, stdout, stderr } = await runProgram('bash', ['-euo', 'pipefail', '-c', block], {})
+      assert.equal(code, 0, stderr)
+      assert.match(stdout, /Hello, world/)
+      assert.doesNotMatch(page.url(), /svc_|token/)
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('finds a file by a part of its name in the palette', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.keyboard.press('Control+K')
+      await page.getByRole('combobox', { name: 'Find anything' }).fill('привет')
+      await page
+        .getByRole('option', { name: /привет\.html/ })
+        .first()
+        .click()
+      await page.getByRole('heading', { name: /привет/ }).waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    for (const [language, theme, width] of [
+      ['en', 'light', 1440],
+      ['ru', 'dark', 360],
+    ] as const)
+      it(`is open to everybody on every page: ${language}, ${theme}, ${width} px`, async () => {
+        const { context, page, faults } = await visit(browser, {
+          locale: language,
+          colorScheme: theme,
+          viewport: { width, height: 800 },
+        })
+        await signInAt(page, service.url, 'owner', password, language)
+        const found: string[] = []
+        for (const path of pages) {
+          await page.goto(`${service.url}/console${path}`)
+          await page.locator('main h1').waitFor()
+          await page.locator('.skeleton').waitFor({ state: 'detached' })
+          for (const fault of await faultsOfAccess(page)) found.push(`${path} ${fault}`)
+          const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+          if (wider > 0) found.push(`${path} is ${wider} px too wide`)
+        }
+        assert.deepEqual(found, [])
+        assert.deepEqual(faults, [])
+        await context.close()
+      })
+  })
+})
