@@ -124,8 +124,8 @@ forEachEngine((engine) => {
       await page.goto(`${service.url}/console/connect?client=curl&repository=releases`)
       await page.getByRole('button', { name: 'Make a token' }).click()
       await page.getByText('The token is in it').waitFor()
-      const block = await page.locator('.commands pre').innerText()
-      const { code, stdout, stderr } = await runProgram('bash', ['-euo', 'pipefail', '-c', block], {})
+      const block = await page.locator('.commands pre').textContent()
+      const { code, stdout, stderr } = await runProgram('bash', ['-euo', 'pipefail', '-c', block ?? ''], {})
       assert.equal(code, 0, stderr)
       assert.match(stdout, /Hello, world/)
       assert.doesNotMatch(page.url(), /svc_|token/)
@@ -162,9 +162,9 @@ forEachEngine((engine) => {
         for (const path of pages) {
           await page.goto(`${service.url}/console${path}`)
           await page.locator('main h1').waitFor()
-          await page.locator('.skeleton').waitFor({ state: 'detached' })
+          await page.waitForFunction("document.querySelector('.skeleton') === null")
           for (const fault of await faultsOfAccess(page)) found.push(`${path} ${fault}`)
-          const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+          const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
           if (wider > 0) found.push(`${path} is ${wider} px too wide`)
         }
         assert.deepEqual(found, [])

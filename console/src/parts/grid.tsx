@@ -27,6 +27,10 @@ interface Given<Row> {
 
 const aroundRows = 12
 
+/** A track that gives way where the page is narrow. */
+const squeezed = (width: string): string =>
+  /^\d+px$/.test(width) ? `minmax(0, ${width})` : width.replace(/^minmax\(\d+px/, 'minmax(0')
+
 const rowPx = (): number =>
   Number.parseFloat(getComputedStyle(document.documentElement).getPropertyValue('--row')) || 36
 
@@ -140,62 +144,64 @@ export function Grid<Row>({
   const narrow = columns.filter(({ wide }) => wide !== true)
   const style = {
     '--columns': template,
-    '--narrow-columns': narrow.map(({ width }) => width).join(' '),
+    '--narrow-columns': narrow.map(({ width }) => squeezed(width)).join(' '),
   } as Record<string, string>
   const cell = (column: Column<Row>): string =>
     ['cell', column.wide === true ? 'wide' : '', column.end === true ? 'end' : ''].filter(Boolean).join(' ')
   return (
-    <div
-      className="grid"
-      role="grid"
-      aria-label={label}
-      aria-rowcount={hasMore ? -1 : rows.length + 1}
-      aria-multiselectable={choose === undefined ? undefined : true}
-      style={style}
-      onKeyDown={onKey}
-    >
-      <div role="rowgroup">
-        <div role="row" className="row head" aria-rowindex={1} tabIndex={-1}>
-          {columns.map((column) => (
-            <div key={column.key} role="columnheader" tabIndex={-1} className={cell(column)}>
-              {column.label}
-            </div>
-          ))}
-        </div>
-      </div>
+    <>
       <div
-        role="rowgroup"
-        ref={body}
-        className="grid-body"
-        style={{ '--count': rows.length } as Record<string, number>}
+        className="grid"
+        role="grid"
+        aria-label={label}
+        aria-rowcount={hasMore ? -1 : rows.length + 1}
+        aria-multiselectable={choose === undefined ? undefined : true}
+        style={style}
+        onKeyDown={onKey}
       >
-        {rows.slice(from, to).map((row, index) => {
-          const key = keyOf(row)
-          const position = from + index
-          return (
-            <div
-              key={key}
-              role="row"
-              className={chosen?.has(key) === true ? 'row chosen' : 'row'}
-              data-at={position}
-              aria-rowindex={position + 2}
-              aria-selected={choose === undefined ? undefined : chosen?.has(key) === true}
-              tabIndex={position === at ? 0 : -1}
-              onFocus={() => setActive(position)}
-              style={{ '--at': position } as Record<string, number>}
-            >
-              {columns.map((column) => (
-                <div key={column.key} role="gridcell" tabIndex={-1} className={cell(column)}>
-                  {column.show(row)}
-                </div>
-              ))}
-            </div>
-          )
-        })}
+        <div role="rowgroup">
+          <div role="row" className="row head" aria-rowindex={1} tabIndex={-1}>
+            {columns.map((column) => (
+              <div key={column.key} role="columnheader" tabIndex={-1} className={cell(column)}>
+                {column.label}
+              </div>
+            ))}
+          </div>
+        </div>
+        <div
+          role="rowgroup"
+          ref={body}
+          className="grid-body"
+          style={{ '--count': rows.length } as Record<string, number>}
+        >
+          {rows.slice(from, to).map((row, index) => {
+            const key = keyOf(row)
+            const position = from + index
+            return (
+              <div
+                key={key}
+                role="row"
+                className={chosen?.has(key) === true ? 'row chosen' : 'row'}
+                data-at={position}
+                aria-rowindex={position + 2}
+                aria-selected={choose === undefined ? undefined : chosen?.has(key) === true}
+                tabIndex={position === at ? 0 : -1}
+                onFocus={() => setActive(position)}
+                style={{ '--at': position } as Record<string, number>}
+              >
+                {columns.map((column) => (
+                  <div key={column.key} role="gridcell" tabIndex={-1} className={cell(column)}>
+                    {column.show(row)}
+                  </div>
+                ))}
+              </div>
+            )
+          })}
+        </div>
       </div>
       <p className="grid-end muted small" role="status">
         {loadingMore ? t('state.loading') : ''}
       </p>
-    </div>
+    </>
   )
 }
