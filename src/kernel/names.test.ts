@@ -138,10 +138,11 @@ describe('names', () => {
         const source = await readFile(new URL(path, features), 'utf8')
         if (/\.to(?:Locale)?(?:Lower|Upper)Case\(/.test(source)) folding.push(path)
       }
-    // A digest in hexadecimal, and keys of versions, which are ASCII: the database folds them with `lower`.
+    // Digests in hexadecimal, ids, and keys of versions, which are ASCII: the database folds them with `lower`.
     assert.deepEqual(folding.sort(), [
       'catalog/packages/packages.queries.ts',
       'identity/access/subjects.ts',
+      'operating/backups/find-file.ts',
       'transfers/raw/handlers.ts',
     ])
   })

@@ -264,12 +264,15 @@ forEachEngine((engine) => {
       const recovery = await service.ask({ path: '/api/v1/auth/me', credential: service.recoveryKey })
       assert.deepEqual(recovery.json, {
         id: 'bootstrap-owner',
+        name: 'bootstrap-owner',
         administrator: true,
         credential: 'file-key',
         grants: [{ repository: 'releases', permissions: ['read', 'write'] }],
       })
       const health = await service.ask({ path: '/api/v1/auth/me', credential: service.healthKey })
-      assert.deepEqual(health.json, { id: 'health', administrator: false, credential: 'file-key', grants: [] })
+      assert.deepEqual(health.json, {
+        ...{ id: 'health', name: 'health', administrator: false, credential: 'file-key', grants: [] },
+      })
     })
 
     it('show the strongest grant of all groups, once for each repository', async () => {

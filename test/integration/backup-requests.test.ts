@@ -145,7 +145,10 @@ forEachEngine((engine) => {
         after = `&after=${next}`
       }
       assert.deepEqual(paged, all)
-      assert.equal((await ask('GET', `points/${id}/contents?after=99.0.0`)).status, 400)
+      for (const odd of ['99.0.0', '', 'zz', '%00', '-1.0.0', '0.0', '0.0.0%00', '99.9999999.99999', '9'.repeat(400)])
+        assert.equal((await ask('GET', `points/${id}/contents?after=${odd}`)).status, 400, odd)
+      for (const beyond of ['0.9999999.0', '0.0.99999', '3.1.1'])
+        assert.ok([200, 400].includes((await ask('GET', `points/${id}/contents?after=${beyond}`)).status), beyond)
       assert.equal((await ask('GET', `points/${crypto.randomUUID()}/contents`)).status, 404)
     })
 

@@ -49,6 +49,7 @@ const lookedAtOtherwise = {
   security_audit: 'its lines go to its counter without gaps',
   throttles: 'wrong tries of names that need not be known',
   upkeep_runs: 'it tells when upkeep ran, by the names of its kinds',
+  webhooks: 'a file says which there are, also of repositories that are yet to come',
 } as const
 
 forEachEngine((engine) => {

@@ -199,7 +199,10 @@ forEachEngine((engine) => {
       const routes = new Set([...catalogue().map(shownPath), 'unknown'])
       for (const [, name = '', labels = ''] of text.matchAll(/^(svc_[a-z_]+)\{(.*)\} /gm))
         for (const [, label = '', content = ''] of labels.matchAll(/([a-z_]+)="([^"]*)"/g)) {
-          assert.ok(['route', 'method', 'status_class', 'direction', 'le'].includes(label), `${name} ${label}`)
+          assert.ok(
+            ['route', 'method', 'status_class', 'direction', 'le', 'of', 'outcome'].includes(label),
+            `${name} ${label}`,
+          )
           if (label === 'route') assert.ok(routes.has(content), content)
           if (label === 'status_class') assert.match(content, /^[1-5]xx$/)
         }

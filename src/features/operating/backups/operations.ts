@@ -7,7 +7,6 @@ import {
   oneOf,
   pageLimit,
   RepositoryId,
-  Timestamp,
   text,
   Uuid,
 } from '../../../contract/schemas.ts'
@@ -178,7 +177,9 @@ export const deleteBackupPoint = defineOperation({
   summary: 'Give up a point that is not pinned; the agent takes it out of the vault',
   pathParameters: onPoint,
   retry: 'idempotent',
-  body: jsonBody(fields({ confirm: Timestamp })),
+  body: jsonBody(
+    fields({ confirm: Type.String({ pattern: patterns.dateTime, description: 'an RFC 3339 date-time' }) }),
+  ),
   responses: { 204: answersNothing('It is no point any more') },
   failures: ['not_found', 'point_pinned'],
 })

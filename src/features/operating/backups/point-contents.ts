@@ -4,6 +4,7 @@ import { rowOf } from '../../../database/moving/rows.ts'
 import type { TableName } from '../../../database/moving/tables.ts'
 import { invalid } from '../../../kernel/failure.ts'
 import { contentChunksMax } from '../../../kernel/limits/backups.ts'
+import { caseless } from '../../../kernel/names.ts'
 import type { PointReader } from './point-reader.ts'
 import { tableOf } from './point-rows.ts'
 import { currentPoint } from './points.ts'
@@ -130,6 +131,6 @@ export const pointContents = async (
 const itemOf = (of: Listed, row: Row, { repository, name }: Sought): ContentItem | null => {
   if (repository !== null && row['repository'] !== repository) return null
   const shown = of.show(row)
-  if (shown === null || (name !== null && !shown.name.toLowerCase().includes(name.toLowerCase()))) return null
+  if (shown === null || (name !== null && !caseless(shown.name).includes(caseless(name)))) return null
   return { kind: of.kind, repository: String(row['repository']), ...shown }
 }
