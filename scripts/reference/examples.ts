@@ -129,6 +129,7 @@ const bodies: Readonly<Record<string, object>> = {
   restoreNpmVersion: { package: 'brought-back', version: '1.0.0' },
   register: { name: 'ben', password: 'correct horse battery staple' },
   runStoragePolicy: { expectedRevision: 1 },
+  setCleanup: { expectedRevision: 0, graceHours: 48 },
   setImageTag: { image: 'hello', tag: 'stable', digest: `sha256:${hash('sha256', index)}`, expectedDigest: null },
   updateUser: { enabled: false },
   putNpmUpstream: { url: 'https://registry.npmjs.org', reserved: ['@acme/*', 'internal-*'] },

@@ -30,6 +30,7 @@ export const failures = {
   source_not_deletable: [409, 'The source cannot be deleted'],
   stage_limit: [409, 'It has as many stages as it may'],
   image_kept: [409, 'The image is kept'],
+  version_kept: [409, 'The version is kept'],
   image_incomplete: [409, 'Something of the image is missing'],
   promotion_limit: [409, 'That is more than one promotion takes'],
   version_exists: [409, 'Another file has this package version'],

@@ -35,6 +35,9 @@
  * - `image-promotion.copied`: its manifests are there, untagged
  * - `image-promotion.told`: all of it is there and told, nothing is committed
  * - `image-promotion.committed`: all of it is committed, the client has no answer yet
+ * - `npm-promotion.copied`: the copy of a promoted npm version is there, with its claim and its tags
+ * - `npm-promotion.told`: both journals tell, a moved source is gone, nothing is committed
+ * - `npm-promotion.committed`: all of it is committed, the client has no answer yet
  * - `policy.images`: a storage policy has deleted a batch of images, nothing is committed
  * - `policy.batch`: that is committed; other batches, and the record of the run, are not
  * - `export.piece`: some rows of a table are in the folder of an export
@@ -88,6 +91,9 @@ export const faultPoints = [
   'image-promotion.copied',
   'image-promotion.told',
   'image-promotion.committed',
+  'npm-promotion.copied',
+  'npm-promotion.told',
+  'npm-promotion.committed',
   'policy.images',
   'policy.batch',
   'export.piece',

@@ -8,6 +8,10 @@ export const promotionActions = [
   'image.unstaged',
   'image.promoted',
   'image.received',
+  'package.staged',
+  'package.unstaged',
+  'package.promoted',
+  'package.received',
 ] as const
 export type PromotionAction = (typeof promotionActions)[number]
 

@@ -38,7 +38,9 @@ import { lfs } from '../protocols/lfs/slice.ts'
 import { npmAccounts } from '../protocols/npm/accounts/slice.ts'
 import { npmAdvisories } from '../protocols/npm/advisories/slice.ts'
 import { npmPackages } from '../protocols/npm/packages/slice.ts'
+import { npmPromotion } from '../protocols/npm/promotion/slice.ts'
 import { npm } from '../protocols/npm/slice.ts'
+import { npmStages } from '../protocols/npm/stages/slice.ts'
 import { npmUpstreams } from '../protocols/npm/upstream/slice.ts'
 import { npmVisibility } from '../protocols/npm/visibility/slice.ts'
 import { images } from '../protocols/oci/images/slice.ts'
@@ -78,7 +80,7 @@ export const resources = [
   [backups],
   [webhooks],
   [images, imageStages, imagePromotion, imageRetention],
-  [npmPackages, npmUpstreams],
+  [npmPackages, npmStages, npmPromotion, npmUpstreams],
   [oci],
   [npm, npmAccounts, npmAdvisories, npmVisibility],
   [lfsCatalog],

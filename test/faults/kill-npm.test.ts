@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, describe, it } from 'node:test'
-import type { FaultPoint } from '../../src/kernel/fault-points.ts'
+import { after, before, describe, it } from 'node:test'
+import { actionsOf } from '../../src/kernel/actions.ts'
+import { type FaultPoint, faultPoints } from '../../src/kernel/fault-points.ts'
 import { npmVersionsPerRemoval } from '../../src/kernel/limits/npm.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine, onPostgres, type TestEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { inTheDatabase, inTheStore } from '../harness/kept-inline.ts'
 import { npmPublisher, packed, publishDocument } from '../harness/npm-packages.ts'
+import { createRepository } from '../harness/people.ts'
 import { endProgramsAfterTests } from '../harness/processes.ts'
+import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 import type { Site } from './site.ts'
 import { siteOfDeaths } from './site-of-deaths.ts'
 import { answerOrNone, bytesOf } from './uploads.ts'
@@ -29,6 +32,7 @@ const published: readonly FaultPoint[] = [
 ]
 const publishedInline: readonly FaultPoint[] = ['publish.staged', 'npm.told', 'publish.committed']
 const changed = ['npm.told', 'npm.committed'] as const
+const promoted = faultPoints.filter((point) => point.startsWith('npm-promotion.'))
 
 interface Stage {
   readonly objectStore: boolean
@@ -38,12 +42,21 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
   let site: Site
   /** May delete. */
   let keeper = ''
+  /** May promote to another repository. */
+  let promoter = ''
   siteOfDeaths(engine, { objectStore }, (made, key) => {
     site = made
     keeper = key
   })
   /** Tarballs of versions that were acknowledged, by name and version. */
   const tarballs = new Map<string, ReadonlyMap<string, Buffer>>()
+
+  before(async () => {
+    await createRepository(site, 'far')
+    const bindings = ['releases', 'far'].map((id) => binding(id, ...actionsOf('write')))
+    const account = await createServiceAccount(site, bindings)
+    promoter = (await activeKey(site, account.id, { bindings })).secret
+  })
 
   const npm = () => npmPublisher(site, site.credential)
   const note = (name: string, version: string, tarball: Buffer): void =>
@@ -226,6 +239,40 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
         await npm().publish({ name, version: '1.2.0' }, {}, 409)
       })
     }
+
+    for (const mode of ['copy', 'move'] as const)
+      for (const point of promoted)
+        it(`a promotion as ${mode}, at ${point}: it is there whole or not at all, and can be asked for again`, async () => {
+          await site.live()
+          const name = `${mode}-${point}`
+          for (const version of ['1.0.0', '1.1.0']) await publish(name, version)
+          const json = { package: name, version: '1.1.0', target: 'far', mode, tags: ['next'], stages: ['tested'] }
+          const promotion = { path: '/api/v1/repositories/releases/npm/promote', json, credential: promoter }
+          const far = npmPublisher(site, promoter, 'far')
+          await site.dieAt(point)
+          assert.equal(await answerOrNone(site.ask(promotion)), null)
+          await site.died()
+          await site.live()
+          await site.inOrder()
+          const isCommitted = point === 'npm-promotion.committed'
+          if (!isCommitted) {
+            await far.expect({ path: far.at(`/${name}`) }, 404)
+            await isThere(name, ['1.0.0', '1.1.0'], { latest: '1.1.0' })
+          }
+          const told = await expectAnswer(site, promotion, isCommitted ? 200 : 201)
+          assert.deepEqual(told.json.stages, ['tested'])
+          const there = (await far.document(name)).json
+          assert.deepEqual(
+            [Object.keys(there.versions), there['dist-tags']],
+            [['1.1.0'], { latest: '1.1.0', next: '1.1.0' }],
+          )
+          const { bytes } = await far.expect({ path: far.at(`/${name}/-/${name}-1.1.0.tgz`) }, 200)
+          assert.ok(bytes.equals(tarballs.get(name)?.get('1.1.0') ?? Buffer.alloc(0)))
+          if (mode === 'copy') await isThere(name, ['1.0.0', '1.1.0'], { latest: '1.1.0' })
+          else await isThere(name, ['1.0.0'], { latest: '1.0.0' })
+          tarballs.delete(name)
+          await site.inOrder()
+        })
 
     it('at npm.unpublished, between the versions of a large package: who tries again ends it', async () => {
       await site.stop()

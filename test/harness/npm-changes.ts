@@ -21,7 +21,7 @@ export const changesOfNpmPackages = async ({
   repository,
 }: Place): Promise<Record<string, Ask>> => {
   const npm = npmPublisher(service, credential, repository)
-  for (const name of ['changed', 'owned', 'doomed', 'shortened', 'restored'])
+  for (const name of ['changed', 'owned', 'doomed', 'shortened', 'restored', 'promoted'])
     await npm.publish({ name, version: '1.0.0' })
   await npm.publish({ name: 'changed', version: '1.1.0' }, { tag: 'unneeded' })
   const revision = async (name: string): Promise<string> => (await npm.document(name)).json._rev
@@ -29,12 +29,22 @@ export const changesOfNpmPackages = async ({
   const restored = npm.at('/restored/-/restored-1.0.0.tgz/-rev/0')
   await expectAnswer(service, { method: 'DELETE', path: restored, credential: keeper }, 200)
   const tags = npm.at('/-/package/changed/dist-tags')
+  const interfaced = `/api/v1/repositories/${repository}/npm`
+  const promoted = { package: 'promoted', version: '1.0.0' }
+  await npm.expect({ method: 'PUT', path: `${interfaced}/stages/tested`, json: promoted }, 200)
   return {
     restoreNpmVersion: {
-      path: `/api/v1/repositories/${repository}/npm/versions/restore`,
+      path: `${interfaced}/versions/restore`,
       credential,
       json: { package: 'restored', version: '1.0.0' },
     },
+    addNpmStage: { method: 'PUT', path: `${interfaced}/stages/approved`, credential, json: promoted },
+    removeNpmStage: {
+      method: 'DELETE',
+      path: `${interfaced}/stages/tested?package=promoted&version=1.0.0`,
+      credential,
+    },
+    promoteNpmVersion: { path: `${interfaced}/promote`, credential, json: { ...promoted, target: 'target' } },
     putPackage: { method: 'PUT', path: npm.at('/put'), credential, json: document },
     putPackageAt: {
       method: 'PUT',

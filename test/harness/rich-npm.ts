@@ -6,8 +6,8 @@ import { cacheRichNpmPackages } from './rich-npm-upstream.ts'
 
 /**
  * Something of everything about npm packages, in the repository of a catalog: a package with a scope, tags and an
- * attestation, versions that are deprecated and deleted, a star, and a package without a version. Answers questions
- * about it, by the ids of operations.
+ * attestation, versions that are deprecated and deleted, a star, stages, promotions to `two`, and a package without a
+ * version. Answers questions about it, by the ids of operations.
  */
 export const publishRichNpmPackages = async (catalog: Catalog): Promise<Record<string, Ask[]>> => {
   const { service, writer, keeper, repository } = catalog
@@ -26,13 +26,23 @@ export const publishRichNpmPackages = async (catalog: Catalog): Promise<Record<s
     expectAnswer(service, { method: 'DELETE', path: npm.at(`${file}/-rev/0`), credential: keeper }, 200)
   await remove('/@acme%2fapp/-/app-1.2.0.tgz')
   await remove('/gone/-/gone-1.0.0.tgz')
+  const interfaced = `/api/v1/repositories/${repository}/npm`
+  const first = { package: name, version: '1.0.0' }
+  for (const stage of ['tested', 'approved'])
+    await npm.expect({ method: 'PUT', path: `${interfaced}/stages/${stage}`, json: { ...first, comment: 'ü' } }, 200)
+  await npm.publish({ name: 'moved', version: '1.0.0' })
+  for (const wish of [
+    { ...first, tags: ['released'], stages: ['released'], comment: 'as it is' },
+    { package: 'moved', version: '1.0.0', mode: 'move' },
+  ])
+    await npm.expect({ path: `${interfaced}/promote`, json: { ...wish, target: 'two' } }, 201)
   const asked = (given: string, headers: Record<string, string> = {}): Ask => ({
     path: npm.at(given),
     credential: writer.token,
     headers,
   })
   const listed = (given: string): Ask => ({
-    path: `/api/v1/repositories/${repository}/npm/${given}`,
+    path: `${interfaced}/${given}`,
     credential: writer.token,
   })
   const named = 'package=@acme/app'
@@ -43,6 +53,8 @@ export const publishRichNpmPackages = async (catalog: Catalog): Promise<Record<s
     listDeletedNpmVersions: [listed(`versions/deleted?${named}`)],
     getNpmVersion: [listed(`version?${named}&version=1.1.0`)],
     getNpmRegistry: [asked(''), asked('/')],
+    listNpmStages: [listed('stages'), listed('stages?stage=tested'), listed(`stages?${named}&version=1.0.0&limit=1`)],
+    listNpmPromotions: [listed(`promotions?${named}&version=1.0.0`)],
     getPackument: [
       asked('/@acme%2fapp'),
       asked('/@acme/app', { accept: 'application/vnd.npm.install-v1+json' }),

@@ -86,6 +86,8 @@ const tables = {
   npm_fetches: true,
   npm_packages: true,
   npm_pieces: true,
+  npm_promotions: true,
+  npm_stages: true,
   npm_tags: true,
   npm_taken_versions: true,
   npm_upstreams: true,

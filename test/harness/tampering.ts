@@ -326,6 +326,45 @@ export const tamperings = (engine: 'sqlite' | 'postgres'): readonly Tampering[] 
     ["insert into oci_images values ('one', 'empty', '2026', 0, 0, '2026')"],
     /the image one\/empty has no manifest/,
   ],
+  [
+    'an npm package that is said to have more versions',
+    ["update npm_packages set versions = versions + 1 where name = 'gone'"],
+    /the npm package one\/gone is not said to have the versions/,
+  ],
+  [
+    'an npm package whose versions were numbered otherwise',
+    ["update npm_packages set last_number = 0 where name = '@acme/app'"],
+    /the npm package one\/@acme\/app is not said to have the versions/,
+  ],
+  [
+    'a version that its documents do not show',
+    ["update npm_pieces set times = '' where number = 1"],
+    /the npm version one\/@acme\/app@1\.0\.0 is not shown as it should be/,
+  ],
+  [
+    'a deleted version that documents show',
+    ["update npm_versions set deleted_at = null where name = 'gone'"],
+    /the npm version one\/gone@1\.0\.0 is not shown as it should be/,
+    /the npm version one\/gone@1\.0\.0 has no claim on its tarball that is as it is/,
+  ],
+  [
+    'a tag at a deleted version',
+    ["update npm_tags set version_id = (select id from npm_versions where version = '1.2.0') where tag = 'stable'"],
+    /the tag of npm one\/@acme\/app stable is at a version that was deleted/,
+  ],
+  [
+    'a stage of a deleted version',
+    [
+      `update npm_stages set version = '1.2.0', version_id = (select id from npm_versions where version = '1.2.0')
+        where stage = 'approved'`,
+    ],
+    /the stage approved is of one\/@acme\/app@1\.2\.0, which was deleted/,
+  ],
+  [
+    'documents of another state',
+    ["update npm_packages set revision = revision + 1 where name = '@acme/app'"],
+    /the documents of the npm package one\/@acme\/app are of another state/,
+  ],
   ['a deleted file that is not there, though its upload is', ['delete from deleted_artifacts'], /has no holder/],
   ...(engine === 'sqlite'
     ? ([

@@ -8,6 +8,7 @@ import { type Ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { indexType, manifestOf, pusher } from '../harness/images.ts'
+import { npmPublisher } from '../harness/npm-packages.ts'
 import { createServiceAccount } from '../harness/service-keys.ts'
 
 after(closeConnections)
@@ -56,6 +57,7 @@ forEachEngine((engine) => {
       expectAnswer(service, { credential: writer.token, ...given }, status),
     )
     await pushManifest('one/some/image', manifestOf({ manifests: [] }, indexType), 'latest')
+    await npmPublisher(service, writer.token, 'one').publish({ name: 'thing', version: '1.0.0' })
     const after =
       (path: string, credential: string = writer.token) =>
       async (value: string) => ({
@@ -82,6 +84,10 @@ forEachEngine((engine) => {
       'listImagePromotions after': async (value) => {
         const ofImage = `${base}/images/promotions?image=some/image&reference=latest`
         return { path: `${ofImage}&after=${value}`, credential: writer.token }
+      },
+      'listNpmPromotions after': async (value) => {
+        const ofVersion = `${base}/npm/promotions?package=thing&version=1.0.0`
+        return { path: `${ofVersion}&after=${value}`, credential: writer.token }
       },
       'listStorageEvents after': after(`${base}/storage/events`, keeper),
       'listSecurityAudit after': after('/api/v1/security-audit', service.recoveryKey),

@@ -221,6 +221,11 @@ export const endpointsOfOurs: readonly string[] = [
   `GET ${repository}/npm-upstream/packages`,
   `GET ${repository}/npm-upstream/versions`,
   `DELETE ${repository}/npm-upstream/packages`,
+  `GET ${repository}/npm/stages`,
+  `PUT ${repository}/npm/stages/{stage}`,
+  `DELETE ${repository}/npm/stages/{stage}`,
+  `POST ${repository}/npm/promote`,
+  `GET ${repository}/npm/promotions`,
   // The registry of npm.
   'GET /npm/{repository}',
   `GET ${npm}/ping`,

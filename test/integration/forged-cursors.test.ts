@@ -82,6 +82,13 @@ const forgeries: Readonly<Record<string, readonly Forgery[]>> = {
   listCachedNpmVersions: [ofImages('', ['cached npm versions', 'one', '@outside/kept'], ['1.0.0'])],
   listNpmVersions: [ofImages('', ['npm versions', 'one', 'plain'], ['1'])],
   listDeletedNpmVersions: [ofImages('', ['deleted npm versions', 'one', 'plain'], ['1'])],
+  listNpmStages: [
+    {
+      query: 'stage=tested&',
+      right: ['plain', '1.0.0', 'tested'],
+      forge: (position) => opaqueCursor(['stages of npm versions', 'one', 'tested', null, null], position),
+    },
+  ],
   listImageStages: [
     {
       query: 'stage=tested&',

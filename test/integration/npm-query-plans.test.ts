@@ -6,7 +6,8 @@ import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { openInspection } from '../harness/inspection.ts'
-import { npmSite, publishAttested } from '../harness/npm-packages.ts'
+import { publishAttested } from '../harness/npm-packages.ts'
+import { npmPromotionSite } from '../harness/npm-promotions.ts'
 import { analyze, planReader } from '../harness/query-plans.ts'
 import { inDatabase } from '../harness/rows.ts'
 
@@ -21,7 +22,7 @@ const readWhole = /^(?:SCAN|Seq Scan) (?:repositories|claims USING COVERING INDE
 const searches = /"?found_by"? like/
 
 forEachEngine((engine) => {
-  const site = npmSite(engine)
+  const { site } = npmPromotionSite(engine)
   before(async () => {
     await publishAttested(site.npm, { name: 'app', version: '1.0.0' }, 'stable')
     await inDatabase(site.service, async (q) => {
@@ -81,6 +82,23 @@ forEachEngine((engine) => {
           )
           .execute()
         await q
+          .insertInto('npm_stages')
+          .values(
+            live.map((row) => ({
+              ...{ version_id: row.id, stage: `s${row.number % 4}`, repository: 'releases', name: row.name },
+              ...{ version: row.version, promoted_at: row.published_at, actor: row.actor, comment: null },
+            })),
+          )
+          .execute()
+        await q
+          .insertInto('npm_promotions')
+          .values(
+            live.map((row) => ({
+              ...{ copy_id: row.id, source_repository: 'hidden', mode: 'copy' as const, promoted_at: row.published_at },
+            })),
+          )
+          .execute()
+        await q
           .insertInto('npm_taken_versions')
           .values(
             numbers.map((number) => ({
@@ -126,10 +144,22 @@ forEachEngine((engine) => {
       'deleted versions': `${listed}/versions/deleted?${of}&limit=20`,
       'an opened version': `${listed}/version?${of}&version=1.0.0`,
       'the card of the repository': '/api/v1/repositories/releases',
+      stages: `${listed}/stages?limit=20`,
+      'stages of a package': `${listed}/stages?limit=20&package=app`,
+      'one stage': `${listed}/stages?limit=20&stage=s2`,
+      'one stage of a package': `${listed}/stages?limit=20&stage=s1&package=app`,
+      'stages of a version': `${listed}/stages?package=app&version=1.0.12`,
+      'promotions of a version': `${listed}/promotions?package=app&version=1.0.12`,
     }
     const faults: string[] = []
     for (const [what, path] of Object.entries(asked))
       faults.push(...(await faultsOf(what, () => npm.expect({ path }, 200))))
+    for (const query of ['', '&package=app', '&stage=s2', '&stage=s1&package=app']) {
+      const path = `${listed}/stages?limit=20${query}`
+      const { next } = (await npm.expect({ path }, 200)).json
+      const work = () => npm.expect({ path: `${path}&after=${next}` }, 200)
+      faults.push(...(await faultsOf(`the next stages ${query}`, work)))
+    }
     assert.deepEqual(
       faults.filter((fault) => !searches.test(fault)),
       [],
@@ -144,6 +174,10 @@ forEachEngine((engine) => {
     }
     const put = (path: string, json: unknown) => npm.expect({ method: 'PUT', path: npm.at(path), json }, 200)
     const document = async (name: string) => (await npm.document(name)).json
+    const stages = '/api/v1/repositories/releases/npm/stages'
+    const fresh = { package: 'fresh', version: '1.0.0' }
+    const promote = (wish: object, status: number) =>
+      npm.expect({ path: '/api/v1/repositories/releases/npm/promote', json: { target: 'second', ...wish } }, status)
     const restore = { path: '/api/v1/repositories/releases/npm/versions/restore' }
     const done: Record<string, () => Promise<unknown>> = {
       'a new package': () => npm.publish({ name: 'fresh', version: '1.0.0' }),
@@ -160,6 +194,13 @@ forEachEngine((engine) => {
       'a version that goes': () => expect('DELETE', '/fresh/-/fresh-1.0.0.tgz/-rev/0'),
       'a version of a large package that goes': () => expect('DELETE', '/app/-/app-9.0.0.tgz/-rev/0'),
       'a version that comes back': () => npm.expect({ ...restore, json: { package: 'fresh', version: '1.0.0' } }, 200),
+      'a stage': () => npm.expect({ method: 'PUT', path: `${stages}/tested`, json: fresh }, 200),
+      'a stage that goes': () =>
+        npm.expect({ method: 'DELETE', path: `${stages}/tested?package=fresh&version=1.0.0` }, 204),
+      'a promotion': () => promote({ ...fresh, stages: ['tested'] }, 201),
+      'one again': () => promote(fresh, 200),
+      'a move': () => promote({ ...fresh, mode: 'move' }, 200),
+      'a move again': () => promote({ ...fresh, mode: 'move' }, 200),
       'a package that goes': async () => expect('DELETE', `/fresh/-rev/${(await document('fresh'))._rev}`),
     }
     const faults: string[] = []

@@ -131,7 +131,8 @@ forEachEngine((engine) => {
     await add('told', 'v1', 'tested', { comment: 'by hand' })
     await remove('told', 'v1', 'tested')
     const events = (await expect({ path: '/api/v1/repositories/releases/promotions?order=desc&limit=2' }, 200)).json
-    const told = { repository: 'releases', image: 'told', digest, stage: 'tested', mode: null, peerImage: null }
+    const ofImage = { repository: 'releases', image: 'told', digest, package: null, version: null }
+    const told = { ...ofImage, stage: 'tested', mode: null, peerImage: null }
     for (const [at, action, comment] of [
       [0, 'stage.removed', null],
       [1, 'stage.added', 'by hand'],

@@ -47,6 +47,7 @@ forEachEngine((engine) => {
       getImageManifest: 'image=some/image&reference=latest',
       listImageReferrers: `image=some/image&digest=${samples['digest']}`,
       listImagePromotions: 'image=some/image&reference=latest',
+      listNpmPromotions: 'package=some-package&version=1.0.0',
       explainImage: 'image=some/image&reference=latest',
       getLfsUpload: 'size=6',
       listNpmVersions: 'package=some-package',

@@ -43,6 +43,7 @@ export const statusOfCode: Readonly<Record<string, number>> = {
   repository_not_empty: 409,
   source_not_deletable: 409,
   image_kept: 409,
+  version_kept: 409,
   image_incomplete: 409,
   promotion_limit: 409,
   policy_disabled: 409,

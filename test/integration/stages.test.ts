@@ -234,6 +234,8 @@ forEachEngine((engine) => {
         peerRepository: null,
         peerArtifactId: null,
         peerImage: null,
+        package: null,
+        version: null,
         actor: `account:${catalog.writer.id}`,
         actorName: catalog.writer.name,
         comment: 'fine',

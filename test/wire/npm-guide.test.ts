@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
 import { type Client, type Desk, sitDown } from '../harness/npm-clients.ts'
-import { everything, type NpmService, reading, startNpmService } from '../harness/npm-service.ts'
+import { everything, type NpmService, publishing, reading, startNpmService } from '../harness/npm-service.ts'
 import { endProgramsAfterTests, ownService, root, svcFile } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
 import { at, paste } from './pasting.ts'
@@ -134,11 +134,14 @@ describe('the guide to npm packages', { timeout: 290_000 }, () => {
 
   test('publishing, deprecating, and what build machines do', async () => {
     const desk = await sitDown()
+    await site.told({ path: '/api/v1/repositories', json: { id: 'public' } }, 201)
     const bin = await desk.folder('bin', {
       npm: `#!/bin/sh\nexec ${desk.command('npm 11').join(' ')} "$@"\n`,
       svc: `#!/bin/sh\nexec ${process.execPath} ${svcFile} "$@"\n`,
     })
     for (const name of ['npm', 'svc']) await chmod(join(bin, name), 0o755)
+    const both = [...publishing, 'artifact.promote']
+    const promoter = await site.keyFor({ releases: both, public: both })
     const environment = {
       ...desk.environment,
       ...site.service.settings,
@@ -146,10 +149,13 @@ describe('the guide to npm packages', { timeout: 290_000 }, () => {
       NPM_TOKEN: '',
       PATH: `${bin}${delimiter}${desk.environment['PATH']}`,
     }
-    const steps = ['Publishing and installing', 'On build machines']
+    const steps = ['Publishing and installing', 'Stages and promotion', 'On build machines']
       .flatMap((heading) => blocks(heading, 'sh'))
       .map((commands) => ({
-        commands: commands.replace('npm version', 'cp .npmrc hello && cd hello && npm version'),
+        commands: commands
+          .replace('npm version', 'cp .npmrc hello && cd hello && npm version')
+          .replace('api() {', `PUBLISHING=$NPM_TOKEN NPM_TOKEN=${promoter}\napi() {`)
+          .replace(/^(api "\$PACKAGES\/promotions.*)$/m, '$1\nNPM_TOKEN=$PUBLISHING'),
         answer: null,
       }))
     const { printed } = await paste(steps, {
@@ -158,6 +164,7 @@ describe('the guide to npm packages', { timeout: 290_000 }, () => {
       changed: (script) => here(at(site.service.address)(script)),
     })
     assert.match(printed[0] ?? '', /stable: '1\.0\.0'/)
+    assert.match(printed[2] ?? '', /"created":true,"stages":\["released"\]/)
     const { json } = await site.told({ path: '/npm/releases/@acme%2fhello' }, 200)
     assert.deepEqual(json['dist-tags'], { latest: '1.0.0', stable: '1.0.0', next: '1.0.1' })
     assert.equal(json.versions['1.0.0'].deprecated, 'use 1.0.1 or later')

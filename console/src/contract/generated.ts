@@ -429,12 +429,12 @@ export interface Contract {
   /** List what the promotion journal tells of a file. */
   listArtifactPromotions: {
     given: { path: { repository: string; id: string }; query?: { after?: string; limit?: number; order?: 'asc' | 'desc' } }
-    answer: { items: Array<{ sequence: string; repository: string; artifactId: string; image: string | null; digest: string | null; action: 'stage.added' | 'stage.removed' | 'promoted' | 'received'; stage: string | null; mode: 'copy' | 'move' | null; peerRepository: string | null; peerArtifactId: string | null; peerImage: string | null; actor: string; actorName: string | null; comment: string | null; occurredAt: string }>; next: string | null }
+    answer: { items: Array<{ sequence: string; repository: string; artifactId: string; image: string | null; digest: string | null; package: string | null; version: string | null; action: 'stage.added' | 'stage.removed' | 'promoted' | 'received'; stage: string | null; mode: 'copy' | 'move' | null; peerRepository: string | null; peerArtifactId: string | null; peerImage: string | null; actor: string; actorName: string | null; comment: string | null; occurredAt: string }>; next: string | null }
   }
   /** List the promotion journal. */
   listPromotions: {
     given: { path: { repository: string }; query?: { after?: string; limit?: number; order?: 'asc' | 'desc' } }
-    answer: { items: Array<{ sequence: string; repository: string; artifactId: string; image: string | null; digest: string | null; action: 'stage.added' | 'stage.removed' | 'promoted' | 'received'; stage: string | null; mode: 'copy' | 'move' | null; peerRepository: string | null; peerArtifactId: string | null; peerImage: string | null; actor: string; actorName: string | null; comment: string | null; occurredAt: string }>; next: string | null }
+    answer: { items: Array<{ sequence: string; repository: string; artifactId: string; image: string | null; digest: string | null; package: string | null; version: string | null; action: 'stage.added' | 'stage.removed' | 'promoted' | 'received'; stage: string | null; mode: 'copy' | 'move' | null; peerRepository: string | null; peerArtifactId: string | null; peerImage: string | null; actor: string; actorName: string | null; comment: string | null; occurredAt: string }>; next: string | null }
   }
   /** Copy or move a file into another repository. */
   promoteArtifact: {
@@ -719,7 +719,7 @@ export interface Contract {
   /** List what the promotion journal tells of an image. */
   listImagePromotions: {
     given: { path: { repository: string }; query: { image: string; reference: string; after?: string; limit?: number; order?: 'asc' | 'desc' } }
-    answer: { items: Array<{ sequence: string; repository: string; artifactId: string; image: string | null; digest: string | null; action: 'stage.added' | 'stage.removed' | 'promoted' | 'received'; stage: string | null; mode: 'copy' | 'move' | null; peerRepository: string | null; peerArtifactId: string | null; peerImage: string | null; actor: string; actorName: string | null; comment: string | null; occurredAt: string }>; next: string | null }
+    answer: { items: Array<{ sequence: string; repository: string; artifactId: string; image: string | null; digest: string | null; package: string | null; version: string | null; action: 'stage.added' | 'stage.removed' | 'promoted' | 'received'; stage: string | null; mode: 'copy' | 'move' | null; peerRepository: string | null; peerArtifactId: string | null; peerImage: string | null; actor: string; actorName: string | null; comment: string | null; occurredAt: string }>; next: string | null }
   }
   /** List manifests that refer to one of an image, such as signatures and lists of what is in it. */
   listImageReferrers: {
@@ -753,7 +753,7 @@ export interface Contract {
   }
   /** Copy or move an image into another repository, with what it lists and what refers to it. */
   promoteImage: {
-    given: { path: { repository: string }; body: { image: string; reference: string; target: string; targetImage?: string; tags?: Array<string>; mode?: 'copy' | 'move'; stages?: Array<string>; comment?: string | null } }
+    given: { path: { repository: string }; body: { image: string; reference: string; target: string; mode?: 'copy' | 'move'; stages?: Array<string>; comment?: string | null; targetImage?: string; tags?: Array<string> } }
     answer: { repository: string; image: string; digest: string; tags: Array<string>; sourceRepository: string; sourceImage: string; mode: 'copy' | 'move'; created: boolean; manifests: number; stages: Array<string> }
   }
   /** Say which tags of images stay where they are: they are set once, and neither moved nor taken away. */
@@ -770,6 +770,11 @@ export interface Contract {
   setImageTag: {
     given: { path: { repository: string }; body: { image: string; tag: string; digest: string; expectedDigest?: string | null } }
     answer: { tag: string; digest: string; mediaType: string; artifactType: string | null; platforms: Array<string>; contentSize: string; stages: Array<string>; movedAt: string; actor: string; actorName: string | null }
+  }
+  /** Give a version of an npm package a stage; one that it has stays as it is. */
+  addNpmStage: {
+    given: { path: { repository: string; stage: string }; body: { package: string; version: string; comment?: string | null } }
+    answer: { package: string; version: string; stage: string; promotedAt: string; actor: string; comment: string | null }
   }
   /** Let a repository look through to another registry no more; what came from there is kept, unserved. */
   deleteNpmUpstream: {
@@ -789,7 +794,7 @@ export interface Contract {
   /** Get what is known of a version of an npm package: size, hashes, tags, dependencies, readme. */
   getNpmVersion: {
     given: { path: { repository: string }; query: { package: string; version: string } }
-    answer: { version: string; size: string; publishedAt: string; deprecated: string | null; actor: string; actorName: string | null; tags: Array<string>; files: number; unpackedSize: string; sha1: string; integrity: string; attested: boolean; dependencies: Record<string, string>; devDependencies: Record<string, string>; peerDependencies: Record<string, string>; optionalDependencies: Record<string, string>; readme: string | null }
+    answer: { version: string; size: string; publishedAt: string; deprecated: string | null; actor: string; actorName: string | null; tags: Array<string>; stages: Array<string>; files: number; unpackedSize: string; sha1: string; integrity: string; attested: boolean; dependencies: Record<string, string>; devDependencies: Record<string, string>; peerDependencies: Record<string, string>; optionalDependencies: Record<string, string>; readme: string | null }
   }
   /** List the npm packages that came from the upstream of a repository, by name. */
   listCachedNpmPackages: {
@@ -811,20 +816,40 @@ export interface Contract {
     given: { path: { repository: string }; query?: { contains?: string; after?: string; limit?: number } }
     answer: { items: Array<{ name: string; versions: number; latest: string | null; description: string; createdAt: string; modifiedAt: string }>; next: string | null }
   }
+  /** List what the promotion journal tells of a version of an npm package. */
+  listNpmPromotions: {
+    given: { path: { repository: string }; query: { package: string; version: string; after?: string; limit?: number; order?: 'asc' | 'desc' } }
+    answer: { items: Array<{ sequence: string; repository: string; artifactId: string; image: string | null; digest: string | null; package: string | null; version: string | null; action: 'stage.added' | 'stage.removed' | 'promoted' | 'received'; stage: string | null; mode: 'copy' | 'move' | null; peerRepository: string | null; peerArtifactId: string | null; peerImage: string | null; actor: string; actorName: string | null; comment: string | null; occurredAt: string }>; next: string | null }
+  }
+  /** List the stages of npm versions: of all, of one stage, of one package or of one of its versions. */
+  listNpmStages: {
+    given: { path: { repository: string }; query?: { stage?: string; package?: string; version?: string; after?: string; limit?: number } }
+    answer: { items: Array<{ package: string; version: string; stage: string; promotedAt: string; actor: string; comment: string | null; actorName: string | null }>; next: string | null }
+  }
   /** List the versions of an npm package, the newest first, with their tags. */
   listNpmVersions: {
     given: { path: { repository: string }; query: { package: string; after?: string; limit?: number } }
     answer: { items: Array<{ version: string; size: string; publishedAt: string; deprecated: string | null; actor: string; actorName: string | null; tags: Array<string> }>; next: string | null }
+  }
+  /** Copy or move a version of an npm package into another repository, with the tags that it is to have there. */
+  promoteNpmVersion: {
+    given: { path: { repository: string }; body: { package: string; version: string; target: string; mode?: 'copy' | 'move'; stages?: Array<string>; comment?: string | null; tags?: Array<string> } }
+    answer: { repository: string; package: string; version: string; tags: Array<string>; sourceRepository: string; mode: 'copy' | 'move'; created: boolean; stages: Array<string> }
   }
   /** Let a repository of npm packages look through to another registry, for names that it does not have itself. */
   putNpmUpstream: {
     given: { path: { repository: string }; headers?: { 'if-match'?: string; 'if-none-match'?: string }; body: { url: string; reserved?: Array<string>; freshSeconds?: number } }
     answer: { url: string; reserved: Array<string>; freshSeconds: number; savedAt: string; actor: string; actorName: string | null }
   }
+  /** Take a stage from a version of an npm package. */
+  removeNpmStage: {
+    given: { path: { repository: string; stage: string }; query: { package: string; version: string } }
+    answer: null
+  }
   /** Bring a deleted version of an npm package back, as whoever writes to the repository may. */
   restoreNpmVersion: {
     given: { path: { repository: string }; body: { package: string; version: string } }
-    answer: { version: string; size: string; publishedAt: string; deprecated: string | null; actor: string; actorName: string | null; tags: Array<string>; files: number; unpackedSize: string; sha1: string; integrity: string; attested: boolean; dependencies: Record<string, string>; devDependencies: Record<string, string>; peerDependencies: Record<string, string>; optionalDependencies: Record<string, string>; readme: string | null }
+    answer: { version: string; size: string; publishedAt: string; deprecated: string | null; actor: string; actorName: string | null; tags: Array<string>; stages: Array<string>; files: number; unpackedSize: string; sha1: string; integrity: string; attested: boolean; dependencies: Record<string, string>; devDependencies: Record<string, string>; peerDependencies: Record<string, string>; optionalDependencies: Record<string, string>; readme: string | null }
   }
   /** Delete an object of Git LFS; it can be brought back until the grace period is over. */
   deleteLfsObject: {
@@ -925,6 +950,7 @@ export type FailureCode =
   | 'source_not_deletable'
   | 'stage_limit'
   | 'image_kept'
+  | 'version_kept'
   | 'image_incomplete'
   | 'promotion_limit'
   | 'version_exists'
@@ -1120,6 +1146,7 @@ export const operations = {
   putImmutableTags: ['PUT', '/api/v1/repositories/{repository}/images/immutable-tags', { repository: ['storage.manage'] }],
   removeImageStage: ['DELETE', '/api/v1/repositories/{repository}/images/stages/{stage}', { repository: ['artifact.promote', 'artifact.read'] }],
   setImageTag: ['PUT', '/api/v1/repositories/{repository}/images/tags', { repository: ['asset.write', 'artifact.read'] }],
+  addNpmStage: ['PUT', '/api/v1/repositories/{repository}/npm/stages/{stage}', { repository: ['artifact.promote', 'artifact.read'] }],
   deleteNpmUpstream: ['DELETE', '/api/v1/repositories/{repository}/npm-upstream', 'administrator'],
   dropCachedNpmPackages: ['DELETE', '/api/v1/repositories/{repository}/npm-upstream/packages', 'administrator'],
   getNpmUpstream: ['GET', '/api/v1/repositories/{repository}/npm-upstream', 'administrator'],
@@ -1128,8 +1155,12 @@ export const operations = {
   listCachedNpmVersions: ['GET', '/api/v1/repositories/{repository}/npm-upstream/versions', { repository: ['artifact.list'] }],
   listDeletedNpmVersions: ['GET', '/api/v1/repositories/{repository}/npm/versions/deleted', { repository: ['artifact.list'] }],
   listNpmPackages: ['GET', '/api/v1/repositories/{repository}/npm/packages', { repository: ['artifact.list'] }],
+  listNpmPromotions: ['GET', '/api/v1/repositories/{repository}/npm/promotions', { repository: ['artifact.read'] }],
+  listNpmStages: ['GET', '/api/v1/repositories/{repository}/npm/stages', { repository: ['artifact.list'] }],
   listNpmVersions: ['GET', '/api/v1/repositories/{repository}/npm/versions', { repository: ['artifact.list'] }],
+  promoteNpmVersion: ['POST', '/api/v1/repositories/{repository}/npm/promote', { repository: ['artifact.read', 'content.read'] }],
   putNpmUpstream: ['PUT', '/api/v1/repositories/{repository}/npm-upstream', 'administrator'],
+  removeNpmStage: ['DELETE', '/api/v1/repositories/{repository}/npm/stages/{stage}', { repository: ['artifact.promote', 'artifact.read'] }],
   restoreNpmVersion: ['POST', '/api/v1/repositories/{repository}/npm/versions/restore', { repository: ['artifact.read', 'asset.restore'] }],
   deleteLfsObject: ['DELETE', '/api/v1/repositories/{repository}/lfs/objects/{oid}', { repository: ['artifact.delete'] }],
   listDeletedLfsObjects: ['GET', '/api/v1/repositories/{repository}/lfs/deleted-objects', { repository: ['artifact.list', 'asset.restore'] }],

@@ -44,6 +44,7 @@ import { webhooks } from './0042-webhooks.ts'
 import { npm } from './0043-npm.ts'
 import { provenBackups } from './0044-proven-backups.ts'
 import { npmUpstreams } from './0045-npm-upstreams.ts'
+import { promotedPackages } from './0046-promoted-packages.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   npm,
   provenBackups,
   npmUpstreams,
+  promotedPackages,
 ]

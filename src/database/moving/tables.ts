@@ -104,6 +104,8 @@ export const tableDecisions = {
   npm_versions: { ...by('id'), page: exportPageOfLongRows },
   npm_taken_versions: by('repository', 'name', 'version'),
   npm_tags: by('package_id', 'tag'),
+  npm_stages: by('version_id', 'stage'),
+  npm_promotions: by('copy_id', 'source_repository'),
   npm_documents: { ...by('package_id'), page: exportPageOfLongRows },
   npm_pieces: { ...by('package_id', 'number'), page: exportPageOfLongRows },
   npm_upstreams: by('repository'),

@@ -49,6 +49,8 @@ import type {
   NpmDocumentsTable,
   NpmPackagesTable,
   NpmPiecesTable,
+  NpmPromotionsTable,
+  NpmStagesTable,
   NpmTagsTable,
   NpmTakenVersionsTable,
   NpmVersionsTable,
@@ -127,6 +129,8 @@ export interface Tables {
   npm_fetches: NpmFetchesTable
   npm_packages: NpmPackagesTable
   npm_pieces: NpmPiecesTable
+  npm_promotions: NpmPromotionsTable
+  npm_stages: NpmStagesTable
   npm_tags: NpmTagsTable
   npm_taken_versions: NpmTakenVersionsTable
   npm_upstreams: NpmUpstreamsTable

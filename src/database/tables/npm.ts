@@ -89,3 +89,28 @@ export interface NpmPiecesTable {
   abbreviated: string
   times: string
 }
+
+export interface NpmStagesTable {
+  version_id: string
+  stage: string
+  /** Those of the version. */
+  repository: string
+  name: string
+  version: string
+  promoted_at: string
+  actor: string
+  comment: string | null
+}
+
+/**
+ * From where a version was promoted. It tells that somebody was told, and finds what was moved. A row goes with the
+ * copy, or with the repository of the source.
+ */
+export interface NpmPromotionsTable {
+  copy_id: string
+  source_repository: string
+  /** `move` from the time that the source was moved to it. */
+  mode: 'copy' | 'move'
+  /** When it was last promoted from there. */
+  promoted_at: string
+}

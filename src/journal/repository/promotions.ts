@@ -6,17 +6,21 @@ import type { Page } from '../../kernel/page.ts'
 import type { Stretch } from '../../kernel/sequence.ts'
 import { type Telling, tellable } from '../telling.ts'
 import { imageOfLine } from './image-lines.ts'
+import { packageOfLine } from './package-lines.ts'
 import { listPromotionRows } from './promotions.queries.ts'
 
 /** The promotion journal: those lines of the one journal that tell of stages and promotions. */
 export interface PromotionEvent {
   readonly sequence: string
   readonly repository: string
-  /** The file, or the manifest of an image. */
+  /** The file, the manifest of an image, or the version of an npm package. */
   readonly artifactId: string
-  /** What the image is called, and the digest of the manifest; null for files. */
+  /** What the image is called, and the digest of the manifest; null for what is none. */
   readonly image: string | null
   readonly digest: string | null
+  /** What the npm package is called, and the version of it; null for what is none. */
+  readonly package: string | null
+  readonly version: string | null
   readonly action: PromotionEventAction
   readonly stage: string | null
   readonly mode: 'copy' | 'move' | null
@@ -37,6 +41,10 @@ const eventActionOf: Readonly<Record<PromotionAction, PromotionEvent['action']>>
   'image.unstaged': 'stage.removed',
   'image.promoted': 'promoted',
   'image.received': 'received',
+  'package.staged': 'stage.added',
+  'package.unstaged': 'stage.removed',
+  'package.promoted': 'promoted',
+  'package.received': 'received',
 }
 
 const isPromotion = (action: JournalAction): action is PromotionAction => action in eventActionOf
@@ -57,6 +65,7 @@ export const promotionPage = async (
 const toEvent = (row: JournalTable): PromotionEvent[] => {
   if (!isPromotion(row.action)) return []
   const image = row.action.startsWith('image.') ? imageOfLine(row.detail ?? '') : null
+  const version = row.action.startsWith('package.') ? packageOfLine(row.detail ?? '') : null
   return [
     {
       sequence: String(row.sequence),
@@ -64,8 +73,10 @@ const toEvent = (row: JournalTable): PromotionEvent[] => {
       artifactId: row.artifact_id,
       image: image?.name ?? null,
       digest: image?.digest ?? null,
+      package: version?.name ?? null,
+      version: version?.version ?? null,
       action: eventActionOf[row.action],
-      stage: image === null ? row.detail : image.stage,
+      stage: (image ?? version ?? { stage: row.detail }).stage,
       mode: row.mode,
       peerRepository: row.peer_repository,
       peerArtifactId: row.peer_artifact_id,

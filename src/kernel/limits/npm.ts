@@ -37,6 +37,8 @@ export const npmInnerManifestMaxBytes = MiB
 export const npmAttestationMaxBytes = MiB
 /** Tags that one package has, and that one publish sets. */
 export const npmTagsMax = 1_000
+/** Tags that a promoted version gets. */
+export const npmTagsPerPromotionMax = 100
 /** Names of owners, and of those who starred a package. */
 export const npmMaintainersMax = 200
 export const npmStarsMax = 10_000

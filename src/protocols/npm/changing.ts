@@ -1,6 +1,7 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import { lockRepository } from '../../database/locks.ts'
 import { appendJournal, appendJournalOfMany } from '../../journal/repository/journal.ts'
+import { packageLine } from '../../journal/repository/package-lines.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
@@ -107,7 +108,7 @@ export const deprecate = (
       const wanted = sentence === null || sentence === '' ? null : plainText(sentence)
       if (wanted === row.deprecated) continue
       await setDeprecated(tx, row.id, wanted)
-      changed.push({ artifactId: row.id, detail: `${changer.name}@${row.version}` })
+      changed.push({ artifactId: row.id, detail: packageLine(changer.name, row.version) })
       if (row.piece !== null) pieces.add(row.piece)
     }
     for (const piece of pieces) await rewritePiece(tx, packageId, piece)

@@ -60,6 +60,15 @@ export const tagsAtDeleted = async (q: Queries, limit: number): Promise<string[]
   return rows.map(({ tag }) => tag)
 }
 
+/** Stages of versions that were deleted. */
+export const stagesOfDeleted = async (q: Queries, limit: number): Promise<string[]> => {
+  const { rows } = await sql<{ stage: string }>`
+    select s.stage || ' is of ' || v.repository || '/' || v.name || '@' || v.version as stage from npm_stages s
+    join npm_versions v on v.id = s.version_id where v.deleted_at is not null
+    limit ${limit}`.execute(q)
+  return rows.map(({ stage }) => stage)
+}
+
 /** Packages whose documents are of another state than they are in. */
 export const documentsOfOtherStates = async (q: Queries, limit: number): Promise<string[]> => {
   const { rows } = await sql<{ package: string }>`

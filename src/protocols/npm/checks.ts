@@ -7,6 +7,7 @@ import {
   claimsWithoutVersion,
   documentsOfOtherStates,
   packagesMiscounted,
+  stagesOfDeleted,
   tagsAtDeleted,
   versionsMisshown,
   versionsWithoutClaim,
@@ -19,6 +20,7 @@ const looks: readonly Look[] = [
   [packagesMiscounted, (name) => `the npm package ${name} is not said to have the versions that it has`],
   [versionsMisshown, (version) => `the npm version ${version} is not shown as it should be in its documents`],
   [tagsAtDeleted, (tag) => `the tag of npm ${tag} is at a version that was deleted`],
+  [stagesOfDeleted, (stage) => `the stage ${stage}, which was deleted`],
   [documentsOfOtherStates, (name) => `the documents of the npm package ${name} are of another state than it is in`],
 ]
 

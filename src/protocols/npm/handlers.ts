@@ -2,14 +2,13 @@ import { type ServeDeps, serve } from '../../content/serve/serve.ts'
 import { downloadAsked } from '../../contract/download.ts'
 import { type BoundOperation, handle, type RequestFacts } from '../../contract/handler.ts'
 import { weightOf } from '../../contract/pages/wants-html.ts'
-import type { Queries } from '../../database/database.ts'
 import { refuseUnlessHeld } from '../../features/identity/access/access.ts'
 import type { TransferDeps } from '../../features/transfers/uploads/uploads.ts'
-import { namesOf } from '../../journal/names.ts'
 import type { RepositoryAction } from '../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../kernel/caller.ts'
 import { toSha256 } from '../../kernel/digest.ts'
 import { npmDocumentStepBytes } from '../../kernel/limits/npm.ts'
+import { calledName } from './called.ts'
 import { type Changed, type Changer, deleteDistTag, putDistTag } from './changing.ts'
 import { createDocuments, type Form } from './documents.ts'
 import { changeOwn, lookUpDistTags, lookUpDocument, lookUpFile, lookUpManifest } from './lookup.ts'
@@ -78,12 +77,6 @@ const formOf = (accept: string | undefined): Form => {
 const takesGzip = (encodings: string | undefined): boolean => (weightOf(encodings ?? '', /^(?:gzip|\*)$/) ?? 0) > 0
 
 const changerOf = (path: Here, caller: Caller) => ({ ...nameOf(path), owner: actorOf(caller) })
-
-/** What a caller is called where clients show it: a service key by its account. */
-const calledName = async (q: Queries, caller: Caller): Promise<string> => {
-  const actor = actorOf(caller)
-  return (await namesOf(q, [actor]))(actor) ?? actor
-}
 
 const told = (name: string, { packageId, revision }: Changed) =>
   ({ ok: true, success: true, id: name, rev: revisionText({ id: packageId, revision }) }) as const

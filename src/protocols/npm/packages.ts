@@ -1,5 +1,6 @@
 import type { Transaction } from '../../database/database.ts'
-import { appendJournal, appendJournalOfMany } from '../../journal/repository/journal.ts'
+import { appendJournalOfMany } from '../../journal/repository/journal.ts'
+import { packageLine } from '../../journal/repository/package-lines.ts'
 import { foldCase } from '../../kernel/fold-case.ts'
 import { newId } from '../../kernel/ids.ts'
 import { npmPieceBytes, npmTagsMax } from '../../kernel/limits/npm.ts'
@@ -69,12 +70,12 @@ export const packageNamed = async (
   return id
 }
 
-/** Adds a version to a package, and moves tags to it. 409 for a number that was ever there. */
+/** Adds a version to a package; the caller tells the journal, and tags it. 409 for a number that was ever there. */
 export const addVersion = async (
   tx: Transaction,
   here: PackageName,
   packageId: string,
-  { tags, ...version }: NewVersion & { readonly tags: readonly string[] },
+  version: NewVersion,
   { actor, now }: Change,
 ): Promise<void> => {
   const { repository, name } = here
@@ -85,11 +86,19 @@ export const addVersion = async (
   const piece = await show(tx, packageId, shown)
   await insertVersion(tx, { ...shown, package_id: packageId, repository, number, piece, actor, deleted_at: null })
   await updatePackage(tx, { id: packageId, last_number: number, versions: versions + 1 })
-  const line = { artifactId: version.id, detail: `${name}@${version.version}`, actor, occurredAt: now }
-  await appendJournal(tx, { repository, action: 'package.publish', ...line })
+}
+
+/** Moves tags to a version that was added, and `latest` where nothing has it: clients install by that. */
+export const tagAdded = async (
+  tx: Transaction,
+  here: PackageName,
+  packageId: string,
+  tags: readonly string[],
+  version: { readonly id: string; readonly version: string },
+  change: Change,
+): Promise<boolean> => {
   const hasLatest = (await versionAtTag(tx, packageId, 'latest')) !== undefined
-  const wanted = hasLatest ? tags : [...new Set([...tags, 'latest'])]
-  await setTags(tx, here, packageId, wanted, version, { actor, now })
+  return setTags(tx, here, packageId, hasLatest ? tags : [...new Set([...tags, 'latest'])], version, change)
 }
 
 /** Lets the documents show a version behind all others; answers in which piece. */
@@ -109,7 +118,7 @@ export const show = async (tx: Transaction, packageId: string, version: Rendered
 export const rewritePiece = async (tx: Transaction, packageId: string, piece: number): Promise<void> =>
   setPiece(tx, packageId, piece, pieceTexts(await versionsOfPiece(tx, packageId, piece)))
 
-/** Moves tags to a version of the package. */
+/** Moves tags to a version of the package. Whether any of them was not there. */
 export const setTags = async (
   tx: Transaction,
   { repository, name }: PackageName,
@@ -117,7 +126,7 @@ export const setTags = async (
   tags: readonly string[],
   { id, version }: { readonly id: string; readonly version: string },
   { actor, now }: Change,
-): Promise<void> => {
+): Promise<boolean> => {
   const before = new Map((await tagsOf(tx, packageId)).map((row) => [row.tag, row.version_id]))
   const moving = tags.filter((tag) => before.get(tag) !== id)
   const added = moving.filter((tag) => !before.has(tag))
@@ -126,8 +135,9 @@ export const setTags = async (
   await appendJournalOfMany(
     tx,
     { repository, action: 'dist-tag.set', actor, occurredAt: now },
-    moving.map((tag) => ({ artifactId: id, detail: `${name}@${version} ${tag}` })),
+    moving.map((tag) => ({ artifactId: id, detail: packageLine(name, version, tag) })),
   )
+  return moving.length > 0
 }
 
 /** Takes tags away. */
@@ -147,7 +157,7 @@ export const removeTags = async (
   await appendJournalOfMany(
     tx,
     { repository, action: 'dist-tag.remove', actor, occurredAt: now },
-    tags.map(({ tag, version, version_id }) => ({ artifactId: version_id, detail: `${name}@${version} ${tag}` })),
+    tags.map(({ tag, version, version_id }) => ({ artifactId: version_id, detail: packageLine(name, version, tag) })),
   )
 }
 

@@ -3,7 +3,9 @@ import { lockLive, lockRetired, retire, revive } from '../../content/claims/clai
 import type { Transaction } from '../../database/database.ts'
 import { lockRepository } from '../../database/locks.ts'
 import { appendJournal, appendJournalOfMany } from '../../journal/repository/journal.ts'
+import { packageLine } from '../../journal/repository/package-lines.ts'
 import { timestamp } from '../../kernel/clock.ts'
+import { Failure } from '../../kernel/failure.ts'
 import { npmVersionsPerRemoval } from '../../kernel/limits/npm.ts'
 import {
   deprecationsOf,
@@ -19,6 +21,7 @@ import { type Changed, type Changer, type ChangingDeps, refuseStale } from './ch
 import { deletedVersion, tagsOf, versionIds } from './packages.queries.ts'
 import { type Change, removeTags, rewritePiece, setTags, settlePackage, show } from './packages.ts'
 import { packageUnknown, versionUnknown } from './refusals.ts'
+import { stagedVersions } from './staged.queries.ts'
 
 /** A version that is there. */
 interface Live {
@@ -31,7 +34,7 @@ interface Live {
  * Takes versions away that `isUnwanted` names. Their numbers are taken for good; until the grace period of the
  * repository is over, they can be brought back. Tags that were at them go, and `latest` to the newest that is left.
  * Of very many some go in transactions of their own; whoever dies in between leaves fewer, and the next try goes on.
- * 404 without the package, 409 where its state is another than `expected`.
+ * 404 without the package, 409 where its state is another than `expected`, and where one of them has a stage.
  */
 export const unpublish = async (
   deps: ChangingDeps,
@@ -45,7 +48,7 @@ export const unpublish = async (
     if (found === undefined || found.versions === 0) throw packageUnknown(changer.name)
     const wanted = (await versionIds(q, found.id)).filter(({ version }) => isUnwanted(version))
     const ids = wanted.slice(0, npmVersionsPerRemoval).map(({ id }) => id)
-    const changed = await removeSome(deps, changer, ids, asExpected)
+    const changed = await removeSome(deps, changer, { ids, isUnwanted }, asExpected)
     if (wanted.length <= npmVersionsPerRemoval) {
       deps.reach('npm.committed')
       return changed
@@ -58,7 +61,7 @@ export const unpublish = async (
 const removeSome = (
   { database, clock, reach }: ChangingDeps,
   changer: Changer,
-  ids: readonly string[],
+  { ids, isUnwanted }: { readonly ids: readonly string[]; readonly isUnwanted: (version: string) => boolean },
   expected: string | undefined,
 ): Promise<Changed> =>
   database.transaction(async (tx) => {
@@ -68,6 +71,8 @@ const removeSome = (
     const found = await findPackage(tx, changer)
     if (found === undefined || found.versions === 0) throw packageUnknown(changer.name)
     refuseStale(found, expected)
+    // Before the first of them goes, also of those that go later.
+    await refuseStaged(tx, changer, isUnwanted)
     const wanted = new Set(ids)
     const change = { actor: changer.owner, now: timestamp(clock.now()) }
     const live = await deprecationsOf(tx, found.id)
@@ -83,8 +88,21 @@ const removeSome = (
     return { packageId: found.id, revision }
   })
 
-/** What taking versions away does, under the locks of their claims and of the repository. */
-const removeVersions = async (
+const refuseStaged = async (
+  tx: Transaction,
+  changer: Changer,
+  isUnwanted: (version: string) => boolean,
+): Promise<void> => {
+  const staged = (await stagedVersions(tx, changer)).find(({ version }) => isUnwanted(version))
+  if (staged !== undefined)
+    throw new Failure(
+      'version_kept',
+      `${changer.name}@${staged.version} is on the stage ${staged.stage}. Take it from its stages first.`,
+    )
+}
+
+/** What taking versions away does, under the locks of their claims and of the repository. They have no stages. */
+export const removeVersions = async (
   tx: Transaction,
   changer: Changer,
   packageId: string,
@@ -113,7 +131,7 @@ const removeVersions = async (
   await appendJournalOfMany(
     tx,
     { repository: changer.repository, action: 'package.unpublish', actor, occurredAt: now },
-    going.map(({ id, version }) => ({ artifactId: id, detail: `${changer.name}@${version}` })),
+    going.map(({ id, version }) => ({ artifactId: id, detail: packageLine(changer.name, version) })),
   )
   for (const id of ids) await retire(tx, id, now)
 }
@@ -148,7 +166,7 @@ export const restoreVersion = async (
     await markVersionRestored(tx, row.id, await show(tx, row.package_id, row))
     const { versions } = await packageById(tx, row.package_id)
     await updatePackage(tx, { id: row.package_id, versions: versions + 1 })
-    const line = { artifactId: row.id, detail: `${changer.name}@${row.version}` }
+    const line = { artifactId: row.id, detail: packageLine(changer.name, row.version) }
     await appendJournal(tx, {
       ...{ repository: changer.repository, action: 'package.restore', ...line },
       ...{ actor: change.actor, occurredAt: change.now },

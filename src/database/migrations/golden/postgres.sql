@@ -514,9 +514,9 @@ alter table journal add constraint journal_key PRIMARY KEY (repository, sequence
 
 alter table journal add constraint journal_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
-CREATE INDEX journal_promotions ON journal USING btree (repository, sequence) WHERE (action = ANY (ARRAY['stage.added'::text, 'stage.removed'::text, 'artifact.promoted'::text, 'artifact.received'::text, 'image.staged'::text, 'image.unstaged'::text, 'image.promoted'::text, 'image.received'::text]));
+CREATE INDEX journal_promotions ON journal USING btree (repository, sequence) WHERE (action = ANY (ARRAY['stage.added'::text, 'stage.removed'::text, 'artifact.promoted'::text, 'artifact.received'::text, 'image.staged'::text, 'image.unstaged'::text, 'image.promoted'::text, 'image.received'::text, 'package.staged'::text, 'package.unstaged'::text, 'package.promoted'::text, 'package.received'::text]));
 
-CREATE INDEX journal_promotions_by_artifact ON journal USING btree (repository, artifact_id, sequence) WHERE (action = ANY (ARRAY['stage.added'::text, 'stage.removed'::text, 'artifact.promoted'::text, 'artifact.received'::text, 'image.staged'::text, 'image.unstaged'::text, 'image.promoted'::text, 'image.received'::text]));
+CREATE INDEX journal_promotions_by_artifact ON journal USING btree (repository, artifact_id, sequence) WHERE (action = ANY (ARRAY['stage.added'::text, 'stage.removed'::text, 'artifact.promoted'::text, 'artifact.received'::text, 'image.staged'::text, 'image.unstaged'::text, 'image.promoted'::text, 'image.received'::text, 'package.staged'::text, 'package.unstaged'::text, 'package.promoted'::text, 'package.received'::text]));
 
 create table journal_cursors (
   repository text collate "C" not null,
@@ -709,6 +709,40 @@ alter table npm_pieces add constraint npm_pieces_key PRIMARY KEY (package_id, nu
 
 alter table npm_pieces add constraint npm_pieces_package_id_fkey FOREIGN KEY (package_id) REFERENCES npm_packages(id);
 
+create table npm_promotions (
+  copy_id text collate "C" not null,
+  source_repository text collate "C" not null,
+  mode text collate "C" not null,
+  promoted_at text collate "C" not null
+);
+
+alter table npm_promotions add constraint npm_promotions_copy_id_fkey FOREIGN KEY (copy_id) REFERENCES npm_versions(id);
+
+alter table npm_promotions add constraint npm_promotions_key PRIMARY KEY (copy_id, source_repository);
+
+alter table npm_promotions add constraint npm_promotions_source_repository_fkey FOREIGN KEY (source_repository) REFERENCES repositories(id);
+
+CREATE INDEX npm_promotions_by_source ON npm_promotions USING btree (source_repository, copy_id);
+
+create table npm_stages (
+  version_id text collate "C" not null,
+  stage text collate "C" not null,
+  repository text collate "C" not null,
+  name text collate "C" not null,
+  version text collate "C" not null,
+  promoted_at text collate "C" not null,
+  actor text collate "C" not null,
+  comment text collate "C"
+);
+
+alter table npm_stages add constraint npm_stages_key PRIMARY KEY (version_id, stage);
+
+alter table npm_stages add constraint npm_stages_version_id_fkey FOREIGN KEY (version_id) REFERENCES npm_versions(id);
+
+CREATE INDEX npm_stages_by_stage ON npm_stages USING btree (repository, stage, name, version);
+
+CREATE INDEX npm_stages_by_version ON npm_stages USING btree (repository, name, version, stage);
+
 create table npm_tags (
   package_id text collate "C" not null,
   tag text collate "C" not null,
@@ -782,6 +816,8 @@ CREATE INDEX npm_versions_by_number ON npm_versions USING btree (package_id, num
 CREATE INDEX npm_versions_by_piece ON npm_versions USING btree (package_id, piece, number) WHERE (piece IS NOT NULL);
 
 CREATE UNIQUE INDEX npm_versions_by_version ON npm_versions USING btree (repository, name, version);
+
+CREATE INDEX npm_versions_deleted ON npm_versions USING btree (package_id, number) WHERE (deleted_at IS NOT NULL);
 
 create table oci_blobs (
   id text collate "C" not null,

@@ -488,7 +488,12 @@ CREATE INDEX "journal_promotions" on "journal" (
   'image.staged',
   'image.unstaged',
   'image.promoted',
-  'image.received'
+  'image.received',
+  
+  'package.staged',
+  'package.unstaged',
+  'package.promoted',
+  'package.received'
 );
 
 CREATE INDEX "journal_promotions_by_artifact" on "journal" (
@@ -504,7 +509,12 @@ CREATE INDEX "journal_promotions_by_artifact" on "journal" (
   'image.staged',
   'image.unstaged',
   'image.promoted',
-  'image.received'
+  'image.received',
+  
+  'package.staged',
+  'package.unstaged',
+  'package.promoted',
+  'package.received'
 );
 
 CREATE TABLE "journal_cursors" (
@@ -700,6 +710,45 @@ CREATE TABLE "npm_pieces" (
   constraint "npm_pieces_key" primary key ("package_id", "number")
 ) strict;
 
+CREATE TABLE "npm_promotions" (
+  "copy_id" text not null references "npm_versions" ("id"),
+  "source_repository" text not null references "repositories" ("id"),
+  "mode" text not null,
+  "promoted_at" text not null,
+  constraint "npm_promotions_key" primary key ("copy_id", "source_repository")
+) strict;
+
+CREATE INDEX "npm_promotions_by_source" on "npm_promotions" (
+  "source_repository",
+  "copy_id"
+);
+
+CREATE TABLE "npm_stages" (
+  "version_id" text not null references "npm_versions" ("id"),
+  "stage" text not null,
+  "repository" text not null,
+  "name" text not null,
+  "version" text not null,
+  "promoted_at" text not null,
+  "actor" text not null,
+  "comment" text,
+  constraint "npm_stages_key" primary key ("version_id", "stage")
+) strict;
+
+CREATE INDEX "npm_stages_by_stage" on "npm_stages" (
+  "repository",
+  "stage",
+  "name",
+  "version"
+);
+
+CREATE INDEX "npm_stages_by_version" on "npm_stages" (
+  "repository",
+  "name",
+  "version",
+  "stage"
+);
+
 CREATE TABLE "npm_tags" (
   "package_id" text not null references "npm_packages" ("id"),
   "tag" text not null,
@@ -771,6 +820,11 @@ CREATE UNIQUE INDEX "npm_versions_by_version" on "npm_versions" (
   "name",
   "version"
 );
+
+CREATE INDEX npm_versions_deleted on npm_versions (
+  package_id,
+  number
+) where deleted_at is not null;
 
 CREATE TABLE "oci_blobs" (
   "id" text primary key,

@@ -124,6 +124,11 @@ export const forgetPromotionsOfImagesFrom = async (tx: Transaction, id: string):
 /** A repository that comes back has npm packages of the same names, and none of their versions was there before. */
 export const forgetNpmPackagesIn = async (tx: Transaction, id: string): Promise<void> => {
   const packages = tx.selectFrom('npm_packages').select('id').where('repository', '=', id)
+  const versions = tx.selectFrom('npm_versions').select('id').where('repository', '=', id)
+  await tx
+    .deleteFrom('npm_promotions')
+    .where((eb) => eb.or([eb('source_repository', '=', id), eb('copy_id', 'in', versions)]))
+    .execute()
   for (const table of ['npm_tags', 'npm_documents', 'npm_versions', 'npm_pieces'] as const)
     await tx.deleteFrom(table).where('package_id', 'in', packages).execute()
   const cached = tx.selectFrom('npm_cached_packages').select('id').where('repository', '=', id)

@@ -9,6 +9,7 @@ export const forgetNpmVersion = async (
   id: string,
   now: string,
 ): Promise<{ readonly repository: string; readonly sha256: string } | undefined> => {
+  await tx.deleteFrom('npm_promotions').where('copy_id', '=', id).execute()
   const gone = await tx
     .deleteFrom('npm_versions')
     .where('id', '=', id)

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { fields, inRepository, RepositoryId, Uuid } from '../../../contract/schemas.ts'
-import { asked, Comment, Mode, promotionPages, Stages } from './vocabulary.ts'
+import { asked, Mode, neededHere, promoting, promotionPages, Stages, wished } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}'
 const page = {
@@ -42,29 +42,13 @@ const Promoted = fields({
 })
 
 export const promoteArtifact = defineOperation({
+  ...promoting,
   id: 'promoteArtifact',
-  method: 'POST',
   path: `${base}/artifacts/{id}/promote`,
   summary: 'Copy or move a file into another repository',
-  surface: 'catalog',
-  visibility: 'repository',
-  access: {
-    kind: 'repository',
-    actions: ['artifact.read', 'content.read'],
-    // To move, here as well, which the handler asks.
-    also: { at: '/target', actions: ['artifact.promote'] },
-  },
-  retry: 'idempotent',
-  conditions: ['resource-state'],
+  access: { kind: 'repository', actions: neededHere, also: { at: '/target', actions: ['artifact.promote'] } },
   pathParameters: fields({ repository: Type.String(), id: Uuid }),
-  body: jsonBody(
-    fields({
-      target: RepositoryId,
-      mode: Type.Optional(Mode),
-      stages: Type.Optional(Stages),
-      comment: Type.Optional(Comment),
-    }),
-  ),
+  body: jsonBody(fields(wished)),
   responses: {
     201: answers('The copy', Promoted),
     200: answers('The copy that was there already', Promoted),

@@ -27,8 +27,10 @@ const PromotionEvent = fields({
   sequence: Sequence,
   repository: RepositoryId,
   artifactId: Uuid,
-  image: nullable(Type.String({ description: 'the name of an image, whose manifest it is about; null for files' })),
+  image: nullable(Type.String({ description: 'the name of an image, whose manifest it is about; null for all else' })),
   digest: nullable(Type.String({ description: 'that of the manifest' })),
+  package: nullable(Type.String({ description: 'the name of an npm package, whose version it is about' })),
+  version: nullable(Type.String()),
   action: oneOf(promotionEvents),
   stage: nullable(Type.String()),
   mode: nullable(Mode),
@@ -40,6 +42,22 @@ const PromotionEvent = fields({
   comment: nullable(Type.String()),
   occurredAt: Timestamp,
 })
+
+/** What every promotion is asked by. To move, it needs more here as well, which its handler asks. */
+export const promoting = {
+  method: 'POST',
+  surface: 'catalog',
+  visibility: 'repository',
+  retry: 'idempotent',
+  conditions: ['resource-state'],
+} as const
+export const neededHere = ['artifact.read', 'content.read'] as const
+export const wished = {
+  target: RepositoryId,
+  mode: Type.Optional(Mode),
+  stages: Type.Optional(Stages),
+  comment: Type.Optional(Comment),
+}
 
 /** How a page of the promotion journal is asked for. */
 export const asked = { after: Type.Optional(SequenceCursor), limit: pageLimit, order: OrderOfTime }

@@ -55,6 +55,7 @@ export const behindHolders: readonly OfRepository[] = [
   here('oci_stages', 'manifest_id'),
   here('oci_immutable_tags'),
   here('lfs_settings'),
+  here('npm_stages', 'version_id'),
   here('npm_taken_versions'),
   { table: 'npm_tags', by: 'package_id', ids: ['package_id', 'version_id'] },
 ]

@@ -8,6 +8,7 @@ import { type Fields, objectOf } from '../fields.ts'
 import { packageState } from '../packages.queries.ts'
 import type { PackageName } from '../reading.ts'
 import { packageUnknown, versionUnknown } from '../refusals.ts'
+import { stageNamesOf } from '../staged.queries.ts'
 import { isPackageName } from '../vocabulary.ts'
 import { deletedPage, graceHoursHere, openedVersion, packagePage, tagsAt, versionPage } from './listing.queries.ts'
 
@@ -130,6 +131,7 @@ export const openVersion = async (q: Queries, here: PackageName, version: string
     integrity: `sha512-${sha512}`,
     attested: attested === 1,
     tags: (await tagsById(q, [id]))(id),
+    stages: await stageNamesOf(q, id),
     dependencies: needed('dependencies'),
     devDependencies: needed('devDependencies'),
     peerDependencies: needed('peerDependencies'),

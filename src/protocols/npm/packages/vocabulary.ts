@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { ActorName, ByteCount, fields, nullable, Timestamp } from '../../../contract/schemas.ts'
+import { Stages } from '../../../features/lifecycle/promotion/vocabulary.ts'
 import { npmNameMaxCharacters, npmTagsMax } from '../../../kernel/limits/npm.ts'
 import { patterns } from '../vocabulary.ts'
 
@@ -42,6 +43,7 @@ const Dependencies = Type.Record(Type.String(), Type.String())
 export const OpenedNpmVersion = fields({
   ...told,
   tags: Tags,
+  stages: Stages,
   files: Type.Integer({ minimum: 0 }),
   unpackedSize: ByteCount,
   sha1: Type.String(),

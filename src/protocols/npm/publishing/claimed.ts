@@ -29,12 +29,19 @@ export const refuseName = (name: string): void => {
     )
 }
 
-/** 400 for what is no tag, above all for a range of versions. */
-export const refuseTag = (tag: string): void => {
+/** Why something is no tag, above all a range of versions; null for a tag. */
+export const tagFault = (tag: string): string | null => {
   if (tag.length > npmTagMaxCharacters || !isTag(tag))
-    throw badPackage(`${JSON.stringify(tag.slice(0, 250))} is no tag: 1 to ${npmTagMaxCharacters} visible characters.`)
+    return `${JSON.stringify(tag.slice(0, 250))} is no tag: 1 to ${npmTagMaxCharacters} visible characters.`
   if (validRange(tag) !== null)
-    throw badPackage(`Tag name must not be a valid SemVer range: ${tag}. Clients would take it for versions.`)
+    return `Tag name must not be a valid SemVer range: ${tag}. Clients would take it for versions.`
+  return null
+}
+
+/** 400 for what is no tag. */
+export const refuseTag = (tag: string): void => {
+  const fault = tagFault(tag)
+  if (fault !== null) throw badPackage(fault)
 }
 
 /** The version that a text names, without what does not tell versions apart. 400 for none. */

@@ -2,10 +2,12 @@ import type { IncomingBody } from '../../../contract/handler.ts'
 import type { Queries } from '../../../database/database.ts'
 import type { TransferDeps } from '../../../features/transfers/uploads/uploads.ts'
 import { receiveWhole } from '../../../features/transfers/whole/whole.ts'
+import { appendJournal } from '../../../journal/repository/journal.ts'
+import { packageLine } from '../../../journal/repository/package-lines.ts'
 import type { RepositoryAction } from '../../../kernel/actions.ts'
 import { npmAttestationMaxBytes } from '../../../kernel/limits/npm.ts'
 import { isTaken } from '../changing.queries.ts'
-import { addVersion, type Change, packageNamed, settlePackage } from '../packages.ts'
+import { addVersion, type Change, packageNamed, settlePackage, tagAdded } from '../packages.ts'
 import type { PackageName } from '../reading.ts'
 import { alreadyPublished, badPackage, tooLarge } from '../refusals.ts'
 import { attestationsOf } from './attestations.ts'
@@ -100,7 +102,6 @@ const receive = async (deps: TransferDeps, publisher: Publisher, sent: Sent): Pr
           {
             id: row.id,
             version: version.version,
-            tags: version.tags,
             ...{ sha256: content.digest, size: content.bytes, sha1, sha512 },
             ...{ files: unpacked.files, unpacked_size: unpacked.bytes },
             manifest: manifestText(version, unpacked, called),
@@ -110,6 +111,10 @@ const receive = async (deps: TransferDeps, publisher: Publisher, sent: Sent): Pr
           },
           change,
         )
+        const line = { artifactId: row.id, detail: packageLine(name, version.version), actor: owner, occurredAt: now }
+        await appendJournal(tx, { repository, action: 'package.publish', ...line })
+        const added = { id: row.id, version: version.version }
+        await tagAdded(tx, publisher, packageId, version.tags, added, change)
         const revision = await settlePackage(tx, packageId, change)
         deps.reach('npm.told')
         return { kind: 'published', packageId, revision }

@@ -1,11 +1,12 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { refuseUnlessHeld } from '../../../features/identity/access/access.ts'
 import { type PromotionListingDeps, promotionsFor } from '../../../features/lifecycle/promotion/listing.ts'
+import type { PromotionDeps } from '../../../features/lifecycle/promotion/promotion.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { invalid } from '../../../kernel/failure.ts'
 import { manifestAt, refersTo, refuseLongName } from '../lookup.ts'
 import * as operations from './operations.ts'
-import { type PromotionDeps, promote } from './promotion.ts'
+import { promote } from './promotion.ts'
 
 export const imagePromotionHandlers = (deps: PromotionDeps & PromotionListingDeps): BoundOperation[] => [
   handle(operations.promoteImage, async ({ path, body, caller }) => {

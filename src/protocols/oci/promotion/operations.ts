@@ -1,7 +1,15 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
 import { fields, inRepository, RepositoryId } from '../../../contract/schemas.ts'
-import { asked, Comment, Mode, promotionPages, Stages } from '../../../features/lifecycle/promotion/vocabulary.ts'
+import {
+  asked,
+  Mode,
+  neededHere,
+  promoting,
+  promotionPages,
+  Stages,
+  wished,
+} from '../../../features/lifecycle/promotion/vocabulary.ts'
 import { promotedManifestsMax, tagsPerPushMax } from '../../../kernel/limits/oci.ts'
 import { DigestText, ImageName, Reference, TagName } from '../vocabulary.ts'
 
@@ -25,28 +33,22 @@ const Promoted = fields({
 
 export const promoteImage = defineOperation({
   ...common,
+  ...promoting,
   id: 'promoteImage',
-  method: 'POST',
   path: `${base}/promote`,
   summary: 'Copy or move an image into another repository, with what it lists and what refers to it',
   access: {
     kind: 'repository',
-    actions: ['artifact.read', 'content.read'],
-    // To move, here as well, which the handler asks.
+    actions: neededHere,
     also: { at: '/target', actions: ['artifact.promote', 'asset.write'] },
   },
-  retry: 'idempotent',
-  conditions: ['resource-state'],
   body: jsonBody(
     fields({
       image: ImageName,
       reference: Reference,
-      target: RepositoryId,
+      ...wished,
       targetImage: Type.Optional(ImageName),
       tags: Type.Optional(Tags),
-      mode: Type.Optional(Mode),
-      stages: Type.Optional(Stages),
-      comment: Type.Optional(Comment),
     }),
   ),
   responses: {

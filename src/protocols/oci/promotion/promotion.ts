@@ -1,8 +1,8 @@
-import type { Database, Transaction } from '../../../database/database.ts'
+import type { Transaction } from '../../../database/database.ts'
 import { lockRepositories } from '../../../database/locks.ts'
-import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import type { PromotionDeps } from '../../../features/lifecycle/promotion/promotion.ts'
+import { timestamp } from '../../../kernel/clock.ts'
 import { notFound } from '../../../kernel/failure.ts'
-import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
 import { type At, findAt, refersTo, refuseLongName } from '../lookup.ts'
 import { manifestUnknown } from '../refusals.ts'
 import { giveStages, type ImageStage } from '../stages/stages.ts'
@@ -23,13 +23,6 @@ import { tellOf } from './telling.ts'
  * keeps goes when the grace period is over, and can be tagged again until then. All of it is one transaction over both
  * repositories.
  */
-export interface PromotionDeps {
-  readonly database: Database
-  readonly clock: Clock
-  readonly capacityBytes: number
-  readonly reach: ReachFaultPoint
-}
-
 /** An image by its tag or digest. */
 export interface Source extends ImageName {
   readonly reference: string

@@ -1,10 +1,11 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import type { StageDeps } from '../../../features/catalog/stages/stages.ts'
 import { pageWithActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { invalid } from '../../../kernel/failure.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
 import * as operations from './operations.ts'
-import { addStage, removeStage, type StageDeps, stagePage } from './stages.ts'
+import { addStage, removeStage, stagePage } from './stages.ts'
 
 export const imageStageHandlers = (deps: StageDeps): BoundOperation[] => {
   const { reader } = deps.database

@@ -1,9 +1,10 @@
-import type { Database, Queries, Transaction } from '../../../database/database.ts'
+import type { Queries, Transaction } from '../../../database/database.ts'
 import { lockRepository } from '../../../database/locks.ts'
 import type { OciStagesTable } from '../../../database/tables/images.ts'
+import type { StageDeps } from '../../../features/catalog/stages/stages.ts'
 import { imageLine } from '../../../journal/repository/image-lines.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
-import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import { timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { stagesPerArtifactMax } from '../../../kernel/limits/catalog.ts'
 import { isStage } from '../../../kernel/names.ts'
@@ -40,11 +41,6 @@ export interface ImageReference {
   readonly repository: string
   readonly image: string
   readonly reference: string
-}
-
-export interface StageDeps {
-  readonly database: Database
-  readonly clock: Clock
 }
 
 interface By {
