@@ -162,7 +162,7 @@ forEachEngine((engine) => {
         for (const path of pages) {
           await page.goto(`${service.url}/console${path}`)
           await page.locator('main h1').waitFor()
-          await page.waitForFunction("document.querySelector('.skeleton') === null")
+          await page.locator('.skeleton').first().waitFor({ state: 'detached' })
           for (const fault of await faultsOfAccess(page)) found.push(`${path} ${fault}`)
           const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
           if (wider > 0) found.push(`${path} is ${wider} px too wide`)

@@ -200,7 +200,18 @@ forEachEngine((engine) => {
       for (const [, name = '', labels = ''] of text.matchAll(/^(svc_[a-z_]+)\{(.*)\} /gm))
         for (const [, label = '', content = ''] of labels.matchAll(/([a-z_]+)="([^"]*)"/g)) {
           assert.ok(
-            ['route', 'method', 'status_class', 'direction', 'le', 'of', 'outcome'].includes(label),
+            [
+              'route',
+              'method',
+              'status_class',
+              'direction',
+              'le',
+              'of',
+              'outcome',
+              'reason',
+              'code',
+              'severity',
+            ].includes(label),
             `${name} ${label}`,
           )
           if (label === 'route') assert.ok(routes.has(content), content)
