@@ -14,6 +14,7 @@ import { peerNames, startServers } from './servers.ts'
 import { brief, type Sizes, thorough } from './setting.ts'
 import { measureSmallFiles } from './small-files.ts'
 import { meanings, type Row, table } from './table.ts'
+import { measureWebhooks } from './webhooks.ts'
 
 /*
  * `npm run bench`: this service beside the peers that are installed, in one run, their rounds interleaved. Machines
@@ -27,7 +28,8 @@ import { meanings, type Row, table } from './table.ts'
  * (bench/small-files.ts). `--images <tags>` pushes and pulls container images beside docker-registry, and lists so many
  * tags and images (bench/images.ts). `--backups <files>` takes, verifies and restores backups beside restic
  * (bench/backups.ts). `--lfs <objects>` has git push and fetch so many small files and a large one, beside giftless
- * where it is installed (bench/lfs.ts).
+ * where it is installed (bench/lfs.ts). `--webhooks <changes>` measures how far subscriptions are behind
+ * (bench/webhooks.ts).
  */
 
 /** Linux's names of the file systems that one is likely to meet (statfs(2)). */
@@ -48,6 +50,7 @@ const options = {
   images: { type: 'string' },
   backups: { type: 'string' },
   lfs: { type: 'string' },
+  webhooks: { type: 'string' },
   before: { type: 'string' },
   engine: { type: 'string' },
   profile: { type: 'string' },
@@ -71,6 +74,7 @@ const measuredAlone = (): Alone | null => {
     ['images', measureImages],
     ['backups', measureBackups],
     ['lfs', measureLfs],
+    ['webhooks', measureWebhooks],
     ['small', (files: number, on: readonly string[]) => measureSmallFiles(files, on, values.before)],
   ] as const) {
     const wanted = values[name]

@@ -6,7 +6,12 @@ import { buildConsole } from './build-console.ts'
 const root = resolve(import.meta.dirname, '..')
 
 /** The program, and what it runs in threads of its own, which it looks for beside itself. */
-const programs = ['src/main/svc.ts', 'src/database/sqlite/log-thread.ts', 'src/content/hashing/hash-thread.ts']
+const programs = [
+  'src/main/svc.ts',
+  'src/database/sqlite/log-thread.ts',
+  'src/content/hashing/hash-thread.ts',
+  'src/main/webhooks/carrier-thread.ts',
+]
 
 /**
  * Makes of the sources, and of the packages that they use, the few files of `<folder>/main`: a process that need not

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import type { Networks } from '../adapters/outbound-fetch/networks.ts'
+import { type Networks, parseNetworks, textOf } from '../adapters/outbound-fetch/networks.ts'
 import { openOutboundHttp } from '../adapters/outbound-fetch/outbound-fetch.ts'
-import { proxyThrough } from '../adapters/outbound-fetch/proxies.ts'
+import { type Proxies, proxyThrough } from '../adapters/outbound-fetch/proxies.ts'
 import { insideTransaction } from '../database/scope.ts'
 import type { OutboundHttp } from '../ports/outbound-http.ts'
 import type { Settings } from './settings/rules.ts'
@@ -15,20 +15,39 @@ interface Wish {
   readonly plainHttp?: boolean
 }
 
-/** The door outwards, by the proxies of this process. `refuse` says that the file of certificates is none. */
-export const openDoor = async (
+/** What a door outwards goes by, as a thread can be told it. */
+export interface DoorData {
+  readonly allowed: readonly string[]
+  readonly authorities: readonly string[]
+  readonly proxies: Proxies
+  readonly userAgent: string
+  readonly plainHttp: boolean
+}
+
+/** By the proxies of this process. `refuse` says that the file of certificates is none. */
+export const doorData = async (
   { proxies }: Pick<Settings, 'proxies'>,
   { allowed, authoritiesFile, plainHttp = false }: Wish,
   refuse: (why: string) => Error,
-): Promise<OutboundHttp> =>
+): Promise<DoorData> => ({
+  allowed: allowed.map(textOf),
+  authorities: authoritiesFile === null ? [] : [await readAuthorities(authoritiesFile, refuse)],
+  proxies,
+  userAgent: `svc/${programVersion()}`,
+  plainHttp,
+})
+
+export const openDoorBy = ({ allowed, proxies, ...data }: DoorData): OutboundHttp =>
   openOutboundHttp({
-    allowed,
-    authorities: authoritiesFile === null ? [] : [await readAuthorities(authoritiesFile, refuse)],
+    ...data,
+    allowed: parseNetworks(allowed),
     proxyFor: proxyThrough(proxies),
-    userAgent: `svc/${programVersion()}`,
-    plainHttp,
     forbidden: insideTransaction,
   })
+
+/** The door outwards. */
+export const openDoor = async (...of: Parameters<typeof doorData>): Promise<OutboundHttp> =>
+  openDoorBy(await doorData(...of))
 
 const readAuthorities = async (path: string, refuse: (why: string) => Error): Promise<string> => {
   const text = await readFile(path, 'utf8').catch(() => '')

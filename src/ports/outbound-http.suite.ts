@@ -1,54 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
 import { type OutboundAnswer, OutboundFailure, type OutboundHttp, type OutboundTrouble } from './outbound-http.ts'
-
-/** A server of this machine that answers as it is told, and counts its connections. */
-export const listening = async (
-  t: TestContext,
-  listener: RequestListener,
-  prepare: (server: http.Server) => void = () => undefined,
-): Promise<{ url: string; connections: () => number }> => {
-  const server = http.createServer(listener)
-  prepare(server)
-  let connections = 0
-  server.on('connection', () => {
-    connections += 1
-  })
-  return { url: await opened(t, server), connections: () => connections }
-}
-
-/** One that knows no HTTP: it is handed each connection. */
-export const bare = async (t: TestContext, connected: (socket: Socket) => void): Promise<string> =>
-  opened(
-    t,
-    net.createServer((socket) => {
-      socket.on('error', () => undefined)
-      connected(socket)
-    }),
-  )
-
-export const opened = async (t: TestContext, server: net.Server, host = '127.0.0.1', port = 0): Promise<string> => {
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-  })
-  server.listen(port, host)
-  await once(server, 'listening')
-  t.after(async () => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-    await once(server, 'close')
-  })
-  const address = server.address()
-  return `http://${host}:${isAddress(address) ? address.port : 0}`
-}
-
-const isAddress = (address: string | AddressInfo | null): address is AddressInfo =>
-  typeof address === 'object' && address !== null
+import { bare, listening, nobodyListens } from './outbound-servers.suite.ts'
 
 export const get = (url: string) => ({ url, method: 'GET', answerMs: 5_000, bodyBytesMax: 1_000_000 }) as const
 
@@ -277,13 +231,7 @@ export const outboundHttpSuite = (title: string, open: () => OutboundHttp): void
         (socket) => void socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n'),
       )
       await troubles(door.ask(get(chunked), text), 'network', /cut/)
-      const server = net.createServer().listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      const address = server.address()
-      const port = isAddress(address) ? address.port : 0
-      server.close()
-      await once(server, 'close')
-      await troubles(door.ask(get(`http://127.0.0.1:${port}`), text), 'network', /nobody listens/)
+      await troubles(door.ask(get(await nobodyListens()), text), 'network', /nobody listens/)
     })
 
     test('takes nothing for HTTP that is none, and no head that never ends', async (t, door) => {

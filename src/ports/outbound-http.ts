@@ -16,6 +16,27 @@ export interface OutboundHttp extends AsyncDisposable {
    * given back when `take` ends, and cut if it left something of the body.
    */
   ask<T>(request: OutboundRequest, take: (answer: OutboundAnswer) => Promise<T>): Promise<T>
+  /** A line to an address, for whoever posts there all the time. Nothing is connected to before it is used. */
+  line(url: string): OutboundLine
+}
+
+/** One request at a time, and little of it: of the answer the status is told, and nothing is followed. */
+export interface OutboundLine {
+  /**
+   * Posts a body. Resolves with the status as soon as the head of the answer is there. Sent once more, over another
+   * connection, where the one that was kept turns out to be closed.
+   */
+  post(request: PostRequest): Promise<number>
+  close(): void
+}
+
+export interface PostRequest {
+  /** In lower case, without `host`, `user-agent` and those that frame the body. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  /** Until the head of the answer is there, everything before it included. */
+  readonly answerMs: number
+  readonly signal?: AbortSignal
 }
 
 export interface OutboundRequest {

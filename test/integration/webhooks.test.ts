@@ -349,6 +349,10 @@ forEachEngine((engine) => {
     await pass(2 * day)
     await until('they are gone', async () => (await lines()).length === 0)
     assert.equal(hooks.logged('journal.lines_lost').length, 1)
+    await until('what was read before is refused', async () => {
+      const { failures, lostEvents } = await hooks.standing('hook-0')
+      return failures >= 3 || lostEvents > 0
+    })
     receiver.answer = null
     await hooks.put('young')
     hooks.running.clock.advance(hour)

@@ -18,6 +18,8 @@ export interface Target {
 /** Gives a connection to a target: a new one, which was checked, or one that was kept. */
 export interface Connecting {
   agentFor(target: Target): http.Agent
+  /** A new one, which is the caller's. */
+  connect(target: Target): Promise<Duplex>
   close(): void
 }
 
@@ -79,11 +81,13 @@ export const createConnecting = ({ resolve, authorities, connectMs }: Connecting
     return standing(connectTls({ socket: tunnel, host, ...tlsOptions(host, secure) }), 'secureConnect')
   }
 
+  const connect = (target: Target): Promise<Duplex> =>
+    target.proxy === null ? direct(target) : through(target, target.proxy)
+
   const open = (asked: Asked, opened: Opened): void => {
     const { target } = asked
     if (target === undefined) throw new Error('a request of the door says where it goes')
-    const opening = target.proxy === null ? direct(target) : through(target, target.proxy)
-    opening.then(
+    connect(target).then(
       (connection) => opened(null, connection),
       // The second argument is there when there is no error; Node's types ask for it always.
       (error: unknown) => Reflect.apply(opened, undefined, [translate(error, target.attempt)]),
@@ -107,6 +111,7 @@ export const createConnecting = ({ resolve, authorities, connectMs }: Connecting
     }
   })(kept)
   return {
+    connect,
     agentFor: ({ url }) => (url.protocol === 'http:' ? plain : encrypted),
     close() {
       plain.destroy()

@@ -15,6 +15,9 @@ export const parseNetworks = (entries: readonly string[]): Networks =>
     return [address, bits === undefined ? all : Number(bits)]
   })
 
+/** A network as {@link parseNetworks} reads it. */
+export const textOf = ([address, bits]: Networks[number]): string => `${address}/${bits}`
+
 /** An address in its usual form; what others read for one as well (`010.0.0.1`, `167772161`) is none. */
 const addressOf = (text: string): Address | null =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text))

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
-import { bare, get, listening, opened, outboundHttpSuite, text, troubles } from '../../ports/outbound-http.suite.ts'
+import { get, outboundHttpSuite, text, troubles } from '../../ports/outbound-http.suite.ts'
+import { outboundLineSuite } from '../../ports/outbound-line.suite.ts'
+import { bare, listening, opened } from '../../ports/outbound-servers.suite.ts'
 import { parseNetworks, refusalOf } from './networks.ts'
 import { type OutboundOptions, openOutboundHttp } from './outbound-fetch.ts'
 import type { Resolved } from './resolving.ts'
@@ -26,6 +28,8 @@ const opening = (t: TestContext, options: Partial<OutboundOptions> = {}) => {
 outboundHttpSuite('node:http', () =>
   open({ allowed: loopback, patienceMs: 150, slowestBytesPerSecond: 1_000_000, atOnceMax: 2 }),
 )
+
+outboundLineSuite('the door', () => open({ allowed: loopback }))
 
 /** Answers each question for a name with the next of these; the last one stays. */
 const names = (...answers: readonly (readonly string[])[]) => {
@@ -238,5 +242,28 @@ describe('the address that is asked', () => {
       lookup: () => Promise.reject(Object.assign(new Error('secret'), { code: 'ENOTFOUND' })),
     })
     await troubles(unknown.ask(get('https://nowhere.example'), text), 'network', /there is no such name/)
+  })
+
+  it('is looked at again whenever a line is connected anew', async (t) => {
+    let asked = 0
+    const url = await bare(t, (socket) => {
+      socket.on('data', () => {
+        asked += 1
+        socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n')
+      })
+    })
+    const changing = names(['127.0.0.2'], ['127.0.0.1'])
+    const door = opening(t, { allowed: parseNetworks(['127.0.0.1']), lookup: changing.lookup })
+    const line = door.line(`http://changing.example:${new URL(url).port}/secret`)
+    const post = () => line.post({ headers: {}, body: Buffer.from('{}'), answerMs: 2_000 })
+    await troubles(post(), 'blocked', /127\.0\.0\.2 is this machine/)
+    assert.deepEqual([await post(), await post()], [204, 204])
+    assert.equal(changing.asked.length, 3)
+    const plain = opening(t, { plainHttp: false, allowed: loopback, lookup: names(['127.0.0.1']).lookup })
+    const named = plain.line(`http://inside.example:${new URL(url).port}`)
+    await troubles(named.post({ headers: {}, body: Buffer.from('{}'), answerMs: 2_000 }), 'blocked', /plain HTTP/)
+    const within = opening(t, { forbidden: () => true }).line('https://example.org')
+    await assert.rejects(within.post({ headers: {}, body: Buffer.from('{}'), answerMs: 2_000 }), /\(I5\)/)
+    assert.equal(asked, 2)
   })
 })

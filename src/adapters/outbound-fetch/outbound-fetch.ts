@@ -5,12 +5,13 @@ import {
   outboundPatienceMs,
   outboundSlowestBytesPerSecond,
 } from '../../kernel/limits/outbound.ts'
-import type { OutboundAnswer, OutboundHttp, OutboundRequest } from '../../ports/outbound-http.ts'
+import type { OutboundAnswer, OutboundHttp, OutboundLine, OutboundRequest } from '../../ports/outbound-http.ts'
 import { addressOf, leadsTo, redirectsOf } from './addresses.ts'
 import { leaveUnread, readAnswer } from './answer.ts'
 import { createConnecting, type Target } from './connecting.ts'
 import { Deadline } from './deadline.ts'
 import { type Attempt, failed } from './failures.ts'
+import { openLine } from './line/line.ts'
 import type { Networks } from './networks.ts'
 import { bareHost, type ProxyFor, portOf } from './proxies.ts'
 import { createResolver, type Lookup } from './resolving.ts'
@@ -54,6 +55,8 @@ export const openOutboundHttp = (options: OutboundOptions): OutboundHttp => {
     patienceMs: options.patienceMs ?? outboundPatienceMs,
     slowestBytesPerSecond: options.slowestBytesPerSecond ?? outboundSlowestBytesPerSecond,
   }
+
+  const lines = new Set<OutboundLine>()
 
   const targetOf = (url: URL): Target => {
     const proxy = proxyFor(url)
@@ -125,7 +128,20 @@ export const openOutboundHttp = (options: OutboundOptions): OutboundHttp => {
         deadline.end()
       }
     },
+    line(text) {
+      const url = addressOf({ url: text })
+      const line = openLine({ url, userAgent, targetOf, connect: connecting.connect, forbidden })
+      lines.add(line)
+      return {
+        post: (request) => line.post(request),
+        close() {
+          lines.delete(line)
+          line.close()
+        },
+      }
+    },
     async [Symbol.asyncDispose]() {
+      for (const line of lines) line.close()
       connecting.close()
     },
   }

@@ -3,7 +3,9 @@ import https from 'node:https'
 import net from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { type Identity, type SmallAuthority, smallAuthority } from '../../../test/harness/small-authority.ts'
-import { get, listening, opened, text, troubles } from '../../ports/outbound-http.suite.ts'
+import { get, text, troubles } from '../../ports/outbound-http.suite.ts'
+import type { OutboundLine } from '../../ports/outbound-http.ts'
+import { listening, opened } from '../../ports/outbound-servers.suite.ts'
 import { parseNetworks } from './networks.ts'
 import { openOutboundHttp } from './outbound-fetch.ts'
 import { proxyThrough, readProxies } from './proxies.ts'
@@ -108,6 +110,39 @@ describe('the certificate of who is asked', () => {
     const port = new URL(await opened(t, server)).port
     const door = opening(t, [], {}, 150)
     await troubles(door.ask(get(`https://127.0.0.1:${port}`), text), 'timeout', /nobody took the connection/)
+  })
+})
+
+describe('a line', () => {
+  const post = (line: OutboundLine): Promise<number> =>
+    line.post({ headers: {}, body: Buffer.from('{}'), answerMs: 5_000 })
+
+  it('is encrypted, and its certificate is verified', async (t) => {
+    const own = await smallAuthority(t)
+    const port = await secured(t, await own.issue(['good.example']))
+    const door = opening(t, [own.certificate])
+    const line = door.line(`https://good.example:${port}/a`)
+    assert.deepEqual([await post(line), await post(line)], [200, 200])
+    await troubles(post(door.line(`https://other.example:${port}`)), 'tls', /is for another host/)
+    await troubles(post(opening(t, []).line(`https://good.example:${port}`)), 'tls', /authority that is not known/)
+    const expired = await secured(t, await own.issue(['good.example'], 'expired'))
+    await troubles(post(door.line(`https://good.example:${expired}`)), 'tls', /has expired/)
+    const { url } = await listening(t, (_request, response) => void response.end())
+    await troubles(post(door.line(url.replace('http:', 'https:'))), 'tls', /does not speak TLS/)
+    const silent = net.createServer((socket) => void socket.on('error', () => undefined))
+    const hanging = opening(t, [], {}, 150).line((await opened(t, silent)).replace('http:', 'https:'))
+    await troubles(post(hanging), 'timeout', /nobody took the connection/)
+  })
+
+  it('goes through a proxy, with TLS from end to end', async (t) => {
+    const own = await smallAuthority(t)
+    const port = await secured(t, await own.issue(['good.example']))
+    const { port: through, asked } = await proxying(t)
+    const door = opening(t, [own.certificate], { https_proxy: `http://me:secret@127.0.0.1:${through}` })
+    const line = door.line(`https://good.example:${port}/a`)
+    assert.deepEqual([await post(line), await post(line)], [200, 200])
+    assert.equal(asked.length, 1)
+    await troubles(post(door.line('https://10.0.0.1/')), 'blocked', /not allowed/)
   })
 })
 

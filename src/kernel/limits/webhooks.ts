@@ -27,8 +27,12 @@ export const webhookLeaseRenewMs = 10 * second
 export const webhookLeaseSpareMs = webhookAnswerMs + 2 * second
 /** Deliveries are noted this often, and before every pause: so much is sent again after a crash. */
 export const webhookNotedEveryMs = second / 4
-/** Lines of a journal read at a time. */
+/** Lines of a journal that a subscription is given at a time. */
 export const webhookLinesAtOnce = 256
+/** Pause between reads of a journal: all subscriptions that are ready by then are served by one. */
+export const webhookReadsEveryMs = 20
+/** What is given to be delivered is given for so long: secrets that were replaced count from the next time on. */
+export const webhookCarriedMs = 2 * second
 /** A subscription that no file has named for so long is given up: files of several machines change one by one. */
 export const webhookUnnamedMs = 10 * minute
 /** Subscriptions that are told of: those of the file, and those that it named a moment ago. */

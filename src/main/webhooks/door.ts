@@ -1,10 +1,9 @@
-import type { OutboundHttp } from '../../ports/outbound-http.ts'
-import { openDoor } from '../door.ts'
+import { type DoorData, doorData } from '../door.ts'
 import { type Settings, SettingsInvalid } from '../settings/rules.ts'
 
-/** The door outwards, for receivers of webhooks. */
-export const openWebhookDoor = (settings: Settings): Promise<OutboundHttp> =>
-  openDoor(
+/** What the door to receivers of webhooks goes by. */
+export const webhookDoorData = (settings: Settings): Promise<DoorData> =>
+  doorData(
     settings,
     { allowed: settings.webhooksAllowPrivate, authoritiesFile: settings.webhooksCaFile },
     (why) => new SettingsInvalid([`SVC_WEBHOOKS_CA_FILE: ${why}`]),

@@ -1,16 +1,12 @@
 import { isAbsolute } from 'node:path'
-import type { Subscription } from '../../features/operating/webhooks/subscription.ts'
+import type { SecretFiles, Subscription } from '../../features/operating/webhooks/subscription.ts'
 import { isJournalAction } from '../../kernel/journal-actions.ts'
 import { webhooksMax, webhookUrlMaxCharacters } from '../../kernel/limits/webhooks.ts'
 import { isRepositoryId } from '../../kernel/names.ts'
 import { outwardAddressFault } from '../../kernel/outward-address.ts'
 
 /** A subscription as the file has it. */
-export interface WebhookEntry extends Subscription {
-  readonly secretFile: string
-  /** While secrets are being replaced: events are signed with both. */
-  readonly nextSecretFile: string | null
-}
+export interface WebhookEntry extends Subscription, SecretFiles {}
 
 /** Why a file of webhooks is none: in which item and which field. Nothing of the file's text but ids and names. */
 export class WebhooksWrong extends Error {

@@ -1,8 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { errorCode } from '../../adapters/files/errors.ts'
-import { SecretUnusable } from '../../features/operating/webhooks/subscription.ts'
+import { type SecretFiles, SecretUnusable } from '../../features/operating/webhooks/subscription.ts'
 import { webhookSecretBytesMax, webhookSecretBytesMin, webhooksLookEveryMs } from '../../kernel/limits/webhooks.ts'
-import type { WebhookEntry } from './entries.ts'
 
 const newline = 0x0a
 const carriageReturn = 0x0d
@@ -33,7 +32,7 @@ const readBytes = async (path: string): Promise<Uint8Array> => {
 }
 
 /** The secrets of a subscription, read again after a moment, so that what is replaced counts soon. */
-export const secretsOf = ({ secretFile, nextSecretFile }: WebhookEntry): (() => Promise<readonly Uint8Array[]>) => {
+export const secretsOf = ({ secretFile, nextSecretFile }: SecretFiles): (() => Promise<readonly Uint8Array[]>) => {
   const paths = nextSecretFile === null ? [secretFile] : [secretFile, nextSecretFile]
   let read: { readonly atMs: number; readonly secrets: Promise<readonly Uint8Array[]> } | null = null
   return () => {

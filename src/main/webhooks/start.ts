@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Followers } from '../../features/operating/webhooks/followers.ts'
 import type { Told } from '../../features/operating/webhooks/following.ts'
+import { Reading } from '../../features/operating/webhooks/reading.ts'
+import type { SecretFiles } from '../../features/operating/webhooks/subscription.ts'
 import { startReconciler } from '../../jobs/reconciler.ts'
 import { watchJournal } from '../../journal/repository/watch.ts'
 import { changesLookEveryMs } from '../../kernel/limits/catalog.ts'
@@ -10,10 +12,10 @@ import { fileState } from '../guarded-file.ts'
 import type { Logger } from '../log.ts'
 import { SettingsInvalid } from '../settings/rules.ts'
 import { translate } from '../translate.ts'
-import { openWebhookDoor } from './door.ts'
+import { createThreadCarrier } from './carrier.ts'
+import { webhookDoorData } from './door.ts'
 import { type WebhookEntry, WebhooksWrong } from './entries.ts'
 import { readWebhooks } from './file.ts'
-import { secretsOf } from './secrets.ts'
 
 /**
  * Delivers webhooks by the file that the settings name, and by what that says later. A wrong file at the start ends it;
@@ -30,7 +32,7 @@ export const startWebhooks = async (engines: Engines): Promise<{ stop(): Promise
     log.error({ event: 'worker.unavailable', path, faults: error.faults }, 'the file of webhooks is wrong')
     throw new SettingsInvalid(error.faults.map((fault) => `SVC_WEBHOOKS_FILE: ${path}: ${fault}`))
   })
-  const door = await openWebhookDoor(settings)
+  const carrier = createThreadCarrier({ door: await webhookDoorData(settings), clock, report })
   const watch = watchJournal({
     database,
     everyMs: changesLookEveryMs,
@@ -40,24 +42,25 @@ export const startWebhooks = async (engines: Engines): Promise<{ stop(): Promise
   const followers = new Followers({
     database,
     clock,
-    door,
+    carrier,
+    reading: new Reading(database),
     watch,
     holder: randomUUID(),
     tell: (told) => logTold(log, told),
     known: (error) => translate(error)?.message ?? null,
   })
-  let secrets = new Map<string, () => Promise<readonly Uint8Array[]>>()
   let texts = new Map<string, string>()
+  let files = new Map<string, SecretFiles>()
   const follow = async (entries: readonly WebhookEntry[]): Promise<void> => {
     const changed = entries.filter(
       (entry) => (texts.get(entry.id) ?? '') !== '' && texts.get(entry.id) !== JSON.stringify(entry),
     )
     texts = new Map(entries.map((entry) => [entry.id, JSON.stringify(entry)]))
-    secrets = new Map(entries.map((entry) => [entry.id, secretsOf(entry)]))
+    files = new Map(entries.map((entry) => [entry.id, entry]))
     await followers.follow(
-      entries.map(({ id, repository, url, actions }) => ({
+      entries.map(({ id, repository, url, actions, secretFile, nextSecretFile }) => ({
         subscription: { id, repository, url, actions },
-        secrets: () => secrets.get(id)?.() ?? Promise.resolve([]),
+        secretFiles: () => files.get(id) ?? { secretFile, nextSecretFile },
       })),
       new Set(changed.map(({ id }) => id)),
     )
@@ -90,7 +93,7 @@ export const startWebhooks = async (engines: Engines): Promise<{ stop(): Promise
       await looking.stop()
       await followers.stop()
       watch.end()
-      await door[Symbol.asyncDispose]()
+      await carrier.close()
     },
   }
 }

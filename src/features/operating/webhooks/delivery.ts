@@ -2,9 +2,9 @@ import type { Clock } from '../../../kernel/clock.ts'
 import { type JournalAction, withInnerDetail } from '../../../kernel/journal-actions.ts'
 import { webhookAnswerMs } from '../../../kernel/limits/webhooks.ts'
 import { second } from '../../../kernel/units.ts'
-import { OutboundFailure, type OutboundHttp, type OutboundTrouble } from '../../../ports/outbound-http.ts'
+import { OutboundFailure, type OutboundLine, type OutboundTrouble } from '../../../ports/outbound-http.ts'
 import { signature } from './signature.ts'
-import { SecretUnusable, type Subscribed } from './subscription.ts'
+import { SecretUnusable, type Subscription } from './subscription.ts'
 
 /** What a test of a receiver is called. */
 export const testAction = 'webhook.test'
@@ -37,18 +37,25 @@ export interface DeliveryFault {
 }
 
 interface DeliveryDeps {
-  readonly door: OutboundHttp
+  readonly line: OutboundLine
   readonly clock: Clock
+}
+
+/** A subscription with what it is signed by. */
+export interface Signed {
+  readonly subscription: Pick<Subscription, 'repository'>
+  /** The secret, and behind it the next one where there is one. Throws a {@link SecretUnusable}. */
+  readonly secrets: () => Promise<readonly Uint8Array[]>
 }
 
 /** Sends one event once. Null when the receiver took it; throws what the signal throws. */
 export const deliver = async (
-  { door, clock }: DeliveryDeps,
-  { subscription, secrets }: Subscribed,
+  { line, clock }: DeliveryDeps,
+  { subscription, secrets }: Signed,
   event: Event,
   signal?: AbortSignal,
 ): Promise<DeliveryFault | null> => {
-  const { url, repository } = subscription
+  const { repository } = subscription
   const id = `${repository}:${event.sequence}`
   const body = JSON.stringify({
     id,
@@ -67,20 +74,12 @@ export const deliver = async (
       'x-svc-timestamp': timestamp,
       'x-svc-signature': signature(await secrets(), timestamp, body),
     }
-    const status = await door.ask(
-      {
-        url,
-        method: 'POST',
-        headers,
-        body: Buffer.from(body),
-        repeatable: true,
-        answerMs: webhookAnswerMs,
-        // The head alone says it; of the body some bytes are read for the connection's sake, and ignored.
-        bodyBytesMax: Number.MAX_SAFE_INTEGER,
-        ...(signal === undefined ? {} : { signal }),
-      },
-      async (answer) => answer.status,
-    )
+    const status = await line.post({
+      headers,
+      body: Buffer.from(body),
+      answerMs: webhookAnswerMs,
+      ...(signal === undefined ? {} : { signal }),
+    })
     return faultOf(status)
   } catch (error) {
     if (error instanceof SecretUnusable) return { code: 'secret', why: error.message }

@@ -1,19 +1,20 @@
-import { journalHeadAndRowsAfter } from '../../../journal/repository/journal.queries.ts'
 import type { JournalWatch } from '../../../journal/repository/watch.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import {
+  webhookCarriedMs,
   webhookLeaseMs,
   webhookLeaseRenewMs,
   webhookLeaseSpareMs,
-  webhookLinesAtOnce,
   webhookNotedEveryMs,
   webhookOwnPauseMs,
   webhookPauseFirstMs,
   webhookPauseLongestMs,
 } from '../../../kernel/limits/webhooks.ts'
+import { monotonicMs } from '../../../kernel/monotonic.ts'
 import { second } from '../../../kernel/units.ts'
-import type { OutboundHttp } from '../../../ports/outbound-http.ts'
-import { type DeliveryFault, deliver, type Event } from './delivery.ts'
+import type { Carried, Carrier } from './carrying.ts'
+import type { DeliveryFault, Event } from './delivery.ts'
+import type { Reading } from './reading.ts'
 import { type Note, noteSubscription, type Standing, type StandingDeps, takeSubscription } from './standing.ts'
 import { cursorOf, hostOf, type Subscribed, type Subscription } from './subscription.ts'
 
@@ -31,7 +32,8 @@ export interface Told {
 }
 
 export interface FollowingDeps extends StandingDeps {
-  readonly door: OutboundHttp
+  readonly carrier: Carrier
+  readonly reading: Reading
   readonly watch: JournalWatch
   /** Names this worker in leases; nobody else has the same. */
   readonly holder: string
@@ -117,7 +119,10 @@ class Following {
   async run(): Promise<void> {
     const { watch, clock } = this.#deps
     const waiter = watch.register(this.#subscription.repository, cursorOf(this.#subscription.id))
-    const leave = (): void => waiter.leave()
+    const leave = (): void => {
+      waiter.leave()
+      this.#deps.carrier.leave(this.#subscription.id)
+    }
     this.#signal.addEventListener('abort', leave, { once: true })
     try {
       while (this.#isHeld && !this.#isOver && !this.#signal.aborted) {
@@ -127,13 +132,14 @@ class Following {
           if (this.#isLeaseOld) await this.#note()
           await pause(Math.min(waitMs, second), this.#signal)
         } else if (!(await this.#deliverSome()) && !this.#isOver) {
-          if (this.#noted !== this.#position || this.#isLeaseOld) await this.#note()
-          await waiter.changed(this.#position, webhookLeaseRenewMs)
+          if (this.#isNoteDue || this.#isLeaseOld) await this.#note()
+          const isNoted = this.#noted === this.#position
+          await waiter.changed(this.#position, isNoted ? webhookLeaseRenewMs : webhookNotedEveryMs)
         }
       }
     } finally {
       this.#signal.removeEventListener('abort', leave)
-      waiter.leave()
+      leave()
     }
   }
 
@@ -147,42 +153,58 @@ class Following {
   /** Delivers the next events; false where there are none. */
   async #deliverSome(): Promise<boolean> {
     const events = await this.#nextEvents()
-    if (events.length === 0) return false
-    for (const event of events) {
-      if (this.#actions?.has(event.action) !== false) {
-        if (this.#isLeaseOld) await this.#note()
-        if (!this.#isHeld || this.#signal.aborted) return true
-        const fault = await deliver(this.#deps, this.#subscribed, event, this.#signal)
-        if (fault !== null) {
-          await this.#failed(event, fault)
-          return true
-        }
-        await this.#delivered(event)
-      }
-      this.#position = event.sequence
-      if (performance.now() - this.#notedMs >= webhookNotedEveryMs) await this.#note()
-      if (!this.#isHeld) return true
+    const last = events.at(-1)
+    if (last === undefined) return false
+    const actions = this.#actions
+    const wanted = actions === null ? events : events.filter(({ action }) => actions.has(action))
+    if (this.#isLeaseOld) await this.#note()
+    if (!this.#isHeld || this.#signal.aborted) return true
+    if (wanted.length === 0) this.#position = last.sequence
+    else {
+      const { taken, fault } = await this.#carried(wanted, last)
+      const next = wanted[taken]
+      if (fault !== null && next !== undefined) await this.#failed(next, fault)
     }
+    if (this.#isNoteDue) await this.#note()
     return true
   }
 
+  /** Has events carried to the receiver, and notes meanwhile how many were taken. */
+  async #carried(wanted: readonly Event[], last: Event): Promise<Carried> {
+    const { carrier } = this.#deps
+    const { subscription, secretFiles } = this.#subscribed
+    const taken = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+    const nowMs = performance.now()
+    const forMs = Math.min(webhookCarriedMs, this.#leasedUntilMs - webhookLeaseSpareMs - nowMs)
+    const load = { subscription, secretFiles: secretFiles(), events: wanted, untilMs: monotonicMs() + forMs }
+    const work = carrier.carry(load, taken)
+    try {
+      for (;;) {
+        const carried = await orLater(work, webhookNotedEveryMs)
+        await this.#delivered(carried?.taken ?? Atomics.load(taken, 0), wanted, last)
+        if (carried !== null) return carried
+        await this.#note()
+        if (!this.#isHeld) carrier.leave(subscription.id)
+      }
+    } catch (error) {
+      // Whoever begins anew must not send beside what is under way.
+      carrier.leave(subscription.id)
+      await work.catch(() => undefined)
+      throw error
+    }
+  }
+
   /** Sequences have no gaps: one that does not follow shows that lines were forgotten. */
-  async #nextEvents(): Promise<Event[]> {
-    const { database, tell } = this.#deps
+  async #nextEvents(): Promise<readonly Event[]> {
+    const { reading, tell } = this.#deps
     const { id, repository } = this.#subscription
-    const rows = await journalHeadAndRowsAfter(database, repository, this.#position, webhookLinesAtOnce)
-    if (rows.length === 0) {
+    const stretch = await reading.after(repository, this.#position)
+    if (stretch === null) {
       this.#isOver = true
       return []
     }
-    const events = rows
-      .flatMap(({ sequence, action, artifact_id, detail }) =>
-        sequence === null || action === null || artifact_id === null
-          ? []
-          : [{ sequence, action, artifactId: artifact_id, detail }],
-      )
-      .sort((one, other) => one.sequence - other.sequence)
-    const first = events[0]?.sequence ?? (rows[0]?.journal_head ?? 0) + 1
+    const { events, head } = stretch
+    const first = events[0]?.sequence ?? head + 1
     const lost = first - this.#position - 1
     if (lost <= 0) return events
     tell({
@@ -195,12 +217,15 @@ class Following {
     return events
   }
 
-  async #delivered(event: Event): Promise<void> {
+  /** So many of these were taken; what is between them is done with as well. */
+  async #delivered(taken: number, wanted: readonly Event[], last: Event): Promise<void> {
+    if (taken === 0) return
+    const next = wanted[taken]
+    this.#position = next === undefined ? last.sequence : next.sequence - 1
     this.#lastSuccessMs = this.#deps.clock.now()
-    this.#position = event.sequence
     if (this.#failingSince === null) return
     const failedSeconds = Math.round((this.#lastSuccessMs - Date.parse(this.#failingSince)) / second)
-    const facts = { failedSeconds, failures: this.#failures, position: event.sequence }
+    const facts = { failedSeconds, failures: this.#failures, position: this.#position }
     this.#failures = 0
     this.#failingSince = null
     await this.#note({ failing_since: null, failures: 0, error_code: null, next_try_at: null })
@@ -223,6 +248,10 @@ class Following {
     })
     const facts = { errorCode: code, why, failures: this.#failures, position: event.sequence, nextTryAt }
     tell({ event: 'webhook.step_failed', webhook: this.#subscription.id, facts })
+  }
+
+  get #isNoteDue(): boolean {
+    return this.#noted !== this.#position && performance.now() - this.#notedMs >= webhookNotedEveryMs
   }
 
   get #isLeaseOld(): boolean {
@@ -256,3 +285,14 @@ const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
     const timer = setTimeout(done, milliseconds)
     signal.addEventListener('abort', done, { once: true })
   })
+
+/** Null when it takes longer. */
+const orLater = async <T>(work: Promise<T>, milliseconds: number): Promise<T | null> => {
+  const later = Promise.withResolvers<null>()
+  const timer = setTimeout(() => later.resolve(null), milliseconds)
+  try {
+    return await Promise.race([work, later.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -9,11 +9,17 @@ export interface Subscription {
   readonly actions: readonly JournalAction[] | null
 }
 
-/** A subscription with what it is signed by. */
+/** Where the secrets are that it is signed by. */
+export interface SecretFiles {
+  readonly secretFile: string
+  /** While secrets are being replaced: events are signed with both. */
+  readonly nextSecretFile: string | null
+}
+
+/** A subscription with where its secrets are now. */
 export interface Subscribed {
   readonly subscription: Subscription
-  /** The secret, and behind it the next one where there is one. Throws a {@link SecretUnusable}. */
-  readonly secrets: () => Promise<readonly Uint8Array[]>
+  readonly secretFiles: () => SecretFiles
 }
 
 /** A secret cannot be read, or is none. */

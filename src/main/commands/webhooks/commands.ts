@@ -14,9 +14,10 @@ import { journalRows } from '../../../journal/repository/journal.queries.ts'
 import { isJournalAction } from '../../../kernel/journal-actions.ts'
 import { webhooksLookEveryMs } from '../../../kernel/limits/webhooks.ts'
 import { CommandFailed } from '../../client/command-failed.ts'
+import { openDoorBy } from '../../door.ts'
 import type { Engines } from '../../engines.ts'
 import { readSettings } from '../../settings/rules.ts'
-import { openWebhookDoor } from '../../webhooks/door.ts'
+import { webhookDoorData } from '../../webhooks/door.ts'
 import { editWebhooks } from '../../webhooks/editing.ts'
 import { type WebhookEntry, WebhooksWrong } from '../../webhooks/entries.ts'
 import { readWebhooks } from '../../webhooks/file.ts'
@@ -170,10 +171,10 @@ const replace = (id: string, to: Partial<WebhookEntry>): Promise<void> =>
 
 /** Sends one event now, beside what the worker does. */
 const send = async (engines: Engines, entry: WebhookEntry, event: Event, options: OutputOptions): Promise<void> => {
-  const door = await openWebhookDoor(engines.settings)
+  const door = openDoorBy(await webhookDoorData(engines.settings))
   try {
     const fault = await deliver(
-      { door, clock: engines.clock },
+      { line: door.line(entry.url), clock: engines.clock },
       { subscription: entry, secrets: secretsOf(entry) },
       event,
     )

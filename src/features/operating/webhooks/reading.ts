@@ -1,0 +1,80 @@
+import { journalHeadAndRowsAfter } from '../../../journal/repository/journal.queries.ts'
+import type { Telling } from '../../../journal/telling.ts'
+import { webhookLinesAtOnce, webhookReadsEveryMs } from '../../../kernel/limits/webhooks.ts'
+import type { Event } from './delivery.ts'
+
+/** Lines of a journal in its order, and how far it goes. */
+export interface Stretch {
+  readonly head: number
+  readonly events: readonly Event[]
+}
+
+interface Asked extends PromiseWithResolvers<Stretch | null> {
+  readonly after: number
+}
+
+interface Journal {
+  asked: Asked[]
+  readAtMs: number
+  isDue: boolean
+}
+
+/**
+ * Reads journals for subscriptions. Those of one repository want the same lines at about the same time: one read serves
+ * all that are ready, and the next one comes a little later.
+ */
+export class Reading {
+  readonly #database: Telling
+  readonly #journals = new Map<string, Journal>()
+
+  constructor(database: Telling) {
+    this.#database = database
+  }
+
+  /** The next lines after a sequence, of one moment; null where there is no repository. */
+  after(repository: string, after: number): Promise<Stretch | null> {
+    const journal = this.#journals.get(repository) ?? { asked: [], readAtMs: Number.NEGATIVE_INFINITY, isDue: false }
+    this.#journals.set(repository, journal)
+    const asked = { after, ...Promise.withResolvers<Stretch | null>() }
+    journal.asked.push(asked)
+    if (!journal.isDue) {
+      journal.isDue = true
+      const waitMs = Math.max(0, journal.readAtMs + webhookReadsEveryMs - performance.now())
+      setTimeout(() => this.#serve(repository, journal), waitMs)
+    }
+    return asked.promise
+  }
+
+  #serve(repository: string, journal: Journal): void {
+    const all = journal.asked.toSorted((one, other) => one.after - other.after)
+    journal.asked = []
+    journal.isDue = false
+    journal.readAtMs = performance.now()
+    while (all.length > 0) {
+      const from = all[0]?.after ?? 0
+      const together = all.filter(({ after }) => after - from <= webhookLinesAtOnce)
+      all.splice(0, together.length)
+      void this.#read(repository, from, together)
+    }
+  }
+
+  /** Whoever is ahead by as much as a stretch gets a whole one all the same. */
+  async #read(repository: string, from: number, together: readonly Asked[]): Promise<void> {
+    try {
+      const rows = await journalHeadAndRowsAfter(this.#database, repository, from, 2 * webhookLinesAtOnce)
+      const [first] = rows
+      const events = rows
+        .flatMap(({ sequence, action, artifact_id: artifactId, detail }) =>
+          sequence === null || action === null || artifactId === null ? [] : [{ sequence, action, artifactId, detail }],
+        )
+        .sort((one, other) => one.sequence - other.sequence)
+      for (const { after, resolve } of together) {
+        const begin = events.findIndex(({ sequence }) => sequence > after)
+        const own = begin === -1 ? [] : events.slice(begin, begin + webhookLinesAtOnce)
+        resolve(first === undefined ? null : { head: first.journal_head, events: own })
+      }
+    } catch (error) {
+      for (const { reject } of together) reject(error)
+    }
+  }
+}
