@@ -14,7 +14,7 @@ import type { Site } from './site.ts'
 import { siteOfDeaths } from './site-of-deaths.ts'
 import { answerOrNone, bytesOf } from './uploads.ts'
 
-/** Sudden death while something is fetched from an upstream: nothing half of it is seen, and the next one fetches it. */
+/** Sudden death while something is fetched from an upstream: nothing half of it is seen, and the next one has it. */
 endProgramsAfterTests()
 after(closeConnections)
 

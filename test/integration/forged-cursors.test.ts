@@ -129,7 +129,14 @@ const plain = [
 ].concat('desc.999999999999999', 'ffffffff-ffff-ffff-ffff-ffffffffffff', `${id}/\0`, `${id}/tested`, 'zz:zz', "'", '-1')
 
 /** What lists are about, where their query says so. */
-const named = { repository: 'one', package: 'plain', version: '1.0.0', image: 'some/image', reference: 'latest', digest }
+const named = {
+  repository: 'one',
+  package: 'plain',
+  version: '1.0.0',
+  image: 'some/image',
+  reference: 'latest',
+  digest,
+}
 
 const isOpaque = (query: object): boolean => JSON.stringify(query).includes(JSON.stringify(patterns.opaqueCursor))
 /** What is in a point of backups is listed where there is one: backup-requests.test.ts. */

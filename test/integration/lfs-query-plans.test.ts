@@ -15,8 +15,8 @@ after(closeConnections)
 const rowCount = 6_000
 const smallRows = 1_000
 /**
- * Of repositories there are as many as people made; an index of what is open has nothing else; locks are counted up to a
- * bound.
+ * Of repositories there are as many as people made; an index of what is open has nothing else; locks are counted up to
+ * a bound.
  */
 const readWhole =
   /^(?:(?:SCAN|Seq Scan) (?:repositories|claims USING COVERING INDEX claims_pending) |Seq Scan lfs_locks in select "id" from "lfs_locks" where "repository" = \$1 limit)/
