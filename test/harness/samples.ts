@@ -12,6 +12,7 @@ const texts: Readonly<Record<string, () => string>> = {
   [patterns.repositoryId]: () => freshName('repository'),
   [patterns.byteCount]: () => '1',
   [patterns.sequence]: () => '0',
+  [patterns.dateTime]: () => '2020-01-01T00:00:00Z',
   [patterns.utcMilliseconds]: () => '2020-01-01T00:00:00.000Z',
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +15,18 @@ endProgramsAfterTests()
 after(closeConnections)
 
 const path = '/api/v1/repositories/releases/raw/kept'
+
+/** The processes that try a restore beside the service with this data directory. */
+const rehearsalsIn = (dataDir: string): string[] =>
+  readdirSync('/proc').filter((id) => {
+    try {
+      const of = (name: string): string[] => readFileSync(`/proc/${id}/${name}`, 'utf8').split('\0')
+      return of('cmdline').includes('rehearse') && of('environ').includes(`SVC_DATA_DIR=${dataDir}`)
+    } catch {
+      // No process, or one that has just ended.
+      return false
+    }
+  })
 
 describe('a backup, as its page tells it', { timeout: 120_000 }, () => {
   let service: LoneService
@@ -78,6 +90,12 @@ describe('a backup, as its page tells it', { timeout: 120_000 }, () => {
 
     const restored = startSvc(['up'], { ...settings, SVC_DATA_DIR: join(folder, 'restored') })
     assert.equal((await ask(await listening(restored), { path, credential })).text, 'kept')
+    // It has tried no restore yet and is about to; whether it is stopped before or meanwhile, nothing goes on.
     await stop(restored)
+    assert.deepEqual(rehearsalsIn(join(folder, 'restored')), [])
+    const again = startSvc(['up'], { ...settings, SVC_DATA_DIR: join(folder, 'restored') })
+    await until('a restore is tried in a process of its own', () => rehearsalsIn(join(folder, 'restored')).length > 0)
+    await stop(again)
+    assert.deepEqual(rehearsalsIn(join(folder, 'restored')), [])
   })
 })

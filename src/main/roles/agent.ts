@@ -27,10 +27,9 @@ export const startAgent = (engines: Engines): { stop(): Promise<void> } => {
   })
   return {
     async stop() {
-      rehearsal.stop()
-      const stopped = agent?.stop()
+      const stopped = [rehearsal.stop(), agent?.stop()]
       await reconciler.stop()
-      await stopped
+      await Promise.all(stopped)
     },
   }
 }
