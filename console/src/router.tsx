@@ -69,7 +69,7 @@ const artifact = createRoute({
   getParentRoute: () => repository,
   path: '/artifacts/$id',
   validateSearch: texts('tab'),
-  component: lazyRouteComponent(() => import('./pages/artifact.tsx'), 'Artifact'),
+  component: lazyRouteComponent(() => import('./pages/artifact/artifact.tsx'), 'Artifact'),
 })
 const packages = createRoute({
   getParentRoute: () => repository,
@@ -81,7 +81,7 @@ const images = createRoute({
   getParentRoute: () => repository,
   path: '/images',
   validateSearch: texts('contains', 'image', 'reference', 'order'),
-  component: lazyRouteComponent(() => import('./pages/images.tsx'), 'Images'),
+  component: lazyRouteComponent(() => import('./pages/images/images.tsx'), 'Images'),
 })
 const npm = createRoute({
   getParentRoute: () => repository,
@@ -110,7 +110,7 @@ const storage = createRoute({
   getParentRoute: () => repository,
   path: '/storage',
   validateSearch: texts('tab'),
-  component: lazyRouteComponent(() => import('./pages/storage.tsx'), 'Storage'),
+  component: lazyRouteComponent(() => import('./pages/storage/storage.tsx'), 'Storage'),
 })
 const transfers = createRoute({
   getParentRoute: () => root,
@@ -127,12 +127,12 @@ const access = createRoute({
   getParentRoute: () => root,
   path: '/access',
   validateSearch: texts('tab', 'repository', 'who'),
-  component: lazyRouteComponent(() => import('./pages/access.tsx'), 'Access'),
+  component: lazyRouteComponent(() => import('./pages/access/access.tsx'), 'Access'),
 })
 const service = createRoute({
   getParentRoute: () => root,
   path: '/access/services/$id',
-  component: lazyRouteComponent(() => import('./pages/service.tsx'), 'Service'),
+  component: lazyRouteComponent(() => import('./pages/access/service.tsx'), 'Service'),
 })
 const system = createRoute({
   getParentRoute: () => root,

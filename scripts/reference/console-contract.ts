@@ -141,7 +141,13 @@ export const consoleContract = (): string => {
     ...operations.map(typesOf),
     '}',
     '',
-    ...shared.map(([name, words]) => `export type ${name} =\n${words.map((each) => `  | ${quoted(each)}\n`).join('')}`),
+    '/** Everything that may be allowed in a repository. */',
+    `export const repositoryActions = [\n${repositoryActions.map((each) => `  ${quoted(each)},\n`).join('')}] as const`,
+    ...shared.map(([name, words]) =>
+      name === 'RepositoryAction'
+        ? `export type ${name} = (typeof repositoryActions)[number]\n`
+        : `export type ${name} =\n${words.map((each) => `  | ${quoted(each)}\n`).join('')}`,
+    ),
     '/** Method, path and who may, of each operation. */',
     'export const operations = {',
     ...operations.map(entryOf),

@@ -883,31 +883,34 @@ export interface Contract {
   }
 }
 
-export type RepositoryAction =
-  | 'repository.read'
-  | 'storage.read'
-  | 'storage.manage'
-  | 'diagnostics.read'
-  | 'artifact.read'
-  | 'artifact.list'
-  | 'artifact.delete'
-  | 'artifact.promote'
-  | 'content.read'
-  | 'upload.create'
-  | 'upload.read'
-  | 'upload.write'
-  | 'upload.complete'
-  | 'upload.cancel'
-  | 'job.read'
-  | 'package.read'
-  | 'package.publish'
-  | 'asset.read'
-  | 'asset.write'
-  | 'asset.restore'
-  | 'annotation.read'
-  | 'annotation.write'
-  | 'reference.write'
-  | 'audit.read'
+/** Everything that may be allowed in a repository. */
+export const repositoryActions = [
+  'repository.read',
+  'storage.read',
+  'storage.manage',
+  'diagnostics.read',
+  'artifact.read',
+  'artifact.list',
+  'artifact.delete',
+  'artifact.promote',
+  'content.read',
+  'upload.create',
+  'upload.read',
+  'upload.write',
+  'upload.complete',
+  'upload.cancel',
+  'job.read',
+  'package.read',
+  'package.publish',
+  'asset.read',
+  'asset.write',
+  'asset.restore',
+  'annotation.read',
+  'annotation.write',
+  'reference.write',
+  'audit.read',
+] as const
+export type RepositoryAction = (typeof repositoryActions)[number]
 
 export type AdministrationAction =
   | 'service-account.read'

@@ -1,12 +1,13 @@
-import { Button, SegmentedControl, TextInput } from '@mantine/core'
+import { Button, SegmentedControl } from '@mantine/core'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
+import { actorColumn, timeColumn } from '../parts/columns.tsx'
+import { Filter } from '../parts/filter.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Forbidden } from '../parts/states.tsx'
-import { Actor, Moment } from '../parts/values.tsx'
 import { ask, useMay } from '../session/holders.ts'
 import { exactTime } from '../values/format.ts'
 import { said, t } from '../words/words.ts'
@@ -45,23 +46,15 @@ export const Activity = () => {
             { value: 'asc', label: t('list.oldest') },
           ]}
         />
-        <TextInput
-          aria-label={t('list.who')}
-          placeholder={t('list.who')}
+        <Filter
+          label={t('list.who')}
           value={who}
-          onChange={(event) => {
-            const text = event.currentTarget.value
-            void navigate({ search: (before) => ({ ...before, who: text }), replace: true })
-          }}
+          change={(text) => void navigate({ search: (before) => ({ ...before, who: text }), replace: true })}
         />
-        <TextInput
-          aria-label={t('activity.what')}
-          placeholder={t('activity.what')}
+        <Filter
+          label={t('activity.what')}
           value={what}
-          onChange={(event) => {
-            const text = event.currentTarget.value
-            void navigate({ search: (before) => ({ ...before, what: text }), replace: true })
-          }}
+          change={(text) => void navigate({ search: (before) => ({ ...before, what: text }), replace: true })}
         />
       </div>
       {who + what === '' ? null : <p className="muted small">{t('activity.filtered')}</p>}
@@ -103,18 +96,8 @@ const Changes = (asked: Asked) => {
       label={t('tab.activity')}
       keyOf={({ sequence }) => sequence}
       columns={[
-        {
-          key: 'time',
-          label: t('activity.when'),
-          width: '140px',
-          show: ({ occurredAt }) => <Moment at={occurredAt} />,
-        },
-        {
-          key: 'who',
-          label: t('list.who'),
-          width: 'minmax(96px, 1fr)',
-          show: ({ actor, actorName }) => <Actor actor={actor} name={actorName} />,
-        },
+        timeColumn(),
+        actorColumn(),
         {
           key: 'what',
           label: t('activity.what'),
@@ -151,18 +134,8 @@ const Promotions = (asked: Asked) => {
       label={t('activity.promotions')}
       keyOf={({ sequence }) => sequence}
       columns={[
-        {
-          key: 'time',
-          label: t('activity.when'),
-          width: '140px',
-          show: ({ occurredAt }) => <Moment at={occurredAt} />,
-        },
-        {
-          key: 'who',
-          label: t('list.who'),
-          width: 'minmax(96px, 1fr)',
-          show: ({ actor, actorName }) => <Actor actor={actor} name={actorName} />,
-        },
+        timeColumn(),
+        actorColumn(),
         {
           key: 'what',
           label: t('activity.what'),

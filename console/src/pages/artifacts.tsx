@@ -4,11 +4,12 @@ import { useState } from 'react'
 import { useChange, usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
 import { Act } from '../parts/act.tsx'
+import { momentColumn, publishedColumn, sizeColumn, stagesColumn } from '../parts/columns.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Forbidden } from '../parts/states.tsx'
 import { tell, tellProblem } from '../parts/toasts.tsx'
-import { ByteMark, Moment, Size, Tag } from '../parts/values.tsx'
+import { ByteMark, Size } from '../parts/values.tsx'
 import { useMay } from '../session/holders.ts'
 import { t } from '../words/words.ts'
 import { querySaid } from './search-words.ts'
@@ -103,29 +104,9 @@ const Published = ({ repository, q, order }: Asked & { readonly q: string }) => 
             </Link>
           ),
         },
-        {
-          key: 'labels',
-          label: t('list.stages'),
-          width: 'minmax(120px, 2fr)',
-          wide: true,
-          show: ({ stages, labels }) => (
-            <span className="name">
-              {stages.map((each) => (
-                <Tag key={each} tone="accent" text={each} />
-              ))}
-              {labels.slice(0, 4).map((each) => (
-                <Tag key={each} text={each} />
-              ))}
-            </span>
-          ),
-        },
-        { key: 'size', label: t('list.size'), width: '88px', end: true, show: ({ size }) => <Size bytes={size} /> },
-        {
-          key: 'time',
-          label: t('list.published'),
-          width: '128px',
-          show: ({ publishedAt, createdAt }) => <Moment at={publishedAt ?? createdAt} />,
-        },
+        stagesColumn({ width: 'minmax(120px, 2fr)' }),
+        sizeColumn('size'),
+        publishedColumn(),
       ]}
       empty={
         q === '' ? (
@@ -171,19 +152,8 @@ const Deleted = ({ repository, order }: Asked) => {
           wide: true,
           show: ({ size }) => <Size bytes={size} />,
         },
-        {
-          key: 'deleted',
-          label: t('artifacts.when'),
-          width: '120px',
-          wide: true,
-          show: ({ deletedAt }) => <Moment at={deletedAt} />,
-        },
-        {
-          key: 'until',
-          label: t('artifacts.until'),
-          width: '120px',
-          show: ({ restorableUntil }) => <Moment at={restorableUntil} />,
-        },
+        momentColumn('deletedAt', t('artifacts.when'), { width: '120px', wide: true }),
+        momentColumn('restorableUntil', t('artifacts.until'), { width: '120px' }),
         {
           key: 'act',
           label: t('list.actions'),

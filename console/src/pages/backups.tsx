@@ -5,6 +5,7 @@ import { useAsk, useChange, usePages } from '../contract/asking.ts'
 import type { Answer } from '../contract/call.ts'
 import { Icon } from '../look/icons.tsx'
 import { Act } from '../parts/act.tsx'
+import { momentColumn } from '../parts/columns.tsx'
 import { Commands } from '../parts/copy.tsx'
 import { Dialog, FormDialog } from '../parts/dialog.tsx'
 import { Listed } from '../parts/listed.tsx'
@@ -241,12 +242,7 @@ const Points = ({ list }: { readonly list: ReturnType<typeof usePages<'listBacku
         label={t('backups.points')}
         keyOf={({ id }) => id}
         columns={[
-          {
-            key: 'time',
-            label: t('backups.taken'),
-            width: 'minmax(120px, 1fr)',
-            show: ({ snapshotAt }) => <Moment at={snapshotAt} />,
-          },
+          momentColumn('snapshotAt', t('backups.taken'), { width: 'minmax(120px, 1fr)' }),
           {
             key: 'state',
             label: t('list.state'),
@@ -356,12 +352,7 @@ const Jobs = () => {
               />
             ),
           },
-          {
-            key: 'start',
-            label: t('activity.when'),
-            width: '128px',
-            show: ({ startedAt }) => <Moment at={startedAt} />,
-          },
+          momentColumn('startedAt', t('activity.when')),
           {
             key: 'error',
             label: t('list.error'),

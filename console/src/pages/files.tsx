@@ -1,11 +1,11 @@
-import { SegmentedControl, TextInput } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
 import type { Answer } from '../contract/call.ts'
 import { Icon } from '../look/icons.tsx'
 import { Commands } from '../parts/copy.tsx'
 import { Crumbs } from '../parts/crumbs.tsx'
+import { Filter } from '../parts/filter.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Forbidden } from '../parts/states.tsx'
@@ -58,8 +58,6 @@ export const Files = () => {
   const may = useMay()
   const flat = view === 'flat'
   const base = folder === '' || folder.endsWith('/') ? folder : `${folder}/`
-  const [typed, setTyped] = useState(prefix)
-  useEffect(() => setTyped(prefix), [prefix])
   const allowed = may('listAssetPage', repository)
   const list = useFolder(repository, base + prefix, flat, allowed.may)
   const nameOf = (path: string): string => (flat ? path : path.slice(base.length))
@@ -75,17 +73,10 @@ export const Files = () => {
       lead={<Crumbs repository={repository} path={base} />}
     >
       <div className="filters">
-        <TextInput
-          className="grow"
-          aria-label={t('files.prefix')}
-          placeholder={t('files.prefix')}
-          leftSection={<Icon name="search" />}
-          value={typed}
-          onChange={(event) => {
-            const text = event.currentTarget.value
-            setTyped(text)
-            void navigate({ search: (before) => ({ ...before, prefix: text }), replace: true })
-          }}
+        <Filter
+          label={t('files.prefix')}
+          value={prefix}
+          change={(text) => void navigate({ search: (before) => ({ ...before, prefix: text }), replace: true })}
         />
         <SegmentedControl
           aria-label={t('files.view')}

@@ -2,13 +2,14 @@ import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAsk, useChange, usePages } from '../contract/asking.ts'
 import { Act } from '../parts/act.tsx'
+import { actorColumn, momentColumn, sizeColumn } from '../parts/columns.tsx'
 import { Commands } from '../parts/copy.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { Empty, Forbidden } from '../parts/states.tsx'
 import { tell, tellProblem } from '../parts/toasts.tsx'
-import { Actor, Digest, Moment, Size } from '../parts/values.tsx'
+import { Digest, Moment, Size } from '../parts/values.tsx'
 import { useMay } from '../session/holders.ts'
 import { t } from '../words/words.ts'
 import { lfsCommand } from './snippets.ts'
@@ -53,28 +54,10 @@ export const Lfs = () => {
             width: 'minmax(160px, 2fr)',
             show: ({ oid }) => <Digest sha256={oid} />,
           },
-          { key: 'size', label: t('list.size'), width: '88px', end: true, show: ({ size }) => <Size bytes={size} /> },
-          {
-            key: 'pushed',
-            label: t('images.pushed'),
-            width: '128px',
-            wide: true,
-            show: ({ pushedAt }) => <Moment at={pushedAt} />,
-          },
-          {
-            key: 'used',
-            label: t('me.used'),
-            width: '128px',
-            wide: true,
-            show: ({ usedAt }) => <Moment at={usedAt} />,
-          },
-          {
-            key: 'who',
-            label: t('list.who'),
-            width: 'minmax(80px, 1fr)',
-            wide: true,
-            show: ({ actor, actorName }) => <Actor actor={actor} name={actorName} />,
-          },
+          sizeColumn('size'),
+          momentColumn('pushedAt', t('images.pushed'), { wide: true }),
+          momentColumn('usedAt', t('me.used'), { wide: true }),
+          actorColumn({ width: 'minmax(80px, 1fr)', wide: true }),
           {
             key: 'act',
             label: t('list.actions'),

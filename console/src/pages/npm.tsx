@@ -1,15 +1,15 @@
-import { TextInput } from '@mantine/core'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useAsk, useChange, usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
 import { Act } from '../parts/act.tsx'
+import { actorColumn, momentColumn, sizeColumn } from '../parts/columns.tsx'
 import { Commands } from '../parts/copy.tsx'
+import { Filter } from '../parts/filter.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Empty, Forbidden, Shown } from '../parts/states.tsx'
 import { tell, tellProblem } from '../parts/toasts.tsx'
-import { Actor, Moment, Size, Tag } from '../parts/values.tsx'
+import { Moment, Size, Tag } from '../parts/values.tsx'
 import { useMay } from '../session/holders.ts'
 import { t } from '../words/words.ts'
 import { npmCommand } from './snippets.ts'
@@ -31,7 +31,6 @@ export const Npm = () => {
 const List = ({ repository }: { readonly repository: string }) => {
   const { contains = '' } = useSearch({ from: '/r/$repository/npm' })
   const navigate = useNavigate({ from: '/r/$repository/npm' })
-  const [text, setText] = useState(contains)
   const list = usePages('listNpmPackages', (after) => ({
     path: { repository },
     query: {
@@ -43,16 +42,10 @@ const List = ({ repository }: { readonly repository: string }) => {
   return (
     <Page title={t('tab.npm')} lead={t('npm.lead')}>
       <div className="filters">
-        <TextInput
-          className="grow"
-          aria-label={t('repositories.filter')}
-          placeholder={t('repositories.filter')}
-          leftSection={<Icon name="search" />}
-          value={text}
-          onChange={(event) => {
-            setText(event.currentTarget.value)
-            void navigate({ search: (before) => ({ ...before, contains: event.currentTarget.value }), replace: true })
-          }}
+        <Filter
+          label={t('repositories.filter')}
+          value={contains}
+          change={(text) => void navigate({ search: (before) => ({ ...before, contains: text }), replace: true })}
         />
       </div>
       <Listed
@@ -92,13 +85,7 @@ const List = ({ repository }: { readonly repository: string }) => {
             wide: true,
             show: ({ description }) => description,
           },
-          {
-            key: 'modified',
-            label: t('list.changed'),
-            width: '128px',
-            wide: true,
-            show: ({ modifiedAt }) => <Moment at={modifiedAt} />,
-          },
+          momentColumn('modifiedAt', t('list.changed'), { wide: true }),
         ]}
         empty={
           <Empty title={contains === '' ? t('npm.none') : t('list.nothing')}>
@@ -161,21 +148,9 @@ const Versions = ({ repository, name }: OfPackage) => {
               </span>
             ),
           },
-          { key: 'size', label: t('list.size'), width: '88px', end: true, show: ({ size }) => <Size bytes={size} /> },
-          {
-            key: 'time',
-            label: t('list.published'),
-            width: '128px',
-            wide: true,
-            show: ({ publishedAt }) => <Moment at={publishedAt} />,
-          },
-          {
-            key: 'who',
-            label: t('list.who'),
-            width: 'minmax(80px, 1fr)',
-            wide: true,
-            show: ({ actor, actorName }) => <Actor actor={actor} name={actorName} />,
-          },
+          sizeColumn('size'),
+          momentColumn('publishedAt', t('list.published'), { wide: true }),
+          actorColumn({ width: 'minmax(80px, 1fr)', wide: true }),
         ]}
         empty={<Empty title={t('list.nothing')} />}
       />

@@ -5,6 +5,7 @@ import { useAsk, useChange, usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
 import { Act } from '../parts/act.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
+import { Filter } from '../parts/filter.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Failed, Loading } from '../parts/states.tsx'
 import { tell } from '../parts/toasts.tsx'
@@ -42,16 +43,10 @@ export const Repositories = () => {
     >
       {rows.length < 2 ? null : (
         <div className="filters">
-          <TextInput
-            className="grow"
-            aria-label={t('repositories.filter')}
-            placeholder={t('repositories.filter')}
-            leftSection={<Icon name="search" />}
+          <Filter
+            label={t('repositories.filter')}
             value={filter}
-            onChange={(event) => {
-              const text = event.currentTarget.value
-              void navigate({ search: text === '' ? {} : { filter: text }, replace: true })
-            }}
+            change={(text) => void navigate({ search: text === '' ? {} : { filter: text }, replace: true })}
           />
         </div>
       )}

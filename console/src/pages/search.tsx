@@ -3,10 +3,11 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
+import { publishedColumn, sizeColumn, stagesColumn } from '../parts/columns.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
-import { ByteMark, Moment, Size, Tag } from '../parts/values.tsx'
+import { ByteMark } from '../parts/values.tsx'
 import { t } from '../words/words.ts'
 import { querySaid } from './search-words.ts'
 
@@ -100,30 +101,11 @@ export const Search = () => {
                   </Link>
                 ),
             },
-            {
-              key: 'stages',
-              label: t('list.stages'),
-              width: 'minmax(80px, 1fr)',
+            stagesColumn(),
+            sizeColumn('size'),
+            publishedColumn({
               wide: true,
-              show: ({ stages, labels }) => (
-                <span className="name">
-                  {stages.map((each) => (
-                    <Tag key={each} tone="accent" text={each} />
-                  ))}
-                  {labels.slice(0, 3).map((each) => (
-                    <Tag key={each} text={each} />
-                  ))}
-                </span>
-              ),
-            },
-            { key: 'size', label: t('list.size'), width: '88px', end: true, show: ({ size }) => <Size bytes={size} /> },
-            {
-              key: 'time',
-              label: t('list.published'),
-              width: '128px',
-              wide: true,
-              show: ({ publishedAt, createdAt }) => <Moment at={publishedAt ?? createdAt} />,
-            },
+            }),
           ]}
           empty={
             <Empty icon="search" title={t('search.nothing', { text: q })}>

@@ -1,7 +1,9 @@
-import { SegmentedControl, TextInput } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useAsk, usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
+import { actorColumn, momentColumn, timeColumn } from '../parts/columns.tsx'
+import { Filter } from '../parts/filter.tsx'
 import { Grid } from '../parts/grid.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
@@ -115,12 +117,7 @@ const Overview = () => {
                       width: 'minmax(140px, 2fr)',
                       show: ({ name }) => <span className="mono">{name}</span>,
                     },
-                    {
-                      key: 'at',
-                      label: t('system.succeeded'),
-                      width: '160px',
-                      show: ({ succeededAt }) => <Moment at={succeededAt} />,
-                    },
+                    momentColumn('succeededAt', t('system.succeeded'), { width: '160px' }),
                   ]}
                 />
               </Section>
@@ -173,20 +170,8 @@ const Uploads = () => {
           wide: true,
           show: ({ reservedBytes }) => <Size bytes={reservedBytes} />,
         },
-        {
-          key: 'created',
-          label: t('services.made'),
-          width: '128px',
-          wide: true,
-          show: ({ createdAt }) => <Moment at={createdAt} />,
-        },
-        {
-          key: 'ends',
-          label: t('transfers.ends'),
-          width: '128px',
-          wide: true,
-          show: ({ expiresAt }) => <Moment at={expiresAt} />,
-        },
+        momentColumn('createdAt', t('services.made'), { wide: true }),
+        momentColumn('expiresAt', t('transfers.ends'), { wide: true }),
       ]}
       empty={<Empty icon="upload" title={t('transfers.none')} />}
     />
@@ -287,15 +272,10 @@ const Audit = () => {
             { value: 'asc', label: t('list.oldest') },
           ]}
         />
-        <TextInput
-          className="grow"
-          aria-label={t('system.filter')}
-          placeholder={t('system.filter')}
+        <Filter
+          label={t('system.filter')}
           value={who}
-          onChange={(event) => {
-            const text = event.currentTarget.value
-            void navigate({ search: (before) => ({ ...before, who: text }), replace: true })
-          }}
+          change={(text) => void navigate({ search: (before) => ({ ...before, who: text }), replace: true })}
         />
       </div>
       {who === '' ? null : <p className="muted small">{t('activity.filtered')}</p>}
@@ -304,18 +284,8 @@ const Audit = () => {
         label={said('system.tab', 'audit')}
         keyOf={({ sequence }) => sequence}
         columns={[
-          {
-            key: 'time',
-            label: t('activity.when'),
-            width: '140px',
-            show: ({ occurredAt }) => <Moment at={occurredAt} />,
-          },
-          {
-            key: 'who',
-            label: t('list.who'),
-            width: 'minmax(96px, 1fr)',
-            show: ({ actor, actorName }) => <Actor actor={actor} name={actorName} />,
-          },
+          timeColumn(),
+          actorColumn(),
           {
             key: 'what',
             label: t('activity.what'),

@@ -2,13 +2,14 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { useAsk, useChange, usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
+import { momentColumn } from '../parts/columns.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Grid } from '../parts/grid.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { Empty, Failed } from '../parts/states.tsx'
 import { tellProblem } from '../parts/toasts.tsx'
-import { Meter, Moment, Size, Tag } from '../parts/values.tsx'
+import { Meter, Size, Tag } from '../parts/values.tsx'
 import { again, cancel, clearDone, reopen, type Upload, useUploads } from '../upload/queue.ts'
 import { said, t } from '../words/words.ts'
 
@@ -201,13 +202,7 @@ const Waiting = () => {
             end: true,
             show: ({ descriptor }) => <Size bytes={descriptor.size} />,
           },
-          {
-            key: 'ends',
-            label: t('transfers.ends'),
-            width: '120px',
-            wide: true,
-            show: ({ expiresAt }) => <Moment at={expiresAt} />,
-          },
+          momentColumn('expiresAt', t('transfers.ends'), { width: '120px', wide: true }),
           {
             key: 'act',
             label: t('list.actions'),

@@ -1,0 +1,74 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { useAsk } from '../../contract/asking.ts'
+import { Act } from '../../parts/act.tsx'
+import { Section } from '../../parts/page.tsx'
+import { Forbidden, Shown } from '../../parts/states.tsx'
+import { Tag } from '../../parts/values.tsx'
+import { useMay } from '../../session/holders.ts'
+import { said, t } from '../../words/words.ts'
+import { ChangePerson, CreatePerson, type User } from './person-dialogs.tsx'
+
+/** Accounts of people, their groups and whether they may come in. */
+export const People = () => {
+  const allowed = useMay()('listUsers')
+  const users = useAsk('listUsers', {}, { enabled: allowed.may })
+  const groups = useAsk('listAccessGroups', {}, { enabled: allowed.may })
+  const [creating, setCreating] = useState(false)
+  const [changing, setChanging] = useState<User | null>(null)
+  if (!allowed.may) return <Forbidden missing={allowed} />
+  const groupsOf = (id: string): string =>
+    (groups.data?.items ?? [])
+      .filter(({ members }) => members.includes(id))
+      .map(({ name }) => name)
+      .join(', ')
+  return (
+    <Section
+      title={said('access.tab', 'people')}
+      actions={<Act by="createUser" icon="plus" label={t('access.newPerson')} run={() => setCreating(true)} />}
+    >
+      <Shown of={users}>
+        {({ items }) => (
+          <div className="scroll-x panel">
+            <table className="plain-table">
+              <thead>
+                <tr>
+                  <th>{t('list.name')}</th>
+                  <th>{t('me.role')}</th>
+                  <th>{said('access.tab', 'groups')}</th>
+                  <th>{t('list.state')}</th>
+                  <th>{t('list.actions')}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map((user) => (
+                  <tr key={user.id}>
+                    <td>
+                      <strong>{user.name}</strong>
+                    </td>
+                    <td>{user.administrator ? <Tag tone="accent" text={t('me.administrator')} /> : t('me.person')}</td>
+                    <td>{groupsOf(user.id) || '–'}</td>
+                    <td>
+                      {user.enabled ? (
+                        <Tag tone="ok" text={t('access.enabled')} />
+                      ) : (
+                        <Tag tone="warn" text={t('access.disabled')} />
+                      )}
+                    </td>
+                    <td>
+                      <Button size="compact-xs" variant="default" onClick={() => setChanging(user)}>
+                        {t('artifact.edit')}
+                      </Button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Shown>
+      {creating ? <CreatePerson close={() => setCreating(false)} /> : null}
+      {changing === null ? null : <ChangePerson user={changing} close={() => setChanging(null)} />}
+    </Section>
+  )
+}

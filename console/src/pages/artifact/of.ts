@@ -1,0 +1,5 @@
+/** The file that a part of its page is about. */
+export interface Of {
+  readonly repository: string
+  readonly id: string
+}

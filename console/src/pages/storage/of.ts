@@ -1,0 +1,4 @@
+/** The repository that a part of its page is about. */
+export interface Of {
+  readonly repository: string
+}
