@@ -61,17 +61,34 @@ export const outboundLineSuite = (title: string, open: () => OutboundHttp): void
     test('keeps its connection after every little answer that ends', async (t, lineTo) => {
       for (const answer of [
         'HTTP/1.1 204 No Content\r\n\r\n',
-        'HTTP/1.1 204\r\ncontent-length: 7\r\n\r\n',
         'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
         'HTTP/1.1 500 \r\nContent-Length:0\r\nX-Twice: a\r\nX-Twice: b\r\n\r\n',
         'HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n2;a=b\r\nok\r\n1\r\n!\r\n0\r\nx-trailer: a\r\n\r\n',
-        'HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n',
+        'HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n',
       ]) {
         const { url, seen } = await answering(t, answer)
         const line = lineTo(url)
         for (let n = 0; n < 3; n += 1) await post(line)
         assert.deepEqual(seen, { connections: 1, requests: 3 }, answer)
       }
+    })
+
+    test('hears the answer behind a "100 Continue" that nobody asked for, having posted once more at first', async (t, lineTo) => {
+      for (const early of ['', 'HTTP/1.1 103 Early Hints\r\n\r\n']) {
+        const answer = `${early}HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n`
+        const { url, seen } = await answering(t, answer)
+        const line = lineTo(url)
+        for (let n = 0; n < 3; n += 1) assert.equal(await post(line), 204)
+        assert.equal(seen.requests, 4)
+      }
+      const silent = await answering(t, 'HTTP/1.1 100 Continue\r\n\r\n')
+      const line = lineTo(silent.url)
+      await troubles(post(line, 150), 'timeout', /no answer within 150 ms/)
+      await troubles(post(line, 150), 'timeout', /no answer within 150 ms/)
+      const giving = new AbortController()
+      const work = line.post({ ...event, signal: giving.signal })
+      giving.abort(new RangeError('no more'))
+      await assert.rejects(work, new RangeError('no more'))
     })
 
     test('hears an answer in pieces of any size', async (t, lineTo) => {
@@ -91,6 +108,7 @@ export const outboundLineSuite = (title: string, open: () => OutboundHttp): void
       for (const answer of [
         'HTTP/1.1 200 OK\r\nconnection: keep-alive, Close\r\ncontent-length: 0\r\n\r\n',
         'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n',
+        'HTTP/1.1 204 No Content\r\ncontent-length: 7\r\n\r\n',
         'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n',
         'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
         'HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\nsome',
@@ -98,7 +116,7 @@ export const outboundLineSuite = (title: string, open: () => OutboundHttp): void
       ]) {
         const { url, seen } = await answering(t, answer)
         const line = lineTo(url)
-        for (let n = 0; n < 3; n += 1) assert.equal(await post(line), 200)
+        for (let n = 0; n < 3; n += 1) assert.equal(await post(line), Number(answer.slice(9, 12)))
         assert.deepEqual(seen, { connections: 3, requests: 3 }, answer)
       }
     })

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
-import { connect as connectPlain, isIP, type LookupFunction } from 'node:net'
+import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { outboundKeptMs, outboundKeptPerOriginMax } from '../../kernel/limits/outbound.ts'
@@ -19,7 +19,7 @@ export interface Target {
 export interface Connecting {
   agentFor(target: Target): http.Agent
   /** A new one, which is the caller's. */
-  connect(target: Target): Promise<Duplex>
+  connect(target: Target): Promise<Socket>
   close(): void
 }
 
@@ -64,14 +64,14 @@ export const createConnecting = ({ resolve, authorities, connectMs }: Connecting
     })
 
   /** The host by its name, for TLS, and nothing but the addresses that were checked, for the connection. */
-  const direct = async ({ url, attempt }: Target): Promise<Duplex> => {
+  const direct = async ({ url, attempt }: Target): Promise<Socket> => {
     const host = bareHost(url)
     const to = { host, port: portOf(url), autoSelectFamily: true, lookup: only(await resolve(host, attempt)) }
     if (url.protocol === 'http:') return standing(connectPlain(to), 'connect')
     return standing(connectTls({ ...to, ...tlsOptions(host, secure) }), 'secureConnect')
   }
 
-  const through = async ({ url, attempt }: Target, proxy: OutwardProxy): Promise<Duplex> => {
+  const through = async ({ url, attempt }: Target, proxy: OutwardProxy): Promise<Socket> => {
     if (url.protocol === 'http:') return standing(...toProxy(proxy, secure))
     // Whether a name leads inward is the proxy's to know: names from outside are often unknown here.
     const host = bareHost(url)
@@ -81,7 +81,7 @@ export const createConnecting = ({ resolve, authorities, connectMs }: Connecting
     return standing(connectTls({ socket: tunnel, host, ...tlsOptions(host, secure) }), 'secureConnect')
   }
 
-  const connect = (target: Target): Promise<Duplex> =>
+  const connect = (target: Target): Promise<Socket> =>
     target.proxy === null ? direct(target) : through(target, target.proxy)
 
   const open = (asked: Asked, opened: Opened): void => {
@@ -139,7 +139,7 @@ const tlsOptions = (host: string, secureContext: SecureContext) => ({
   servername: isIP(host) === 0 ? host : '',
 })
 
-const toProxy = ({ host, port, tls }: OutwardProxy, secure: SecureContext): [Duplex, string] =>
+const toProxy = ({ host, port, tls }: OutwardProxy, secure: SecureContext): [Socket, string] =>
   tls
     ? [connectTls({ host, port, ...tlsOptions(host, secure) }), 'secureConnect']
     : [connectPlain({ host, port, autoSelectFamily: true }), 'connect']

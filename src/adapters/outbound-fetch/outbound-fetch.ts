@@ -118,19 +118,21 @@ export const openOutboundHttp = (options: OutboundOptions): OutboundHttp => {
     }
   }
 
+  const ask = async <T>(request: OutboundRequest, take: (answer: OutboundAnswer) => Promise<T>): Promise<T> => {
+    if (forbidden()) throw new Error('an address was asked inside a database transaction (I5)')
+    const deadline = new Deadline(request.answerMs, request.signal)
+    try {
+      return await along(request, addressOf(request), deadline, take)
+    } finally {
+      deadline.end()
+    }
+  }
+
   return {
-    async ask<T>(request: OutboundRequest, take: (answer: OutboundAnswer) => Promise<T>): Promise<T> {
-      if (forbidden()) throw new Error('an address was asked inside a database transaction (I5)')
-      const deadline = new Deadline(request.answerMs, request.signal)
-      try {
-        return await along(request, addressOf(request), deadline, take)
-      } finally {
-        deadline.end()
-      }
-    },
+    ask,
     line(text) {
       const url = addressOf({ url: text })
-      const line = openLine({ url, userAgent, targetOf, connect: connecting.connect, forbidden })
+      const line = openLine({ url, userAgent, targetOf, connect: connecting.connect, forbidden, ask })
       lines.add(line)
       return {
         post: (request) => line.post(request),
