@@ -6,7 +6,7 @@ import { Deadline } from '../deadline.ts'
 import { translate } from '../failures.ts'
 import { keep } from './connection.ts'
 import { failureOf, isUnaskedContinue, isUnsendable } from './errors.ts'
-import { openWire, type Wire } from './wire.ts'
+import type { Wire } from './wire.ts'
 
 export interface LineOptions {
   readonly url: URL
@@ -19,6 +19,9 @@ export interface LineOptions {
   /** How the door asks anything, for receivers with whom a line is no use. */
   readonly ask: OutboundHttp['ask']
 }
+
+/** It is large, and few processes ever need it. */
+const client = () => import('./wire.ts')
 
 /**
  * A line: a connection that is kept, and opened anew where it has to be. It posts and hears a status, for half of what
@@ -65,7 +68,7 @@ export const openLine = ({ url, userAgent, targetOf, connect, forbidden, ask }: 
   const postInFewWords = async (request: PostRequest, deadline: Deadline): Promise<number | null> => {
     for (;;) {
       target ??= targetOf(url)
-      wire ??= await openWire(url.origin, opened)
+      wire ??= (await client()).openWire(url.origin, opened)
       if (deadline.signal.aborted) throw deadline.reached(target.attempt, 'no connection')
       const mine = wire
       const answer = mine.send(requestOf(request, target))

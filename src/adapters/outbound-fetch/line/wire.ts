@@ -1,4 +1,4 @@
-import type { Client, Dispatcher } from 'undici'
+import { Client, type Dispatcher } from 'undici'
 import { outboundHeadBytesMax, outboundKeptMs } from '../../../kernel/limits/outbound.ts'
 import { Answer } from './answer.ts'
 import type { Kept } from './connection.ts'
@@ -11,11 +11,9 @@ export interface Wire {
 }
 
 /** `open` gives the connections: the client opens none by itself. */
-export const openWire = async (origin: string, open: () => Promise<Kept>): Promise<Wire> => {
-  // It is large, and few processes ever need it.
-  const { Client } = await import('undici')
+export const openWire = (origin: string, open: () => Promise<Kept>): Wire => {
   let current: Kept | null = null
-  const client: Client = new Client(origin, {
+  const client = new Client(origin, {
     pipelining: 1,
     allowH2: false,
     maxHeaderSize: outboundHeadBytesMax,
