@@ -8,10 +8,20 @@ import { startPreferences } from './look/preferences.ts'
 import { theme } from './look/theme.ts'
 import { router } from './router.tsx'
 import { followSession, refreshSession } from './session/holders.ts'
-import { findSession } from './session/session.ts'
+import { findSession, onSession, session } from './session/session.ts'
 import { recallUploads } from './upload/queue.ts'
 import { LanguageRoot } from './words/language-root.tsx'
 import { preferredLanguage, speak } from './words/words.ts'
+
+/** Nobody sees for a moment what was answered to the person before them. */
+const forgetAnswersOfOthers = (): void => {
+  let person = session()?.account.id
+  onSession(() => {
+    const next = session()?.account.id
+    if (next !== person) queries.clear()
+    person = next
+  })
+}
 
 const start = async (): Promise<void> => {
   const element = document.getElementById('console')
@@ -19,6 +29,7 @@ const start = async (): Promise<void> => {
   startPreferences()
   await Promise.all([speak(preferredLanguage()), findSession()])
   followSession()
+  forgetAnswersOfOthers()
   void recallUploads()
   await refreshSession().catch(() => {})
   createRoot(element).render(

@@ -6,8 +6,8 @@ export interface Fault {
   readonly message: string
 }
 
-/** `offline` is ours: nobody answered. */
-export type ProblemCode = FailureCode | 'offline'
+/** Ours: nobody answered; a file was changed or taken away while it was read; an upload was not what it was said to be. */
+export type ProblemCode = FailureCode | 'offline' | 'file_changed' | 'completion_failed'
 
 /** What the service said no with, or that it said nothing. */
 export class Problem extends Error {

@@ -21,11 +21,13 @@ import { Moment, Tag } from '../parts/values.tsx'
 import { ask, useHolders } from '../session/holders.ts'
 import { openKeyDialog } from '../session/key-dialog-state.ts'
 import { endSession, session } from '../session/session.ts'
+import { forgetUploads } from '../upload/queue.ts'
 import { exactTime } from '../values/format.ts'
 import { choose, language, languages, said, t } from '../words/words.ts'
 
 const signOut = async (): Promise<void> => {
   await ask('logout', {}).catch(() => {})
+  await forgetUploads()
   endSession()
 }
 

@@ -168,27 +168,34 @@ export const useMay = (): typeof may => {
 }
 
 /**
- * Asks the service as whoever of this tab may. Where nobody may it is asked all the same, as the session: the service
- * decides, and says what is missing.
+ * Does something as whoever of this tab may. Where nobody may it is tried all the same, as the session: the service
+ * decides, and says what is missing. Who is not let in any more signs in again over the page; a key is dropped.
  */
-export const ask = async <Id extends OperationId>(
-  id: Id,
-  given: Given<Id>,
-  signal?: AbortSignal,
-): Promise<Answer<Id>> => {
-  const { path }: AnyGiven = given
-  const { query }: AnyGiven = given
-  const repository =
-    path?.['repository'] ?? (typeof query?.['repository'] === 'string' ? query['repository'] : undefined)
+export const asHolder = async <Done>(
+  id: OperationId,
+  repository: string | undefined,
+  work: (secret: string | null) => Promise<Done>,
+): Promise<Done> => {
   const allowed = may(id, repository)
   const holder = allowed.may ? allowed.as : state.session
-  if (holder !== null && holder.id !== 'session') startIdle()
+  const key = holder === null || holder.id === 'session' ? null : holder
+  if (key !== null) startIdle()
+  const secret = key?.secret ?? session()?.token ?? null
   try {
-    return await call(id, given, holder?.secret ?? session()?.token ?? null, signal)
+    return await work(secret)
   } catch (error) {
     if (!isProblem(error) || error.status !== 401 || id === 'changePassword') throw error
-    if (holder === null || holder.id === 'session') sessionOver()
-    else set({ keys: state.keys.filter((each) => each.id !== holder.id) })
+    // A late answer to the session before this one says nothing of this one.
+    if (key === null && secret === session()?.token) sessionOver()
+    if (key !== null) set({ keys: state.keys.filter((each) => each.id !== key.id) })
     throw error
   }
+}
+
+/** Asks the service as whoever of this tab may. */
+export const ask = <Id extends OperationId>(id: Id, given: Given<Id>, signal?: AbortSignal): Promise<Answer<Id>> => {
+  const { path, query }: AnyGiven = given
+  const repository =
+    path?.['repository'] ?? (typeof query?.['repository'] === 'string' ? query['repository'] : undefined)
+  return asHolder(id, repository, (secret) => call(id, given, secret, signal))
 }

@@ -1,8 +1,10 @@
 import { useSyncExternalStore } from 'react'
-import { isProblem } from '../contract/problem.ts'
+import { isProblem, Problem } from '../contract/problem.ts'
 import { queries } from '../contract/queries.ts'
 import { randomId } from '../platform/ids.ts'
+import { ask } from '../session/holders.ts'
 import { onSession, session } from '../session/session.ts'
+import { isReadable } from './readable.ts'
 import { allRecords, dropRecord, keepRecord, type UploadRecord } from './records.ts'
 import { transfer } from './transfer.ts'
 
@@ -38,11 +40,16 @@ const atOnce = 3
 const triesMax = 4
 
 let uploads: readonly Upload[] = []
+/** Those of them that whoever is signed in began. */
+let own: readonly Upload[] = []
 const listeners = new Set<() => void>()
 const aborts = new Map<string, AbortController>()
 
+const isOwn = ({ record }: Upload): boolean => record.person === session()?.account.id
+
 const set = (next: readonly Upload[]): void => {
   uploads = next
+  own = uploads.filter(isOwn)
   for (const listener of listeners) listener()
 }
 
@@ -52,7 +59,7 @@ export const useUploads = (): readonly Upload[] =>
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    () => uploads,
+    () => own,
   )
 
 const change = (id: string, next: Partial<Upload>): void =>
@@ -61,15 +68,22 @@ const change = (id: string, next: Partial<Upload>): void =>
 const found = (id: string): Upload | undefined => uploads.find(({ record }) => record.id === id)
 
 /** A file that was asked for before and is given again: its digests and what was sent of it still count. */
-const isAgain = ({ record, state }: Upload, wanted: Wanted): boolean =>
-  (state === 'no-file' || state === 'failed') &&
-  record.repository === wanted.repository &&
-  record.path === wanted.path &&
-  record.size === wanted.file.size &&
-  record.modified === wanted.file.lastModified
+const isAgain = (upload: Upload, wanted: Wanted): boolean => {
+  const { record, state } = upload
+  return (
+    isOwn(upload) &&
+    (state === 'no-file' || state === 'failed') &&
+    record.repository === wanted.repository &&
+    record.path === wanted.path &&
+    record.size === wanted.file.size &&
+    record.modified === wanted.file.lastModified
+  )
+}
 
 /** Adds files to those that are to be sent, or goes on with those that a reload left. */
 export const enqueue = (wanted: readonly Wanted[]): void => {
+  const person = session()?.account.id
+  if (person === undefined) return
   let next = uploads
   const fresh: Upload[] = []
   for (const one of wanted) {
@@ -80,6 +94,7 @@ export const enqueue = (wanted: readonly Wanted[]): void => {
     }
     const record: UploadRecord = {
       id: randomId(),
+      person,
       repository: one.repository,
       path: one.path,
       size: one.file.size,
@@ -100,9 +115,8 @@ export const enqueue = (wanted: readonly Wanted[]): void => {
 const isBusy = ({ state }: Upload): boolean => state === 'reading' || state === 'sending' || state === 'finishing'
 
 const pump = (): void => {
-  if (session() === null) return
   let free = atOnce - uploads.filter(isBusy).length
-  for (const upload of uploads) {
+  for (const upload of own) {
     if (free <= 0) return
     if (upload.state !== 'waiting' || upload.file === null) continue
     free -= 1
@@ -136,6 +150,9 @@ const run = async (id: string, file: File): Promise<void> => {
         void dropRecord(id)
         break
       } catch (error) {
+        if (abort.signal.aborted) throw error
+        // A browser tells of a file that it cannot read any more as of a network that is away.
+        if (!(await isReadable(file))) throw new Problem(0, 'file_changed', '')
         if (tried >= triesMax || !isPassing(error)) throw error
         const seconds = isProblem(error) ? error.retryAfterSeconds : null
         await waitFor(seconds === null ? 500 * 4 ** tried : seconds * 1000)
@@ -170,10 +187,23 @@ export const cancel = (id: string): void => {
   aborts.get(id)?.abort()
   change(id, { state: 'cancelled' })
   void dropRecord(id)
+  const record = found(id)?.record
+  if (record === undefined || record.uploadId === null) return
+  // What the service keeps of it gives its room back; where that fails, it does when the session ends.
+  const path = { repository: record.repository, id: record.uploadId }
+  void ask('cancelUpload', { path })
+    .catch(() => {})
+    .then(() => queries.invalidateQueries({ queryKey: ['listOwnUploads'] }))
+}
+
+const pause = (id: string): void => {
+  aborts.get(id)?.abort()
+  change(id, { state: 'paused' })
 }
 
 /** Takes away what is over. */
-export const clearDone = (): void => set(uploads.filter(({ state }) => !/^(?:done|same|cancelled)$/.test(state)))
+export const clearDone = (): void =>
+  set(uploads.filter((each) => !isOwn(each) || !/^(?:done|same|cancelled)$/.test(each.state)))
 
 /** Asks the browser for the file behind a handle that it kept over a reload. */
 export const reopen = async (id: string): Promise<void> => {
@@ -182,7 +212,7 @@ export const reopen = async (id: string): Promise<void> => {
   if (upload === undefined || handle === null || handle === undefined) return
   const file = await handle.getFile()
   if (file.size !== upload.record.size || file.lastModified !== upload.record.modified) {
-    change(id, { state: 'failed', error: new Error('changed') })
+    change(id, { state: 'failed', error: new Problem(0, 'file_changed', '') })
     return
   }
   change(id, { file, state: 'waiting', error: null })
@@ -199,9 +229,20 @@ export const recallUploads = async (): Promise<void> => {
   if (left.length > 0) set([...uploads, ...left])
 }
 
+/** Of whoever signs out nothing stays at this browser: neither what was sent nor what is left to send. */
+export const forgetUploads = async (): Promise<void> => {
+  const gone = own.map(({ record }) => record.id)
+  for (const id of gone) aborts.get(id)?.abort()
+  set(uploads.filter(({ record }) => !gone.includes(record.id)))
+  await Promise.all(gone.map(dropRecord))
+}
+
 onSession(() => {
-  if (session() === null) return
-  for (const { record, state } of uploads) if (state === 'paused') change(record.id, { state: 'waiting', error: null })
+  // Another person may have come; what was begun by the one before waits for them.
+  for (const upload of uploads) if (isBusy(upload) && !isOwn(upload)) pause(upload.record.id)
+  set(
+    uploads.map((each) => (isOwn(each) && each.state === 'paused' ? { ...each, state: 'waiting', error: null } : each)),
+  )
   pump()
 })
 

@@ -4,6 +4,8 @@
  */
 export interface UploadRecord {
   readonly id: string
+  /** The account of whoever began it: nobody else goes on with it. */
+  readonly person: string
   readonly repository: string
   readonly path: string
   readonly size: number

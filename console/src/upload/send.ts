@@ -1,8 +1,7 @@
 import { type AnyGiven, addressOf, type OperationId } from '../contract/call.ts'
 import { operations } from '../contract/generated.ts'
 import { Problem, problemOf } from '../contract/problem.ts'
-import { may } from '../session/holders.ts'
-import { session } from '../session/session.ts'
+import { asHolder } from '../session/holders.ts'
 
 /** Sends bytes and tells how many went: `fetch` cannot. */
 export const sendBytes = (
@@ -11,14 +10,20 @@ export const sendBytes = (
   given: AnyGiven & { readonly body: Blob },
   progress: (sent: number) => void,
   signal: AbortSignal,
+): Promise<string> => asHolder(id, repository, (secret) => sent(id, given, secret, progress, signal))
+
+const sent = (
+  id: OperationId,
+  given: AnyGiven & { readonly body: Blob },
+  secret: string | null,
+  progress: (sent: number) => void,
+  signal: AbortSignal,
 ): Promise<string> =>
   new Promise((resolve, reject) => {
     const [method] = operations[id]
     const request = new XMLHttpRequest()
     request.open(method, addressOf(id, given))
-    const allowed = may(id, repository)
-    const secret = (allowed.may ? allowed.as?.secret : undefined) ?? session()?.token
-    if (secret !== undefined) request.setRequestHeader('authorization', `Bearer ${secret}`)
+    if (secret !== null) request.setRequestHeader('authorization', `Bearer ${secret}`)
     for (const [name, value] of Object.entries(given.headers ?? {}))
       if (value !== undefined) request.setRequestHeader(name, value)
     request.upload.onprogress = ({ loaded }) => progress(loaded)

@@ -1,6 +1,7 @@
 import type { Answer } from '../contract/call.ts'
-import { isProblem } from '../contract/problem.ts'
+import { isProblem, Problem } from '../contract/problem.ts'
 import { queries } from '../contract/queries.ts'
+import { randomId } from '../platform/ids.ts'
 import { ask } from '../session/holders.ts'
 import { digestsOf } from './hashing.ts'
 import type { UploadRecord } from './records.ts'
@@ -77,6 +78,30 @@ export const transfer = async (
   return 'done'
 }
 
+const opened = (record: UploadRecord, file: File, signal: AbortSignal) =>
+  ask(
+    'createUpload',
+    {
+      path: { repository: record.repository },
+      headers: { 'idempotency-key': record.idempotencyKey },
+      body: {
+        name: record.path.split('/').at(-1) ?? record.path,
+        size: String(file.size),
+        sha256: record.sha256 ?? '',
+      },
+    },
+    signal,
+  )
+
+/** The session of an earlier try as long as it lives, or a new one; the record tells which. */
+const openedOrAgain = async (given: UploadRecord, file: File, signal: AbortSignal) => {
+  const upload = await opened(given, file, signal)
+  if (upload.status !== 'cancelled') return { upload, record: { ...given, uploadId: upload.id } }
+  const again = { ...given, idempotencyKey: randomId() }
+  const fresh = await opened(again, file, signal)
+  return { upload: fresh, record: { ...again, uploadId: fresh.id } }
+}
+
 const inParts = async (
   given: UploadRecord,
   file: File,
@@ -86,18 +111,9 @@ const inParts = async (
   tell: Telling,
 ): Promise<void> => {
   const { repository, path, parts } = given
-  const name = path.split('/').at(-1) ?? path
-  const upload = await ask(
-    'createUpload',
-    {
-      path: { repository },
-      headers: { 'idempotency-key': given.idempotencyKey },
-      body: { name, size: String(file.size), sha256: given.sha256 ?? '' },
-    },
-    signal,
-  )
+  const { upload, record } = await openedOrAgain(given, file, signal)
   const { id } = upload
-  tell.keep({ ...given, uploadId: id })
+  tell.keep(record)
   if (upload.status === 'pending') {
     const { items } = await ask('listUploadParts', { path: { repository, id } }, signal)
     const stored = new Map(items.map((part) => [part.index, part]))
@@ -105,7 +121,7 @@ const inParts = async (
     tell.sent(whole)
     for (const [index, sha256] of parts.entries()) {
       if (stored.get(index)?.sha256 === sha256) continue
-      const body = file.slice(index * partBytes, (index + 1) * partBytes)
+      const body = file.slice(index * partBytes, (index + 1) * partBytes, 'application/octet-stream')
       const start = whole
       await sendBytes(
         'putUploadPart',
@@ -133,7 +149,7 @@ const completed = async (repository: string, id: string, signal: AbortSignal): P
   for (let pause = 250; ; pause = Math.min(pause * 1.5, 5000)) {
     const now = await ask('getJob', { path: { id: job.id } }, signal)
     if (now.status === 'completed') return
-    if (now.status === 'failed') throw new Error(now.errorCode ?? 'failed')
+    if (now.status === 'failed') throw new Problem(0, 'completion_failed', now.errorCode ?? '')
     await waitFor(pause)
   }
 }

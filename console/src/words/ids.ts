@@ -489,10 +489,12 @@ export interface Words {
   'problem.already_exists': null
   'problem.busy': null
   'problem.ceiling_exceeded': null
+  'problem.completion_failed': null
   'problem.credential_invalid': null
   'problem.credential_missing': null
   'problem.current_password_invalid': null
   'problem.draining': null
+  'problem.file_changed': null
   'problem.idempotency_mismatch': null
   'problem.image_kept': null
   'problem.insufficient_space': null
