@@ -45,3 +45,10 @@ test('an import inside a type is found', () => {
   assert.deepEqual(lines(`export type Store = import('./store.ts').Store\n`), [1])
   assert.deepEqual(lines(`export const load = () => import('./store.ts')\n`), [])
 })
+
+test('a package that is loaded late is found', () => {
+  assert.deepEqual(lines(`export const load = () => import('pino-pretty')\n`), [1])
+  assert.deepEqual(lines(`\nconst { S3 } = await import('@aws-sdk/client-s3')\n`), [2])
+  for (const late of [`import('./log.ts')`, `import('node:sqlite')`, 'import(where)'])
+    assert.deepEqual(lines(`export const load = () => ${late}\n`), [])
+})

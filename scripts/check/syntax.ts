@@ -1,11 +1,13 @@
 /**
- * Two rules that no linter of ours can see, on the syntax tree:
+ * Three rules that no linter of ours can see, on the syntax tree:
  *
  * - A promise of a built-in module, or of a query that runs, is awaited, returned or marked with `void`. Biome's
  *   noFloatingPromises sees promises of our own modules and of packages, but not of `node:*`, whose types are declared
  *   by name and not by file, and not at the end of every chain of calls.
  * - A type is imported by an import declaration, never by `import('…')` inside a type: dependency-cruiser does not see
  *   those, so they would slip through the import table.
+ * - A package is imported by an import declaration. The build makes one module of what is loaded late, and a package of
+ *   the older kind has no names there: what is loaded late is a module of ours, which imports the package.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { parseSync } from '@swc/core'
@@ -34,6 +36,14 @@ const textOf = (node: Syntax | undefined): string | undefined =>
 function* everyNode(node: Syntax): Generator<Syntax> {
   if (node.type !== undefined) yield node
   for (const value of Object.values(node)) if (isSyntax(value)) yield* everyNode(value)
+}
+
+/** `import('a-package')`, neither of a file nor of what Node has. */
+const isLatePackage = (node: Syntax): boolean => {
+  if (node.type !== 'CallExpression' || child(node, 'callee')?.type !== 'Import') return false
+  const [argument] = Object.values(child(node, 'arguments') ?? {}).filter(isSyntax)
+  const named = child(argument, 'expression')
+  return named?.type === 'StringLiteral' && /^(?!node:)[\w@]/.test(textOf(named) ?? '')
 }
 
 /** Functions of built-in modules that give promises, besides everything in `node:…/promises`. */
@@ -106,6 +116,12 @@ export const findingsIn = (source: string): Finding[] => {
       findings.push({
         line: lineOf(node),
         message: "import('…') inside a type: write `import type` at the top instead",
+      })
+    }
+    if (isLatePackage(node)) {
+      findings.push({
+        line: lineOf(node),
+        message: "import('…') of a package: import it in a module of ours, and load that",
       })
     }
     const name = node.type === 'ExpressionStatement' ? promised(child(node, 'expression')) : undefined

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { forPeople, logTo } from './log.ts'
+import { logTo } from './log.ts'
+import { forPeople } from './log-for-people.ts'
 
 describe('the log', () => {
   it('is a JSON line an event, whose level is a word', () => {
@@ -36,9 +37,9 @@ describe('the log', () => {
     assert.equal(JSON.parse(lines.at(-1) ?? '').path, name)
   })
 
-  it('is for people on a terminal: a line each, at once, an error with its cause', async () => {
+  it('is for people on a terminal: a line each, at once, an error with its cause', () => {
     const lines: string[] = []
-    const log = logTo(await forPeople({ write: (line) => void lines.push(line) }, false), 'info')
+    const log = logTo(forPeople({ write: (line) => void lines.push(line) }, false), 'info')
     log.info({ address: 'http://127.0.0.1:8080' }, 'started')
     assert.match(lines.join(''), /^\[\d\d:\d\d:\d\d\] INFO: started \{"address":"http:\/\/127\.0\.0\.1:8080"\}\n$/)
     log.info({ method: 'GET', path: '/a%0ab', status: 404, sent: 3, requestId: 'x' }, 'request')
@@ -47,9 +48,9 @@ describe('the log', () => {
     assert.match(lines.join(''), /ERROR: a bug[\s\S]*gone[\s\S]*why/)
   })
 
-  it('shows people what others sent, and their terminal obeys none of it', async () => {
+  it('shows people what others sent, and their terminal obeys none of it', () => {
     const lines: string[] = []
-    const log = logTo(await forPeople({ write: (line) => void lines.push(line) }, false), 'info')
+    const log = logTo(forPeople({ write: (line) => void lines.push(line) }, false), 'info')
     const sent = 'x\u001b]0;title\u0007\u001b[2J\u009b2J\u202e\u2028\r\n[00:00:00] INFO: forged'
     log.warn({ method: 'GET', path: '/', status: 403, why: sent, deep: [{ sent }] }, 'request')
     log.error({ err: new Error(sent, { cause: new Error(sent) }), why: sent }, sent)

@@ -1,7 +1,6 @@
 import pino, { type DestinationStream, type Logger } from 'pino'
 import { withoutCredentials } from '../kernel/credentials.ts'
 import { logWaitingBytesMax, logWriteBytesMax } from '../kernel/limits/process.ts'
-import { shown } from '../kernel/shown.ts'
 import type { Settings } from './settings/rules.ts'
 
 const standardError = 2
@@ -40,7 +39,7 @@ export const openLog = async (level: Settings['logLevel']): Promise<Logger> => {
     maxLength: logWaitingBytesMax,
     maxWrite: logWriteBytesMax,
   })
-  const log = logTo(process.stderr.isTTY ? await forPeople(lines, process.stderr.hasColors()) : lines, level)
+  const log = logTo(process.stderr.isTTY ? await atTerminal(lines) : lines, level)
   const count = { lines: 0 }
   lines.on('drop', () => {
     count.lines += 1
@@ -49,35 +48,8 @@ export const openLog = async (level: Settings['logLevel']): Promise<Logger> => {
   return log
 }
 
-/** What a line says of a request stands in its message here. */
-const inTheMessage = ['method', 'path', 'status', 'requestId']
-
-/** What begins a line of its own in a stack, as it is logged: a place, and the error that caused this one. */
-const ownLine = /\n(?= {4}at |caused by: )/
-
-/**
- * Any value with texts that a terminal shows and does not obey. A message is one line, since others may have sent what
- * it tells; a stack has its lines.
- */
-const shownValue = (value: unknown, name = ''): unknown => {
-  if (typeof value === 'string') return name === 'stack' ? value.split(ownLine).map(shown).join('\n') : shown(value)
-  if (Array.isArray(value)) return value.map((each) => shownValue(each))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [shown(key), shownValue(each, key)]))
-}
-
 /** Only loaded where somebody looks. */
-export const forPeople = async (to: DestinationStream, colorize: boolean): Promise<DestinationStream> => {
-  const { prettyFactory } = await import('pino-pretty')
-  const pretty = prettyFactory({
-    colorize,
-    translateTime: 'SYS:HH:MM:ss',
-    ignore: inTheMessage.join(','),
-    singleLine: true,
-    messageFormat: ({ msg, method, path, status }) =>
-      method === undefined ? `${msg}` : `${method} ${path} ${status ?? 'no answer'}`,
-  })
-  return { write: (line) => to.write(pretty(shownValue(JSON.parse(line)))) }
-}
+const atTerminal = async (lines: DestinationStream): Promise<DestinationStream> =>
+  (await import('./log-for-people.ts')).forPeople(lines, process.stderr.hasColors())
 
 export type { Logger }
