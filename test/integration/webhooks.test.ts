@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it, type TestContext } from 'node:test'
+import type { Worker } from 'node:worker_threads'
 import { appendJournal } from '../../src/journal/repository/journal.ts'
 import { day, hour, minute, second } from '../../src/kernel/units.ts'
 import { closeConnections } from '../harness/client.ts'
@@ -14,7 +15,7 @@ import { createRepository } from '../harness/people.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { until } from '../harness/until.ts'
-import { firstTimes, type Receiver, startReceiver } from '../harness/webhook-receiver.ts'
+import { firstTimes, hang, type Receiver, startReceiver } from '../harness/webhook-receiver.ts'
 
 after(closeConnections)
 
@@ -211,6 +212,36 @@ forEachEngine((engine) => {
     assert.equal(hanging.asked, 1)
     await until('the hanging one failed', async () => (await hooks.standing('hook-0')).errorCode === 'timeout')
     assert.equal((await hooks.standing('hook-1')).errorCode, null)
+  })
+
+  it('another thread goes on where one that delivers has died, and no event is lost, passed over or out of order', async (t) => {
+    const threads: Worker[] = []
+    const begun = (thread: Worker): void => {
+      if (thread.threadName === 'svc webhooks') threads.push(thread)
+    }
+    process.on('worker', begun)
+    t.after(() => process.off('worker', begun))
+    const receivers = [await receiving(t), await receiving(t)]
+    const hooks = await started(t, ...receivers)
+    for (let deaths = 0; deaths < 2; deaths += 1) {
+      for (const receiver of receivers) receiver.answer = hang
+      await hooks.put(`before-${deaths}`)
+      await until('both are being sent something', () => receivers.every(({ asked, taken }) => asked > taken.length))
+      const thread = threads.at(-1)
+      assert.ok(thread !== undefined && threads.length === deaths + 1)
+      await thread.terminate()
+      for (const receiver of receivers) receiver.answer = null
+      await hooks.put(`after-${deaths}`)
+      const { head } = await hooks.feed()
+      const all = Array.from({ length: Number(head) }, (_, n) => n + 1)
+      await until('all came', () => receivers.every(({ taken }) => firstTimes(taken).length === all.length))
+      for (const { taken, faults } of receivers) assert.deepEqual([firstTimes(taken), faults], [all, []])
+      const told = hooks.logged('webhook.step_failed').map(({ webhook, errorCode, why }) => [webhook, errorCode, why])
+      const why = 'Error: the thread that delivers webhooks has ended (1)'
+      for (const id of ['hook-0', 'hook-1'])
+        assert.equal(told.filter((each) => each.join() === [id, 'internal', why].join()).length, deaths + 1)
+    }
+    assert.equal(threads.length, 3)
   })
 
   it('a restart goes on where it stood', async (t) => {
