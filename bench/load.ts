@@ -57,10 +57,23 @@ export const smallGets = async (
   seconds: number,
 ): Promise<{ count: number; seconds: number }> => {
   const { url, headers } = server.download(name, sha256)
-  const out = await run('wrk', ['-t1', '-c32', `-d${seconds}s`, ...headerFlags(headers), url])
+  return await gets(server.name, url, headers, seconds)
+}
+
+/** The same of any address of a server; a script may say which ones below it. */
+export const gets = async (
+  name: string,
+  url: string,
+  headers: Headers,
+  seconds: number,
+  script: readonly string[] = [],
+): Promise<{ count: number; seconds: number }> => {
+  const [file, ...more] = script
+  const scripted = file === undefined ? [url] : ['-s', file, url, '--', ...more]
+  const out = await run('wrk', ['-t1', '-c32', '--timeout', '60s', `-d${seconds}s`, ...headerFlags(headers), ...scripted])
   const count = Number(/(\d+) requests in/.exec(out)?.[1])
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(out)?.[1])
-  if (!(count > 0) || /Non-2xx|Socket errors/.test(out)) throw new Error(`${server.name}: ${out}`)
+  if (!(count > 0) || /Non-2xx|Socket errors/.test(out)) throw new Error(`${name}: ${out}`)
   return { count, seconds: count / perSecond }
 }
 

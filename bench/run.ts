@@ -6,6 +6,7 @@ import { GiB } from '../src/kernel/units.ts'
 import { measureBackups } from './backups.ts'
 import { measureImages } from './images.ts'
 import { measureLfs } from './lfs.ts'
+import { measureNpm } from './npm.ts'
 import { measurePackages } from './packages.ts'
 import { cpuSeconds, installed, makeFolder, tidyUp } from './processes.ts'
 import { measureScale } from './scale.ts'
@@ -28,7 +29,8 @@ import { measureWebhooks } from './webhooks.ts'
  * (bench/small-files.ts). `--images <tags>` pushes and pulls container images beside docker-registry, and lists so many
  * tags and images (bench/images.ts). `--backups <files>` takes, verifies and restores backups beside restic
  * (bench/backups.ts). `--lfs <objects>` has git push and fetch so many small files and a large one, beside giftless
- * where it is installed (bench/lfs.ts). `--webhooks <changes>` measures how far subscriptions are behind
+ * where it is installed (bench/lfs.ts). `--npm <packages>` reads, publishes and installs npm packages beside Verdaccio
+ * where it is installed (bench/npm.ts). `--webhooks <changes>` measures how far subscriptions are behind
  * (bench/webhooks.ts).
  */
 
@@ -50,6 +52,7 @@ const options = {
   images: { type: 'string' },
   backups: { type: 'string' },
   lfs: { type: 'string' },
+  npm: { type: 'string' },
   webhooks: { type: 'string' },
   before: { type: 'string' },
   engine: { type: 'string' },
@@ -74,6 +77,7 @@ const measuredAlone = (): Alone | null => {
     ['images', measureImages],
     ['backups', measureBackups],
     ['lfs', measureLfs],
+    ['npm', measureNpm],
     ['webhooks', measureWebhooks],
     ['small', (files: number, on: readonly string[]) => measureSmallFiles(files, on, values.before)],
   ] as const) {

@@ -226,6 +226,31 @@ TRANSFER_ADAPTERS:
   }
 }
 
+/**
+ * Verdaccio, a registry of npm, with files; whoever has installed it has it on the path. It asks nobody who they are,
+ * looks through to no other registry, and neither verifies nor syncs what it stores.
+ */
+export const startVerdaccio = async (): Promise<Bench> => {
+  const data = await makeFolder('verdaccio')
+  const port = await freePort()
+  const config = join(data, 'config.yaml')
+  await writeFile(
+    config,
+    `storage: ${data}/files
+web: { enable: false }
+uplinks: {}
+packages: { '**': { access: $all, publish: $all, unpublish: $all } }
+max_body_size: 1gb
+log: { type: stdout, format: json, level: fatal }
+`,
+  )
+  const child = start('verdaccio', ['--config', config, '--listen', `127.0.0.1:${port}`], { NODE_ENV: 'production' })
+  const origin = `http://127.0.0.1:${port}`
+  await answers(`${origin}/-/ping`)
+  const at = (name: string) => ({ url: `${origin}/${name}`, headers: {} })
+  return { name: 'verdaccio', process: child, download: at, upload: async (name) => ({ method: 'PUT', ...at(name) }) }
+}
+
 type Starts = Readonly<Record<string, () => Promise<Bench>>>
 
 /** By their commands, which are also their names. */
