@@ -70,7 +70,15 @@ export const gets = async (
 ): Promise<{ count: number; seconds: number }> => {
   const [file, ...more] = script
   const scripted = file === undefined ? [url] : ['-s', file, url, '--', ...more]
-  const out = await run('wrk', ['-t1', '-c32', '--timeout', '60s', `-d${seconds}s`, ...headerFlags(headers), ...scripted])
+  const out = await run('wrk', [
+    '-t1',
+    '-c32',
+    '--timeout',
+    '60s',
+    `-d${seconds}s`,
+    ...headerFlags(headers),
+    ...scripted,
+  ])
   const count = Number(/(\d+) requests in/.exec(out)?.[1])
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(out)?.[1])
   if (!(count > 0) || /Non-2xx|Socket errors/.test(out)) throw new Error(`${name}: ${out}`)

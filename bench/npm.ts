@@ -27,8 +27,8 @@ interface Figure {
 
 /**
  * `npm run bench -- --npm <packages>`: publishes so many packages by 32 clients at once, and a thousand versions of
- * one; asks for its documents, for a tarball, and for what clients ask to install; and has npm install 300 packages by a
- * lock file. Beside Verdaccio where that is installed, which is asked without a credential.
+ * one; asks for its documents, for a tarball, and for what clients ask to install; and has npm install 300 packages by
+ * a lock file. Beside Verdaccio where that is installed, which is asked without a credential.
  */
 export const measureNpm = async (packages: number, engines: readonly string[]): Promise<void> => {
   if (engines.length === 1) console.log('This one is measured on SQLite and a folder alone.')

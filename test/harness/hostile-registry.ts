@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { packed, type TestPackage } from './npm-packages.ts'
+import { packed, type TestPackage } from './npm-documents.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 

@@ -79,6 +79,7 @@ export class ModelledPackage {
         if (change.tag === 'latest') return 400
         return this.tags.delete(change.tag) ? 200 : 404
       case 'deprecate':
+        if (!Object.keys(change.said).every((version) => this.#isTaken(version))) return 400
         for (const each of this.live) {
           const said = change.said[each.version]
           if (said !== undefined) each.deprecated = said === '' ? null : said
@@ -98,7 +99,7 @@ export class ModelledPackage {
   }
 
   #publish({ version, tag, size }: NpmChange & { kind: 'publish' }, who: string, now: number): number {
-    if (this.taken.has(version) || this.versions.some((each) => each.version === version)) return 409
+    if (this.#isTaken(version)) return 409
     if (this.live.length === 0) {
       this.createdAt = time(now)
       this.owners = [who]
@@ -107,6 +108,10 @@ export class ModelledPackage {
     this.tags.set(tag, version)
     if (!this.tags.has('latest')) this.tags.set('latest', version)
     return 201
+  }
+
+  #isTaken(version: string): boolean {
+    return this.taken.has(version) || this.versions.some((each) => each.version === version)
   }
 
   #remove(left: ReadonlySet<string>, now: number): void {

@@ -1,6 +1,7 @@
 import type { Ask } from './client.ts'
 import { expectAnswer } from './expect.ts'
-import { npmPublisher, publishDocument } from './npm-packages.ts'
+import { publishDocument } from './npm-documents.ts'
+import { npmPublisher } from './npm-packages.ts'
 import { lookThrough } from './npm-upstreams.ts'
 import { createRepository } from './people.ts'
 import type { Answering } from './service.ts'

@@ -161,6 +161,10 @@ export const ownService = (address: string): Environment => ({
 export const keyIn = (dataDir: string, name: 'bootstrap-token.txt' | 'health-token.txt'): string =>
   readFileSync(join(dataDir, 'config', name), 'utf8').trim()
 
+/** The largest resident memory of a program so far, in MiB. */
+export const peakMiBOf = ({ pid }: Pick<Program, 'pid'>): number =>
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+
 /** The places in staging. */
 export const stagedIn = (dataDir: string): string[] => [
   ...new Set(readdirSync(join(dataDir, 'staging')).map((name) => name.replace(/\..*/, ''))),

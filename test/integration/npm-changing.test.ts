@@ -3,7 +3,8 @@ import { after, describe, it } from 'node:test'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
-import { npmSite, publishAttested, publishDocument } from '../harness/npm-packages.ts'
+import { publishDocument } from '../harness/npm-documents.ts'
+import { npmSite, publishAttested } from '../harness/npm-packages.ts'
 
 after(closeConnections)
 
@@ -70,7 +71,17 @@ forEachEngine((engine) => {
       assert.equal((await npm.document('old', short)).json.versions['1.0.0'].deprecated, 'too old')
       changed.versions['1.0.0'].deprecated = ''
       await npm.expect({ method: 'PUT', path: npm.at('/old'), json: changed }, 200)
-      assert.equal((await documentOf('old')).versions['1.0.0'].deprecated, undefined)
+      for (const headers of [{}, short] as Record<string, string>[])
+        assert.equal((await npm.document('old', headers)).json.versions['1.0.0'].deprecated, undefined)
+    })
+
+    it('of a version that was never there is refused: its tarball is missing', async () => {
+      const { npm } = site
+      await npm.publish({ name: 'halfway', version: '1.0.0' })
+      const { document } = await publishDocument({ name: 'halfway', version: '1.1.0' })
+      const told = await npm.put('halfway', { ...document, _attachments: {} }, 400)
+      assert.match(told.json.error, /halfway has no version 1\.1\.0, and its tarball was not sent/)
+      assert.match((await documentOf('halfway'))._rev, /^1-/)
     })
 
     it('loses no version that was published meanwhile', async () => {
@@ -134,6 +145,18 @@ forEachEngine((engine) => {
       await asKeeper('PUT', `/moving/-rev/${read._rev}`, 409, read)
       await asKeeper('DELETE', `/moving/-rev/${read._rev}`, 409)
       assert.equal(Object.keys((await documentOf('moving')).versions).length, 3)
+    })
+
+    it('is not, by a document that leaves none, whatever owners stand in it', async () => {
+      const { npm } = site
+      await npm.publish({ name: 'emptied', version: '1.0.0' })
+      const read = await documentOf('emptied')
+      const told = await asKeeper('PUT', `/emptied/-rev/${read._rev}`, 403, { ...read, versions: {} })
+      assert.match(told.json.error, /asset\.write/)
+      const path = npm.at(`/emptied/-rev/${read._rev}`)
+      const json = { ...read, versions: {}, maintainers: [{ name: 'mallory' }] }
+      assert.match((await npm.expect({ method: 'PUT', path, json }, 400)).json.error, /leaves no version/)
+      assert.deepEqual(await documentOf('emptied'), read)
     })
 
     it('is refused with 403 to who may not, whatever the way', async () => {

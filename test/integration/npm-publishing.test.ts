@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, describe, it } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { valid } from 'semver'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import { npmSite, publishDocument } from '../harness/npm-packages.ts'
+import { packed, publishDocument } from '../harness/npm-documents.ts'
+import { npmSite } from '../harness/npm-packages.ts'
 
 after(closeConnections)
 
@@ -110,6 +112,29 @@ forEachEngine((engine) => {
         assert.equal(told.json.error, 'You cannot publish over the previously published versions: 1.0.0.')
       }
       assert.equal(await document(), before)
+    })
+
+    it('is called by its number alone, also where a client writes a v before it', async () => {
+      const { npm } = site
+      const tarball = await packed({ name: 'prefixed', version: 'v1.0.0' })
+      await npm.publish({ name: 'prefixed', version: 'v1.0.0' }, { tarball })
+      const { versions, ...told } = (await npm.document('prefixed')).json
+      assert.deepEqual(told['dist-tags'], { latest: '1.0.0' })
+      assert.equal(versions['1.0.0'].version, '1.0.0')
+      await npm.publish({ name: 'prefixed', version: '1.0.0+build' }, {}, 409)
+    })
+
+    it('is taken from an archive of the oldest format, too, as packages of old are', async () => {
+      const { npm } = site
+      const manifest = { name: 'ancient', version: '0.0.1' }
+      const archive = gunzipSync(await packed(manifest))
+      // What tells the format, and the owners behind it, which are part of the sum.
+      archive.fill(0, 257, 345)
+      archive.fill(' ', 148, 156)
+      const sum = archive.subarray(0, 512).reduce((all, byte) => all + byte, 0)
+      archive.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+      const tarball = await npm.publish(manifest, { tarball: gzipSync(archive) })
+      assert.ok((await npm.expect({ path: npm.at('/ancient/-/ancient-0.0.1.tgz') }, 200)).bytes.equals(tarball))
     })
 
     it('takes a document that repeats all versions and adds one, as clients send it after a conflict', async () => {

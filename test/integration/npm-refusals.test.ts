@@ -3,9 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { Agent } from 'node:http'
 import { after, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { MiB } from '../../src/kernel/units.ts'
 import { ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import { attestationOf, npmSite, packed, publishDocument, type TarEntry, tarballOf } from '../harness/npm-packages.ts'
+import { attestationOf, packed, publishDocument, type TarEntry, tarballOf } from '../harness/npm-documents.ts'
+import { npmSite } from '../harness/npm-packages.ts'
 
 after(closeConnections)
 
@@ -48,7 +50,7 @@ forEachEngine((engine) => {
           400,
           encodeURIComponent(name),
         )
-      for (const version of ['1.0', '01.2.3', 'latest', ''])
+      for (const version of ['1.0', '01.2.3', 'latest', '', 'constructor', '__proto__'])
         await refused(await withVersionCalled(version), /no version/)
       for (const tag of ['1.x', '^1', '>=2', '1.0.0']) {
         const { document } = await publishDocument(wanted, { tag })
@@ -87,6 +89,19 @@ forEachEngine((engine) => {
         await refused(await withEntries({ name, content: 'x' }), /leads out/)
       for (const linkname of ['../../evil', '/etc/passwd'])
         await refused(await withEntries({ name: 'package/link', type: 'symlink', linkname }), /leads out/)
+    })
+
+    it('whose tarball says of its files what is not so, or has what no package has', async () => {
+      for (const size of ['1099511627776', '-1', 'many'])
+        await refused(await withEntries({ name: 'package/lie', content: 'x', pax: { size } }), /gzipped tar/)
+      await refused(await withEntries({ name: 'package/x', pax: { path: '../../evil' } }), /leads out/)
+      const long = { comment: 'x'.repeat(5_000_000) }
+      await refused(await withEntries({ name: 'package/x', pax: long }), /gzipped tar/)
+      await refused(await withEntries({ name: 'package/tty', type: 'character-device' }), /a package has files/)
+      const manifest = { name: 'package/package.json', content: `{"x":"${'x'.repeat(2_000_000)}"}` }
+      await refused(await ofTarball(await tarballOf([manifest])), /more than 1 MiB/)
+      for (const content of ['', '[]', '{', '{"name":"refused","version":"1.0.0","__proto__":{}}'])
+        await refused(await ofTarball(await tarballOf([{ name: 'package/package.json', content }])), /package\.json/)
     })
 
     it('whose tarball unpacks to far more than came', async () => {
@@ -141,6 +156,39 @@ forEachEngine((engine) => {
       `{"__proto__":1}`,
     ])
       await npm.expect({ method: 'PUT', path: npm.at('/refused'), body }, 400)
+    await leavesNothing()
+  })
+
+  it('is 413 for what is too large beside its tarball, and for too much of it', async () => {
+    const { npm } = site
+    const { document } = await publishDocument(wanted)
+    const tooLarge = async (json: unknown, words: RegExp): Promise<void> => {
+      const told = await npm.put('refused', json, 413)
+      assert.match(told.json.error, words)
+      assert.equal(told.headers['content-type'], 'application/json')
+      await leavesNothing()
+    }
+    await tooLarge({ ...document, readme: 'x'.repeat(5 * MiB) }, /4194304 bytes, its readme included/)
+    await tooLarge(await withVersion({ readme: 'x'.repeat(3 * MiB) }), /2097152 bytes, its readme included/)
+    const many = Object.fromEntries(Array.from({ length: 20_001 }, (_, index) => [`1.0.${index}`, {}]))
+    await tooLarge({ ...document, versions: many }, /at most 20000 versions/)
+    const data = 'x'.repeat(2 * MiB)
+    await tooLarge({ ...document, _attachments: { 'refused-1.0.0.sigstore': { data } } }, /more than 1048576 bytes/)
+  })
+
+  it('survives what is nested, long or said twice without end', async () => {
+    const { npm } = site
+    const put = (body: string, status: number) => npm.expect({ method: 'PUT', path: npm.at('/refused'), body }, status)
+    for (const deep of ['['.repeat(MiB), '{"a":'.repeat(MiB / 4), `{"versions":{"1.0.0":${'{"a":'.repeat(MiB / 4)}`])
+      await put(deep, 400)
+    const nested = `${'['.repeat(MiB)}${']'.repeat(MiB)}`
+    await put(`{"x":${nested}}`, 400)
+    await put(`{"versions":{"1.0.0":{"x":${nested.slice(MiB / 2, -MiB / 2)}}}}`, 404)
+    await put(`{"${'n'.repeat(3 * MiB)}":1}`, 400)
+    await put(`{"_attachments":{"a.tgz":{"data":"${'\\\\'.repeat(MiB)}"}}}`, 400)
+    const { document } = await publishDocument(wanted)
+    const whole = JSON.stringify(document)
+    await put(`${whole.slice(0, -1)},${whole.slice(1)}`, 400)
     await leavesNothing()
   })
 

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { closeConnections } from '../harness/client.ts'
 import { type LoneService, startLoneService } from '../harness/lone-service.ts'
-import { askDoctor, endProgramsAfterTests, runProgram } from '../harness/processes.ts'
+import { askDoctor, endProgramsAfterTests, peakMiBOf, runProgram } from '../harness/processes.ts'
 
 endProgramsAfterTests()
 after(closeConnections)
@@ -68,9 +68,7 @@ describe('a file far larger than memory should be', { timeout }, () => {
     return sha256.digest('hex')
   }
 
-  /** The largest resident memory of the server so far, in MiB. */
-  const peakMemory = (): number =>
-    Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${service.program.pid}/status`, 'utf8'))?.[1]) / 1024
+  const peakMemory = (): number => peakMiBOf(service.program)
 
   const throughRawPut = async (file: string, name: string): Promise<string> => {
     const url = `${api}/raw/${name}`

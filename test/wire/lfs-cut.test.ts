@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream, readFileSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -10,7 +10,7 @@ import { type CuttingLine, type PassedHead, startCuttingLine } from '../harness/
 import { type GitDesk, newGitRemote, sitDownWithGit } from '../harness/git-desks.ts'
 import { askedOf, keyWith } from '../harness/keys-from-outside.ts'
 import { type LoneService, startLoneService } from '../harness/lone-service.ts'
-import { askDoctor, endProgramsAfterTests } from '../harness/processes.ts'
+import { askDoctor, endProgramsAfterTests, peakMiBOf } from '../harness/processes.ts'
 import { randomOf } from '../harness/random.ts'
 
 endProgramsAfterTests()
@@ -101,8 +101,7 @@ describe('an object of 300 MB on a line that breaks at random moments', { timeou
     })
 
   test('and nothing is left behind, in memory neither', async () => {
-    const status = readFileSync(`/proc/${service.program.pid}/status`, 'utf8')
-    const most = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
+    const most = peakMiBOf(service.program)
     // Twice the object came in, and more than once for the breaks.
     assert.ok(most < 400, `the server took ${most} MiB`)
     assert.deepEqual((await askDoctor(service.settings)).damage, [])

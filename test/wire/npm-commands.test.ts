@@ -1,16 +1,28 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { closeConnections } from '../harness/client.ts'
 import { type Desk, sitDown } from '../harness/npm-clients.ts'
+import { largeDocument } from '../harness/npm-documents.ts'
 import { everything, type NpmService, publishing, reading, startNpmService } from '../harness/npm-service.ts'
-import { askDoctor, endProgramsAfterTests } from '../harness/processes.ts'
+import { askDoctor, endProgramsAfterTests, peakMiBOf } from '../harness/processes.ts'
 
 endProgramsAfterTests()
 after(closeConnections)
 
 const npms = ['npm 10', 'npm 11'] as const
 const password = 'correct horse battery staple'
+
+const bytesIn = async (folder: string): Promise<number> => {
+  const files = await readdir(folder, { withFileTypes: true, recursive: true })
+  const sizes = files
+    .filter((file) => file.isFile())
+    .map(async (file) => (await stat(join(file.parentPath, file.name))).size)
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+}
 
 describe('commands of npm', { timeout: 290_000 }, () => {
   let site: NpmService
@@ -69,20 +81,23 @@ describe('commands of npm', { timeout: 290_000 }, () => {
     await publish('old', '1.0.0')
     await publish('old', '1.1.0')
     const { time } = await document('old')
-    await run('deprecate', 'old@1.0.0', 'use 1.1.0 or later')
-    const said = await document('old')
-    assert.equal(said.versions['1.0.0'].deprecated, 'use 1.1.0 or later')
-    assert.ok(said.versions['1.1.0'].deprecated === undefined)
-    assert.deepEqual([said.time['1.0.0'], said.time['1.1.0']], [time['1.0.0'], time['1.1.0']])
-    const folder = await desk.folder('deprecated', { 'package.json': { name: 'd', private: true } })
-    const program = await desk.run('npm 11', folder, 'view', 'old@1.0.0', 'deprecated')
-    assert.equal(program, 'use 1.1.0 or later')
-    await run('deprecate', 'old@1.0.0', '')
-    assert.ok(!(await document('old')).versions['1.0.0'].deprecated)
+    for (const npm of npms) {
+      await desk.run(npm, desk.home, 'deprecate', 'old@1.0.0', 'use 1.1.0 or later')
+      const said = await document('old')
+      assert.equal(said.versions['1.0.0'].deprecated, 'use 1.1.0 or later')
+      assert.ok(said.versions['1.1.0'].deprecated === undefined)
+      assert.deepEqual([said.time['1.0.0'], said.time['1.1.0']], [time['1.0.0'], time['1.1.0']])
+      const folder = await desk.folder('deprecated', { 'package.json': { name: 'd', private: true } })
+      const program = await desk.run(npm, folder, 'view', 'old@1.0.0', 'deprecated')
+      assert.equal(program, 'use 1.1.0 or later')
+      await desk.run(npm, desk.home, 'deprecate', 'old@1.0.0', '')
+      assert.ok(!(await document('old')).versions['1.0.0'].deprecated)
+    }
   })
 
   test('unpublish: takes a version away for good, and then the package', async () => {
-    for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('passing', version)
+    for (const version of ['1.0.0', '1.0.1', '1.0.2', '1.0.3']) await publish('passing', version)
+    await desk.run('npm 10', desk.home, 'unpublish', 'passing@1.0.3')
     await run('unpublish', 'passing@1.0.2')
     const left = await document('passing')
     assert.deepEqual(Object.keys(left.versions), ['1.0.0', '1.0.1'])
@@ -184,6 +199,38 @@ describe('commands of npm', { timeout: 290_000 }, () => {
     assert.doesNotMatch(await run('owner', 'ls', 'owned'), /carl/)
     await run('star', 'owned')
     assert.deepEqual(Object.keys((await document('owned')).versions), ['1.0.0'])
+  })
+
+  test('a package of 500 MB goes to disk while it is parsed, and comes back as it was', async (t) => {
+    const { program, dataDir } = site.service
+    const manifest = { name: 'large', version: '1.0.0' }
+    // What a publish takes is there, whatever the size, before it is looked at.
+    await publish('small-before', '1.0.0')
+    const before = peakMiBOf(program)
+    const bytes = 500_000_000
+    const { pieces, integrity } = largeDocument(manifest, bytes)
+    const onDisk: number[] = []
+    const watched = async function* (): AsyncGenerator<Buffer> {
+      let sent = 0
+      for await (const piece of pieces) {
+        yield piece
+        sent += piece.byteLength
+        if (sent > bytes && onDisk.length === 0) onDisk.push(await bytesIn(join(dataDir, 'staging')))
+      }
+    }
+    await site.told({ method: 'PUT', path: '/npm/releases/large', body: Readable.from(watched()) }, 201)
+    const most = peakMiBOf(program)
+    t.diagnostic(`memory: ${before.toFixed(0)} MiB before, at most ${most.toFixed(0)} MiB; on disk ${onDisk}`)
+    assert.ok(most < 250, `${most} MiB`)
+    assert.ok((onDisk[0] ?? 0) > bytes / 2, `${onDisk} bytes were on disk when ${bytes} had been sent`)
+    const { dist } = (await document('large')).versions['1.0.0']
+    assert.equal(dist.integrity, integrity())
+    const got = await fetch(dist.tarball, { headers: { authorization: `Bearer ${key}` } })
+    const sha512 = createHash('sha512')
+    for await (const piece of got.body ?? []) sha512.update(piece)
+    assert.equal(`sha512-${sha512.digest('base64')}`, dist.integrity)
+    assert.ok(peakMiBOf(program) < 250, `${peakMiBOf(program)} MiB`)
+    await run('unpublish', 'large', '--force')
   })
 
   test('leave a store in which the doctor finds nothing', async () => {

@@ -6,7 +6,7 @@ import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
 import { npmMaintainersMax, npmStarsMax } from '../../kernel/limits/npm.ts'
-import { deprecationsOf, findPackage, setDeprecated, updatePackage } from './changing.queries.ts'
+import { deprecationsOf, findPackage, isTaken, setDeprecated, updatePackage } from './changing.queries.ts'
 import { type Fields, objectOf } from './fields.ts'
 import { findVersion, tagsOf } from './packages.queries.ts'
 import { type Change, removeTags, rewritePiece, setTags, settlePackage } from './packages.ts'
@@ -102,7 +102,9 @@ export const deprecate = (
   changePackage(deps, changer, async (tx, packageId, { actor, now }) => {
     const pieces = new Set<number>()
     const changed: { readonly artifactId: string; readonly detail: string }[] = []
-    for (const row of await deprecationsOf(tx, packageId)) {
+    const live = await deprecationsOf(tx, packageId)
+    await refuseUnknown(tx, changer, said, new Set(live.map(({ version }) => version)))
+    for (const row of live) {
       const sentence = said.get(row.version)
       if (sentence === undefined) continue
       const wanted = sentence === null || sentence === '' ? null : plainText(sentence)
@@ -115,6 +117,18 @@ export const deprecate = (
     const line = { repository: changer.repository, action: 'package.deprecate', actor, occurredAt: now } as const
     await appendJournalOfMany(tx, line, changed)
   })
+
+/** 400 for a version that was never there: somebody wanted to publish it, and the tarball is missing. */
+const refuseUnknown = async (
+  tx: Transaction,
+  changer: Changer,
+  said: ReadonlyMap<string, string | null>,
+  live: ReadonlySet<string>,
+): Promise<void> => {
+  for (const version of said.keys())
+    if (!live.has(version) && !(await isTaken(tx, changer, version)))
+      throw badPackage(`${changer.name} has no version ${version.slice(0, 256)}, and its tarball was not sent.`)
+}
 
 /** Stars a package for one who is called so, or takes the star back; those of others stay. */
 export const star = (deps: ChangingDeps, changer: Changer, called: string, users: Fields): Promise<Changed> =>

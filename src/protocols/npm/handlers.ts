@@ -16,7 +16,7 @@ import * as operations from './operations.ts'
 import { readDocument } from './publishing/document.ts'
 import { takeDocument } from './publishing/publishing.ts'
 import { changeAtRevision, changeBySaying } from './publishing/said.ts'
-import { attestationsAt, type PackageName, versionOfFile } from './reading.ts'
+import { attestationsAt, knownTags, type PackageName, versionOfFile } from './reading.ts'
 import { badPackage, packageUnknown } from './refusals.ts'
 import { revisionText } from './rendering.ts'
 import { searchPackages } from './search.ts'
@@ -134,10 +134,12 @@ export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
       const file = { digest: toSha256(sha256), bytes: size, name }
       return serve(deps, file, downloadAsked({ headers, caller, request }), forEver)
     }),
-    handle(operations.listDistTags, async ({ path, headers, caller, request }) => ({
-      status: 200,
-      json: await lookUpDistTags(looking, readNameOf(path), askerOf({ caller, headers, request })),
-    })),
+    handle(operations.listDistTags, async ({ path, headers, caller, request }) => {
+      const found = await lookUpDistTags(looking, readNameOf(path), askerOf({ caller, headers, request }))
+      const known = knownTags(found, headers['if-none-match'])
+      if (known.isKnown) return { status: 304, headers: known.headers, bytes: null }
+      return { status: 200, headers: known.headers, json: found.tags }
+    }),
     handle(operations.putPackage, async ({ path, body, caller }) => {
       const held = await deps.heldActions(caller, path.repository)
       const called = await calledName(reader, caller)

@@ -10,6 +10,7 @@ import {
   ownPackage,
   type PackageName,
   type ReadingDeps,
+  type ReadTags,
   versionIn,
 } from './reading.ts'
 import { fileUnknown, notPublishedHere, packageUnknown, versionUnknown } from './refusals.ts'
@@ -70,16 +71,12 @@ export const lookUpFile = async (deps: LookupDeps, here: PackageName, file: stri
 }
 
 /** The tags of a package with their versions. 404 without one. */
-export const lookUpDistTags = async (
-  deps: LookupDeps,
-  here: PackageName,
-  asker: Asker,
-): Promise<Record<string, string>> => {
+export const lookUpDistTags = async (deps: LookupDeps, here: PackageName, asker: Asker): Promise<ReadTags> => {
   const own = await distTagsOf(deps.database.reader, here)
   if (own !== null) return own
   const cached = await deps.npmUpstream.packageOf(here, asker)
   if (cached === null) throw packageUnknown(here.name)
-  return cachedTags(cached)
+  return { state: cached, tags: cachedTags(cached) }
 }
 
 /**

@@ -95,9 +95,12 @@ export const listDistTags = defineOperation({
   pathParameters: fields(inPackage),
   access: lists,
   retry: 'read',
-  headers: fields({ via }),
+  headers: fields({ via, 'if-none-match': Type.Optional(Type.String()) }),
   failures: upstreamFailures,
-  responses: { 200: answers('Versions by tag', Type.Record(Type.String(), Type.String())) },
+  responses: {
+    200: answers('Versions by tag', Type.Record(Type.String(), Type.String())),
+    304: { description: 'They are those that the client has', schema: null },
+  },
 })
 
 const Done = fields({ ok: Type.Literal(true), success: Type.Literal(true), id: Type.String(), rev: Type.String() })

@@ -67,14 +67,14 @@ export const documentOf = async (
     'cache-control': 'private, no-cache',
     'last-modified': httpDateText(state.modified_at),
   }
-  const known = ifNoneMatch === undefined ? null : etagAmong(ifNoneMatch, etagsOf(form, revisionText(state)))
+  const mine = etagsOf(form, revisionText(state))
+  const known = ifNoneMatch === undefined ? null : etagAmong(ifNoneMatch, [mine.plain, mine.gzip])
   const isKnown =
     ifNoneMatch === undefined
       ? ifModifiedSince !== undefined && isNotLater(state.modified_at, ifModifiedSince)
       : known !== null
   if (isKnown) {
-    const etag = known ?? etagsOf(form, revisionText(state)).plain
-    return { headers: { ...headers, etag }, bytes: null }
+    return { headers: { ...headers, etag: known ?? mine.plain }, bytes: null }
   }
   const wanted = { packageId: state.id, revision: state.revision, form, registry }
   const plain = await documents.get({ ...wanted, compressed: false }, source)
@@ -97,11 +97,12 @@ const etagsOf = (form: Form, revision: string) => ({
   gzip: `"${revision}-${form}-gzip"`,
 })
 
-const etagAmong = (sent: string, { plain, gzip }: ReturnType<typeof etagsOf>): string | null => {
+/** The one of ours that a client names, the first one where it takes any; null for none. */
+const etagAmong = (sent: string, ours: readonly [string, ...string[]]): string | null => {
   const tags = parseEntityTags(sent)
   if (tags === null) throw invalid('/headers/if-none-match', entityTagsWanted)
-  if (tags === '*') return plain
-  return tags.map(({ opaque }) => opaque).find((opaque) => opaque === plain || opaque === gzip) ?? null
+  if (tags === '*') return ours[0]
+  return tags.map(({ opaque }) => opaque).find((opaque) => ours.includes(opaque)) ?? null
 }
 
 /** The manifest of a version that is published here, which a tag may name, as JSON; null without one. */
@@ -131,11 +132,24 @@ export const versionOfFile = async (q: Queries, here: PackageName, file: string)
   return version !== null && (await findFile(q, here, version)) !== undefined ? version : null
 }
 
-/** The tags of a package that is published here, with their versions; null without one. */
-export const distTagsOf = async (q: Queries, here: PackageName): Promise<Record<string, string> | null> => {
+/** Tags of a package with their versions, and the state of it that they are of, or an older one. */
+export interface ReadTags {
+  readonly state: Pick<ReadPackage, 'id' | 'revision'>
+  readonly tags: Readonly<Record<string, string>>
+}
+
+/** Those of a package that is published here; null without one. */
+export const distTagsOf = async (q: Queries, here: PackageName): Promise<ReadTags | null> => {
   const state = await packageState(q, here)
   if (state === undefined) return null
-  return Object.fromEntries((await tagsOf(q, state.id)).map(({ tag, version }) => [tag, version]))
+  return { state, tags: Object.fromEntries((await tagsOf(q, state.id)).map(({ tag, version }) => [tag, version])) }
+}
+
+/** What says which tags they are, and whether a client has them. */
+export const knownTags = ({ state }: ReadTags, ifNoneMatch: string | undefined) => {
+  const etag = `"${revisionText(state)}-tags"`
+  const isKnown = ifNoneMatch !== undefined && etagAmong(ifNoneMatch, [etag]) !== null
+  return { headers: { etag, 'cache-control': 'private, no-cache' }, isKnown }
 }
 
 /** The attestations of a version, called `name@version`, as JSON. 404 without any. */

@@ -50,6 +50,9 @@ export const changeAtRevision = (
     const left = new Set([...document.versions.keys()].map((key) => valid(key) ?? key))
     return unpublish(deps, changer, (version) => !left.has(version), revision)
   }
+  // Whoever forgot all of them does not mean the owners that stand beside.
+  if (hasOf(rest, 'versions'))
+    throw badPackage('The document leaves no version. Take the package away as a whole: DELETE at this address.')
   if (hasOf(rest, 'maintainers')) return setOwners(deps, changer, rest['maintainers'], revision)
   throw badPackage('The document has neither versions nor owners: there is nothing in it to do.')
 }

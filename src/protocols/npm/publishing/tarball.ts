@@ -11,7 +11,7 @@ import {
   npmUnpackedMaxBytes,
   npmUnpackedRatioMax,
 } from '../../../kernel/limits/npm.ts'
-import { MiB } from '../../../kernel/units.ts'
+import { KiB, MiB } from '../../../kernel/units.ts'
 import type { Fields } from '../fields.ts'
 import { badPackage } from '../refusals.ts'
 import { jsonObject } from './document.ts'
@@ -35,6 +35,9 @@ export interface TarballLook {
   drop(): void
 }
 
+/** Archives of the oldest format do not say which one it is. Clients unpack them, and upstreams have some. */
+const oldOnesToo = { allowUnknownFormat: true, highWaterMark: 16 * KiB }
+
 export const lookIntoTarball = (): TarballLook => {
   const gunzip = createGunzip()
   const entries = new Entries()
@@ -49,7 +52,7 @@ export const lookIntoTarball = (): TarballLook => {
       else done(null, piece)
     },
   })
-  const tar = extract()
+  const tar = extract(oldOnesToo)
   const walk = async (): Promise<void> => {
     for await (const entry of tar) await entries.take(entry.header, entry)
   }
