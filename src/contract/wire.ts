@@ -34,6 +34,8 @@ export interface Wire {
    * anything is made of the path.
    */
   readonly spelled?: (path: string) => string
+  /** What is told of a path that nobody serves, where people often mean another; null elsewhere. */
+  readonly missing?: (path: string) => string | null
   /** A path as the log may show it, where clients write credentials into some of them. */
   readonly shown?: (path: string) => string
   /** With the challenge of a 401 (RFC 9110, section 11.6.1). */

@@ -1,4 +1,5 @@
 import Fastify from 'fastify'
+import type { Wire } from '../contract/wire.ts'
 import { Failure } from '../kernel/failure.ts'
 import { requestHeadBytesMax } from '../kernel/limits/http.ts'
 import { drainMs } from '../kernel/limits/process.ts'
@@ -65,7 +66,7 @@ export const createHttpServer = async (deps: HttpDeps): Promise<HttpServer> => {
     if (!request.is404) return
     const path = pathOf(request.url)
     refuseMethod(path)
-    throw noSuchPath(path)
+    throw noSuchPath(path, exchangeOf(request).wire)
   })
   const refuseMethod = bindOperations(app, deps, replies, () => draining)
   await app.ready()
@@ -83,5 +84,7 @@ export const createHttpServer = async (deps: HttpDeps): Promise<HttpServer> => {
   }
 }
 
-const noSuchPath = (url: string): Failure =>
-  new Failure('not_found', `There is no ${JSON.stringify(url.split('?', 1)[0]?.slice(0, 200))} here.`)
+const noSuchPath = (url: string, wire: Wire): Failure => {
+  const path = url.split('?', 1)[0]?.slice(0, 200) ?? ''
+  return new Failure('not_found', wire.missing?.(path) ?? `There is no ${JSON.stringify(path)} here.`)
+}

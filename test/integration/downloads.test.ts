@@ -44,8 +44,13 @@ forEachEngine((engine) => {
     const download = (path: string, headers: Record<string, string> = {}, who = owner, on = service): Promise<Told> =>
       on.ask({ path: `${raw}/${path}`, credential: who.token, headers })
 
-    const begin = async (headers: Record<string, string> = {}, who = owner, on = service): Promise<SlowClient> => {
-      const client = await startSlowly(on.url, { path: `${raw}/big`, credential: who.token, headers })
+    const begin = async (
+      headers: Record<string, string> = {},
+      who = owner,
+      on = service,
+      path = `${raw}/big`,
+    ): Promise<SlowClient> => {
+      const client = await startSlowly(on.url, { path, credential: who.token, headers })
       slow.push(client)
       return client
     }
@@ -127,6 +132,31 @@ forEachEngine((engine) => {
         }),
       )
       assert.ok(Buffer.concat(whole).equals(big))
+    })
+
+    it('of twenty parallel ranges of one layer take one slot, though clients for images have no ids', async () => {
+      const digest = `sha256:${digestOf(big)}`
+      const blobs = '/v2/releases/app/blobs'
+      const push = { method: 'POST', path: `${blobs}/uploads/?digest=${digest}`, credential: owner.token, body: big }
+      assert.equal((await service.ask(push)).status, 201)
+      const layer = `${blobs}/${digest}`
+      const pull = (headers: Record<string, string>) => service.ask({ path: layer, credential: owner.token, headers })
+      const first = await begin({}, other)
+      const half = Math.ceil(big.byteLength / 2)
+      const halves = [`bytes=0-${half - 1}`, `bytes=${half}-`].map((range) => pull({ range }))
+      await untilAdmission({ held: 1, waiting: 1 })
+      first.vanish()
+      assert.ok(Buffer.concat((await Promise.all(halves)).map(({ bytes }) => bytes)).equals(big))
+      const clients = await Promise.all(
+        Array.from({ length: 20 }, (_, start) => begin({ range: `bytes=${start}-` }, owner, service, layer)),
+      )
+      for (const { head } of clients) assert.match(head, /^HTTP\/1\.1 206 /)
+      const { admission } = await transfers()
+      assert.deepEqual([admission.active, admission.held], [20, 1])
+      const whole = pull({})
+      await untilAdmission({ held: 1, waiting: 1 })
+      for (const client of clients) client.vanish()
+      assert.ok((await whole).bytes.equals(big))
     })
 
     it('are not begun when it is their turn for whoever may not have them any more', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { onPostgres, onSqlite } from '../harness/engines.ts'
@@ -68,6 +68,27 @@ onPostgres((engine) => {
       assert.deepEqual([head.status, head.headers['content-length']], [200, String(file.byteLength)])
       assert.equal((await get('big', { 'if-none-match': String(head.headers.etag) })).status, 304)
       assert.equal((await get('big', { range: 'bytes=300000-' })).status, 416)
+    })
+
+    it('of layers are sent there as well, and tell their digest; manifests come from here', async () => {
+      const sha256 = (bytes: Uint8Array): string => `sha256:${hash('sha256', bytes)}`
+      const image = '/v2/releases/app'
+      const ask = (method: string, path: string, more: object = {}): Promise<Told> =>
+        service.ask({ method, path: image + path, credential: owner.token, ...more })
+      const digest = sha256(file)
+      assert.equal((await ask('POST', `/blobs/uploads/?digest=${digest}`, { body: file })).status, 201)
+      const told = await ask('GET', `/blobs/${digest}`, { headers: { range: 'bytes=1000-200999' } })
+      assert.deepEqual([told.status, told.bytes.byteLength], [307, 0])
+      assert.equal(told.headers['docker-content-digest'], digest)
+      const got = await fetch(String(told.headers.location), { headers: { range: 'bytes=1000-200999' } })
+      assert.ok(Buffer.from(await got.arrayBuffer()).equals(file.subarray(1000, 201_000)))
+      const config = { mediaType: 'application/vnd.oci.empty.v1+json', digest, size: file.byteLength }
+      const type = 'application/vnd.oci.image.manifest.v1+json'
+      const annotations = { long: 'x'.repeat(100_000) }
+      const body = JSON.stringify({ schemaVersion: 2, mediaType: type, config, layers: [], annotations })
+      assert.equal((await ask('PUT', '/manifests/1', { body, headers: { 'content-type': type } })).status, 201)
+      const manifest = await ask('GET', '/manifests/1')
+      assert.deepEqual([manifest.status, manifest.text], [200, body])
     })
 
     it('are refused to who may not read them', async () => {

@@ -40,6 +40,7 @@ const download = (more: Partial<Download> = {}): Download => ({
   content: 'digest',
   id: undefined,
   ticket: undefined,
+  sideBySide: false,
   scope: new OwningScope(assert.ifError),
   hangUp: () => {},
   ...more,

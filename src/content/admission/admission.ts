@@ -18,6 +18,8 @@ import type { Timers } from '../../kernel/timers.ts'
 import type { Download, Slot } from './download.ts'
 import { FairQueue, type Holding, type Wish } from './fair-queue.ts'
 import type { DownloadMeter } from './meter.ts'
+import { RangesTogether } from './ranges-together.ts'
+import { closing, tooLong, tooMany } from './refusals.ts'
 import { SendingSlot } from './sending-slot.ts'
 import type { Session, Waiter } from './session.ts'
 import type { Tickets } from './tickets.ts'
@@ -26,8 +28,9 @@ import type { Tickets } from './tickets.ts'
  * Who may send how much at once. A download needs a slot; there are so many, and a fair queue ({@link FairQueue})
  * before them. Small bodies need none.
  *
- * A request without an id is held until its turn comes, for a bounded time. One with an id belongs to a session, which
- * has one slot for all its ranges, however many run at once:
+ * A request without an id is held until its turn comes, for a bounded time; ranges that are fetched side by side take
+ * one slot together ({@link RangesTogether}). One with an id belongs to a session, which has one slot for all its
+ * ranges, however many run at once:
  *
  *     waiting --its turn--> called --asks again--> open --last range ends--> resting --asks again--> open
  *        |                    |                      |                         |
@@ -79,6 +82,7 @@ class FairAdmission implements Admission {
   readonly #sessions = new Map<string, Session>()
   readonly #sending: SlowClients<SendingSlot>
   readonly #held = new Set<(failure: Failure) => void>()
+  readonly #together: RangesTogether
   #slots: number
   /** How fast clients took the last downloads, and how long that was, on average. */
   #bytesPerMs = downloadSpeedGuess
@@ -92,6 +96,11 @@ class FairAdmission implements Admission {
     this.#deps = deps
     this.#slots = deps.slots
     const { bytes } = deps.meter
+    this.#together = new RangesTogether({
+      timers: deps.timers,
+      enter: (download) => this.#once(download),
+      othersWait: () => this.#queue.length > 0,
+    })
     this.#sending = new SlowClients(deps.timers, (pace) => {
       deps.meter.cut += 1
       deps.meter.tooSlow(pace)
@@ -118,7 +127,8 @@ class FairAdmission implements Admission {
     if (this.#closed) throw closing()
     const small = download.bytes <= smallDownloadBytes ? this.#small.get(download.downloadClass) : undefined
     if (small !== undefined) return small
-    return download.id === undefined ? this.#once(download) : this.#ofSession(download)
+    if (download.id !== undefined) return this.#ofSession(download)
+    return download.sideBySide ? this.#together.enter(download) : this.#once(download)
   }
 
   resize(slots: number): void {
@@ -170,9 +180,9 @@ class FairAdmission implements Admission {
     this.#add(wish)
     this.#callNext()
     if (granted !== null) return granted
-    cancelTimer = timers.after(waitMs, () => sendAway(this.#tooLong()))
+    cancelTimer = timers.after(waitMs, () => sendAway(tooLong(waitMs)))
     this.#held.add(sendAway)
-    download.scope.own(() => sendAway(this.#tooLong()))
+    download.scope.own(() => sendAway(tooLong(waitMs)))
     return granting.promise
   }
 
@@ -377,18 +387,4 @@ class FairAdmission implements Admission {
     this.#sessions.delete(session.key)
     this.#giveBack(session)
   }
-
-  #tooLong(): Failure {
-    return new Failure(
-      'busy',
-      `No slot became free within ${this.#deps.waitMs / 1000} s. Try again, with a Svc-Download-Id to keep your place.`,
-      { retryAfterSeconds: queueRetrySecondsMax },
-    )
-  }
 }
-
-const closing = (): Failure =>
-  new Failure('draining', 'The service is shutting down; try again in a moment.', { retryAfterSeconds: 5 })
-
-const tooMany = (): Failure =>
-  new Failure('busy', 'Too many downloads wait already. Try again later.', { retryAfterSeconds: queueRetrySecondsMax })

@@ -14,6 +14,8 @@ export interface Download {
   /** The client's name for it. */
   readonly id: string | undefined
   readonly ticket: string | undefined
+  /** A range without an id of a client that fetches several at once: they take one turn together. */
+  readonly sideBySide: boolean
   /** Of the request: its place in the line and its turn end with it. */
   readonly scope: Scope
   /** Ends its connection. */

@@ -23,6 +23,7 @@ describe('a client that is gone', () => {
         content: 'x',
         id,
         ticket: undefined,
+        sideBySide: false,
         hangUp: () => {},
       } as const
       await admission.enter({ ...asked, scope })

@@ -35,6 +35,7 @@ describe('slow clients', () => {
         content: 'x',
         id: undefined,
         ticket: undefined,
+        sideBySide: false,
       } as const
       return { caller, bytes, ...common, scope, hangUp, ...more }
     }

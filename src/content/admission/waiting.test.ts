@@ -26,6 +26,7 @@ describe('the line of downloads', () => {
         content: 'digest',
         id: undefined,
         ticket: undefined,
+        sideBySide: false,
         scope: new OwningScope(assert.ifError),
         hangUp: () => {},
         ...more,

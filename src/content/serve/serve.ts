@@ -46,6 +46,8 @@ export interface ServeRequest extends ReadByProxies {
   readonly caller: string
   readonly id: string | undefined
   readonly ticket: string | undefined
+  /** Its client has no ids, and fetches ranges of one file side by side: they take one turn. */
+  readonly rangesTogether?: true
   /** Of the request: its turn and the open bytes end with it. */
   readonly scope: Scope
   /** Ends the connection, for a client that is too slow while others wait. */
@@ -116,7 +118,7 @@ export const serve = async (
   if (range !== 'whole') sent['content-range'] = `bytes ${range.start}-${range.end - 1}/${served.bytes}`
   const answer = { status: range === 'whole' ? 200 : 206, headers: sent, bytes: null } as const
   if (request.head) return answer
-  const entered = slotFor(deps, served, request, interval)
+  const entered = slotFor(deps, served, request, interval, range !== 'whole')
   const slot = entered instanceof Promise ? await entered : entered
   const place = isForProxy(deps, request, range, length) ? await placeForProxy(deps, served) : null
   if (place !== null) return { ...answer, headers: toldToProxy(sent, place), leftToProxy: length }
@@ -136,8 +138,9 @@ const addressOf = async (deps: ServeDeps, { digest, name, mediaType = anyBytes }
 const slotFor = (
   deps: ServeDeps,
   served: Served,
-  { downloadClass, caller, id, ticket, scope, hangUp, admitAgain }: ServeRequest,
+  { downloadClass, caller, id, ticket, rangesTogether, scope, hangUp, admitAgain }: ServeRequest,
   range: ByteRange,
+  isPart: boolean,
 ): Promise<Slot> | Slot => {
   const bytes = range.end - range.start
   const last = range.end === served.bytes
@@ -149,6 +152,7 @@ const slotFor = (
     content: served.digest,
     id,
     ticket,
+    sideBySide: isPart && rangesTogether === true,
     scope,
     hangUp,
   })

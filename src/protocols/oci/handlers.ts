@@ -9,7 +9,16 @@ import { toSha256 } from '../../kernel/digest.ts'
 import { deleteBlob, receiveBlob } from './blobs.ts'
 import { deleteManifest, deleteTag } from './deleting.ts'
 import { listImages } from './images.ts'
-import { blobAt, manifestAt, refersTo, refuseLongName, refuseManyTags, refuseReversed, tagWanted } from './lookup.ts'
+import {
+  blobAt,
+  manifestAt,
+  refersTo,
+  refuseLongName,
+  refuseManyTags,
+  refuseReversed,
+  refuseUnlessReadable,
+  tagWanted,
+} from './lookup.ts'
 import { mountBlob } from './mounting.ts'
 import * as operations from './operations.ts'
 import { pushManifest } from './pushing.ts'
@@ -94,12 +103,13 @@ export const ociHandlers = (deps: OciDeps): BoundOperation[] => {
       return { status: 200, json: { repositories: [...names] }, headers }
     }),
     handle(operations.getBlob, async ({ path, headers, caller, request }) => {
-      const { sha256, size } = await blobAt(reader, path.repository, toDigest(path.digest))
+      const found = await blobAt(reader, path.repository, toDigest(path.digest))
+      await refuseUnlessReadable(reader, found, () => deps.heldActions(caller, path.repository))
+      const { sha256, size } = found
       if (!request.head) refuseReversed(headers.range, size)
       const file = { digest: toSha256(sha256), bytes: size, name: sha256 }
-      return serve(deps, file, asWritten(downloadAsked({ headers, caller, request })), {
-        'docker-content-digest': path.digest,
-      })
+      const asked = { ...asWritten(downloadAsked({ headers, caller, request })), rangesTogether: true } as const
+      return serve(deps, file, asked, { 'docker-content-digest': path.digest })
     }),
     handle(operations.deleteBlob, async ({ path, caller }) => {
       await deleteBlob(deps, scopeOf(path, caller), toDigest(path.digest))
@@ -146,7 +156,8 @@ export const ociHandlers = (deps: OciDeps): BoundOperation[] => {
       const asked = asWritten(downloadAsked({ headers, caller, request }))
       // All of it, whatever range is asked for, which a proxy would follow.
       const whole = { ...asked, range: undefined, proxySends: asked.proxySends && asked.range === undefined }
-      return serve(deps, file, whole, { 'docker-content-digest': called })
+      // From here, whatever the store has addresses for: what it answers has no digest.
+      return serve({ ...deps, redirects: false }, file, whole, { 'docker-content-digest': called })
     }),
     handle(operations.putManifest, async ({ path, query, body, caller }) => {
       refuseLongName(path)

@@ -1,9 +1,11 @@
 import type { Queries } from '../../database/database.ts'
 import type { OciBlobsTable } from '../../database/tables/images.ts'
+import { refuseUnlessHeld } from '../../features/identity/access/access.ts'
+import type { RepositoryAction } from '../../kernel/actions.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { imageNameMaxCharacters, tagsPerPushMax } from '../../kernel/limits/oci.ts'
+import { imageNameMaxCharacters, manifestBytesMax, tagsPerPushMax } from '../../kernel/limits/oci.ts'
 import { findBlob } from './blobs.queries.ts'
-import { type FoundManifest, findManifest, findTagged } from './manifests.queries.ts'
+import { type FoundManifest, findManifest, findTagged, isOfManifest } from './manifests.queries.ts'
 import { blobUnknown, digestInvalid, manifestUnknown, nameInvalid, tagInvalid } from './refusals.ts'
 import type { ImageName } from './tags.ts'
 import { type Digest, isDigest, isTag, toDigest } from './vocabulary.ts'
@@ -13,6 +15,18 @@ export const blobAt = async (q: Queries, repository: string, digest: Digest): Pr
   const found = await findBlob(q, repository, digest)
   if (found === undefined) throw blobUnknown(digest.text)
   return found
+}
+
+/**
+ * 403 for the bytes of a manifest, which are a blob as well, where the caller may read contents alone. `held` is what
+ * they may do in the repository; asked where a manifest may be as long.
+ */
+export const refuseUnlessReadable = async (
+  q: Queries,
+  { id, size }: Pick<OciBlobsTable, 'id' | 'size'>,
+  held: () => Promise<ReadonlySet<RepositoryAction>>,
+): Promise<void> => {
+  if (size <= manifestBytesMax && (await isOfManifest(q, id))) refuseUnlessHeld(await held(), 'artifact.read')
 }
 
 /** 400 for a name that has too many characters with its repository: nothing is pushed below it. */

@@ -50,6 +50,14 @@ const byTag = prepareQuery((q, p: Parameters<Here & { tag: string }>) =>
     .where('oci_tags.tag', '=', p('tag')),
 )
 
+const ofBlob = prepareQuery((q, p: Parameters<{ blobId: string }>) =>
+  q.selectFrom('oci_manifests').select('id').where('blob_id', '=', p('blobId')).limit(1),
+)
+
+/** Whether a blob is the bytes of a manifest, below whatever names. */
+export const isOfManifest = async (q: Queries, blobId: string): Promise<boolean> =>
+  (await ofBlob(q, { blobId })).length > 0
+
 /** The manifest that a tag is at, and by which of its digests the tag calls it. */
 export const findTagged = async (q: Queries, here: Here, tag: string) => (await byTag(q, { ...here, tag }))[0]
 

@@ -78,11 +78,19 @@ const render = (failure: Failure, requestId: string, baseUrl: string): Rendered 
 /** Clients ask for `/v2/` and for `…/blobs/uploads/`, and some leave the slash at the end out. */
 const spelled = (path: string): string => (/^\/v2\/$|\/blobs\/uploads\/$/.test(path) ? path.slice(0, -1) : path)
 
+/** A repository is no image, as it is in other registries. */
+const missing = (path: string): string | null => {
+  const [, name] = /^\/v2\/([^/]+)\/(?:manifests|blobs|tags|referrers)\//.exec(path) ?? []
+  if (name === undefined) return null
+  return `The name of an image is a repository and at least one part more, such as releases/app; ${name} is one part.`
+}
+
 /** Container clients: credentials by Basic as well, and failures as a list of errors. */
 export const ociWire: Wire = {
   name: wireName,
   prefix: '/v2',
   credentialOf: bearerOrBasicCredential,
   spelled,
+  missing,
   render: (failure, { requestId, baseUrl }) => render(failure, requestId, baseUrl),
 }
