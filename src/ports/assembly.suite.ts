@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { digestOfName } from './blob-name.ts'
-import { type Assembly, AssemblyLost, type BlobStore, type FinishedPart } from './blob-store.ts'
+import { type Assembly, AssemblyLost, type BlobStore, type FinishedPart, unplanned } from './blob-store.ts'
 import { all, get, inPieces, nameOf, rest, same, stagedIds } from './storing.suite.ts'
 
 const partBytes = 8 * 1024 * 1024
@@ -108,6 +108,17 @@ export const assemblySuite = (name: string, makeStore: (t: TestContext) => Promi
       await short.discard()
       await assert.rejects(assembly.writePart(2, { readBack: false }), RangeError)
       await assert.rejects(assembly.writePart(-1, { readBack: false }), RangeError)
+    })
+
+    test('takes the place of what bears its name and has another length', async (store) => {
+      const bytes = randomBytes(partBytes + 1)
+      const damaged = await store.stage(randomUUID(), unplanned)
+      await damaged.write(randomBytes(10))
+      await damaged.publish(nameOf(bytes))
+      const { assembly } = await begin(store, bytes)
+      await assembly.publish(inOrder([await sendPart(assembly, bytes, 0), await sendPart(assembly, bytes, 1)]))
+      same(await get(store, nameOf(bytes), { start: 0, end: bytes.byteLength }), bytes)
+      assert.deepEqual(await stagedIds(store), [])
     })
 
     test('says that an assembly is lost, also where it is published', async (store) => {

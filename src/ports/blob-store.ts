@@ -152,9 +152,9 @@ export interface Assembly {
   readPart(part: FinishedPart): Promise<AsyncIterableIterator<Uint8Array>>
   /**
    * Makes the whole durable and gives it its final name, as {@link StagedBlob.publish} does. All parts are finished;
-   * they come in order. The caller has verified that together they have the digest of its name (I3). A failure leaves
-   * the assembly as it was, unless the store says {@link AssemblyLost}: then it cannot tell whether the blob has its
-   * name, and whoever wants to know reads it.
+   * they come in order. The caller has verified that together they have the digest of its name (I3). What bears that
+   * name and has another length is damaged, and gives way. A failure leaves the assembly as it was, unless the store
+   * says {@link AssemblyLost}: then it cannot tell whether the blob has its name, and whoever wants to know reads it.
    */
   publish(parts: AsyncIterable<FinishedPart>): Promise<void>
   /** Whatever bears the final name by now keeps it through a power cut when this resolves. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { appendedSegmentBytes } from '../kernel/limits/transfers.ts'
-import { AssemblyLost, type BlobStore, type GrowingBlob, type Segment } from './blob-store.ts'
+import { AssemblyLost, type BlobStore, type GrowingBlob, type Segment, unplanned } from './blob-store.ts'
 import { get, inPieces, nameOf, rest, same, stagedIds } from './storing.suite.ts'
 
 const sendSegment = async (growing: GrowingBlob, whole: Uint8Array, index: number): Promise<Segment> => {
@@ -67,6 +67,17 @@ export const growingSuite = (name: string, makeStore: (t: TestContext) => Promis
       same(await rest(await growing.readSegment(longer)), bytes)
       await growing.publish(nameOf(bytes), bytes.byteLength, inOrder([longer]))
       same(await get(store, nameOf(bytes), { start: 0, end: 5000 }, 5000), bytes)
+    })
+
+    test('takes the place of what bears its name and has another length', async (store) => {
+      const bytes = randomBytes(5000)
+      const damaged = await store.stage(randomUUID(), unplanned)
+      await damaged.write(randomBytes(10))
+      await damaged.publish(nameOf(bytes))
+      const { growing } = await begin(store)
+      await growing.publish(nameOf(bytes), 5000, inOrder([await sendSegment(growing, bytes, 0)]))
+      same(await get(store, nameOf(bytes), { start: 0, end: 5000 }, 5000), bytes)
+      assert.deepEqual(await stagedIds(store), [])
     })
 
     test('takes no more than a segment holds', async (store) => {

@@ -78,17 +78,28 @@ forEachEngine((engine) => {
         })
 
     it('comes back, too, where other bytes took its place that are not as many', async () => {
-      for (const what of ['a file by path', 'a file by path, with its digest', 'a blob of an image'])
+      for (const [what, way] of Object.entries(ways))
         for (const length of [300, 200_000]) {
           const bytes = randomBytes(length)
-          const way = ways[what]?.(bytes)
-          assert.ok(way)
-          await way.send()
+          const { send, at } = way(bytes)
+          await send()
           await spoil(bytes)
-          await way.send()
-          assert.ok((await expect({ path: way.at }, 200)).bytes.equals(bytes), `${what} of ${length} bytes`)
+          await send()
+          assert.ok((await expect({ path: at }, 200)).bytes.equals(bytes), `${what} of ${length} bytes`)
           await inspection.inOrder()
         }
+    })
+
+    it('comes back where it is sent to a repository that never had it, and is there for both', async () => {
+      const bytes = randomBytes(200_000)
+      const { send, at } = ways['a blob of an image, appended']?.(bytes) ?? assert.fail()
+      const elsewhere = `/v2/second/never/blobs/${sha256(bytes)}`
+      const put = { method: 'POST', path: `/v2/second/never/blobs/uploads/?digest=${sha256(bytes)}`, body: bytes }
+      await expect(put, 201)
+      await spoil(bytes)
+      await send()
+      for (const path of [at, elsewhere]) assert.ok((await expect({ path }, 200)).bytes.equals(bytes), path)
+      await inspection.inOrder()
     })
   })
 

@@ -3,7 +3,8 @@ import { partSyncEveryBytes } from '../../kernel/limits/transfers.ts'
 import { type Assembly, AssemblyLost, type AssemblyPlan } from '../../ports/blob-store.ts'
 import { errorCode } from '../files/errors.ts'
 import { guarded } from './failures.ts'
-import { amongLarge, close, create, fileBytes, fsync, fsyncDirectory, link, openToWrite } from './files.ts'
+import { amongLarge, close, create, fileBytes, fsync, fsyncDirectory, openToWrite } from './files.ts'
+import { giveFinalName } from './final-name.ts'
 import { openAlone } from './lone-writer.ts'
 import { type NumberedFile, removeNumbers, withNewestFile } from './numbered-files.ts'
 import { lostIfGone, PartOfFile, whereThere } from './part-of-file.ts'
@@ -16,9 +17,10 @@ import type { Publishing } from './staged-file.ts'
  *
  * Promise: a part that is finished survives a power cut, and so does the file that it is in. Order: make the file, give
  * it its length, fsync it and its directory -> for each part: write, fdatasync -> link into its shard, fsync the shard,
- * remove it from staging. A link and no rename: it takes no other's place, however late it comes. A crash leaves a
- * staged file with the finished parts in place. One after the link leaves the complete blob: publishing again says that
- * the assembly is lost, since whoever else publishes the same bytes writes to that name, too.
+ * remove it from staging. A link and no rename: it takes no other's place, however late it comes, but that of a file
+ * which is damaged (final-name.ts). A crash leaves a staged file with the finished parts in place. One after the link
+ * leaves the complete blob: publishing again says that the assembly is lost, since whoever else publishes the same
+ * bytes writes to that name, too.
  */
 
 export const beginAssembledFile = async ({ layout }: Publishing, id: string, plan: AssemblyPlan): Promise<void> => {
@@ -80,7 +82,7 @@ export const assembledFile = (publishing: Publishing, id: string, plan: Assembly
     } finally {
       await close(descriptor)
     }
-    await link(file.path, layout.blob(plan.name))
+    await giveFinalName(file.path, layout.blob(plan.name), plan.bytes)
     return file
   }
 

@@ -3,7 +3,8 @@ import { appendedSegmentBytes, partSyncEveryBytes } from '../../kernel/limits/tr
 import { AssemblyLost, type GrowingBlob, type Segment } from '../../ports/blob-store.ts'
 import { errorCode } from '../files/errors.ts'
 import { guarded } from './failures.ts'
-import { amongLarge, close, closeLater, create, fsync, fsyncDirectory, link } from './files.ts'
+import { amongLarge, close, closeLater, create, fsync, fsyncDirectory } from './files.ts'
+import { giveFinalName } from './final-name.ts'
 import { openAlone } from './lone-writer.ts'
 import { removeNumbers, withNewestFile } from './numbered-files.ts'
 import { lostIfGone, PartOfFile, whereThere } from './part-of-file.ts'
@@ -67,7 +68,7 @@ export const growingFile = ({ layout, directories }: Publishing, id: string): Gr
           await whereThere(() => truncate(file, bytes))
           await amongLarge(() => fsync(alone.descriptor))
           await whereThere(() => alone.assertAlone())
-          await link(file, layout.blob(name)).catch((error: unknown) => {
+          await giveFinalName(file, layout.blob(name), bytes).catch((error: unknown) => {
             throw errorCode(error) === 'EEXIST' ? new AssemblyLost(nameTaken, { cause: error }) : lostIfGone(error)
           })
         } finally {

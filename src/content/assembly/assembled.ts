@@ -89,7 +89,8 @@ const putTogether = async (deps: AssemblyDeps, blob: PlannedBlob, assembly: Asse
 
 /**
  * Parts are gone where somebody gave the blob its final name and died. But they may be gone for other reasons, and
- * others write to that name: it counts once what bears it was read and has the digest.
+ * others write to that name: it counts once what bears it was read and has the digest. What rows call stored counts by
+ * its length, as everywhere where bytes are sent again (`claims/put-back.ts`).
  */
 export const isThereAlready = async (
   deps: AssemblyDeps,
@@ -98,9 +99,9 @@ export const isThereAlready = async (
   lease: Lease,
   settleName: () => Promise<void>,
 ): Promise<boolean> => {
+  if ((await deps.store.size(name)) !== bytes) return false
   // Whoever published it had verified it, and its name was durable before any row said so (I1, I3).
   if (await isStoredAs(deps.database.reader, expected, generationOf(name))) return true
-  if ((await deps.store.size(name)) !== bytes) return false
   const hash = deps.hashing.beginFor(bytes)
   try {
     for await (const piece of await deps.store.open(name, { start: 0, end: bytes }, bytes)) {
