@@ -46,7 +46,16 @@ export const fillImages = async (database: Database, store: BlobStore, count: nu
   })
   const size = bytes.byteLength
   const claim = { id: blob, repository, holder: 'oci-blob', sha256, size, state: 'live', retired_at: null }
-  const held = { id: blob, repository, sha256, sha512: null, size, created_at: at, unused_since: null }
+  const held = {
+    id: blob,
+    repository,
+    sha256,
+    sha512: null,
+    size,
+    created_at: at,
+    unused_since: null,
+    counted_on_at: at,
+  }
   await database.transaction(async (tx) => {
     await tx.insertInto('blobs').values({ sha256, size, state: 'stored', stored_at: at, generation: '' }).execute()
     await insertFiles(tx, repository, size, [

@@ -175,6 +175,27 @@ forEachEngine((engine) => {
       await pushManifest(image, imageOf(config, layers), 'v1')
     })
 
+    it('finds what was there for days, and came again with it', async () => {
+      const image = 'releases/older'
+      const [config, base] = [JSON.stringify({ os: 'linux', push: 'older' }), randomBytes(60_000)]
+      const before = imageOf(config, [base])
+      for (const blob of [config, base]) await pushBlob(image, blob)
+      await pushManifest(image, before, 'v1')
+      await pass(26 * hour)
+      const path = `/v2/${image}/manifests/${before.digest}`
+      await expect({ method: 'DELETE', path, credential: site.key }, 202)
+      for (const blob of [config, base]) await pushBlob(image, blob)
+      const layer = randomBytes(60_000)
+      const upload = await begin(image)
+      for (const piece of [layer.subarray(0, 30_000), layer.subarray(30_000)]) {
+        await expect({ method: 'PATCH', path: upload, body: piece }, 202)
+        await pass(50 * minute)
+        await settle()
+      }
+      await expect({ method: 'PUT', path: `${upload}?digest=${sha256(layer)}` }, 201)
+      await pushManifest(image, imageOf(config, [base, layer]), 'v2')
+    })
+
     it('also where one layer takes them in one request', async () => {
       const image = 'releases/slow-layer'
       const config = JSON.stringify({ os: 'linux', push: 'slow layer' })

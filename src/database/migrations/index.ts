@@ -45,6 +45,7 @@ import { npm } from './0043-npm.ts'
 import { provenBackups } from './0044-proven-backups.ts'
 import { npmUpstreams } from './0045-npm-upstreams.ts'
 import { promotedPackages } from './0046-promoted-packages.ts'
+import { whoCountsOnBlobs } from './0047-who-counts-on-blobs.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   provenBackups,
   npmUpstreams,
   promotedPackages,
+  whoCountsOnBlobs,
 ]

@@ -25,6 +25,8 @@ export interface OciBlobsTable {
   unused_since: string | null
   /** The name below which somebody sent or mounted it last; null where that is not known. */
   sent_below: string | null
+  /** When it came, or somebody last sent or mounted it while no manifest named it, or the last one that did went. */
+  counted_on_at: string
 }
 
 /** A manifest below a name; its bytes are a blob. */

@@ -8,7 +8,17 @@ const byDigest = (column: Algorithm) =>
   prepareQuery((q, p: Parameters<{ repository: string; hex: string }>) =>
     q
       .selectFrom('oci_blobs')
-      .select(['id', 'repository', 'sha256', 'sha512', 'size', 'created_at', 'unused_since', 'sent_below'])
+      .select([
+        'id',
+        'repository',
+        'sha256',
+        'sha512',
+        'size',
+        'created_at',
+        'unused_since',
+        'sent_below',
+        'counted_on_at',
+      ])
       .where(column, '=', p('hex'))
       .where('repository', '=', p('repository')),
   )
@@ -53,6 +63,7 @@ export const insertBlob = prepareQuery((q, p: Parameters<OciBlobsTable>) =>
     created_at: p('created_at'),
     unused_since: p('unused_since'),
     sent_below: p('sent_below'),
+    counted_on_at: p('counted_on_at'),
   }),
 )
 
@@ -62,16 +73,17 @@ export const setSha512 = async (tx: Transaction, id: string, sha512: string): Pr
 }
 
 /**
- * Somebody counts on a blob that no manifest names: from now on it is held as long as a new one. Where they sent it,
- * below that name.
+ * Somebody sent or mounted a blob that no manifest names, below that name: from now on it is held as long as a new one.
  */
-export const holdAnew = async (tx: Transaction, id: string, now: string, name?: string): Promise<void> => {
-  await tx
-    .updateTable('oci_blobs')
-    .set(name === undefined ? { unused_since: now } : { unused_since: now, sent_below: name })
-    .where('id', '=', id)
-    .where('unused_since', 'is not', null)
-    .execute()
+export const holdAnew = (tx: Transaction, id: string, name: string, now: string): Promise<void> =>
+  hold(tx, id, { unused_since: now, sent_below: name, counted_on_at: now })
+
+/** Something else of its push came at that time. */
+export const holdSince = (tx: Transaction, id: string, since: string): Promise<void> =>
+  hold(tx, id, { unused_since: since })
+
+const hold = async (tx: Transaction, id: string, held: Partial<OciBlobsTable>): Promise<void> => {
+  await tx.updateTable('oci_blobs').set(held).where('id', '=', id).where('unused_since', 'is not', null).execute()
 }
 
 /** A manifest names these, or is one of them. */
@@ -105,7 +117,7 @@ export const attachBlobs = async (tx: Transaction, ids: readonly string[]): Prom
 export const markIfUnused = async (tx: Transaction, ids: readonly string[], now: string): Promise<void> => {
   await tx
     .updateTable('oci_blobs')
-    .set({ unused_since: now })
+    .set({ unused_since: now, counted_on_at: now })
     .where('id', 'in', ids)
     .where('unused_since', 'is', null)
     .where((eb) =>

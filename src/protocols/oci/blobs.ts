@@ -45,7 +45,7 @@ export const keepBlob = async (tx: Transaction, held: Held, now: string): Promis
   const sha512 = called.algorithm === 'sha512' ? called.hex : null
   const there = await findBlob(tx, repository, sha256Digest(sha256))
   if (there === undefined) {
-    const since = { created_at: now, unused_since: now, sent_below: name }
+    const since = { created_at: now, unused_since: now, sent_below: name, counted_on_at: now }
     await insertBlob(tx, { id, repository, sha256, sha512, size, ...since })
     await attachBlobs(tx, [id])
     return id
@@ -68,7 +68,7 @@ const countOn = async (
     await setSha512(tx, there.id, called.hex)
     await attachBlobs(tx, [there.id])
   }
-  await holdAnew(tx, there.id, now, name)
+  await holdAnew(tx, there.id, name, now)
 }
 
 /** The same in a transaction of its own; null where the blob is not there any more. */

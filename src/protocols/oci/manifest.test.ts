@@ -110,4 +110,22 @@ describe('a manifest', () => {
       (error) => error instanceof Refusal && /no JSON in UTF-8/.test(error.message),
     )
   })
+
+  it('is refused in few words, however long what it says is', () => {
+    const long = 'x'.repeat(1_000_000)
+    const bad: readonly (readonly [object, string])[] = [
+      [image({ mediaType: long }), ''],
+      [image({ mediaType: long }), imageType],
+      [image({ mediaType: undefined }), long],
+      [image({ config: described('c', { digest: long }) }), imageType],
+      [image({ config: described('c', { mediaType: long }) }), imageType],
+      [image({ artifactType: long }), imageType],
+      [image({ annotations: { [long]: 1 } }), imageType],
+    ]
+    for (const [value, type] of bad)
+      assert.throws(
+        () => read(value, type),
+        (error) => error instanceof Refusal && JSON.stringify(error.errors).length < 1_000,
+      )
+  })
 })

@@ -53,12 +53,12 @@ export const readManifest = (bytes: Uint8Array, contentType: string): Manifest =
   if (mediaType !== undefined && typeof mediaType !== 'string')
     throw manifestInvalid('The mediaType of a manifest is a text.')
   if (said !== '' && mediaType !== undefined && said !== mediaType)
-    throw manifestInvalid(`Content-Type says ${said}, and the manifest ${mediaType}.`)
+    throw manifestInvalid(`Content-Type says ${shown(said)}, and the manifest ${shown(mediaType)}.`)
   const type = mediaType ?? said
   const isIndex = indexTypes.includes(type)
   if (!isIndex && !imageTypes.includes(type))
     throw manifestInvalid(
-      `${JSON.stringify(type)} is no media type of a manifest that is known here: ${[...imageTypes, ...indexTypes].join(', ')}.`,
+      `${JSON.stringify(shown(type))} is no media type of a manifest that is known here: ${[...imageTypes, ...indexTypes].join(', ')}.`,
     )
   const other = (isIndex ? ['config', 'layers'] : ['manifests']).find((field) => !isAbsent(fields[field]))
   if (other !== undefined)
@@ -80,6 +80,9 @@ export const readManifest = (bytes: Uint8Array, contentType: string): Manifest =
     names,
   }
 }
+
+/** Of what a client wrote, as much as people read. */
+const shown = (text: string): string => text.slice(0, 200)
 
 const parsed = (bytes: Uint8Array): unknown => {
   const text = readable(() => utf8.decode(bytes))

@@ -4,7 +4,7 @@ import { lockRepository } from '../../database/locks.ts'
 import type { OciBlobsTable } from '../../database/tables/images.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { blobUploadMs, unnamedBlobMs } from '../../kernel/limits/oci.ts'
-import { blobById, holdAnew } from './blobs.queries.ts'
+import { blobById, holdSince } from './blobs.queries.ts'
 import { giveUpBlob } from './blobs.ts'
 import { newestUnnamed, openUploadsBelow } from './unnamed-blobs.queries.ts'
 
@@ -23,20 +23,20 @@ export const giveUpUnnamed = async (
   const until = timestamp(nowMs - unnamedBlobMs)
   if (blob === undefined || blob.unused_since === null || blob.unused_since > until) return
   const sent = await lastSent(tx, blob, nowMs)
-  if (sent !== null && sent > until) await holdAnew(tx, blob.id, sent)
+  if (sent !== null && sent > until) await holdSince(tx, blob.id, sent)
   else await giveUpBlob(tx, found, timestamp(nowMs))
 }
 
 /**
  * When somebody last sent to the name that a blob came below: what is unnamed there came from the same push, as far as
- * anybody can tell. For a day; then it is what pushes left that broke off.
+ * anybody can tell. For a day from when somebody counted on it; then it is what pushes left that broke off.
  */
 const lastSent = async (
   tx: Transaction,
-  { repository, sent_below, created_at }: OciBlobsTable,
+  { repository, sent_below, counted_on_at }: OciBlobsTable,
   nowMs: number,
 ): Promise<string | null> => {
-  if (sent_below === null || created_at <= timestamp(nowMs - blobUploadMs)) return null
+  if (sent_below === null || counted_on_at <= timestamp(nowMs - blobUploadMs)) return null
   const now = timestamp(nowMs)
   const { expires_at, turn_until } = await openUploadsBelow(tx, repository, sent_below)
   if (turn_until !== null && turn_until > now) return now

@@ -827,7 +827,8 @@ create table oci_blobs (
   size bigint not null,
   created_at text collate "C" not null,
   unused_since text collate "C",
-  sent_below text collate "C"
+  sent_below text collate "C",
+  counted_on_at text collate "C" not null default ''::text
 );
 
 alter table oci_blobs add constraint oci_blobs_pkey PRIMARY KEY (id);

@@ -834,7 +834,8 @@ CREATE TABLE "oci_blobs" (
   "size" integer not null,
   "created_at" text not null,
   "unused_since" text,
-  "sent_below" text
+  "sent_below" text,
+  "counted_on_at" text default '' not null
 ) strict;
 
 CREATE UNIQUE INDEX "oci_blobs_by_sha256" on "oci_blobs" (

@@ -48,7 +48,16 @@ export const insertBlobs = async (
 ): Promise<void> => {
   await tx
     .insertInto('oci_blobs')
-    .values(blobs.map((blob) => ({ ...blob, repository, created_at: now, unused_since: null, sent_below: null })))
+    .values(
+      blobs.map((blob) => ({
+        ...blob,
+        repository,
+        created_at: now,
+        unused_since: null,
+        sent_below: null,
+        counted_on_at: now,
+      })),
+    )
     .execute()
 }
 
