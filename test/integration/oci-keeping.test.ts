@@ -6,6 +6,7 @@ import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { described, imageType, indexType, manifestOf, type Pushed, sha256, sha512 } from '../harness/images.ts'
 import { imagesOverTime } from '../harness/images-over-time.ts'
+import { createPerson, grant } from '../harness/people.ts'
 import { inDatabase } from '../harness/rows.ts'
 
 after(closeConnections)
@@ -147,6 +148,8 @@ forEachEngine((engine) => {
 
     it('is an upload where it cannot be, whatever the reason', async () => {
       const there = await pushBlob(image, randomBytes(1000))
+      // It is there for those alone who may read the repository, and pulled from nowhere else.
+      await expect({ path: `/v2/second/never-mounted/blobs/${there.digest}` }, 404, 'BLOB_UNKNOWN')
       const bytes = 'not to be mounted'
       await mount(sha256(bytes), `&from=${image}`, 202)
       await mount(there.digest, '&from=nowhere/x', 202)
@@ -166,6 +169,16 @@ forEachEngine((engine) => {
         credential: site.reader.token,
       })
       assert.equal(told.status, 403)
+      // Whoever may push here and not read there is told the same of what is there and of what is not.
+      const writer = await createPerson(site.service, `mounting-${engine.name}`)
+      await grant(site.service, writer, 'releases', 'write')
+      for (const digest of [sha256(hidden), sha256('nobody has this')])
+        for (const from of ['&from=second/x', '&from=nothing/x', '']) {
+          const path = `/v2/releases/x/blobs/uploads/?mount=${digest}${from}`
+          const { headers } = await expect({ method: 'POST', path, credential: writer.token }, 202)
+          assert.equal(headers['docker-content-digest'], undefined)
+          assert.match(String(headers.location), /^\/v2\/releases\/x\/blobs\/uploads\/[0-9a-f-]{36}$/)
+        }
       const begun = await mount(sha256(bytes), `&from=${image}`, 202)
       await expect({ method: 'PUT', path: `${begun.headers.location}?digest=${sha256(bytes)}`, body: bytes }, 201)
     })

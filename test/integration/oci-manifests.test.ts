@@ -92,6 +92,9 @@ forEachEngine((engine) => {
       await isPulled('by512', manifest)
       const index = manifestOf({ manifests: [described(manifest.text, imageType, digest)] }, indexType)
       await pushManifest(image, index, 'of512')
+      const called = sha512(index.text)
+      assert.equal((await pushManifest(image, index, called)).headers['docker-content-digest'], called)
+      await isPulled(called, index)
     })
 
     it('needs what it names, and is told of each that is missing', async () => {

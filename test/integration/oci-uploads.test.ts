@@ -45,7 +45,12 @@ forEachEngine((engine) => {
   const isStored = async (digest: string, bytes: Uint8Array | string, name = image): Promise<void> => {
     const got = await expect({ path: `/v2/${name}/blobs/${digest}` }, 200)
     assert.ok(got.bytes.equals(Buffer.from(bytes)))
-    assert.equal(got.headers['docker-content-digest'], digest)
+    const head = await expect({ method: 'HEAD', path: `/v2/${name}/blobs/${digest}` }, 200)
+    assert.equal(head.text, '')
+    for (const { headers } of [got, head]) {
+      assert.equal(headers['docker-content-digest'], digest)
+      assert.equal(headers['content-length'], String(Buffer.byteLength(bytes)))
+    }
   }
   const status = (path: string) => expect({ path }, 204)
 
@@ -58,7 +63,8 @@ forEachEngine((engine) => {
       expect({ method: 'POST', path: `${uploads}?digest=${digest}`, body: bytes }, 201),
     'as a stream of unknown length': async (bytes, digest) => {
       const path = await begin()
-      await patch(path, Readable.from(bytes.byteLength === 0 ? [] : [bytes]))
+      const told = await patch(path, Readable.from(bytes.byteLength === 0 ? [] : [bytes]))
+      assert.equal(told.headers.range, `0-${Math.max(0, bytes.byteLength - 1)}`)
       return complete(path, digest)
     },
     'in chunks': async (bytes, digest) => {
@@ -85,6 +91,7 @@ forEachEngine((engine) => {
     for (const [way, send] of Object.entries(ways))
       for (const [what, length] of [
         ['nothing', 0],
+        ['two bytes', 2],
         ['a few bytes', 300],
         ['many bytes', 700_000],
       ] as const)
@@ -131,7 +138,8 @@ forEachEngine((engine) => {
       const path = await begin()
       const far = await patch(path, 'late', '10-13', 416)
       assert.equal(far.json.errors[0].code, 'RANGE_INVALID')
-      assert.equal((await status(path)).headers.range, '0-0')
+      const untouched = await status(path)
+      assert.deepEqual([untouched.headers.range, untouched.headers.location], ['0-0', path])
       await patch(path, 'first', '0-4')
       const again = await patch(path, 'first', '0-4', 416)
       assert.equal(again.headers.range, '0-4')
@@ -272,6 +280,7 @@ forEachEngine((engine) => {
       body.destroy(new Error('the client goes away'))
       await cut
       await until('its room to come back', async () => (await reserved()) === 3 + 9 * MiB)
+      assert.equal((await patch(path, 'goes on', `${9 * MiB}-${9 * MiB + 6}`)).headers.range, `0-${9 * MiB + 6}`)
       await expect({ method: 'DELETE', path }, 204)
       assert.equal(await reserved(), 3)
       await inspection.inOrder()
