@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BackupAgent, createAgent } from '../../src/features/operating/backups/agent.ts'
+import { type AgentDeps, type BackupAgent, createAgent } from '../../src/features/operating/backups/agent.ts'
 import type { Room } from '../../src/features/operating/backups/data-files.ts'
 import { requestCapture } from '../../src/features/operating/backups/requests.ts'
 import type { Restored } from '../../src/features/operating/moving/restore.ts'
@@ -29,19 +29,21 @@ export const roomOf = (url: string, more: Readonly<Record<string, string>> = {})
 
 let agents = 0
 
-/** Runs `work` beside an agent on this vault, which looks only when it is told to. */
+/** Runs `work` beside an agent on this vault, which looks only when it is told to. `timers`: by which it tells that it is there. */
 export const withAgent = <T>(
   place: Place,
   url: string,
   work: (agent: BackupAgent, engines: Engines) => Promise<T>,
   reach?: Environment['reach'],
   room?: Room,
+  timers?: AgentDeps['timers'],
 ): Promise<T> =>
   withPartsOf(
     place,
     async (engines) => {
       const agent = createAgent({
         ...engines,
+        timers: timers ?? engines.timers,
         room: room ?? (await roomOf(url)),
         holder: `agent ${++agents}`,
         program: 'test',
@@ -57,7 +59,13 @@ export const withAgent = <T>(
   )
 
 /** Takes a point; answers how the job ended. */
-export const takePoint = (place: Place, url: string, reach?: Environment['reach'], room?: Room) =>
+export const takePoint = (
+  place: Place,
+  url: string,
+  reach?: Environment['reach'],
+  room?: Room,
+  timers?: AgentDeps['timers'],
+) =>
   withAgent(
     place,
     url,
@@ -68,6 +76,7 @@ export const takePoint = (place: Place, url: string, reach?: Environment['reach'
     },
     reach,
     room,
+    timers,
   )
 
 /** Puts a point into an empty place. */

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { globSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm, truncate } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { filesOf } from '../../src/features/operating/backups/contents.ts'
 import type { Room } from '../../src/features/operating/backups/data-files.ts'
-import { day } from '../../src/kernel/units.ts'
+import { realTimers, type Timers } from '../../src/kernel/timers.ts'
+import { day, minute } from '../../src/kernel/units.ts'
 import { pointsOf } from '../../src/main/restoring.ts'
 import { VaultFailure, type VaultTrouble } from '../../src/ports/vault.ts'
+import { toVaultName } from '../../src/ports/vault-name.ts'
 import { freshVault, removeVault, restoreTo, roomOf, takePoint, withAgent } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
@@ -16,6 +18,7 @@ import { onSqlite } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { inTheStore } from '../harness/kept-inline.ts'
 import { placeLike } from '../harness/moving.ts'
+import { until } from '../harness/until.ts'
 
 after(closeConnections)
 
@@ -169,6 +172,160 @@ onSqlite((engine) => {
       await taken()
     })
 
+    it('keeps what a capture copied that found no end, for the next one to go on from', async () => {
+      await taken()
+      const blobs = files('blob').length
+      const dies = (point: string): void => {
+        if (point === 'backup.copied') throw new Error('as the test says')
+      }
+      await catalog.published(randomBytes(2_000_000))
+      assert.equal((await takePoint(catalog.service, url, dies)).state, 'failed')
+      assert.equal(files('blob').length, blobs + 1)
+      // Retention comes by each day.
+      await catalog.pass(3 * day)
+      await look()
+      assert.equal((await get('jobs')).items[0].kind, 'retention')
+      assert.equal(files('blob').length, blobs + 1)
+      await taken()
+      assert.ok(Number((await points())[newest].newBytes) < 100_000)
+      assert.deepEqual(globSync(join(folder, 'index/*')), [])
+      // Nobody came for it in a month.
+      await catalog.published(randomBytes(2_000_000))
+      assert.equal((await takePoint(catalog.service, url, dies)).state, 'failed')
+      await catalog.pass(31 * day)
+      await look()
+      assert.equal(files('blob').length, blobs + 1)
+      assert.deepEqual(globSync(join(folder, 'index/*')), [])
+      await restored()
+    })
+
+    it('that is write-once keeps what may not go yet, and lets it go later', async () => {
+      let once = true
+      const room = await roomOf(url)
+      const locked: Room = {
+        ...room,
+        vault: {
+          ...room.vault,
+          async remove(names) {
+            if (once && names.some((name) => !name.startsWith('index/')))
+              throw new VaultFailure('denied', room.vault.where, 'locked')
+            await room.vault.remove(names)
+          },
+        },
+      }
+      await taken(locked)
+      const [point] = await points()
+      await catalog.pass(2 * day)
+      await catalog.published('another day')
+      await taken(locked)
+      const asked = { method: 'DELETE', path: `/api/v1/backup/points/${point.id}`, json: { confirm: point.snapshotAt } }
+      await expectAnswer(catalog.service, { ...asked, credential: catalog.service.recoveryKey }, 204)
+      const kept = files('*').length
+      const lookLocked = () => withAgent(catalog.service, url, (agent) => agent.look(), undefined, locked)
+      await lookLocked()
+      const [told] = (await get('jobs')).items
+      assert.deepEqual([told.kind, told.state], ['retention', 'completed'])
+      assert.equal(files('*').length, kept)
+      assert.deepEqual((await pointsOf(room)).length, 2, 'it lies there still')
+      assert.deepEqual((await points()).length, 1, 'and is shown to nobody')
+      once = false
+      await catalog.pass(2 * day)
+      await lookLocked()
+      assert.ok(files('*').length < kept)
+      assert.deepEqual((await pointsOf(room)).length, 1)
+      await restored()
+    })
+
+    it('with a manifest that cannot be read loses nothing, and says that it is damaged', async () => {
+      await taken()
+      const [first] = await points()
+      await writeFile(join(folder, `points/${crypto.randomUUID()}.json`), 'torn')
+      await mkdir(join(folder, 'data/00'), { recursive: true })
+      await writeFile(join(folder, `data/00/${'0'.repeat(64)}.blob`), 'named by it, for all we know')
+      await catalog.pass(3 * day)
+      await look()
+      const [told] = (await get('jobs')).items
+      assert.deepEqual([told.kind, told.state, told.errorCode], ['retention', 'failed', 'point_damaged'])
+      assert.ok((await warnings()).includes('verify_failed'))
+      assert.ok(files('blob').some((path) => path.includes('0'.repeat(64))))
+      assert.deepEqual(
+        (await points()).map(({ id }: { id: string }) => id),
+        [first.id],
+      )
+      for (const path of globSync(join(folder, 'points/*.json')))
+        if ((await readFile(path, 'utf8')) === 'torn') await rm(path)
+      await catalog.pass(3 * day)
+      await look()
+      assert.ok(!(await warnings()).includes('verify_failed'))
+      assert.ok(!files('blob').some((path) => path.includes('0'.repeat(64))))
+    })
+
+    it('that was replaced since says nothing of a point that was to be verified', async () => {
+      await taken()
+      const { id } = (await points())[newest]
+      await post(`points/${id}/verify`)
+      await rename(folder, `${folder}-away`)
+      await mkdir(folder)
+      await (await roomOf(url)).vault.create(toVaultName('vault.json'), otherVault())
+      await look()
+      const { items } = await get('jobs')
+      const job = items.find(
+        ({ kind, pointId }: { kind: string; pointId: string }) => kind === 'verify' && pointId === id,
+      )
+      assert.deepEqual([job.state, job.errorCode], ['failed', 'point_missing'])
+      await rm(folder, { recursive: true })
+      await rename(`${folder}-away`, folder)
+      await catalog.pass(day)
+      await look()
+      assert.deepEqual([(await points())[newest].id, (await points())[newest].verifyError], [id, null])
+    })
+
+    it('that is slow has its point in the end, and nobody takes it for dead', async () => {
+      const room = await roomOf(url)
+      const clock = catalog.service.clock
+      let others = 0
+      const slow: Room = {
+        ...room,
+        vault: {
+          ...room.vault,
+          async write(...args) {
+            // Longer than the lease, had it not been renewed.
+            for (let second = 0; second < 60; second += 15) {
+              clock.advance(15_000)
+              const now = clock.now()
+              await until(
+                'it tells that it is there',
+                async () => Date.parse((await get('status')).agent.lastSeenAt) >= now,
+              )
+            }
+            await look()
+            if ((await get('status')).running?.state === 'running') others += 1
+            return await room.vault.write(...args)
+          },
+        },
+      }
+      const soon: Timers = { ...realTimers, after: (_, run) => realTimers.after(1, run) }
+      await catalog.published('slowly')
+      const job = await takePoint(catalog.service, url, undefined, slow, soon)
+      assert.deepEqual([job.state, job.error_code], ['completed', null])
+      assert.ok(others > 1, `${others} looks`)
+      await restored()
+    })
+
+    it('is left alone by an agent that could not renew its lease, whose place another may have', async () => {
+      await taken()
+      const copied = files('blob').length
+      await catalog.published(randomBytes(2_000_000))
+      await catalog.pass(day)
+      const never: Timers = { ...realTimers, after: () => () => {} }
+      const late = (point: string): void => {
+        if (point === 'backup.table') catalog.service.clock.advance(minute)
+      }
+      const job = await takePoint(catalog.service, url, late, undefined, never)
+      assert.deepEqual([job.state, job.error_code], ['interrupted', 'stopped'])
+      assert.equal(files('blob').length, copied)
+    })
+
     it('gets its room back when points go, and keeps those that are pinned', async () => {
       const room = await roomOf(url)
       /** Every file is named by a point that is there. */
@@ -226,6 +383,10 @@ const flip = async (path: string): Promise<void> => {
     await file.close()
   }
 }
+
+/** What says what another vault is called. */
+const otherVault = (): Buffer =>
+  Buffer.from(JSON.stringify({ format: 'svc-vault', formatVersion: 1, id: crypto.randomUUID() }))
 
 /** A room in whose vault nothing can be written any more, from some moment on. */
 const failingRoom = (room: Room, trouble: VaultTrouble, fails: () => boolean): Room => {

@@ -43,6 +43,8 @@ export const compressBelowPercent = 90
 
 /** Nothing is swept that is younger: another service on the same vault may be about to name it. */
 export const sweptAfterMs = day
+/** What a capture copied that found no end waits so long for the next one to go on from it. */
+export const unfinishedKeptMs = 30 * day
 /** Files that are removed at a time. */
 export const sweepBatch = 256
 /** All of a vault is read within so many days, a share each day. */

@@ -41,6 +41,15 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
   let lookedAtMs = Number.NEGATIVE_INFINITY
   let vaultId: string | null = null
   let available = false
+  /** Until when no other agent can have taken our place. */
+  let oursUntilMs = Number.NEGATIVE_INFINITY
+
+  const keepLease = async (): Promise<boolean> => {
+    const askedAtMs = clock.now()
+    if (!(await takeLease(deps))) return false
+    oursUntilMs = askedAtMs + agentLeaseMs
+    return true
+  }
 
   const lookAtIt = async (): Promise<void> => {
     const found = await lookAtVault(deps, deps.room)
@@ -63,7 +72,9 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
     let done: Partial<BackupJob> = { state: 'running', started_at: timestamp(clock.now()) }
     if (!(await changeJob(database, job, done))) return
     const goOn = (): void => {
-      if (stopping || lost) throw new Stopped('The backup agent was stopped, or another one has taken its place.')
+      // A database that was away for longer than the lease may have given it to another, and cannot say so.
+      if (stopping || lost || clock.now() >= oursUntilMs)
+        throw new Stopped('The backup agent was stopped, or another one has taken its place.')
     }
     let beating = true
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
@@ -72,7 +83,7 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
         await pauseUnless(timers, ended, agentLeaseMs / 5)
         if (!beating) return
         try {
-          lost ||= !(await takeLease(deps))
+          lost ||= !(await keepLease())
           await changeJob(database, job, done)
         } catch (error) {
           // A database that is away for a moment may be back before the lease is over.
@@ -98,7 +109,7 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
       await beats
     }
     try {
-      await claimed(deps.room, () => work({ ...deps, goOn, told }, job))
+      await claimed(deps.room, () => work({ ...deps, goOn, told, progress: () => done }, job))
       await stopBeating()
     } catch (error) {
       await stopBeating()
@@ -115,14 +126,14 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
 
   return {
     async look() {
-      if (stopping || !(await takeLease(deps))) return
+      if (stopping || !(await keepLease())) return
       if (clock.now() - lookedAtMs >= vaultLookMs || clock.now() < lookedAtMs) await lookAtIt()
       await askForDue(deps, available ? vaultId : null)
       for (;;) {
         const [job] = stopping ? [] : await openBackupJobs(database.reader, 1)
         if (job === undefined) return
         await run(job)
-        if (!(await takeLease(deps))) return
+        if (!(await keepLease())) return
         await lookAtIt()
       }
     },

@@ -9,8 +9,18 @@ const at = (text: string): number => Date.parse(text)
 const local = (ms: number, timezone: string): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' }).format(ms)
 
-/** What is kept, told by another way of counting: for each rule the last point of each of the newest periods. */
-const keptByHand = (points: readonly KeptPoint[], keeping: Keeping, timezone: string): Set<string> => {
+/** What is kept, told by another way of counting: of all points, and of the sound ones as if there were no others. */
+const keptByHand = (points: readonly KeptPoint[], keeping: Keeping, timezone: string): Set<string> =>
+  lastOfPeriods(points, keeping, timezone).union(
+    lastOfPeriods(
+      points.filter(({ sound }) => sound),
+      keeping,
+      timezone,
+    ),
+  )
+
+/** For each rule the last point of each of the newest periods. */
+const lastOfPeriods = (points: readonly KeptPoint[], keeping: Keeping, timezone: string): Set<string> => {
   const sorted = [...points].sort((a, b) => a.snapshotAtMs - b.snapshotAtMs || (a.id < b.id ? -1 : 1))
   const kept = new Set(sorted.filter(({ pinned }) => pinned).map(({ id }) => id))
   const newest = sorted.at(-1)
@@ -40,6 +50,7 @@ describe('what a plan keeps', () => {
         id: fc.uuid(),
         snapshotAtMs: fc.integer({ min: at('2024-01-01T00:00:00Z'), max: at('2027-12-31T00:00:00Z') }),
         pinned: fc.boolean(),
+        sound: fc.boolean(),
       }),
       { maxLength: 200 },
     )
@@ -66,7 +77,7 @@ describe('what a plan keeps', () => {
       let nowMs = at('2023-06-01T00:00:00Z')
       for (let run = 0; run < 1_100; run++) {
         nowMs = nextRunMs(time, nowMs)
-        points.push({ id: crypto.randomUUID(), snapshotAtMs: nowMs, pinned: run === 17 })
+        points.push({ id: crypto.randomUUID(), snapshotAtMs: nowMs, pinned: run === 17, sound: true })
         const forgotten = new Set(pointsToForget(points, plan, timezone))
         points = points.filter(({ id }) => !forgotten.has(id))
         assert.ok(points.length <= 7 + 4 + 24 + 1)
@@ -76,6 +87,20 @@ describe('what a plan keeps', () => {
       const months = new Set(points.map(({ snapshotAtMs }) => local(snapshotAtMs, timezone).slice(0, 7)))
       assert.ok(months.size >= 24, `${months.size} months in ${timezone}`)
     }
+  })
+})
+
+describe('a point that is damaged', () => {
+  it('takes the place of none that is sound, though it is newer', () => {
+    const plan = { daily: 1, weekly: 0, monthly: 0 }
+    const point = (id: string, hours: number, sound: boolean): KeptPoint => ({
+      id,
+      snapshotAtMs: at('2026-05-01T00:00:00Z') + hours * hour,
+      pinned: false,
+      sound,
+    })
+    const points = [point('old', 1, true), point('good', 2, true), point('bad', 3, false), point('worse', 4, false)]
+    assert.deepEqual(pointsToForget(points, plan, 'UTC').sort(), ['bad', 'old'])
   })
 })
 
@@ -104,6 +129,6 @@ describe('a plan', () => {
 
   it('knows the names of zones', () => {
     for (const good of zones) assert.equal(isTimezone(good), true)
-    for (const bad of ['Nowhere/Land', '', 'Europe', '; drop']) assert.equal(isTimezone(bad), false)
+    for (const bad of ['Nowhere/Land', '', 'Europe', '; drop', '+02:00', '-0330']) assert.equal(isTimezone(bad), false)
   })
 })

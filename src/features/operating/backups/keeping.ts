@@ -12,32 +12,37 @@ export interface KeptPoint {
   readonly id: string
   readonly snapshotAtMs: number
   readonly pinned: boolean
+  /** Whether nothing of it was found to be missing or damaged. */
+  readonly sound: boolean
 }
 
 /**
  * Which points a plan lets go. Kept are the newest point of each of the last so many days, weeks and months that have
- * one, by the calendar of the zone; whatever is pinned; and always the newest of all.
+ * one, by the calendar of the zone; whatever is pinned; and always the newest of all. What is kept so of all points is
+ * kept of those alone that are sound as well: none of them goes in favour of one that is damaged.
  */
 export const pointsToForget = (points: readonly KeptPoint[], keeping: Keeping, timezone: string): string[] => {
   const newestFirst = [...points].sort((a, b) => b.snapshotAtMs - a.snapshotAtMs || (a.id < b.id ? 1 : -1))
+  const sound = newestFirst.filter((point) => point.sound)
   const dayOf = dayIn(timezone)
-  const kept = new Set(newestFirst.slice(0, 1).map(({ id }) => id))
+  const kept = new Set([...newestFirst.slice(0, 1), ...sound.slice(0, 1)].map(({ id }) => id))
   for (const { id, pinned } of newestFirst) if (pinned) kept.add(id)
   const rules = [
     [keeping.daily, (at: Day) => at.day],
     [keeping.weekly, (at: Day) => at.week],
     [keeping.monthly, (at: Day) => at.month],
   ] as const
-  for (const [count, periodOf] of rules) {
-    const seen = new Set<string>()
-    for (const { id, snapshotAtMs } of newestFirst) {
-      const period = periodOf(dayOf(snapshotAtMs))
-      if (seen.has(period)) continue
-      if (seen.size === count) break
-      seen.add(period)
-      kept.add(id)
+  for (const [count, periodOf] of rules)
+    for (const among of [newestFirst, sound]) {
+      const seen = new Set<string>()
+      for (const { id, snapshotAtMs } of among) {
+        const period = periodOf(dayOf(snapshotAtMs))
+        if (seen.has(period)) continue
+        if (seen.size === count) break
+        seen.add(period)
+        kept.add(id)
+      }
     }
-  }
   return newestFirst.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
 }
 
@@ -80,8 +85,9 @@ export const nextRunMs = ({ hour, minute, timezone }: DailyTime, afterMs: number
   return next.getTime()
 }
 
-/** Whether the names of zones know it. */
+/** Whether the names of zones know it. An offset is no zone: it knows no daylight saving. */
 export const isTimezone = (text: string): boolean => {
+  if (/^[+-]/.test(text)) return false
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== ''
   } catch {

@@ -58,6 +58,7 @@ const good = {
   points: [point],
   agent,
   lastCapture: job,
+  lastRetention: null,
   nowMs,
 }
 
@@ -82,5 +83,8 @@ describe('warnings of backups', () => {
     assert.deepEqual(codes({ agent: { ...agent, free_bytes: null, total_bytes: null } }), [])
     assert.deepEqual(codes({ points: [{ ...point, verify_depth: 'structural' }] }), ['never_deep_verified'])
     assert.deepEqual(codes({ points: [point, { ...point, verify_error: 'damaged' }] }), ['verify_failed'])
+    const stopped = { ...job, kind: 'retention', state: 'failed' } as const
+    assert.deepEqual(codes({ lastRetention: { ...stopped, error_code: 'point_damaged' } }), ['verify_failed'])
+    assert.deepEqual(codes({ lastRetention: { ...stopped, error_code: 'vault_unreachable' } }), [])
   })
 })

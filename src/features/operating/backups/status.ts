@@ -59,6 +59,7 @@ const statusOf = async (q: Queries, nowMs: number, configured: boolean): Promise
       points,
       agent,
       lastCapture: await lastEnded(q, 'capture'),
+      lastRetention: await lastEnded(q, 'retention'),
       nowMs,
     }),
   }
@@ -76,6 +77,7 @@ interface Known {
   readonly points: readonly PointRow[]
   readonly agent: BackupAgentsTable | null
   readonly lastCapture: BackupJob | null
+  readonly lastRetention: BackupJob | null
   readonly nowMs: number
 }
 
@@ -88,6 +90,7 @@ export const warningsOf = ({
   points,
   agent,
   lastCapture,
+  lastRetention,
   nowMs,
 }: Known): Warning[] => {
   if (!configured) return [{ code: 'vault_not_configured', severity: 'critical' }]
@@ -100,7 +103,13 @@ export const warningsOf = ({
     ['backup_stale', 'critical', newest !== undefined && Date.parse(newest.snapshot_at) < nowMs - staleAfterMs],
     ['last_run_failed', 'critical', lastCapture?.state === 'failed' || lastCapture?.state === 'interrupted'],
     ['vault_low_space', 'warning', isLow(agent)],
-    ['verify_failed', 'critical', points.some(({ verify_error }) => verify_error !== null)],
+    [
+      'verify_failed',
+      'critical',
+      // Retention reads the lists of all points: it may come upon what nobody has verified yet.
+      points.some(({ verify_error }) => verify_error !== null) ||
+        lastRetention?.error_code?.startsWith('point_') === true,
+    ],
     [
       'never_deep_verified',
       'warning',

@@ -1,10 +1,22 @@
 import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
-import { sweepBatch, sweptAfterMs } from '../../../kernel/limits/backups.ts'
+import { sweepBatch, sweptAfterMs, unfinishedKeptMs } from '../../../kernel/limits/backups.ts'
+import type { BackupVault } from '../../../ports/backup-vault.ts'
+import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { type Chunk, storedChunk } from './chunks.ts'
 import { filesOf } from './contents.ts'
 import type { Room } from './data-files.ts'
-import { dataPart, dataParts, isDataName, pointName, pointOf, pointsFolder } from './layout.ts'
+import { entriesOfIndexes } from './indexes.ts'
+import {
+  dataPart,
+  dataParts,
+  firstOfIndex,
+  indexFolder,
+  isDataName,
+  pointName,
+  pointOf,
+  pointsFolder,
+} from './layout.ts'
 import { chunksOf, readManifest } from './manifest.ts'
 import { NameSet } from './name-set.ts'
 
@@ -16,9 +28,13 @@ export async function* pointsIn({ vault }: Pick<Room, 'vault'>): AsyncGenerator<
   }
 }
 
-/** Takes the manifests of points out of a vault: they are no points any more, and nothing else has happened. */
-export const forgetPoints = async ({ vault }: Room, ids: readonly string[]): Promise<void> => {
-  await vault.remove(ids.map(pointName))
+/**
+ * Takes the manifests of points out of a vault: they are no points any more, and nothing else has happened. Answers
+ * which are gone: write-once storage keeps the others until their time is over.
+ */
+export const forgetPoints = async ({ vault }: Pick<Room, 'vault'>, ids: readonly string[]): Promise<string[]> => {
+  const kept = await removeAllowed(vault, ids.map(pointName))
+  return ids.filter((id) => !kept.has(pointName(id)))
 }
 
 interface SweepDeps {
@@ -29,39 +45,64 @@ interface SweepDeps {
   readonly goOn: () => void
 }
 
-export interface Swept {
-  readonly files: number
-  readonly bytes: number
-}
-
 /**
- * Removes data that no point of the vault names, unless it is young. Throws, and removes nothing, where the manifest or
- * a list of a point cannot be read: what it names is not known then.
+ * Removes data that no point of the vault names, unless it is young, and answers how many files may not be removed yet.
+ * What a capture copied that found no end stays for the next one. Throws, and removes nothing, where the manifest or a
+ * list of a point cannot be read: what it names is not known then.
  *
  * Unchanged lists are read once.
  */
-export const sweep = async ({ room, nowMs, reach, goOn }: SweepDeps): Promise<Swept> => {
-  let [files, bytes] = [0, 0]
+export const sweep = async ({ room, nowMs, reach, goOn }: SweepDeps): Promise<number> => {
+  let kept = 0
   let unwanted: VaultName[] = []
   const remove = async (): Promise<void> => {
     if (unwanted.length === 0) return
-    await room.vault.remove(unwanted)
+    // Whoever is not the one any more removes nothing: another agent may be about to name it.
+    goOn()
+    kept += (await removeAllowed(room.vault, unwanted)).size
     reach('retention.swept')
     unwanted = []
   }
+  const indexes = await indexesByAge(room, nowMs)
   const wanted = await namesOf(room, goOn)
+  for await (const { stored } of entriesOfIndexes(room, indexes.young)) wanted.add(stored.name)
   for (const part of dataParts) {
     goOn()
     for await (const found of room.vault.list(dataPart(part))) {
       if (!isDataName(found.name) || wanted.has(found.name) || found.modifiedAtMs > nowMs - sweptAfterMs) continue
       unwanted.push(found.name)
-      files += 1
-      bytes += found.bytes
       if (unwanted.length >= sweepBatch) await remove()
     }
   }
+  unwanted.push(...indexes.old)
   await remove()
-  return { files, bytes }
+  return kept
+}
+
+/** Indexes of captures that found no end: those from which the next one may go on, and those that waited in vain. */
+const indexesByAge = async ({ vault }: Room, nowMs: number): Promise<{ young: VaultName[]; old: VaultName[] }> => {
+  const [young, old]: [VaultName[], VaultName[]] = [[], []]
+  for await (const { name, modifiedAtMs } of vault.list(indexFolder))
+    if (firstOfIndex(name) !== null) (modifiedAtMs > nowMs - unfinishedKeptMs ? young : old).push(name)
+  return { young, old }
+}
+
+/** Removes what may be removed; answers what may not yet. */
+const removeAllowed = async (vault: BackupVault, names: readonly VaultName[]): Promise<ReadonlySet<VaultName>> => {
+  const kept = new Set<VaultName>()
+  if (names.length === 0 || (await isAllowed(() => vault.remove(names)))) return kept
+  for (const name of names) if (!(await isAllowed(() => vault.remove([name])))) kept.add(name)
+  return kept
+}
+
+const isAllowed = async (removal: () => Promise<void>): Promise<boolean> => {
+  try {
+    await removal()
+    return true
+  } catch (error) {
+    if (error instanceof VaultFailure && error.trouble === 'denied') return false
+    throw error
+  }
 }
 
 /** Names of everything that points name, as few bytes each. */

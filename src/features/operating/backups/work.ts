@@ -1,15 +1,16 @@
-import type { Database } from '../../../database/database.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { type CaptureDeps, type CaptureProgress, capture } from './capture.ts'
 import { BackupDamaged } from './data-files.ts'
 import { vaultIdentity } from './identity.ts'
 import { updateOpenBackupJob } from './jobs.queries.ts'
 import { pointsToForget } from './keeping.ts'
+import { pointName } from './layout.ts'
 import { readManifest } from './manifest.ts'
 import { planRow } from './plan.ts'
-import { damagedFiles, givenUpPoints, noteDamage } from './points.queries.ts'
+import { damagedFiles, findPoint, givenUpPoints, noteDamage } from './points.queries.ts'
 import { dueShare, forgetPointRows, noteShareRead, noteVerified, pointsOfVault, recordPoint } from './points.ts'
 import { type BackupJob, enqueueBackup } from './requests.ts'
 import { checkStructure } from './restore-point.ts'
@@ -20,6 +21,8 @@ export interface WorkDeps extends CaptureDeps {
   /** Throws where the agent is to stop, or is not the one any more. */
   readonly goOn: () => void
   readonly told: (progress: Partial<CaptureProgress>, state?: 'committing') => void
+  /** What was told so far, as it stands in the row of the job. */
+  readonly progress: () => Partial<BackupJob>
 }
 
 /** Does what a job asks for. Returns once it is done, and its row says so. */
@@ -34,10 +37,11 @@ export const work = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
   }
 }
 
-const endJob = (database: Database, job: BackupJob, now: string, pointId = job.point_id): Promise<boolean> =>
-  database.transaction((tx) =>
-    updateOpenBackupJob(tx, job.id, { state: 'completed', phase: null, finished_at: now, point_id: pointId }),
-  )
+const endJob = ({ database, clock, progress }: WorkDeps, job: BackupJob): Promise<boolean> =>
+  database.transaction((tx) => {
+    const end = { state: 'completed', phase: null, finished_at: timestamp(clock.now()) } as const
+    return updateOpenBackupJob(tx, job.id, { ...progress(), ...end })
+  })
 
 /** A capture bears the id of its job, so that there is one point to each, whoever dies when. */
 const takePoint = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
@@ -56,7 +60,7 @@ const takePoint = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
   await database.transaction(async (tx) => {
     await recordPoint(tx, content)
     await noteVerified(tx, content.id, 'structural', fault, clock.now())
-    const end = { phase: null, finished_at: timestamp(clock.now()), point_id: content.id }
+    const end = { ...deps.progress(), phase: null, finished_at: timestamp(clock.now()), point_id: content.id }
     const how =
       fault === null ? { state: 'completed' as const } : { state: 'failed' as const, error_code: `point_${fault}` }
     await updateOpenBackupJob(tx, job.id, { ...end, ...how })
@@ -88,18 +92,22 @@ const verify = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
     const ids = (await pointsOfVault(database.reader, vault)).map(({ id }) => id)
     if (share !== null) await noteShareRead(deps, vault, share, begunMs, await verifyShare(reading, ids, share))
   } else {
-    const { fault, damaged } = await verifyDeep(reading, job.point_id)
+    const id = job.point_id
+    // Given up since, or of a vault that was replaced: that says nothing of the point.
+    if ((await findPoint(database.reader, vault, id)) === undefined)
+      throw new BackupDamaged('missing', pointName(id), '')
+    const { fault, damaged } = await verifyDeep(reading, id)
     await database.transaction(async (tx) => {
       await noteDamage(tx, vault, damaged, timestamp(clock.now()))
-      await noteVerified(tx, job.point_id ?? '', 'deep', fault?.code ?? null, clock.now())
+      await noteVerified(tx, id, 'deep', fault?.code ?? null, clock.now())
     })
   }
-  await endJob(database, job, timestamp(clock.now()))
+  await endJob(deps, job)
 }
 
 /** Forgets the points that the plan lets go, and removes what none of the others names. */
 const keepPlan = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
-  const { database, room, clock, goOn, reach } = deps
+  const { database, room, clock, goOn, reach, report } = deps
   const vault = await vaultIdentity(room.vault)
   if (vault !== null) {
     const plan = await planRow(database.reader)
@@ -108,14 +116,20 @@ const keepPlan = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
       id: point.id,
       snapshotAtMs: Date.parse(point.snapshot_at),
       pinned: point.pinned === 1,
+      sound: point.verify_error === null,
     }))
     const givenUp = await givenUpPoints(database.reader, vault)
     const forgotten = [...givenUp, ...pointsToForget(known, plan, plan.timezone)]
     goOn()
-    if (forgotten.length > 0) await forgetPoints(room, forgotten)
+    const gone = await forgetPoints(room, forgotten)
     reach('retention.forgotten')
-    await database.transaction((tx) => forgetPointRows(tx, forgotten))
-    await sweep({ room, nowMs: clock.now(), reach, goOn })
+    await database.transaction((tx) => forgetPointRows(tx, gone))
+    const kept = forgotten.length - gone.length + (await sweep({ room, nowMs: clock.now(), reach, goOn }))
+    if (kept > 0)
+      report(
+        'The vault of backups keeps what was to go',
+        new VaultFailure('denied', room.vault.where, `${kept} files may not be removed yet`),
+      )
   }
-  await endJob(database, job, timestamp(clock.now()))
+  await endJob(deps, job)
 }
