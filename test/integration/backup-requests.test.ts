@@ -42,8 +42,19 @@ forEachEngine((engine) => {
       assert.deepEqual(saved.json, { ...plan, timezone: 'Europe/Berlin', revision: 1 })
       const late = await ask('PUT', 'plan', { ...plan, expectedRevision: 0 })
       assert.deepEqual([late.status, late.json.code], [409, 'revision_mismatch'])
-      const wrong = await ask('PUT', 'plan', { ...plan, expectedRevision: 1, timezone: 'Mars/Olympus' })
-      assert.deepEqual([wrong.status, wrong.json.details[0].pointer], [400, '/timezone'])
+      for (const [pointer, change] of [
+        ['/timezone', { timezone: 'Mars/Olympus' }],
+        ['/timezone', { timezone: '+02:00' }],
+        ['/hour', { hour: 24 }],
+        ['/minute', { minute: 60 }],
+        ['/retention/daily', { retention: { ...plan.retention, daily: 367 } }],
+        ['/retention/weekly', { retention: { ...plan.retention, weekly: 261 } }],
+        ['/retention/monthly', { retention: { ...plan.retention, monthly: 121 } }],
+        ['/enabled', { enabled: undefined }],
+      ] as const) {
+        const wrong = await ask('PUT', 'plan', { ...plan, expectedRevision: 1, ...change })
+        assert.deepEqual([wrong.status, wrong.json.details[0].pointer], [400, pointer])
+      }
     })
 
     it('wait while no agent is online, and are one job for each key', async () => {
@@ -53,13 +64,20 @@ forEachEngine((engine) => {
       assert.deepEqual(codes, ['agent_offline', 'no_backup_yet'])
       const first = await ask('POST', 'runs', undefined, 'one')
       assert.deepEqual([first.status, first.json.kind, first.json.state], [202, 'capture', 'queued'])
-      assert.deepEqual((await ask('POST', 'runs', undefined, 'one')).json, first.json)
-      assert.equal((await ask('POST', 'runs')).status, 400)
+      const again = await Promise.all(Array.from({ length: 8 }, () => ask('POST', 'runs', undefined, 'one')))
+      for (const each of again) assert.deepEqual(each.json, first.json)
+      const twin = await Promise.all(Array.from({ length: 8 }, () => ask('POST', 'runs', undefined, 'at-once')))
+      assert.equal(new Set(twin.map(({ status, json }) => `${status} ${json.id}`)).size, 1)
+      for (const key of [undefined, 'a b', 'x'.repeat(129)])
+        assert.equal((await ask('POST', 'runs', undefined, key)).status, 400)
       await look()
-      const again = await ask('POST', 'runs', undefined, 'one')
-      assert.deepEqual([again.json.id, again.json.state], [first.json.id, 'completed'])
+      const later = await ask('POST', 'runs', undefined, 'one')
+      assert.deepEqual([later.json.id, later.json.state], [first.json.id, 'completed'])
+      const { progress } = (await get('jobs')).items.find(({ id }: { id: string }) => id === first.json.id)
+      assert.deepEqual([progress.blobsCopied, progress.bytesCopied], [progress.blobsTotal, progress.bytesTotal])
       const { lastCompleted: point, agent: online } = await get('status')
-      assert.deepEqual([point.id, point.verifyDepth, point.verifyError], [first.json.id, 'structural', null])
+      assert.deepEqual([progress.blobsTotal, progress.bytesTotal], [point.blobs, point.contentBytes])
+      assert.deepEqual([point.id, point.verifyDepth, point.verifyError], [twin[0]?.json.id, 'structural', null])
       assert.equal(online.online, true)
       assert.ok(point.tables > 30 && point.rows > 10)
       catalog.service.clock.advance(2 * minute)

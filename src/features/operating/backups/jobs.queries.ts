@@ -4,8 +4,14 @@ import type { Position } from './positions.ts'
 
 export type Job = BackupJobsTable
 
-export const insertBackupJob = async (tx: Transaction, row: Job): Promise<void> => {
-  await tx.insertInto('backup_jobs').values(row).execute()
+/** False when whoever asks has used the key meanwhile. */
+export const insertBackupJob = async (tx: Transaction, row: Job): Promise<boolean> => {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('backup_jobs')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow()
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
 export const backupJobAskedFor = (q: Queries, by: string, kind: Job['kind'], key: string): Promise<Job | undefined> =>

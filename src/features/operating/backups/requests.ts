@@ -49,14 +49,18 @@ export const requestVerify = (
 ): Promise<BackupJob> =>
   database.transaction(async (tx) => {
     const known = await backupJobAskedFor(tx, asker.by, 'verify', asker.key)
-    if (known !== undefined && known.point_id !== pointId)
+    if (known === undefined && (vault === null || (await findPoint(tx, vault, pointId)) === undefined))
+      throw notFound('point')
+    const job = known ?? (await enqueueBackup(tx, clock.now(), 'verify', pointId, asker))
+    if (job.point_id !== pointId)
       throw new Failure('idempotency_mismatch', 'This key was used to verify another point.')
-    if (known !== undefined) return known
-    if (vault === null || (await findPoint(tx, vault, pointId)) === undefined) throw notFound('point')
-    return await enqueueBackup(tx, clock.now(), 'verify', pointId, asker)
+    return job
   })
 
-/** Asks for work of the agent. What nobody asked for by name is not counted against those who do. */
+/**
+ * Asks for work of the agent; answers what was asked for meanwhile under the same key. What nobody asked for by name is
+ * not counted against those who do.
+ */
 export const enqueueBackup = async (
   tx: Transaction,
   nowMs: number,
@@ -86,8 +90,10 @@ export const enqueueBackup = async (
     requested_by: asker?.by ?? null,
     idempotency_key: asker?.key ?? null,
   }
-  await insertBackupJob(tx, row)
-  return row
+  if (await insertBackupJob(tx, row)) return row
+  const faster = asker === null ? undefined : await backupJobAskedFor(tx, asker.by, kind, asker.key)
+  if (faster === undefined) throw new Error('a job was not taken, and nobody was faster')
+  return faster
 }
 
 export const readBackupJob = (q: Queries, id: string): Promise<BackupJob | undefined> => findBackupJob(q, id)
