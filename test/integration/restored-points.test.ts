@@ -39,6 +39,7 @@ onSqlite((engine) => {
     let token: string
     let key: string
     let link: string
+    let pass: string
     const path = '/api/v1/repositories/one/raw/kept'
 
     before(async () => {
@@ -53,6 +54,8 @@ onSqlite((engine) => {
       const linked = await catalog.expect({ path: `/artifacts/${put.json.artifact.id}/links`, json: {} }, 201)
       const { pathname, search } = new URL(linked.json.url)
       link = pathname + search
+      const asking = { path: '/v2/token', headers: { authorization: `Basic ${btoa(`writer:${token}`)}` } }
+      pass = (await expectAnswer(service, asking, 200)).json.token
       assert.equal((await takePoint(service, vault)).state, 'completed')
       room = await roomOf(vault)
       point = await findPointFor(room, 'latest')
@@ -73,6 +76,10 @@ onSqlite((engine) => {
         }
         const opened = await restored.ask({ path: link })
         assert.equal(opened.status === 200, !revokeAll, opened.text)
+        assert.equal((await restored.ask({ path: '/v2/', credential: pass })).status, revokeAll ? 401 : 200)
+        const audit = { path: '/api/v1/security-audit', credential: restored.recoveryKey }
+        const actions = (await restored.ask(audit)).json.items.map(({ action }: { action: string }) => action)
+        assert.equal(actions.includes('access.revoke-all'), revokeAll)
         const signIn = { name: 'writer', password: 'correct horse battery staple' }
         const session = await restored.ask({ path: '/api/v1/auth/login', json: signIn })
         assert.equal((await restored.ask({ path, credential: session.json.token })).text, 'kept')
