@@ -29,6 +29,8 @@ const packages: Readonly<Record<string, string>> = {
   git: 'git',
   'git-lfs': 'git-lfs',
   age: 'age',
+  zstd: 'zstd',
+  jq: 'jq',
 }
 
 const isThere = (path: string, mode: number): boolean => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { freshVault, removeVault, restoreTo, takePoint, withAgent } from '../harness/backups.ts'
+import { type BusyPeople, startBusyPeople } from '../harness/busy.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { onPostgres, onSqlite, type TestEngine } from '../harness/engines.ts'
 import { byEngine } from '../harness/kept-inline.ts'
@@ -15,6 +16,9 @@ const ofTheProcess = new Set([
   ...['listOpenUploads', 'listOwnUploads', 'getFrontPage'],
   ...['getBackupStatus', 'listBackupJobs', 'listBackupPoints'],
 ])
+
+/** What tells of all repositories is another thing while people are at work in one of them. */
+const ofAllRepositories = new Set(['listAllRepositories', 'listRepositories', 'searchEverywhere'])
 
 /** Headers that differ from one answer to the next. */
 const ofTheAnswer = new Set(['date', 'x-request-id', 'request-id', 'connection', 'keep-alive'])
@@ -42,18 +46,34 @@ ways((from, to) => {
     let vault: string
     let place: Place & AsyncDisposable
     let restored: TestService
-    const answers = new Map<Ask, ReturnType<typeof answerOf>>()
+    let answers: ReadonlyMap<Ask, ReturnType<typeof answerOf>>
+    let people: BusyPeople
+    const taken = { begunAt: 0, endedAt: 0 }
+
+    const asked = async (service: TestService): Promise<typeof answers> => {
+      const told = new Map<Ask, ReturnType<typeof answerOf>>()
+      for (const [id, questions] of Object.entries(rich.questions))
+        if (!ofTheProcess.has(id) && !ofAllRepositories.has(id))
+          for (const each of questions) told.set(each, answerOf(await service.ask(each), service))
+      return told
+    }
 
     before(async () => {
       rich = await openRichCatalog(from)
       vault = await freshVault(from)
-      const job = await takePoint(rich.catalog.service, vault)
+      const { service } = rich.catalog
+      people = await startBusyPeople(service, 'busy')
+      await people.more(20)
+      taken.begunAt = performance.now()
+      const job = await takePoint(service, vault)
+      taken.endedAt = performance.now()
       assert.deepEqual([job.state, job.error_code], ['completed', null])
-      for (const [id, asked] of Object.entries(rich.questions))
-        if (!ofTheProcess.has(id))
-          for (const each of asked)
-            answers.set(each, answerOf(await rich.catalog.service.ask(each), rich.catalog.service))
-      place = await placeLike(rich.catalog.service, to)
+      await people.more(20)
+      await people.goHome()
+      answers = await asked(service)
+      place = await placeLike(service, to)
+      // Its disk is gone.
+      await rich.catalog.close()
       const { findings } = await restoreTo(place, vault)
       assert.deepEqual(
         findings.filter(({ kind }) => kind === 'damage'),
@@ -63,19 +83,19 @@ ways((from, to) => {
     })
     after(async () => {
       await restored.stop()
-      await rich.catalog.close()
       await place[Symbol.asyncDispose]()
       await removeVault(vault)
     })
 
     it('answers byte for byte as it was at that moment, to the same credentials', async () => {
-      assert.ok(answers.size > 50)
-      for (const [asked, before] of answers)
-        assert.deepEqual(
-          answerOf(await restored.ask(asked), restored),
-          before,
-          `${asked.method ?? 'GET'} ${asked.path}`,
-        )
+      assert.ok(answers.size > 100, `${answers.size} answers`)
+      for (const [each, now] of await asked(restored))
+        assert.deepEqual(now, answers.get(each), `${each.method ?? 'GET'} ${each.path}`)
+    })
+
+    it('has all that was acknowledged before, of people who were at work meanwhile, and nothing of later', async () => {
+      const sure = await people.holdsOf(taken, (path) => restored.ask({ path, credential: people.credential }))
+      assert.ok(sure >= 10, `${sure} files`)
     })
 
     it('goes on with the same vault, copying what is new alone', async () => {
