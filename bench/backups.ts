@@ -1,13 +1,22 @@
-import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { execFileSync, spawn } from 'node:child_process'
+import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Database } from '../src/database/database.ts'
+import { insertRows } from '../src/database/moving/rows.queries.ts'
+import { capture } from '../src/features/operating/backups/capture.ts'
+import { readManifest } from '../src/features/operating/backups/manifest.ts'
+import { checkStructure } from '../src/features/operating/backups/restore-point.ts'
+import { type Sha256, toSha256 } from '../src/kernel/digest.ts'
 import { KiB, MiB } from '../src/kernel/units.ts'
+import { openBackupRoom } from '../src/main/backup-vault.ts'
 import { openEngines, realEnvironment } from '../src/main/engines.ts'
 import { openLog } from '../src/main/log.ts'
 import { run } from '../src/main/run.ts'
 import { readSettings } from '../src/main/settings/rules.ts'
+import type { BlobName } from '../src/ports/blob-name.ts'
+import type { BlobStore } from '../src/ports/blob-store.ts'
 import { installed, makeFolder } from './processes.ts'
 import { fill } from './scale-fill.ts'
 import { aligned, shown } from './table.ts'
@@ -21,16 +30,19 @@ interface Took {
   readonly said: string
 }
 
-const program = join(import.meta.dirname, '../src/main/svc.ts')
+const root = join(import.meta.dirname, '..')
+/** As it is published: restic is compiled as well. */
+const program = join(root, 'dist/main/svc.js')
 
 /**
  * `npm run bench -- --backups <files>`: backups beside restic's, on the same data: so many small files, half of them
  * text, and one of 4 MiB to each hundred. A first point, a second one with 1 % new, every byte verified, everything
- * restored. restic encrypts always, svc not here; restic's repository is without compression and with. Then rows of
- * ten times as many files, of which one changes between two points.
+ * restored. restic encrypts always, svc not here; restic's repository is without compression and with. Then ten times as
+ * many files, generated, of which one changes between two points.
  */
 export const measureBackups = async (files: number): Promise<void> => {
   if (!installed('restic')) throw new Error('install restic first (apt-get install restic)')
+  execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: 'ignore' })
   const place = { SVC_DATA_DIR: await makeFolder('backed-up'), SVC_BACKUP_VAULT: `file:${await makeFolder('vault')}` }
   const ways = [await svcWay(place), await resticWay(place, 'off'), await resticWay(place, 'auto')]
   const lines = [['', ...ways.map(({ name }) => name)]]
@@ -48,7 +60,7 @@ export const measureBackups = async (files: number): Promise<void> => {
   await alternately('restored', ({ restore }) => restore())
   console.log(`\n${files} files of 64 KiB, ${Math.ceil(files / 100)} of 4 MiB`)
   console.log(aligned(lines).concat('\n'))
-  await measureRows(files * 10)
+  await measureGenerated(files * 10)
 }
 
 interface Way {
@@ -106,33 +118,103 @@ const store = async (settings: Environment, name: string, files: number): Promis
   await service.stop()
 }
 
-/** Points of rows alone: all files have the same bytes. */
-const measureRows = async (files: number): Promise<void> => {
-  const settings = {
-    SVC_DATA_DIR: await makeFolder('rows'),
-    SVC_BACKUP_VAULT: `file:${await makeFolder('rows-vault')}`,
+/**
+ * Points of generated files: rows as of so many published files, and as many different contents, each of which is its
+ * number, so that no disk is measured but that of the vault. One more comes between two points.
+ */
+const measureGenerated = async (files: number): Promise<void> => {
+  const settings = readSettings({
+    SVC_DATA_DIR: await makeFolder('generated'),
+    SVC_BACKUP_VAULT: `file:${await makeFolder('generated-vault')}`,
+  })
+  await using stack = new AsyncDisposableStack()
+  const engines = await openEngines(settings, await openLog('error'), realEnvironment, stack)
+  await fill(engines.database, engines.store, files)
+  const store = new NumberedBlobs(engines.store)
+  await addBlobs(engines.database, store, files)
+  const room = await openBackupRoom(settings)
+  const lines = [[`${files} files, generated`, 's', 'MiB new', 'MiB of memory']]
+  const free = { isDamaged: () => false, goOn: () => {}, told: () => {} }
+  let before: string | null = null
+  for (const what of ['first point', 'one more', 'one more']) {
+    const began = performance.now()
+    const deps = { ...engines, database: engines.database.patient, store, room, program: 'bench', pace: async () => {} }
+    const peak = watchMemory()
+    const { id, newBytes } = await capture(deps, { ...free, id: randomUUID(), before })
+    await checkStructure(room, await readManifest(room.vault, id))
+    lines.push([what, shown((performance.now() - began) / 1000), shown(newBytes / MiB), shown(peak())])
+    before = id
+    await addBlobs(engines.database, store, 1)
   }
-  const stack = new AsyncDisposableStack()
-  const { database, store: blobs } = await openEngines(
-    readSettings(settings),
-    await openLog('error'),
-    realEnvironment,
-    stack,
-  )
-  await fill(database, blobs, files)
-  await stack.disposeAsync()
-  const way = await svcWay(settings)
-  const first = await way.backup()
-  await store(settings, 'changed', 1)
-  const second = await way.backup()
-  console.log(
-    aligned([
-      [`${files} files as rows`, 'first point', 'one changed'],
-      ['s', shown(first.seconds), shown(second.seconds)],
-      ['MiB of memory', shown(first.peakMiB), shown(second.peakMiB)],
-    ]).concat('\n'),
-  )
+  console.log(aligned(lines).concat('\n'))
 }
+
+/** The most memory that this process has had since. */
+const watchMemory = (): (() => number) => {
+  let most = 0
+  const look = (): void => {
+    most = Math.max(most, process.memoryUsage.rss() / MiB)
+  }
+  const looking = setInterval(look, 20)
+  return () => {
+    look()
+    clearInterval(looking)
+    return most
+  }
+}
+
+/** A store that holds numbers as well: what is called so has its digits as its content. */
+class NumberedBlobs implements Pick<BlobStore, 'size' | 'open'> {
+  count = 0
+  readonly #store: BlobStore
+  readonly #numbers = new Map<string, number>()
+
+  constructor(store: BlobStore) {
+    this.#store = store
+  }
+
+  add(): { readonly sha256: Sha256; readonly size: number } {
+    const bytes = this.#bytes(this.count)
+    const sha256 = toSha256(hash('sha256', bytes))
+    this.#numbers.set(sha256, this.count++)
+    return { sha256, size: bytes.byteLength }
+  }
+
+  async size(name: BlobName): Promise<number | null> {
+    const number = this.#numbers.get(name)
+    return number === undefined ? await this.#store.size(name) : this.#bytes(number).byteLength
+  }
+
+  async open(...[name, range, bytes]: Parameters<BlobStore['open']>): Promise<AsyncIterableIterator<Uint8Array>> {
+    const number = this.#numbers.get(name)
+    if (number === undefined) return await this.#store.open(name, range, bytes)
+    const content = this.#bytes(number)
+    return (async function* () {
+      yield content
+    })()
+  }
+
+  #bytes(number: number): Buffer {
+    return Buffer.from(`${number}`.padStart(64, '0'))
+  }
+}
+
+const addBlobs = async (database: Database, store: NumberedBlobs, count: number): Promise<void> => {
+  for (let left = count; left > 0; left -= blobsAtOnce) {
+    const rows = Array.from({ length: Math.min(left, blobsAtOnce) }, () => ({
+      ...store.add(),
+      state: 'stored',
+      stored_at: new Date().toISOString(),
+      generation: '',
+      inline: 0,
+    }))
+    await database.transaction((tx) => insertRows(tx, 'blobs', Object.keys(rows[0] ?? {}), rows), {
+      durability: 'relaxed',
+    })
+  }
+}
+
+const blobsAtOnce = 5_000
 
 /** Runs a command to its end, and looks now and then at its memory. */
 const timed = async (command: string, args: readonly string[], environment: Environment): Promise<Took> => {

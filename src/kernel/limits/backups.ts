@@ -34,6 +34,10 @@ export const backupManifestBytesMax = 64 * MiB
 
 /** Blobs that are copied at once. People's transfers come first. */
 export const backupBlobsAtOnce = 4
+/** Small ones that are read at once on their way into a pack. */
+export const packedBlobsAtOnce = 8
+/** What comes out of compressing and decompressing comes in pieces of this size: many small ones cost more than the work. */
+export const codingPieceBytes = 256 * KiB
 /** What was copied is written down after so many files or bytes: what a crash makes a later run read again at most. */
 export const indexEntriesMax = 1_024
 export const indexBytesMax = GiB

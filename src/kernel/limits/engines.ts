@@ -179,8 +179,10 @@ export const exportBlobsAtOnce = 4
  * A prime, so that one each week gets around as well.
  */
 export const exportReadAgainDays = 29
+/** Blobs that are stored at once by an import: each waits for the disk most of the time, and nobody else is there yet. */
+export const importBlobsAtOnce = 16
 /** An import remembers how far it is after so many blobs or bytes; after a crash it reads what came later again. */
-export const importBlobsBatch = 64
+export const importBlobsBatch = 256
 export const importBytesBatch = GiB
 /** Values in one statement, which all engines take. */
 export const importValuesMax = 30_000

@@ -4,13 +4,14 @@ import {
   backupBlobsAtOnce,
   linesPendingMax,
   packedBelowBytes,
+  packedBlobsAtOnce,
   packLivePercentMin,
 } from '../../../kernel/limits/backups.ts'
 import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { ChunkWriter, type KnownChunks } from './chunks.ts'
 import { fileText } from './contents.ts'
-import { type CopyDeps, copyBlob, Pack, SourceDamaged } from './copy-blobs.ts'
+import { type CopyDeps, copyBlob, Pack, type ReadBlob, readSmall, SourceDamaged } from './copy-blobs.ts'
 import { type Entry, entryText } from './entries.ts'
 import { IndexWriter } from './indexes.ts'
 import { KnownEntries } from './known-entries.ts'
@@ -83,19 +84,26 @@ export interface CapturedBlobs {
 export const captureBlobs = async (deps: BlobDeps, { sparse }: Plan): Promise<CapturedBlobs> => {
   const run = new Run(deps, sparse)
   const entries = new KnownEntries(deps.known())
-  for await (const [part, blobs] of byPart(deps.blobs())) {
-    const lying = await lyingIn(deps, part)
-    const known: (readonly [NamedBlob, readonly Entry[]])[] = []
-    for (const blob of blobs) known.push([blob, await entries.of(blob.digest)])
-    await run.part(known, lying)
+  try {
+    for await (const [part, blobs] of byPart(deps.blobs())) {
+      const lying = await lyingIn(deps, part)
+      const known: (readonly [NamedBlob, readonly Entry[]])[] = []
+      for (const blob of blobs) known.push([blob, await entries.of(blob.digest)])
+      await run.part(known, lying)
+    }
+    return await run.end()
+  } finally {
+    // Nothing is written any more once this is over, however it ends.
+    await run.still()
   }
-  return await run.end()
 }
 
 /** A blob whose line is to be written, in its turn, once it is known where it is. */
 interface Pending {
   readonly blob: NamedBlob
+  /** Null as long as it is on its way into a pack; and behind that for one that is at fault. */
   entry: Entry | null
+  onItsWay: boolean
 }
 
 /** One capture's way through the blobs: a part at a time. */
@@ -109,8 +117,10 @@ class Run {
   readonly #packs = new Map<VaultName, number | null>()
   readonly #faults: string[] = []
   #pack = new Pack()
+  /** The pack before, while it is written. */
+  #writing: Promise<void> = Promise.resolve()
   /** Those behind the first one that is still on its way into a pack. */
-  #pending: Pending[] = []
+  readonly #pending: Pending[] = []
   #packed: Pending[] = []
   #faulty = 0
   #newBytes = 0
@@ -132,20 +142,21 @@ class Run {
     const large: Pending[] = []
     const small: Pending[] = []
     for (const [blob, entries] of known) {
-      const pending = { blob, entry: await this.#usable(entries, lying) }
+      const entry = await this.#usable(entries, lying)
+      const pending = { blob, entry, onItsWay: entry === null }
       this.#pending.push(pending)
-      if (pending.entry !== null) this.#count(blob)
+      if (entry !== null) this.#count(blob)
       else if (blob.bytes < packedBelowBytes) small.push(pending)
       else large.push(pending)
     }
     await atOnce(large, backupBlobsAtOnce, (pending) => this.#copy(pending, lying))
-    for (const pending of small) await this.#gather(pending)
-    if (this.#pending.length > linesPendingMax) await this.#writePack()
-    if (this.#pack.empty) await this.#writeLines()
+    await this.#gather(small)
+    if (this.#pending.length > linesPendingMax) await this.#endPack()
+    await this.#writeLines()
   }
 
   async end(): Promise<CapturedBlobs> {
-    await this.#writePack()
+    await this.#endPack()
     await this.#index.flush()
     if (this.#faulty > 0)
       throw new SourceDamaged(
@@ -162,14 +173,20 @@ class Run {
     }
   }
 
+  /** Resolves when nothing is being written. */
+  async still(): Promise<void> {
+    await this.#writing.catch(() => {})
+  }
+
+  /** Those before the first one that is on its way. */
   async #writeLines(): Promise<void> {
-    for (const { entry } of this.#pending) {
+    const first = this.#pending.findIndex(({ onItsWay }) => onItsWay)
+    for (const { entry } of this.#pending.splice(0, first < 0 ? this.#pending.length : first)) {
       // Without one it is a fault, and there will be no point.
       if (entry === null) continue
       await this.#contents.add(entryText(entry), entry.digest)
       if (this.#deps.room.coding.encrypted) await this.#files.add(fileText(entry.stored), entry.digest)
     }
-    this.#pending = []
   }
 
   /** The first entry whose file is there with its length, undamaged and worth keeping. */
@@ -200,27 +217,56 @@ class Run {
       await this.#index.add([entry])
       this.#deps.reach('backup.blob')
     })
+    pending.onItsWay = false
     this.#count(pending.blob)
   }
 
-  async #gather(pending: Pending): Promise<void> {
-    this.#deps.goOn()
-    await this.#orFault(async () => {
-      await this.#pack.add(this.#deps, pending.blob)
-      this.#packed.push(pending)
-    })
-    this.#count(pending.blob)
-    if (this.#pack.full) await this.#writePack()
+  /** Reads several at once, and puts them into packs in their order. While a pack is written the next one fills. */
+  async #gather(small: readonly Pending[]): Promise<void> {
+    for (let from = 0; from < small.length; from += packedBlobsAtOnce) {
+      this.#deps.goOn()
+      const group = small.slice(from, from + packedBlobsAtOnce)
+      const read: (ReadBlob | undefined)[] = []
+      await atOnce(group, packedBlobsAtOnce, ({ blob }, index) =>
+        this.#orFault(async () => {
+          read[index] = await readSmall(this.#deps, blob)
+        }),
+      )
+      for (const [index, pending] of group.entries()) {
+        const found = read[index]
+        this.#count(pending.blob)
+        pending.onItsWay = found !== undefined
+        if (found === undefined) continue
+        this.#pack.add(found)
+        this.#packed.push(pending)
+        if (this.#pack.full) await this.#beginWriting()
+      }
+    }
   }
 
-  async #writePack(): Promise<void> {
-    if (this.#pack.empty) return
+  /** Has the pack written once the one before is there. */
+  async #beginWriting(): Promise<void> {
+    await this.#writing
     const [pack, packed] = [this.#pack, this.#packed]
     this.#pack = new Pack()
     this.#packed = []
+    this.#writing = this.#writePack(pack, packed)
+    // Said by whoever waits for it.
+    this.#writing.catch(() => {})
+  }
+
+  async #endPack(): Promise<void> {
+    if (!this.#pack.empty) await this.#beginWriting()
+    await this.#writing
+  }
+
+  async #writePack(pack: Pack, packed: readonly Pending[]): Promise<void> {
     const { entries, newBytes } = await pack.write(this.#deps)
     // Both are in the order of digests.
-    for (const [index, pending] of packed.entries()) pending.entry = entries[index] ?? null
+    for (const [index, pending] of packed.entries()) {
+      pending.entry = entries[index] ?? null
+      pending.onItsWay = false
+    }
     this.#newBytes += newBytes
     await this.#index.add(entries)
     this.#deps.reach('backup.pack')

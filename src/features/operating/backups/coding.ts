@@ -1,6 +1,7 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import type { Sha256 } from '../../../kernel/digest.ts'
+import { codingPieceBytes } from '../../../kernel/limits/backups.ts'
 
 /** Who is to read: the operators alone, also the service, which goes by its lists, or whoever has the vault. */
 export type Readers = 'operators' | 'service' | 'anybody'
@@ -47,7 +48,7 @@ async function* through(pieces: AsyncIterable<Uint8Array>, transform: Transform)
 }
 
 export const compressed = (pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
-  through(pieces, createZstdCompress())
+  through(pieces, createZstdCompress({ chunkSize: codingPieceBytes }))
 
 export const decompressed = (pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
-  through(pieces, createZstdDecompress())
+  through(pieces, createZstdDecompress({ chunkSize: codingPieceBytes }))

@@ -11,7 +11,7 @@ import {
 } from '../../../kernel/limits/backups.ts'
 import { BlobMissing, type BlobStore } from '../../../ports/blob-store.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
-import { foundData, type Room, type Stored, writeData } from './data-files.ts'
+import { foundData, type Room, type Stored, writeData, writeSmaller } from './data-files.ts'
 import type { Entry } from './entries.ts'
 import { dataName } from './layout.ts'
 import type { NamedBlob } from './named-blobs.ts'
@@ -95,9 +95,28 @@ const shrinks = async ({ store }: CopyDeps, { name, bytes }: NamedBlob): Promise
   return (await compress(Buffer.concat(pieces))).byteLength * 100 < end * compressBelowPercent
 }
 
+/** A small blob, whole. */
+export interface ReadBlob {
+  readonly blob: NamedBlob
+  readonly bytes: Buffer
+}
+
+/** Reads a small blob. Throws {@link SourceDamaged} unless it is what it is called. */
+export const readSmall = async ({ store, pace }: CopyDeps, blob: NamedBlob): Promise<ReadBlob> => {
+  const bytes = Buffer.allocUnsafeSlow(blob.bytes)
+  let length = 0
+  await pace(blob.bytes)
+  const fault = await readWhole(store, blob, async (piece) => {
+    bytes.set(piece, length)
+    length += piece.byteLength
+  })
+  if (fault !== null) throw new SourceDamaged(`${blob.digest}: ${fault}`)
+  return { blob, bytes }
+}
+
 /** Small blobs on their way into one file. */
 export class Pack {
-  readonly #parts: { readonly blob: NamedBlob; readonly bytes: Buffer }[] = []
+  readonly #parts: ReadBlob[] = []
   #bytes = 0
 
   get empty(): boolean {
@@ -108,14 +127,8 @@ export class Pack {
     return this.#bytes >= packBytesMax || this.#parts.length >= packEntriesMax
   }
 
-  async add({ store, pace }: CopyDeps, blob: NamedBlob): Promise<void> {
-    const pieces: Buffer[] = []
-    await pace(blob.bytes)
-    const fault = await readWhole(store, blob, async (piece) => {
-      pieces.push(Buffer.from(piece))
-    })
-    if (fault !== null) throw new SourceDamaged(`${blob.digest}: ${fault}`)
-    this.#parts.push({ blob, bytes: Buffer.concat(pieces) })
+  add({ blob, bytes }: ReadBlob): void {
+    this.#parts.push({ blob, bytes })
     this.#bytes += blob.bytes
   }
 
@@ -124,14 +137,15 @@ export class Pack {
     const parts = this.#parts.sort((a, b) => (a.blob.digest < b.blob.digest ? -1 : 1))
     const bytes = Buffer.concat(parts.map((part) => part.bytes))
     const digest: Sha256 = toSha256(createHash('sha256').update(bytes).digest('hex'))
-    const small = (await compress(bytes)).byteLength * 100 < bytes.byteLength * compressBelowPercent
-    const form = { kind: 'pack', compressed: small, encrypted: room.coding.encrypted } as const
+    const smaller = await compress(bytes)
+    const compressed = smaller.byteLength * 100 < bytes.byteLength * compressBelowPercent
+    const form = { kind: 'pack', compressed, encrypted: room.coding.encrypted } as const
     const id = room.coding.idOf(digest)
     for (let attempt = 0; ; attempt++) {
       const name = dataName(digest, id, attempt, form)
       if (isDamaged(name)) continue
       const written =
-        (await writeData(room, name, bytes.byteLength, 'operators', once(bytes))) ??
+        (await writeSmaller(room, name, bytes.byteLength, 'operators', once(compressed ? smaller : bytes))) ??
         (await foundData(room, name, digest))
       if (written === null) continue
       let offset = 0

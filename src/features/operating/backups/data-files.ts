@@ -48,15 +48,24 @@ class Meter {
 }
 
 /** Writes data in the form that its name says; null where the name is taken. A piece is valid until the next one. */
-export const writeData = async (
-  { vault, coding }: Room,
+export const writeData = (
+  room: Room,
   name: VaultName,
   bytes: number,
   readers: Readers,
   pieces: AsyncIterable<Uint8Array>,
+): Promise<Stored | null> =>
+  writeSmaller(room, name, bytes, readers, formOf(name).compressed ? compressed(pieces) : pieces)
+
+/** The same of pieces that are compressed already where the name says so. */
+export const writeSmaller = async (
+  { vault, coding }: Room,
+  name: VaultName,
+  bytes: number,
+  readers: Readers,
+  smaller: AsyncIterable<Uint8Array>,
 ): Promise<Stored | null> => {
   const form = formOf(name)
-  const smaller = form.compressed ? compressed(pieces) : pieces
   const meter = new Meter()
   const stored = meter.of(form.encrypted ? coding.encrypt(smaller, readers) : smaller)
   const written = await vault.write(name, bytes, async (take) => {

@@ -3,7 +3,7 @@ import type { FreeSpace } from '../../../content/ingest/free-space.ts'
 import { installation, updateInstallation } from '../../../database/moving/installation.queries.ts'
 import { atOnce } from '../../../kernel/at-once.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { exportBlobsAtOnce, importBlobsBatch, importBytesBatch } from '../../../kernel/limits/engines.ts'
+import { importBlobsAtOnce, importBlobsBatch, importBytesBatch } from '../../../kernel/limits/engines.ts'
 import type { NamedBlob } from './named-blobs.ts'
 import type { Progress } from './progress.ts'
 import type { Restorable, StoringDeps } from './restorable.ts'
@@ -25,7 +25,7 @@ export const restoreBlobs = async (from: Restorable, deps: StoringDeps, progress
   const flush = async (): Promise<void> => {
     const last = batch.at(-1)
     if (last === undefined) return
-    await atOnce(batch, exportBlobsAtOnce, copy)
+    await atOnce(batch, importBlobsAtOnce, copy)
     await database.transaction(async (tx) => {
       await stillOurs(tx, from)
       await updateInstallation(tx, { imported_through: last.digest })
