@@ -3,6 +3,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { spoolsIn } from '../src/adapters/files/spool.ts'
 import type { Database } from '../src/database/database.ts'
 import { insertRows } from '../src/database/moving/rows.queries.ts'
 import { capture } from '../src/features/operating/backups/capture.ts'
@@ -37,8 +38,8 @@ const program = join(root, 'dist/main/svc.js')
 /**
  * `npm run bench -- --backups <files>`: backups beside restic's, on the same data: so many small files, half of them
  * text, and one of 4 MiB to each hundred. A first point, a second one with 1 % new, every byte verified, everything
- * restored. restic encrypts always, svc not here; restic's repository is without compression and with. Then ten times as
- * many files, generated, of which one changes between two points.
+ * restored. restic encrypts always, svc not here; restic's repository is without compression and with. Then ten times
+ * as many files, generated, of which one changes between two points.
  */
 export const measureBackups = async (files: number): Promise<void> => {
   if (!installed('restic')) throw new Error('install restic first (apt-get install restic)')
@@ -127,7 +128,7 @@ const measureGenerated = async (files: number): Promise<void> => {
     SVC_DATA_DIR: await makeFolder('generated'),
     SVC_BACKUP_VAULT: `file:${await makeFolder('generated-vault')}`,
   })
-  await using stack = new AsyncDisposableStack()
+  const stack = new AsyncDisposableStack()
   const engines = await openEngines(settings, await openLog('error'), realEnvironment, stack)
   await fill(engines.database, engines.store, files)
   const store = new NumberedBlobs(engines.store)
@@ -138,7 +139,8 @@ const measureGenerated = async (files: number): Promise<void> => {
   let before: string | null = null
   for (const what of ['first point', 'one more', 'one more']) {
     const began = performance.now()
-    const deps = { ...engines, database: engines.database.patient, store, room, program: 'bench', pace: async () => {} }
+    const way = { room, spool: spoolsIn(settings.dataDir), program: 'bench', pace: async () => {} }
+    const deps = { ...engines, ...way, database: engines.database.patient, store }
     const peak = watchMemory()
     const { id, newBytes } = await capture(deps, { ...free, id: randomUUID(), before })
     await checkStructure(room, await readManifest(room.vault, id))
@@ -146,6 +148,7 @@ const measureGenerated = async (files: number): Promise<void> => {
     before = id
     await addBlobs(engines.database, store, 1)
   }
+  await stack.disposeAsync()
   console.log(aligned(lines).concat('\n'))
 }
 

@@ -13,7 +13,7 @@ import { inTheStore } from '../harness/kept-inline.ts'
 import { placeLike } from '../harness/moving.ts'
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 
-/** Real disks under a vault: one that is full and one that became read-only. What is there can be restored meanwhile. */
+/** Real disks under a vault: full ones, and one that became read-only. What is there can be restored meanwhile. */
 after(closeConnections)
 
 onSqlite((engine) => {

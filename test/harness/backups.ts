@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { spoolsIn } from '../../src/adapters/files/spool.ts'
 import { type AgentDeps, type BackupAgent, createAgent } from '../../src/features/operating/backups/agent.ts'
 import type { Room } from '../../src/features/operating/backups/data-files.ts'
 import { requestCapture } from '../../src/features/operating/backups/requests.ts'
@@ -29,7 +30,10 @@ export const roomOf = (url: string, more: Readonly<Record<string, string>> = {})
 
 let agents = 0
 
-/** Runs `work` beside an agent on this vault, which looks only when it is told to. `timers`: by which it tells that it is there. */
+/**
+ * Runs `work` beside an agent on this vault, which looks only when it is told to. `timers`: by which it tells that it is
+ * there.
+ */
 export const withAgent = <T>(
   place: Place,
   url: string,
@@ -45,6 +49,7 @@ export const withAgent = <T>(
         ...engines,
         timers: timers ?? engines.timers,
         room: room ?? (await roomOf(url)),
+        spool: spoolsIn(place.dataDir),
         holder: `agent ${++agents}`,
         program: 'test',
         pace: async () => {},

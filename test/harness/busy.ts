@@ -24,8 +24,8 @@ export interface BusyPeople {
   more(files: number): Promise<void>
   goHome(): Promise<void>
   /**
-   * What is there in the state of some moment of a span, which `read` reads: everything that was acknowledged before it,
-   * nothing that began behind it, and each file whole. Answers how many there must be.
+   * What is there in the state of some moment of a span, which `read` reads: everything that was acknowledged before
+   * it, nothing that began behind it, and each file whole. Answers how many there must be.
    */
   holdsOf(span: Span, read: (path: string) => Promise<{ status: number; text: string }>): Promise<number>
 }

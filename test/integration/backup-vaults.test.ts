@@ -4,8 +4,12 @@ import { globSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { spoolsIn } from '../../src/adapters/files/spool.ts'
+import type { Queries } from '../../src/database/database.ts'
+import { captureRows } from '../../src/features/operating/backups/capture-rows.ts'
 import { filesOf } from '../../src/features/operating/backups/contents.ts'
 import type { Room } from '../../src/features/operating/backups/data-files.ts'
+import { chunksOf } from '../../src/features/operating/backups/manifest.ts'
 import { realTimers, type Timers } from '../../src/kernel/timers.ts'
 import { day, minute } from '../../src/kernel/units.ts'
 import { pointsOf } from '../../src/main/restoring.ts'
@@ -17,7 +21,7 @@ import { closeConnections } from '../harness/client.ts'
 import { onSqlite } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { inTheStore } from '../harness/kept-inline.ts'
-import { placeLike } from '../harness/moving.ts'
+import { placeLike, withPartsOf } from '../harness/moving.ts'
 import { until } from '../harness/until.ts'
 
 after(closeConnections)
@@ -310,6 +314,44 @@ onSqlite((engine) => {
       assert.deepEqual([job.state, job.error_code], ['completed', null])
       assert.ok(others > 1, `${others} looks`)
       await restored()
+    })
+
+    it('is asked for nothing while a state of the database is held, whose log would grow meanwhile', async () => {
+      await taken()
+      await catalog.published('new rows')
+      const room = await roomOf(url)
+      const [point] = await pointsOf(room)
+      assert.ok(point !== undefined)
+      let [held, written] = [false, 0]
+      const vault: Room['vault'] = {
+        ...room.vault,
+        async size(name) {
+          assert.equal(held, false)
+          return await room.vault.size(name)
+        },
+        async write(...args) {
+          assert.equal(held, false)
+          written += 1
+          return await room.vault.write(...args)
+        },
+      }
+      const rows = await withPartsOf(catalog.service, async ({ database, clock }) => {
+        const watched = {
+          engine: database.engine,
+          async snapshot<T>(work: (q: Queries) => Promise<T>): Promise<T> {
+            held = true
+            return await database.snapshot(work).finally(() => {
+              held = false
+            })
+          },
+        }
+        const known = { before: new Map(chunksOf(point).map((each) => [each.file, each])), isDamaged: () => false }
+        const deps = { database: watched, clock, spool: spoolsIn(catalog.service.dataDir), reach: () => {} }
+        return await captureRows(deps, { ...room, vault }, known, () => {})
+      })
+      const chunks = (tables: typeof rows.tables): number => tables.flatMap((table) => table.chunks).length
+      assert.ok(written > 1 && written < chunks(rows.tables), `${written} of ${chunks(rows.tables)} chunks`)
+      assert.equal(rows.tables.length, point.tables.length)
     })
 
     it('is left alone by an agent that could not renew its lease, whose place another may have', async () => {

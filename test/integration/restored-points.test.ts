@@ -105,7 +105,11 @@ onSqlite((engine) => {
         for (const { name, columns: now, chunks } of point.tables) {
           const columns = isTableName(name) ? await columnsOf(old.database.reader, old.database.engine, name) : []
           if (columns.length === 0) continue
-          const writer = new ChunkWriter(room, 'rows', 'operators', { before: new Map(), isDamaged: () => false })
+          const writer = new ChunkWriter(
+            room,
+            { kind: 'rows', readers: 'operators' },
+            { before: new Map(), isDamaged: () => false },
+          )
           let rows = 0
           for (const chunk of chunks)
             for (const line of await linesOf(room, chunk)) {

@@ -32,11 +32,13 @@ export const chunkBytesMax = 64 * MiB
 /** One chunk takes some 300 bytes of a manifest. */
 export const backupManifestBytesMax = 64 * MiB
 
+/** Chunks of rows that are looked up or written at once. */
+export const backupChunksAtOnce = 8
 /** Blobs that are copied at once. People's transfers come first. */
 export const backupBlobsAtOnce = 4
 /** Small ones that are read at once on their way into a pack. */
 export const packedBlobsAtOnce = 8
-/** What comes out of compressing and decompressing comes in pieces of this size: many small ones cost more than the work. */
+/** Compressing and decompressing give pieces of this size: many small ones cost more than the work. */
 export const codingPieceBytes = 256 * KiB
 /** What was copied is written down after so many files or bytes: what a crash makes a later run read again at most. */
 export const indexEntriesMax = 1_024

@@ -179,7 +179,7 @@ export const exportBlobsAtOnce = 4
  * A prime, so that one each week gets around as well.
  */
 export const exportReadAgainDays = 29
-/** Blobs that are stored at once by an import: each waits for the disk most of the time, and nobody else is there yet. */
+/** Blobs that an import stores at once: each waits for the disk most of the time, and nobody else is there yet. */
 export const importBlobsAtOnce = 16
 /** An import remembers how far it is after so many blobs or bytes; after a crash it reads what came later again. */
 export const importBlobsBatch = 256

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { spoolsIn } from '../../adapters/files/spool.ts'
 import { type BackupAgent, createAgent } from '../../features/operating/backups/agent.ts'
 import { startReconciler } from '../../jobs/reconciler.ts'
 import { agentLookMs } from '../../kernel/limits/backups.ts'
@@ -40,6 +41,7 @@ export const agentOf = async (engines: Engines): Promise<BackupAgent> =>
     ...engines,
     database: engines.database.patient,
     room: await openBackupRoom(engines.settings, { writes: true }),
+    spool: spoolsIn(engines.settings.dataDir),
     holder: randomUUID(),
     program: programVersion(),
     pace: paceOf(engines.settings.backupBytesPerSecond),

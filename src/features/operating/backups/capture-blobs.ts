@@ -130,8 +130,8 @@ class Run {
     const { room, chunks } = deps
     this.#deps = deps
     this.#sparse = sparse
-    this.#contents = new ChunkWriter(room, 'list', 'service', chunks)
-    this.#files = new ChunkWriter(room, 'list', 'anybody', chunks)
+    this.#contents = new ChunkWriter(room, { kind: 'list', readers: 'service' }, chunks)
+    this.#files = new ChunkWriter(room, { kind: 'list', readers: 'anybody' }, chunks)
     this.#index = new IndexWriter(room)
   }
 

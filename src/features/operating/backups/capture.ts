@@ -5,6 +5,7 @@ import { timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
 import type { BlobStore } from '../../../ports/blob-store.ts'
+import type { OpenSpool } from '../../../ports/spool.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { type Counted, captureBlobs, planBlobs } from './capture-blobs.ts'
@@ -22,6 +23,7 @@ import { namedBlobs } from './named-blobs.ts'
 export interface CaptureDeps extends HoldDeps {
   readonly room: Room
   readonly store: Pick<BlobStore, 'size' | 'open'>
+  readonly spool: OpenSpool
   readonly reach: ReachFaultPoint
   /** Version of the program, which the manifest tells. */
   readonly program: string

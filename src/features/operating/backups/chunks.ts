@@ -13,7 +13,7 @@ import {
 import { toVaultName, type VaultName } from '../../../ports/vault-name.ts'
 import type { Readers } from './coding.ts'
 import { BackupDamaged, foundData, type Room, type Stored, wholeData, writeData } from './data-files.ts'
-import { type DataKind, dataName, dataNamePattern, formOf } from './layout.ts'
+import { dataName, dataNamePattern, formOf } from './layout.ts'
 
 /** A chunk of lines as a manifest names it. */
 export const Chunk = fields({
@@ -41,25 +41,16 @@ export interface KnownChunks {
 }
 
 /**
- * Writes lines as chunks whose ends depend on the lines: one that is added or changed makes a new chunk of the one it
- * is in, and all others are there already.
+ * Cuts lines into chunks whose ends depend on the lines: one that is added or changed makes a new chunk of the one it is
+ * in, and all others are what they were.
  */
-export class ChunkWriter {
-  readonly chunks: Chunk[] = []
-  /** Bytes that were not in the vault before. */
-  newBytes = 0
-  readonly #room: Room
-  readonly #kind: DataKind
-  readonly #readers: Readers
-  readonly #known: KnownChunks
+export class ChunkCutter {
+  readonly #take: (text: Buffer, lines: number) => Promise<void>
   #lines: string[] = []
   #characters = 0
 
-  constructor(room: Room, kind: 'rows' | 'list', readers: Readers, known: KnownChunks) {
-    this.#room = room
-    this.#kind = kind
-    this.#readers = readers
-    this.#known = known
+  constructor(take: (text: Buffer, lines: number) => Promise<void>) {
+    this.#take = take
   }
 
   /** `marks`: what the boundary goes by, where that is not the whole line. */
@@ -77,36 +68,102 @@ export class ChunkWriter {
     const lines = this.#lines.length
     this.#lines = []
     this.#characters = 0
-    const { name, ...stored } = await this.#written(text)
-    // Of what is encrypted nothing is told but how it lies there.
-    const sha256 = formOf(name).encrypted ? stored.sha256 : hash('sha256', text)
-    this.chunks.push({ file: name, lines, sha256, stored })
+    await this.#take(text, lines)
+  }
+}
+
+/** What kind of chunk it is to be, and who is to read it. */
+export interface ChunkForm {
+  readonly kind: 'rows' | 'list'
+  readonly readers: Readers
+}
+
+interface WrittenChunk {
+  readonly chunk: Chunk
+  /** Bytes that were not in the vault before. */
+  readonly newBytes: number
+}
+
+/** Writes lines into a vault, chunk by chunk as they come. */
+export class ChunkWriter {
+  readonly chunks: Chunk[] = []
+  /** Bytes that were not in the vault before. */
+  newBytes = 0
+  readonly #cutter: ChunkCutter
+
+  constructor(room: Room, form: ChunkForm, known: KnownChunks) {
+    this.#cutter = new ChunkCutter(async (text, lines) => {
+      const { chunk, newBytes } = await writeChunk(room, form, known, text, lines)
+      this.chunks.push(chunk)
+      this.newBytes += newBytes
+    })
   }
 
-  async #written(text: Buffer): Promise<Stored> {
-    const { vault, coding } = this.#room
-    const digest = toSha256(hash('sha256', text))
-    const encrypted = coding.encrypted && this.#readers !== 'anybody'
-    const form = { kind: this.#kind, compressed: true, encrypted }
-    const id = encrypted ? coding.idOf(digest) : digest
-    for (let attempt = 0; ; attempt++) {
-      const name = dataName(digest, id, attempt, form)
-      if (this.#known.isDamaged(name)) continue
-      const before = this.#known.before.get(name)
-      const size = await vault.size(name)
-      if (before !== undefined && size === before.stored.bytes) return storedChunk(before)
-      if (size !== null) {
-        // Of a run that did not end, or not what it was: what it holds decides.
-        const lying = before === undefined ? await foundData(this.#room, name, digest) : null
-        if (lying === null) continue
-        return lying
-      }
-      const written = await writeData(this.#room, name, text.byteLength, this.#readers, once(text))
-      if (written === null) continue
-      this.newBytes += written.bytes
-      return written
-    }
+  /** `marks`: what the boundary goes by, where that is not the whole line. */
+  add(line: string, marks: string = line): Promise<void> {
+    return this.#cutter.add(line, marks)
   }
+
+  end(): Promise<void> {
+    return this.#cutter.end()
+  }
+}
+
+const namesOf = function* (room: Room, { kind, readers }: ChunkForm, { isDamaged }: KnownChunks, text: Buffer) {
+  const { coding } = room
+  const digest = toSha256(hash('sha256', text))
+  const encrypted = coding.encrypted && readers !== 'anybody'
+  const id = encrypted ? coding.idOf(digest) : digest
+  for (let attempt = 0; ; attempt++) {
+    const name = dataName(digest, id, attempt, { kind, compressed: true, encrypted })
+    if (!isDamaged(name)) yield { name, digest }
+  }
+}
+
+/** The chunk of the point before that has this text, if it lies in the vault as `sizes` say. Asks no vault. */
+export const chunkBefore = (
+  room: Room,
+  form: ChunkForm,
+  known: KnownChunks,
+  sizes: ReadonlyMap<string, number | null>,
+  text: Buffer,
+): Chunk | null => {
+  for (const { name } of namesOf(room, form, known, text)) {
+    const before = known.before.get(name)
+    return before !== undefined && sizes.get(name) === before.stored.bytes ? before : null
+  }
+  return null
+}
+
+/** Writes a chunk, unless it is there. */
+export const writeChunk = async (
+  room: Room,
+  form: ChunkForm,
+  known: KnownChunks,
+  text: Buffer,
+  lines: number,
+): Promise<WrittenChunk> => {
+  const chunkOf = ({ name, ...stored }: Stored): Chunk => ({
+    file: name,
+    lines,
+    // Of what is encrypted nothing is told but how it lies there.
+    sha256: formOf(name).encrypted ? stored.sha256 : hash('sha256', text),
+    stored,
+  })
+  for (const { name, digest } of namesOf(room, form, known, text)) {
+    const before = known.before.get(name)
+    const size = await room.vault.size(name)
+    if (before !== undefined && size === before.stored.bytes) return { chunk: before, newBytes: 0 }
+    if (size !== null) {
+      // Of a run that did not end, or not what it was: what it holds decides.
+      const lying = before === undefined ? await foundData(room, name, digest) : null
+      if (lying !== null) return { chunk: chunkOf(lying), newBytes: 0 }
+      continue
+    }
+    const written = await writeData(room, name, text.byteLength, form.readers, once(text))
+    if (written !== null) return { chunk: chunkOf(written), newBytes: written.bytes }
+  }
+  throw new RangeError('there are names without end')
 }
 
 async function* once(piece: Uint8Array): AsyncGenerator<Uint8Array> {
