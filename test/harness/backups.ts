@@ -31,8 +31,8 @@ export const roomOf = (url: string, more: Readonly<Record<string, string>> = {})
 let agents = 0
 
 /**
- * Runs `work` beside an agent on this vault, which looks only when it is told to. `timers`: by which it tells that it is
- * there.
+ * Runs `work` beside an agent on this vault, which looks only when it is told to. `timers`: by which it tells that it
+ * is there.
  */
 export const withAgent = <T>(
   place: Place,

@@ -60,9 +60,10 @@ const formOfTable = (name: string): ChunkForm => ({
 /**
  * Writes one state of all tables. `goOn` throws where it is to stop.
  *
- * Order: how the chunks of the point before lie in the vault is looked up -> one state of all tables is read, and what is
- * new of it is spooled on this machine -> the state is given back -> what was spooled goes to the vault. So the state
- * is held for as long as reading takes, however slow the vault is, and the log of the database does not grow for it.
+ * Order: how the chunks of the point before lie in the vault is looked up -> one state of all tables is read, and what
+ * is new of it is spooled on this machine -> the state is given back -> what was spooled goes to the vault. So the
+ * state is held for as long as reading takes, however slow the vault is, and the log of the database does not grow for
+ * it.
  */
 export const captureRows = async (
   deps: RowDeps,

@@ -41,8 +41,8 @@ export interface KnownChunks {
 }
 
 /**
- * Cuts lines into chunks whose ends depend on the lines: one that is added or changed makes a new chunk of the one it is
- * in, and all others are what they were.
+ * Cuts lines into chunks whose ends depend on the lines: one that is added or changed makes a new chunk of the one it
+ * is in, and all others are what they were.
  */
 export class ChunkCutter {
   readonly #take: (text: Buffer, lines: number) => Promise<void>

@@ -22,7 +22,7 @@ export const dataParts: readonly string[] = Array.from({ length: 256 }, (_, n) =
 export const dataPart = (part: string): VaultName => toVaultName(`data/${part}`)
 
 /** A file, a pack of small files, a chunk of rows, a chunk of a list. */
-export type DataKind = 'blob' | 'pack' | 'rows' | 'list'
+type DataKind = 'blob' | 'pack' | 'rows' | 'list'
 
 export interface DataForm {
   readonly kind: DataKind
