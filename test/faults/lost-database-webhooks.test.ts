@@ -98,4 +98,5 @@ it('every event comes in order, whatever becomes of the database of the worker',
     return items.every((item: { position: string; lostEvents: number }) => item.position === head)
   })
   assert.equal(logged('webhook.events_lost'), 0)
+  assert.equal(logged('webhook.started') - logged('webhook.stopped'), receivers.count, 'an end is told as well')
 })

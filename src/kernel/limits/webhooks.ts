@@ -13,6 +13,8 @@ export const webhookPauseLongestMs = hour // spec
 export const webhookOwnPauseMs = 5 * second // spec
 export const webhookSecretBytesMin = 16 // spec
 export const webhookSecretBytesMax = 4 * KiB
+/** Until a secret has been read: a file system over a network may never answer. */
+export const webhookSecretReadMs = 3 * second
 /** Sixteen subscriptions with the longest addresses, and every action each. */
 export const webhooksFileBytesMax = 128 * KiB
 
@@ -24,7 +26,7 @@ export const webhooksLookEveryMs = 2 * second
  */
 export const webhookLeaseMs = 30 * second
 export const webhookLeaseRenewMs = 10 * second
-export const webhookLeaseSpareMs = webhookAnswerMs + 2 * second
+export const webhookLeaseSpareMs = webhookAnswerMs + webhookSecretReadMs + 2 * second
 /** Deliveries are noted this often, and before every pause: so much is sent again after a crash. */
 export const webhookNotedEveryMs = second / 4
 /** Lines of a journal that a subscription is given at a time. */
@@ -33,6 +35,13 @@ export const webhookLinesAtOnce = 256
 export const webhookReadsEveryMs = 20
 /** What is given to be delivered is given for so long: secrets that were replaced count from the next time on. */
 export const webhookCarriedMs = 2 * second
+/** Of the thread that delivers: beside requests that want all of a core it has a tenth of that. */
+export const webhookNiceness = 10
+/**
+ * So much later than it should a thread may say what became of a load, or be done with one that is left: from then on
+ * it hangs.
+ */
+export const webhookThreadLateMs = 10 * second
 /** A subscription that no file has named for so long is given up: files of several machines change one by one. */
 export const webhookUnnamedMs = 10 * minute
 /** Subscriptions that are told of: those of the file, and those that it named a moment ago. */

@@ -1,5 +1,9 @@
+import { readlinkSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { basename } from 'node:path'
 import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type Carried, createCarrier, type Load } from '../../features/operating/webhooks/carrying.ts'
+import { webhookNiceness } from '../../kernel/limits/webhooks.ts'
 import { type DoorData, openDoorBy } from '../door.ts'
 import { secretsOf } from './secrets.ts'
 
@@ -39,5 +43,17 @@ const serve = ({ door }: CarrierThreadData, port: MessagePort): void => {
   })
 }
 
+/** Where there is too little of the processor for both, requests have it: they never wait for webhooks. */
+const standBack = (): void => {
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), webhookNiceness)
+  } catch {
+    // Only Linux has priorities of threads.
+  }
+}
+
 // The program of a thread: elsewhere, importing it does nothing.
-if (!isMainThread && parentPort !== null) serve(workerData, parentPort)
+if (!isMainThread && parentPort !== null) {
+  standBack()
+  serve(workerData, parentPort)
+}

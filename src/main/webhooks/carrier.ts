@@ -3,6 +3,8 @@ import { Worker } from 'node:worker_threads'
 import { insideTransaction } from '../../database/scope.ts'
 import type { Carried, Carrier, Load } from '../../features/operating/webhooks/carrying.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { webhookLeaseSpareMs, webhookThreadLateMs } from '../../kernel/limits/webhooks.ts'
+import { monotonicMs } from '../../kernel/monotonic.ts'
 import type { CarrierNews, CarrierTask, CarrierThreadData } from './carrier-thread.ts'
 
 export interface ThreadCarrier extends Carrier {
@@ -13,11 +15,16 @@ export interface ThreadCarrier extends Carrier {
 interface ThreadCarrierOptions extends CarrierThreadData {
   readonly clock: Clock
   readonly report: (message: string, error: unknown) => void
+  /** What the thread runs; ours, unless it is said. */
+  readonly program?: URL
+  /** How late it may be. */
+  readonly lateMs?: number
 }
 
 /**
  * Carries events in a thread of its own, so that thousands of deliveries a second leave the event loop to requests. It
- * begins with the first load. When it dies, so do its loads; the next one begins another thread.
+ * begins with the first load. When it dies, or says nothing for too long, so do its loads; the next one begins another
+ * thread.
  */
 export const createThreadCarrier = (options: ThreadCarrierOptions): ThreadCarrier => {
   let thread: CarrierThread | null = null
@@ -35,16 +42,30 @@ export const createThreadCarrier = (options: ThreadCarrierOptions): ThreadCarrie
 /** It makes little that lives on; left to itself, its heap would grow all the same. */
 const resourceLimits = { maxYoungGenerationSizeMb: 4 }
 
+const ownProgram = new URL(`./carrier-thread${extname(import.meta.url)}`, import.meta.url)
+
+interface UnderWay extends PromiseWithResolvers<Carried> {
+  /** The subscription. */
+  readonly id: string
+  /** Of the clock that nobody sets: when there is to be an answer. */
+  dueMs: number
+}
+
+/** Of the time in which a thread may be late, so often it is looked. */
+const looksWhileLate = 10
+
 class CarrierThread {
   readonly #worker: Worker
-  readonly #clock: Clock
-  readonly #underWay = new Map<number, PromiseWithResolvers<Carried>>()
+  readonly #options: ThreadCarrierOptions
+  readonly #underWay = new Map<number, UnderWay>()
+  readonly #looking: NodeJS.Timeout
   #lastNumber = 0
+  #looksInVain = 0
   isOver = false
 
-  constructor({ door, clock, report }: ThreadCarrierOptions) {
-    this.#clock = clock
-    const program = new URL(`./carrier-thread${extname(import.meta.url)}`, import.meta.url)
+  constructor(options: ThreadCarrierOptions) {
+    const { door, report, program = ownProgram, lateMs = webhookThreadLateMs } = options
+    this.#options = options
     const data: CarrierThreadData = { door }
     this.#worker = new Worker(program, { workerData: data, name: 'svc webhooks', resourceLimits })
     this.#worker.unref()
@@ -54,19 +75,24 @@ class CarrierThread {
       this.#end(error)
     })
     this.#worker.on('exit', (code) => this.#end(new Error(`the thread that delivers webhooks has ended (${code})`)))
+    this.#looking = setInterval(() => this.#look(), lateMs / looksWhileLate).unref()
   }
 
   carry(load: Load, taken: Int32Array): Promise<Carried> {
     this.#lastNumber += 1
-    const carried = Promise.withResolvers<Carried>()
+    const dueMs = load.untilMs + webhookLeaseSpareMs
+    const carried = { id: load.subscription.id, dueMs, ...Promise.withResolvers<Carried>() }
     this.#underWay.set(this.#lastNumber, carried)
-    const aheadMs = this.#clock.now() - Date.now()
+    const aheadMs = this.#options.clock.now() - Date.now()
     this.#send({ kind: 'carry', number: this.#lastNumber, load, taken, aheadMs })
     return carried.promise
   }
 
+  /** What is left ends at once. */
   leave(id: string): void {
-    if (!this.isOver) this.#send({ kind: 'leave', id })
+    if (this.isOver) return
+    for (const each of this.#underWay.values()) if (each.id === id) each.dueMs = monotonicMs()
+    this.#send({ kind: 'leave', id })
   }
 
   async close(): Promise<void> {
@@ -84,8 +110,21 @@ class CarrierThread {
     else carried?.resolve(news.carried)
   }
 
+  /** Counts looks and not time: where the whole process stood still, the thread did as well. */
+  #look(): void {
+    const nowMs = monotonicMs()
+    const isLate = this.#underWay.values().some(({ dueMs }) => dueMs < nowMs)
+    this.#looksInVain = isLate ? this.#looksInVain + 1 : 0
+    if (this.#looksInVain < looksWhileLate) return
+    const hanging = new Error('the thread that delivers webhooks does not answer')
+    this.#options.report('the thread that delivers webhooks is ended; the next delivery begins another', hanging)
+    this.#end(hanging)
+    void this.#worker.terminate()
+  }
+
   #end(cause: unknown): void {
     this.isOver = true
+    clearInterval(this.#looking)
     for (const { reject } of this.#underWay.values()) reject(cause)
     this.#underWay.clear()
   }

@@ -7,7 +7,7 @@ import { journalActions } from '../../kernel/journal-actions.ts'
 import { webhooksFileBytesMax } from '../../kernel/limits/webhooks.ts'
 import { parseWebhooks, WebhooksWrong } from './entries.ts'
 import { readWebhooks } from './file.ts'
-import { readSecret } from './secrets.ts'
+import { readSecret, secretsOf } from './secrets.ts'
 
 const good = {
   id: 'builds_1-a',
@@ -111,5 +111,22 @@ describe('a secret', () => {
     await rm(path)
     await assert.rejects(readSecret(path), /does not exist/)
     await assert.rejects(readSecret('/dev/zero'), /is no file/)
+  })
+
+  it('is not waited for where its file system does not answer, and asked for once until it does', async () => {
+    const reads: PromiseWithResolvers<Uint8Array>[] = []
+    const read = (): Promise<Uint8Array> => {
+      const reading = Promise.withResolvers<Uint8Array>()
+      reads.push(reading)
+      return reading.promise
+    }
+    const secrets = secretsOf({ secretFile: '/far/away', nextSecretFile: null }, read, 20)
+    const late = { name: 'SecretUnusable', message: 'the secret file /far/away cannot be read within 20 ms' }
+    await assert.rejects(secrets(), late)
+    await assert.rejects(secrets(), late)
+    assert.equal(reads.length, 1)
+    const secret = Buffer.from('0123456789abcdef')
+    reads[0]?.resolve(secret)
+    assert.deepEqual(await secrets(), [secret])
   })
 })

@@ -1,7 +1,13 @@
 import { readFile, stat } from 'node:fs/promises'
 import { errorCode } from '../../adapters/files/errors.ts'
 import { type SecretFiles, SecretUnusable } from '../../features/operating/webhooks/subscription.ts'
-import { webhookSecretBytesMax, webhookSecretBytesMin, webhooksLookEveryMs } from '../../kernel/limits/webhooks.ts'
+import {
+  webhookSecretBytesMax,
+  webhookSecretBytesMin,
+  webhookSecretReadMs,
+  webhooksLookEveryMs,
+} from '../../kernel/limits/webhooks.ts'
+import { orLater } from '../../kernel/or-later.ts'
 
 const newline = 0x0a
 const carriageReturn = 0x0d
@@ -31,14 +37,31 @@ const readBytes = async (path: string): Promise<Uint8Array> => {
   }
 }
 
+type Secrets = readonly Uint8Array[]
+
+/** Nobody waits longer than that for a file system that does not answer, and it is asked one thing at a time. */
+const inTime = async (reading: Promise<Secrets>, paths: readonly string[], readMs: number): Promise<Secrets> => {
+  const secrets = await orLater(reading, readMs)
+  if (secrets !== null) return secrets
+  throw new SecretUnusable(`the secret file ${paths.join(' or ')} cannot be read within ${readMs} ms`)
+}
+
 /** The secrets of a subscription, read again after a moment, so that what is replaced counts soon. */
-export const secretsOf = ({ secretFile, nextSecretFile }: SecretFiles): (() => Promise<readonly Uint8Array[]>) => {
+export const secretsOf = (
+  { secretFile, nextSecretFile }: SecretFiles,
+  read = readSecret,
+  readMs = webhookSecretReadMs,
+): (() => Promise<Secrets>) => {
   const paths = nextSecretFile === null ? [secretFile] : [secretFile, nextSecretFile]
-  let read: { readonly atMs: number; readonly secrets: Promise<readonly Uint8Array[]> } | null = null
+  let last: { readonly secrets: Promise<Secrets>; readonly atMs: number; isOver: boolean } | null = null
+  const begin = () => {
+    const reading = { secrets: Promise.all(paths.map((path) => read(path))), atMs: performance.now(), isOver: false }
+    const end = (): void => void Object.assign(reading, { isOver: true })
+    reading.secrets.then(end, end)
+    return reading
+  }
   return () => {
-    const now = performance.now()
-    if (read === null || now - read.atMs >= webhooksLookEveryMs)
-      read = { atMs: now, secrets: Promise.all(paths.map(readSecret)) }
-    return read.secrets
+    if (last === null || (last.isOver && performance.now() - last.atMs >= webhooksLookEveryMs)) last = begin()
+    return last.isOver ? last.secrets : inTime(last.secrets, paths, readMs)
   }
 }

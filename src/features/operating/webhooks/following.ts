@@ -11,6 +11,7 @@ import {
   webhookPauseLongestMs,
 } from '../../../kernel/limits/webhooks.ts'
 import { monotonicMs } from '../../../kernel/monotonic.ts'
+import { orLater } from '../../../kernel/or-later.ts'
 import { second } from '../../../kernel/units.ts'
 import type { Carried, Carrier } from './carrying.ts'
 import type { DeliveryFault, Event } from './delivery.ts'
@@ -145,9 +146,12 @@ class Following {
 
   /** Notes how it stands and lets others have it. */
   async stop(): Promise<void> {
-    if (this.#isHeld) await this.#note({ holder: null, leased_until: null })
-    const facts = { position: this.#position }
-    this.#deps.tell({ event: 'webhook.stopped', webhook: this.#subscription.id, facts })
+    try {
+      if (this.#isHeld) await this.#note({ holder: null, leased_until: null })
+    } finally {
+      const facts = { position: this.#position }
+      this.#deps.tell({ event: 'webhook.stopped', webhook: this.#subscription.id, facts })
+    }
   }
 
   /** Delivers the next events; false where there are none. */
@@ -285,14 +289,3 @@ const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
     const timer = setTimeout(done, milliseconds)
     signal.addEventListener('abort', done, { once: true })
   })
-
-/** Null when it takes longer. */
-const orLater = async <T>(work: Promise<T>, milliseconds: number): Promise<T | null> => {
-  const later = Promise.withResolvers<null>()
-  const timer = setTimeout(() => later.resolve(null), milliseconds)
-  try {
-    return await Promise.race([work, later.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { getPriority } from 'node:os'
+import { describe, it, type TestContext } from 'node:test'
+import type { Worker } from 'node:worker_threads'
+import { stillClock } from '../../../test/harness/service.ts'
+import type { Load } from '../../features/operating/webhooks/carrying.ts'
+import { webhookLeaseSpareMs, webhookNiceness } from '../../kernel/limits/webhooks.ts'
+import { monotonicMs } from '../../kernel/monotonic.ts'
+import { minute } from '../../kernel/units.ts'
+import { createThreadCarrier } from './carrier.ts'
+
+const door = {
+  allowed: [],
+  authorities: [],
+  proxies: { https: null, http: null, except: [] },
+  userAgent: 'svc/test',
+  plainHttp: false,
+}
+
+/** A carrier whose threads run this when they are told something, or what they always do, and those that it began. */
+const carrierOf = (t: TestContext, whenTold: string | null) => {
+  const threads: Worker[] = []
+  const begun = (thread: Worker): void => void threads.push(thread)
+  process.on('worker', begun)
+  t.after(() => process.off('worker', begun))
+  const text = `import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { ${whenTold} })`
+  const reported: string[] = []
+  const carrier = createThreadCarrier({
+    door,
+    clock: stillClock(),
+    report: (message, error) => reported.push(`${message}: ${error}`),
+    ...(whenTold === null ? {} : { program: new URL(`data:text/javascript,${encodeURIComponent(text)}`), lateMs: 50 }),
+  })
+  t.after(() => carrier.close())
+  return { carrier, threads, reported }
+}
+
+const taken = (): Int32Array => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+
+/** A load that is to be answered this much later. */
+const load = (id: string, inMs: number): Load => ({
+  subscription: { id, repository: 'releases', url: 'https://example.org/', actions: null },
+  secretFiles: { secretFile: '/secret', nextSecretFile: null },
+  events: [{ sequence: 1, action: 'artifact.publish', artifactId: '', detail: null }],
+  untilMs: monotonicMs() - webhookLeaseSpareMs + inMs,
+})
+
+describe('a thread that delivers webhooks', () => {
+  it('leaves the processor to requests', async (t) => {
+    // What a thread begins is as patient as itself: that of the service finds the pool of threads begun.
+    await readdir('/')
+    const { carrier } = carrierOf(t, null)
+    const { fault } = await carrier.carry(load('one', minute), taken())
+    assert.equal(fault?.code, 'secret')
+    const nice = readdirSync('/proc/self/task').map((id) => getPriority(Number(id)))
+    assert.equal(nice.filter((each) => each === getPriority() + webhookNiceness).length, 1)
+  })
+
+  it('is ended when it hangs, with all that it has under way, and the next load begins another', async (t) => {
+    const { carrier, threads, reported } = carrierOf(t, 'for (;;);')
+    for (const nth of [1, 2]) {
+      const loads = [carrier.carry(load('late', 0), taken()), carrier.carry(load('early', minute), taken())]
+      for (const each of loads) await assert.rejects(each, /the thread that delivers webhooks does not answer/)
+      assert.equal(threads.length, nth)
+      assert.equal(reported.length, nth)
+    }
+  })
+
+  it('is given the time that a load has, and no more of it once the subscription is left', async (t) => {
+    const { carrier, threads } = carrierOf(t, '')
+    const work = carrier.carry(load('left', minute), taken())
+    const other = carrier.carry(load('other', minute), taken())
+    const early = await Promise.race([work, other, new Promise((resolve) => setTimeout(resolve, 200, 'nobody'))])
+    assert.equal(early, 'nobody')
+    carrier.leave('left')
+    await assert.rejects(work, /does not answer/)
+    await assert.rejects(other, /does not answer/)
+    assert.equal(threads.length, 1)
+  })
+})
