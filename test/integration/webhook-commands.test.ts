@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, it } from 'node:test'
@@ -31,6 +31,10 @@ it('commands add, list, test, rotate, redeliver and remove webhooks beside a run
   assert.match(await svc(`add builds releases ${receiver.url}`, 1), /has a webhook builds already/)
   assert.match(await svc('add other releases http://example.org', 1), /item 2 \(other\), field url: plain HTTP/)
   assert.match(await svc('add other releases https://example.org --actions a.b', 1), /there is no action a\.b/)
+  await writeFile(join(first.folder, 'short'), 'short')
+  const short = `--secret-file ${join(first.folder, 'short')}`
+  assert.match(await svc(`add other releases https://example.org ${short}`, 1), /is shorter than 16 bytes/)
+  await assert.rejects(stat(`${file}.other.secret`), 'no secret of one that was refused is made')
   const [{ secretFile }] = await inFile()
   assert.deepEqual(await inFile(), [{ id: 'builds', repository: 'releases', url: receiver.url, secretFile }])
   for (const path of [file, secretFile]) assert.equal((await stat(path)).mode & 0o077, 0)
@@ -57,12 +61,14 @@ it('commands add, list, test, rotate, redeliver and remove webhooks beside a run
   assert.match(await svc('redeliver builds 999', 1), /has no event 999/)
   assert.match(await svc('redeliver builds', 1), /no worker has taken builds yet/)
 
+  assert.match(await svc(`rotate builds --next ${secretFile}`, 1), /is signed with .* already/)
   assert.match(await svc('rotate builds'), /signed with both secrets/)
   const [{ nextSecretFile }] = await inFile()
   assert.match(await svc('rotate builds', 1), /has a next secret already/)
   await svc('test builds')
   receiver.secret = await secretOf(nextSecretFile)
   await svc('test builds')
+  assert.match(await svc('rotate builds --finish --next /other', 1), /say one of them/)
   await svc('rotate builds --finish')
   await svc('test builds')
   assert.deepEqual(await inFile(), [
@@ -75,6 +81,9 @@ it('commands add, list, test, rotate, redeliver and remove webhooks beside a run
   assert.deepEqual(await inFile(), [])
   await svc('remove builds', 3)
   assert.match(await svc('list'), /has no webhooks/)
+  await rename(file, `${file}.away`)
+  assert.match(await svc('remove builds', 1), /it does not exist/)
+  await assert.rejects(stat(file), 'only who adds one begins a file')
   await until('nothing is left of it', async () => {
     const told = await ask(first.address, { path: '/api/v1/webhooks', credential })
     return told.status === 200 && told.json.items.length === 0

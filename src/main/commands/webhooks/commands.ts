@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createNamed } from '../../../adapters/files/durable-file.ts'
 import { deliver, type Event, testAction } from '../../../features/operating/webhooks/delivery.ts'
 import { type WebhookStanding, webhooksStand } from '../../../features/operating/webhooks/shown.ts'
 import {
@@ -18,7 +17,7 @@ import { openDoorBy } from '../../door.ts'
 import type { Engines } from '../../engines.ts'
 import { readSettings } from '../../settings/rules.ts'
 import { webhookDoorData } from '../../webhooks/door.ts'
-import { editWebhooks } from '../../webhooks/editing.ts'
+import { type Edit, type Editing, editWebhooks, makeSecret } from '../../webhooks/editing.ts'
 import { type WebhookEntry, WebhooksWrong } from '../../webhooks/entries.ts'
 import { readWebhooks } from '../../webhooks/file.ts'
 import { readSecret, secretsOf } from '../../webhooks/secrets.ts'
@@ -43,9 +42,20 @@ const blamed = async <T>(path: string, work: Promise<T>): Promise<T> => {
   }
 }
 
-const change = (edit: (entries: readonly WebhookEntry[]) => readonly WebhookEntry[]): Promise<void> => {
+const change = (edit: Edit, editing?: Editing): Promise<void> => {
   const path = filePath()
-  return blamed(path, editWebhooks(path, edit))
+  return blamed(path, editWebhooks(path, edit, editing))
+}
+
+/** Changes the file to one that names a secret, which is made where there is none; says whether it was. */
+const changeWithSecret = async (secretFile: string, edit: Edit, begins = false): Promise<boolean> => {
+  let made = false
+  const prepare = async (): Promise<void> => {
+    made = await makeSecret(secretFile, filePath())
+    await readSecret(secretFile)
+  }
+  await change(edit, { begins, prepare })
+  return made
 }
 
 const entryOf = (entries: readonly WebhookEntry[], id: string): WebhookEntry => {
@@ -101,7 +111,7 @@ export const addWebhookCommand = async (id: string, repository: string, url: str
   const actions = options.actions?.split(',').map((each) => each.trim()) ?? null
   const unknown = actions?.find((each) => !isJournalAction(each))
   if (unknown !== undefined) throw new CommandFailed('failed', `there is no action ${unknown}`)
-  await change((entries) => {
+  const edit: Edit = (entries) => {
     if (entries.some((each) => each.id === id))
       throw new CommandFailed('failed', `the file has a webhook ${id} already`)
     const entry = {
@@ -113,9 +123,8 @@ export const addWebhookCommand = async (id: string, repository: string, url: str
       actions: actions?.filter(isJournalAction) ?? null,
     }
     return [...entries, entry]
-  })
-  const made = await createNamed(secretFile, `${randomBytes(32).toString('hex')}\n`)
-  await readSecret(secretFile)
+  }
+  const made = await changeWithSecret(secretFile, edit, true)
   const said = made ? `A secret was made in ${secretFile}` : `Its secret is in ${secretFile}`
   tell(options, { id, secretFile }, `Added ${id}. ${said}; give it to the receiver.`)
 }
@@ -146,19 +155,20 @@ interface Rotated extends OutputOptions {
 
 /** Begins to sign with a second secret, or ends with the second alone. */
 export const rotateWebhookCommand = async (id: string, options: Rotated): Promise<void> => {
-  const { nextSecretFile } = await known(id)
+  const { secretFile, nextSecretFile } = await known(id)
   if (options.finish === true) {
+    if (options.next !== undefined)
+      throw new CommandFailed('failed', '--next begins and --finish ends; say one of them')
     if (nextSecretFile === null) throw new CommandFailed('failed', `the webhook ${id} has no next secret`)
     await readSecret(nextSecretFile)
-    await replace(id, { secretFile: nextSecretFile, nextSecretFile: null })
+    await change(replaced(id, { secretFile: nextSecretFile, nextSecretFile: null }))
     return tell(options, { id, secretFile: nextSecretFile }, `${id} is signed with ${nextSecretFile} alone.`)
   }
   if (nextSecretFile !== null)
     throw new CommandFailed('failed', `the webhook ${id} has a next secret already; end with --finish first`)
   const next = resolve(options.next ?? `${filePath()}.${id}.${randomBytes(4).toString('hex')}.secret`)
-  await createNamed(next, `${randomBytes(32).toString('hex')}\n`)
-  await readSecret(next)
-  await replace(id, { nextSecretFile: next })
+  if (next === secretFile) throw new CommandFailed('failed', `${id} is signed with ${next} already`)
+  await changeWithSecret(next, replaced(id, { nextSecretFile: next }))
   tell(
     options,
     { id, nextSecretFile: next },
@@ -166,8 +176,10 @@ export const rotateWebhookCommand = async (id: string, options: Rotated): Promis
   )
 }
 
-const replace = (id: string, to: Partial<WebhookEntry>): Promise<void> =>
-  change((entries) => entries.map((each) => (each === entryOf(entries, id) ? { ...each, ...to } : each)))
+const replaced =
+  (id: string, to: Partial<WebhookEntry>): Edit =>
+  (entries) =>
+    entries.map((each) => (each === entryOf(entries, id) ? { ...each, ...to } : each))
 
 /** Sends one event now, beside what the worker does. */
 const send = async (engines: Engines, entry: WebhookEntry, event: Event, options: OutputOptions): Promise<void> => {
