@@ -31,6 +31,7 @@ export const webhookMeasures = (deps: StandingDeps): Measure[] => {
       'When a receiver last took an event; 0 for never',
       ({ lastSuccessAt }) => (lastSuccessAt === null ? 0 : Date.parse(lastSuccessAt) / 1000),
     ),
+    gauge('svc_webhook_position', 'The last event that is done with', ({ position }) => Number(position)),
     gauge(
       'svc_webhook_behind',
       'Events of the repository behind the last one that is done with',

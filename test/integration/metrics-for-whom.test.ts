@@ -36,6 +36,7 @@ const ofCatalog = [
   'svc_webhook_failing',
   'svc_webhook_last_success_timestamp_seconds',
   'svc_webhook_lost_events',
+  'svc_webhook_position',
 ]
 
 forEachEngine((engine) => {

@@ -27,24 +27,37 @@ export const webhooksStand = async ({ database, clock }: StandingDeps): Promise<
   const nowMs = clock.now()
   return rows.map((row) => {
     const head = row.head ?? 0
+    const position = row.position ?? head
+    const hasRepository = row.head !== null && row.deleted_at === null
     return {
       id: row.id,
       repository: row.repository,
       host: row.host,
       actions: actionsOf(row.actions),
       createdAt: row.created_at,
-      state: stateOf(row, row.head !== null && row.deleted_at === null, nowMs),
-      position: String(row.position ?? head),
+      state: stateOf(row, hasRepository, nowMs),
+      position: String(position),
       head: String(head),
       failingSince: row.failing_since,
       failures: row.failures,
       errorCode: row.error_code,
       nextTryAt: row.next_try_at,
       lastSuccessAt: row.last_success_at,
-      lostEvents: row.lost,
+      lostEvents: row.lost + (hasRepository ? forgotten({ ...row, head, position }) : 0),
     }
   })
 }
+
+interface Reach {
+  readonly position: number
+  readonly base: number | null
+  readonly first: number | null
+  readonly head: number
+}
+
+/** What is no longer there of what comes next: it is counted before anybody goes on from there. */
+const forgotten = ({ position, base, first, head }: Reach): number =>
+  Math.max(0, Math.max(base ?? 0, (first ?? head + 1) - 1) - position)
 
 const stateOf = (row: WebhooksTable, hasRepository: boolean, nowMs: number): WebhookState => {
   if (!hasRepository) return 'no_repository'

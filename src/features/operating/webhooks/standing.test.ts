@@ -6,7 +6,11 @@ import { stillClock } from '../../../../test/harness/service.ts'
 import type { Database } from '../../../database/database.ts'
 import { openDatabase } from '../../../database/open.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
+import { watchJournal } from '../../../journal/repository/watch.ts'
 import { hour, minute, second } from '../../../kernel/units.ts'
+import { Followers } from './followers.ts'
+import type { Told } from './following.ts'
+import { Reading } from './reading.ts'
 import { webhooksStand } from './shown.ts'
 import {
   giveUpSubscription,
@@ -110,5 +114,40 @@ forEachEngine((engine) => {
     const elsewhere = { ...builds, repository: 'nowhere' }
     assert.equal(await takeSubscription(deps, elsewhere, 'worker'), 'missing')
     assert.deepEqual((await state())[0], ['builds', 'no_repository', '0'])
+  })
+
+  it('what was forgotten before it was sent is counted before anybody goes on from there', async () => {
+    const deps = await open()
+    const { database } = deps
+    await takeSubscription(deps, builds, 'worker')
+    for (let n = 0; n < 5; n++) await append(database)
+    const lost = async () => (await webhooksStand(deps)).map(({ lostEvents }) => lostEvents)
+    await noteSubscription(deps, builds, 'worker', { position: 1, to: {}, lost: 10 })
+    assert.deepEqual(await lost(), [10])
+    await database.transaction((tx) => tx.deleteFrom('journal').where('sequence', '<=', 3).execute())
+    assert.deepEqual(await lost(), [12])
+    await database.transaction((tx) => tx.deleteFrom('journal').execute())
+    assert.deepEqual(await lost(), [14])
+    await noteSubscription(deps, builds, 'worker', { position: 5, to: {}, lost: 4 })
+    assert.deepEqual(await lost(), [14])
+  })
+
+  it('a failure to give up what nobody names is told', async () => {
+    const deps = await open()
+    const told: Told[] = []
+    const followers = new Followers({
+      ...deps,
+      carrier: { carry: () => assert.fail('nothing is sent'), leave: () => {} },
+      reading: new Reading(deps.database),
+      watch: watchJournal({ database: deps.database, everyMs: hour, waitingMax: 1, waitingPerCallerMax: 1 }),
+      holder: 'worker',
+      tell: (each) => told.push(each),
+      known: () => 'the database is closed',
+    })
+    await followers.prune()
+    assert.deepEqual(told, [])
+    await deps.database[Symbol.asyncDispose]()
+    await followers.prune()
+    assert.deepEqual(told, [{ event: 'webhook.prune_failed', webhook: '', facts: { why: 'the database is closed' } }])
   })
 })

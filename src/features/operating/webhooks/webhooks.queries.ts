@@ -30,7 +30,7 @@ export const deleteWebhook = async (tx: Transaction, id: string): Promise<void> 
 export const namedWebhooks = (q: Queries, limit: number): Promise<Pick<WebhooksTable, 'id' | 'named_at'>[]> =>
   q.selectFrom('webhooks').select(['id', 'named_at']).orderBy('id').limit(limit).execute()
 
-/** Each with how far it has come, and how far its journal goes; no journal where there is no repository. */
+/** Each with how far it has come, and from where to where its journal goes; no journal where there is no repository. */
 export const standingWebhooks = (q: Queries, limit: number) =>
   q
     .selectFrom('webhooks')
@@ -41,7 +41,16 @@ export const standingWebhooks = (q: Queries, limit: number) =>
         .on('journal_cursors.name', '=', sql<string>`'webhook:' || webhooks.id`),
     )
     .selectAll('webhooks')
-    .select(['deleted_at', 'journal_head as head', 'sequence as position'])
+    .select(['deleted_at', 'journal_base as base', 'journal_head as head', 'journal_cursors.sequence as position'])
+    .select((eb) =>
+      eb
+        .selectFrom('journal')
+        .select('sequence')
+        .whereRef('journal.repository', '=', 'webhooks.repository')
+        .orderBy('sequence')
+        .limit(1)
+        .as('first'),
+    )
     .orderBy('webhooks.id')
     .limit(limit)
     .execute()
