@@ -10,11 +10,11 @@ import {
   tryAtOnce,
 } from '../../../features/operating/webhooks/standing.ts'
 import { journalRows } from '../../../journal/repository/journal.queries.ts'
+import { systemClock } from '../../../kernel/clock.ts'
 import { isJournalAction } from '../../../kernel/journal-actions.ts'
 import { webhooksLookEveryMs } from '../../../kernel/limits/webhooks.ts'
 import { CommandFailed } from '../../client/command-failed.ts'
 import { openDoorBy } from '../../door.ts'
-import type { Engines } from '../../engines.ts'
 import { readSettings } from '../../settings/rules.ts'
 import { webhookDoorData } from '../../webhooks/door.ts'
 import { type Edit, type Editing, editWebhooks, makeSecret } from '../../webhooks/editing.ts'
@@ -70,10 +70,10 @@ const known = async (id: string): Promise<WebhookEntry> => {
 }
 
 /** How those of the file stand, and those that it named a moment ago. */
-export const listWebhooksCommand = (options: OutputOptions): Promise<void> =>
-  withEngines(async (engines) => {
-    const path = filePath()
-    const entries = await blamed(path, readWebhooks(path))
+export const listWebhooksCommand = async (options: OutputOptions): Promise<void> => {
+  const path = filePath()
+  const entries = await blamed(path, readWebhooks(path))
+  await withEngines(async (engines) => {
     const items = await webhooksStand(engines)
     const waiting = entries.filter(({ id }) => !items.some((item) => item.id === id))
     if (options.json === true) return tell(options, { items })
@@ -91,6 +91,7 @@ export const listWebhooksCommand = (options: OutputOptions): Promise<void> =>
     const head = ['id', 'repository', 'host', 'event', 'state', 'next try', '']
     for (const line of table(head, rows, `${path} has no webhooks`)) console.log(line)
   })
+}
 
 const stateOf = ({ state, repository, errorCode, failingSince }: WebhookStanding): string => {
   const why = failingSince === null ? '' : `${errorCode} since ${failingSince}`
@@ -130,8 +131,9 @@ export const addWebhookCommand = async (id: string, repository: string, url: str
 }
 
 /** Takes one out of the file, and lets nothing be kept for it. */
-export const removeWebhookCommand = (id: string, options: OutputOptions): Promise<void> =>
-  withEngines(async (engines) => {
+export const removeWebhookCommand = async (id: string, options: OutputOptions): Promise<void> => {
+  await known(id)
+  await withEngines(async (engines) => {
     await change((entries) => {
       entryOf(entries, id)
       return entries.filter((each) => each.id !== id)
@@ -140,6 +142,7 @@ export const removeWebhookCommand = (id: string, options: OutputOptions): Promis
     await giveUpSubscription(engines, id)
     tell(options, { id }, `Removed ${id}. Its secret stays where it is.`)
   })
+}
 
 /** A worker that reads the file lets go of it; one that died does not, and is not waited for. */
 const untilLetGo = async (deps: StandingDeps, id: string): Promise<void> => {
@@ -155,20 +158,20 @@ interface Rotated extends OutputOptions {
 
 /** Begins to sign with a second secret, or ends with the second alone. */
 export const rotateWebhookCommand = async (id: string, options: Rotated): Promise<void> => {
-  const { secretFile, nextSecretFile } = await known(id)
   if (options.finish === true) {
     if (options.next !== undefined)
       throw new CommandFailed('failed', '--next begins and --finish ends; say one of them')
-    if (nextSecretFile === null) throw new CommandFailed('failed', `the webhook ${id} has no next secret`)
-    await readSecret(nextSecretFile)
-    await change(replaced(id, { secretFile: nextSecretFile, nextSecretFile: null }))
-    return tell(options, { id, secretFile: nextSecretFile }, `${id} is signed with ${nextSecretFile} alone.`)
+    const secretFile = await finishRotation(id)
+    return tell(options, { id, secretFile }, `${id} is signed with ${secretFile} alone.`)
   }
-  if (nextSecretFile !== null)
-    throw new CommandFailed('failed', `the webhook ${id} has a next secret already; end with --finish first`)
   const next = resolve(options.next ?? `${filePath()}.${id}.${randomBytes(4).toString('hex')}.secret`)
-  if (next === secretFile) throw new CommandFailed('failed', `${id} is signed with ${next} already`)
-  await changeWithSecret(next, replaced(id, { nextSecretFile: next }))
+  const edit = replaced(id, ({ secretFile, nextSecretFile }) => {
+    if (nextSecretFile !== null)
+      throw new CommandFailed('failed', `the webhook ${id} has a next secret already; end with --finish first`)
+    if (next === secretFile) throw new CommandFailed('failed', `${id} is signed with ${next} already`)
+    return { nextSecretFile: next }
+  })
+  await changeWithSecret(next, edit)
   tell(
     options,
     { id, nextSecretFile: next },
@@ -176,17 +179,31 @@ export const rotateWebhookCommand = async (id: string, options: Rotated): Promis
   )
 }
 
+/** Which secret it is signed with from now on. */
+const finishRotation = async (id: string): Promise<string> => {
+  let kept = ''
+  const edit = replaced(id, ({ nextSecretFile }) => {
+    if (nextSecretFile === null) throw new CommandFailed('failed', `the webhook ${id} has no next secret`)
+    kept = nextSecretFile
+    return { secretFile: nextSecretFile, nextSecretFile: null }
+  })
+  await change(edit, { prepare: async () => void (await readSecret(kept)) })
+  return kept
+}
+
 const replaced =
-  (id: string, to: Partial<WebhookEntry>): Edit =>
-  (entries) =>
-    entries.map((each) => (each === entryOf(entries, id) ? { ...each, ...to } : each))
+  (id: string, to: (entry: WebhookEntry) => Partial<WebhookEntry>): Edit =>
+  (entries) => {
+    const entry = entryOf(entries, id)
+    return entries.map((each) => (each === entry ? { ...each, ...to(each) } : each))
+  }
 
 /** Sends one event now, beside what the worker does. */
-const send = async (engines: Engines, entry: WebhookEntry, event: Event, options: OutputOptions): Promise<void> => {
-  const door = openDoorBy(await webhookDoorData(engines.settings))
+const send = async (entry: WebhookEntry, event: Event, options: OutputOptions): Promise<void> => {
+  const door = openDoorBy(await webhookDoorData(readSettings(process.env)))
   try {
     const fault = await deliver(
-      { line: door.line(entry.url), clock: engines.clock },
+      { line: door.line(entry.url), clock: systemClock },
       { subscription: entry, secrets: secretsOf(entry) },
       event,
     )
@@ -204,21 +221,17 @@ const send = async (engines: Engines, entry: WebhookEntry, event: Event, options
 const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** Sends an event that tells of nothing. */
-export const testWebhookCommand = (id: string, options: OutputOptions): Promise<void> =>
-  withEngines(async (engines) => {
-    const event = { sequence: 0, action: testAction, artifactId: nobody, detail: null } as const
-    await send(engines, await known(id), event, options)
-  })
+export const testWebhookCommand = async (id: string, options: OutputOptions): Promise<void> =>
+  send(await known(id), { sequence: 0, action: testAction, artifactId: nobody, detail: null }, options)
 
 /** Sends one event again, or has the worker try at once what it waits to send. */
-export const redeliverWebhookCommand = (
+export const redeliverWebhookCommand = async (
   id: string,
   sequence: string | undefined,
   options: OutputOptions,
-): Promise<void> =>
-  withEngines(async (engines) => {
-    const { database } = engines
-    const entry = await known(id)
+): Promise<void> => {
+  const entry = await known(id)
+  await withEngines(async ({ database }) => {
     if (sequence === undefined) {
       if (!(await tryAtOnce({ database }, id))) throw new CommandFailed('failed', `no worker has taken ${id} yet`)
       return tell(options, { id }, `${id} is tried again within seconds.`)
@@ -229,5 +242,6 @@ export const redeliverWebhookCommand = (
     if (row === undefined)
       throw new CommandFailed('failed', `the journal of ${entry.repository} has no event ${sequence}`)
     const { action, artifact_id: artifactId, detail } = row
-    await send(engines, entry, { sequence: at, action, artifactId, detail }, options)
+    await send(entry, { sequence: at, action, artifactId, detail }, options)
   })
+}
