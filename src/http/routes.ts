@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BoundOperation } from '../contract/handler.ts'
 import { isOnReaders, reads, shownPath } from '../contract/operation.ts'
 import { Failure } from '../kernel/failure.ts'
-import { jsonBodyDeadlineMs } from '../kernel/limits/http.ts'
+import { heldBodiesBytesMax, jsonBodyDeadlineMs } from '../kernel/limits/http.ts'
 import { type ArrivalDeps, admitArrival, refuseWhereBusy, requestReader } from './arrival.ts'
+import { HeldBodies } from './body/held-bodies.ts'
 import { continueBody } from './body/request-body.ts'
 import type { HttpDeps } from './given.ts'
 import { type Exchange, exchangeOf } from './pipeline/exchange.ts'
@@ -13,7 +14,8 @@ import type { Replies } from './replies/replies.ts'
 import { type RefuseMethod, refuseOtherMethods } from './routing/methods.ts'
 import { routePath } from './routing/route-path.ts'
 
-type Deps = ArrivalDeps & Pick<HttpDeps, 'uploads' | 'metrics' | 'uploadDeadlineSeconds'>
+type Deps = ArrivalDeps &
+  Pick<HttpDeps, 'uploads' | 'metrics' | 'uploadDeadlineSeconds'> & { readonly heldBodies: HeldBodies }
 
 /**
  * Makes the routes of all operations that are served, and of the methods that their paths do not have. Answers what
@@ -26,10 +28,11 @@ export const bindOperations = (
   isDraining: () => boolean,
 ): RefuseMethod => {
   let refuseMethod: RefuseMethod = () => {}
+  const given = { ...deps, heldBodies: new HeldBodies(heldBodiesBytesMax) }
   const served = deps.operations.filter(({ operation }) => !deps.readOnly || isOnReaders(operation))
   const bind = (routes: FastifyInstance, isJson: boolean): void => {
     for (const bound of served)
-      if ((bound.operation.body.kind === 'json') === isJson) bindOperation(routes, bound, deps, replies, isDraining)
+      if ((bound.operation.body.kind === 'json') === isJson) bindOperation(routes, bound, given, replies, isDraining)
   }
   app.register((routes, _, done) => {
     readJsonBodies(routes)
@@ -83,6 +86,7 @@ const bindOperation = (
         deadlineSeconds: deps.uploadDeadlineSeconds,
         metrics: countedIn(exchange, deps.metrics),
         uploads: deps.uploads,
+        heldBodies: deps.heldBodies,
         scope,
       })
       await replies.answer(sent, reply, answer)

@@ -7,6 +7,7 @@ import { ask, closeConnections } from '../../../test/harness/client.ts'
 import { bytesBody, defineOperation } from '../../contract/define.ts'
 import { handle } from '../../contract/handler.ts'
 import { createHttpServer, type HttpServer } from '../server.ts'
+import type { UploadLine } from './upload-line.ts'
 
 const keep = (id: string, body: ReturnType<typeof bytesBody>) =>
   defineOperation({
@@ -55,6 +56,24 @@ describe('a small body', () => {
           assert.deepEqual([told.status, told.headers['content-type']], [201, type || 'none'])
           assert.ok(told.bytes.equals(bytes))
         }
+  })
+
+  it('waits for no file that others send', async () => {
+    const full: UploadLine = { enter: () => Promise.reject(new Error('a small body stood in the line of files')) }
+    const operation = handle(keep('any', bytesBody(null)), async ({ body }) => ({
+      status: 201,
+      text: body.bytes,
+      headers: {},
+    }))
+    const busy = await createHttpServer(bareHttpParts({ operations: [operation], uploads: full }))
+    const at = await busy.listen('127.0.0.1', 0)
+    try {
+      const told = await ask(at, { method: 'PUT', path: '/any', credential: knownSecret, body: Buffer.from('small') })
+      assert.deepEqual([told.status, told.text], [201, 'small'])
+    } finally {
+      closeConnections()
+      await busy.close()
+    }
   })
 
   it('is shown to no browser as a page', async () => {

@@ -5,13 +5,16 @@ import { Failure, invalid } from '../../kernel/failure.ts'
 import type { Scope } from '../../kernel/scope.ts'
 import type { HttpMetrics } from '../metrics/metrics.ts'
 import { bodyDigests } from './body-digests.ts'
+import type { HeldBodies } from './held-bodies.ts'
 import { incomingBody } from './request-body.ts'
 import type { UploadLine } from './upload-line.ts'
 
 /** What receiving a body takes that is no JSON. */
 export interface Receiving {
-  /** The line that it waits in, and whose seat there it takes. */
+  /** The line that files wait in, and whose seat there it takes. */
   readonly uploads: UploadLine
+  /** What holds it where it is small. */
+  readonly heldBodies: HeldBodies
   readonly sender: string
   readonly scope: Scope
   readonly deadlineSeconds: number
@@ -41,8 +44,8 @@ export const sentBody = async (
 ): Promise<IncomingBody | SentBytes> => {
   refuseOtherTypes(body, request)
   refuseParts(headerNames, request)
-  const { uploads, sender, scope, deadlineSeconds, metrics, whenWhole } = receiving
-  const incoming = incomingBody(request, response, {
+  const { uploads, heldBodies, sender, scope, deadlineSeconds, metrics, whenWhole } = receiving
+  const taking = {
     scope,
     deadlineSeconds,
     beginTransfer: () => metrics.begin('in'),
@@ -51,11 +54,19 @@ export const sentBody = async (
       headerNames.filter((name) => name === 'x-checksum-sha256'),
     ),
     whenWhole,
-    seat: (cut) => uploads.enter(scope, sender, cut),
-  })
-  if (body.kind === 'stream') return incoming
-  return { mediaType: request.headers['content-type'] ?? '', bytes: await wholeOf(incoming, body.maxBytes) }
+  }
+  if (body.kind === 'stream') {
+    const seat = (cut: Cut) => uploads.enter(scope, sender, cut)
+    return incomingBody(request, response, { ...taking, seat })
+  }
+  const held = heldBodies.hold(scope, sender)
+  const seat = async (cut: Cut) => held.comes(cut)
+  const bytes = await wholeOf(incomingBody(request, response, { ...taking, seat }), body.maxBytes)
+  held.isHere()
+  return { mediaType: request.headers['content-type'] ?? '', bytes }
 }
+
+type Cut = (failure: Failure) => void
 
 const mediaType = (request: IncomingMessage): string =>
   (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''

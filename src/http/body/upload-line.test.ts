@@ -10,6 +10,9 @@ import { createUploadLine } from './upload-line.ts'
 
 const rounds = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
+/** So many callers take all seats, each half of what is left. */
+const halvings = Math.log2(uploadBodiesAtOnce) + 1
+
 describe('the line of uploads', () => {
   const scene = () => {
     const time = new VirtualTime()
@@ -42,7 +45,12 @@ describe('the line of uploads', () => {
     }
     const enterMany = (caller: string, count: number): OwningScope[] =>
       Array.from({ length: count }, () => enter(caller))
-    return { time, paces, began, seats, refused, refusedOnes, cut, enter, enterMany }
+    /** Takes all seats: each caller as many as one gets. */
+    const enterAll = (...callers: string[]): OwningScope[] => {
+      const named = Array.from({ length: halvings }, (_, at) => callers[at] ?? `caller ${at}`)
+      return named.flatMap((caller, at) => enterMany(caller, Math.max(1, uploadBodiesPerCaller / 2 ** at)))
+    }
+    return { time, paces, began, seats, refused, refusedOnes, cut, enter, enterMany, enterAll }
   }
 
   it('gives one caller half of the seats, and the others theirs at once', async () => {
@@ -54,62 +62,70 @@ describe('the line of uploads', () => {
     assert.deepEqual(refused, [])
   })
 
-  it('goes on with whoever has the fewest', async () => {
-    const { began, enter, enterMany } = scene()
-    const ones = enterMany('one', uploadBodiesPerCaller)
-    enterMany('two', uploadBodiesPerCaller)
-    enterMany('two', 2)
-    enter('one')
-    enter('three')
+  it('has a seat for whoever comes, though several send as much as they may', async () => {
+    const { began, refused, enter, enterMany } = scene()
+    for (const greedy of ['one', 'two', 'three', 'four', 'five']) enterMany(greedy, uploadBodiesAtOnce)
     await rounds()
     began.length = 0
-    ones[0]?.end()
-    ones[1]?.end()
+    enter('other')
     await rounds()
-    assert.deepEqual(began, ['three', 'one'])
+    assert.deepEqual([began, refused], [['other'], []])
+  })
+
+  it('goes on with whoever has the fewest', async () => {
+    const { began, enter, enterMany, enterAll } = scene()
+    const [one, two, three] = enterAll('one', 'two')
+    enterMany('two', 2)
+    enter('one')
+    enter('last')
+    enter('caller 7')
+    await rounds()
+    assert.equal(began.length, uploadBodiesAtOnce)
+    began.length = 0
+    for (const scope of [one, two, three]) scope?.end()
+    await rounds()
+    assert.deepEqual(began, ['last', 'caller 7'])
   })
 
   it('forgets who went away, waiting or not, and is empty in the end', async () => {
-    const { began, refused, enterMany } = scene()
-    const all = ['one', 'two', 'three'].flatMap((caller) => enterMany(caller, uploadBodiesPerCaller))
+    const { began, refused, enterMany, enterAll } = scene()
+    const all = [...enterAll(), ...enterMany('one', 64)]
     await rounds()
     assert.equal(began.length, uploadBodiesAtOnce)
     for (const scope of all.toReversed()) scope.end()
     await rounds()
-    assert.equal(refused.length, uploadBodiesPerCaller)
+    assert.equal(refused.length, 64)
     began.length = 0
-    enterMany('one', uploadBodiesPerCaller)
-    enterMany('two', uploadBodiesPerCaller)
+    enterAll()
     await rounds()
     assert.equal(began.length, uploadBodiesAtOnce)
   })
 
   it('has room for whoever comes, also when one fills it', async () => {
-    const { refusedOnes, enterMany, enter, began } = scene()
-    const all = enterMany('one', uploadBodiesPerCaller + uploadBodiesWaitingMax)
-    enterMany('two', uploadBodiesAtOnce - uploadBodiesPerCaller)
+    const { refusedOnes, enterMany, enterAll, enter, began } = scene()
+    const [first] = enterAll('one')
+    enterMany('one', uploadBodiesWaitingMax)
     enter('three')
     await rounds()
     assert.deepEqual(refusedOnes, ['one'])
     began.length = 0
-    all[0]?.end()
+    first?.end()
     await rounds()
     assert.deepEqual(began, ['three'])
   })
 
   describe('while others wait', () => {
-    /** All seats taken by two who are waited for, and send so many bytes a second. */
+    /** All seats taken by some who are waited for, and send so many bytes a second. */
     const taken = async (bytesPerSecond: number) => {
       const all = scene()
-      all.enterMany('slow', uploadBodiesPerCaller)
-      all.enterMany('slower', uploadBodiesPerCaller)
+      all.enterAll('slow', 'slower')
       await rounds()
       const pass = async (seconds: number): Promise<void> => {
         for (let second = 0; second < seconds; second++) {
           for (const seat of all.seats.values()) seat.awaits()
           all.time.pass(1000)
           for (const seat of all.seats.values())
-            seat.received(seat.caller === 'slow' ? bytesPerSecond + 1 : bytesPerSecond)
+            seat.received(seat.caller === 'slower' ? bytesPerSecond : bytesPerSecond + 1)
           await rounds()
         }
       }
@@ -128,8 +144,9 @@ describe('the line of uploads', () => {
       enter('quick')
       enter('other')
       await pass(2)
-      assert.deepEqual(cut, ['slower', 'slower', 'slower'])
-      assert.deepEqual(paces, [1, 1, 1])
+      // One for who has none; who has one gets a second where two are free.
+      assert.deepEqual(cut, ['slower', 'slower', 'slower', 'slower'])
+      assert.deepEqual(paces, [1, 1, 1, 1])
     })
 
     it('whoever sends fast enough is not', async () => {
@@ -153,7 +170,7 @@ describe('the line of uploads', () => {
       enter('slow')
       enter('slower')
       await pass(known)
-      // Each has as many as one may have.
+      // Each has more than their share.
       assert.deepEqual(cut, [])
     })
   })

@@ -1,11 +1,6 @@
 import { Failure } from '../../kernel/failure.ts'
 import { transferPaceMin } from '../../kernel/limits/downloads.ts'
-import {
-  uploadBodiesAtOnce,
-  uploadBodiesPerCaller,
-  uploadBodiesWaitingMax,
-  uploadBodyWaitMs,
-} from '../../kernel/limits/transfers.ts'
+import { uploadBodiesAtOnce, uploadBodiesWaitingMax, uploadBodyWaitMs } from '../../kernel/limits/transfers.ts'
 import type { Scope } from '../../kernel/scope.ts'
 import { SlowClients } from '../../kernel/slow-clients.ts'
 import type { Timers } from '../../kernel/timers.ts'
@@ -14,15 +9,16 @@ import { WaitingBodies, type WaitingBody } from './waiting-bodies.ts'
 
 /**
  * The line in which bodies of files wait to be received: each takes memory, a seat in the hashing ring and a disk.
- * Whoever has the fewest under way is next, so that one who sends hundreds does not keep the others waiting; one caller
- * alone never has all seats, nor all of the line. While others wait, the slowest are cut off ({@link SlowClients}), so
- * that nobody keeps a seat by sending a byte now and then.
+ * Whoever has the fewest under way is next, so that one who sends hundreds does not keep the others waiting. Nobody
+ * takes a seat who has as many as are free: one caller alone has half of them, the next half of what is left, and so
+ * on, so that there is one for whoever comes, though a few send all day. While others wait, the slowest are cut off
+ * ({@link SlowClients}), so that nobody keeps a seat by sending a byte now and then.
  */
 export interface UploadLine {
   /**
-   * Resolves at the caller's turn; the seat is given back with the scope. 503 `busy` when the line is full, or the
-   * turn does not come in time, 400 when the scope ends meanwhile. `cut` is called with what to answer when the seat
-   * is taken away.
+   * Resolves at the caller's turn; the seat is given back with the scope. 503 `busy` when the line is full, or the turn
+   * does not come in time, 400 when the scope ends meanwhile. `cut` is called with what to answer when the seat is
+   * taken away.
    */
   enter(scope: Scope, caller: string, cut: (failure: Failure) => void): Promise<ReceivingSeat>
 }
@@ -47,8 +43,9 @@ export const createUploadLine = (timers: Timers, cut: (bytesPerSecond: number) =
   const slow = new SlowClients<ReceivingSeat>(timers, cut)
   const seats = new Map<string, number>()
   const seatsOf = (caller: string): number => seats.get(caller) ?? 0
-  const waiting = new WaitingBodies(seatsOf)
   let taken = 0
+  const free = (): number => uploadBodiesAtOnce - taken
+  const waiting = new WaitingBodies(seatsOf, free, () => uploadBodiesAtOnce / Math.max(2, seats.size))
 
   const take = (scope: Scope, caller: string, cut: Cut): ReceivingSeat => {
     taken += 1
@@ -96,7 +93,7 @@ export const createUploadLine = (timers: Timers, cut: (bytesPerSecond: number) =
 
   return {
     async enter(scope, caller, cut) {
-      if (taken < uploadBodiesAtOnce && seatsOf(caller) < uploadBodiesPerCaller) return take(scope, caller, cut)
+      if (seatsOf(caller) < free()) return take(scope, caller, cut)
       if (waiting.count >= uploadBodiesWaitingMax) {
         const body = waiting.hindmost(caller)
         if (body === null) throw lineIsFull()

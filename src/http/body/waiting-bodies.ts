@@ -1,5 +1,4 @@
 import type { Failure } from '../../kernel/failure.ts'
-import { uploadBodiesPerCaller } from '../../kernel/limits/transfers.ts'
 
 /** A body that waits for a seat. */
 export interface WaitingBody {
@@ -8,13 +7,20 @@ export interface WaitingBody {
   giveUp(failure: Failure): void
 }
 
-/** Those who wait for a seat, in the order in which they came. `seatsOf` says how many somebody has. */
+/**
+ * Those who wait for a seat, in the order in which they came. `seatsOf` says how many somebody has, `free` how many
+ * nobody has, and `share` how many each would have if all had as many.
+ */
 export class WaitingBodies {
   readonly #bodies = new Set<WaitingBody>()
   readonly #seatsOf: (caller: string) => number
+  readonly #free: () => number
+  readonly #share: () => number
 
-  constructor(seatsOf: (caller: string) => number) {
+  constructor(seatsOf: (caller: string) => number, free: () => number, share: () => number) {
     this.#seatsOf = seatsOf
+    this.#free = free
+    this.#share = share
   }
 
   get count(): number {
@@ -29,23 +35,23 @@ export class WaitingBodies {
     this.#bodies.delete(body)
   }
 
-  /** Takes out whoever has the fewest seats, and may have another; null where nobody may. */
+  /** Takes out whoever has the fewest seats, and fewer than are free; null where nobody has. */
   next(): WaitingBody | null {
     let best: WaitingBody | null = null
     for (const one of this.#bodies) {
       const seats = this.#seatsOf(one.caller)
-      if (seats < uploadBodiesPerCaller && (best === null || seats < this.#seatsOf(best.caller))) best = one
+      if (seats < this.#free() && (best === null || seats < this.#seatsOf(best.caller))) best = one
     }
     if (best !== null) this.#bodies.delete(best)
     return best
   }
 
-  /** Who waits and could have a seat, and how many. */
+  /** Who waits and has less than their share, and for how many seats: for them others may be cut off. */
   wanted(): ReadonlyMap<string, number> {
     const wanted = new Map<string, number>()
     for (const { caller } of this.#bodies) {
       const count = (wanted.get(caller) ?? 0) + 1
-      if (this.#seatsOf(caller) + count <= uploadBodiesPerCaller) wanted.set(caller, count)
+      if (this.#seatsOf(caller) + count <= this.#share()) wanted.set(caller, count)
     }
     return wanted
   }

@@ -56,11 +56,10 @@ export const requestHeadBytesMax = 32 * KiB
 
 /** JSON bodies: the largest legal one (a full descriptor of four-byte characters, escaped) is under 512 KiB. */
 export const jsonBodyBytesMax = 512 * KiB
-/**
- * Small bodies that are kept as they are sent: an image's manifest may have as much. One in each place of the upload
- * line.
- */
+/** A small body that is kept as it is sent: an image's manifest may have as much. */
 export const bytesBodyMax = 4 * MiB
+/** All of them that come or are worked with, together: sixty-four of the largest, or all that ordinary ones need. */
+export const heldBodiesBytesMax = 256 * MiB
 /** Invalid fields named in one answer. */
 export const problemDetailsMax = 20
 

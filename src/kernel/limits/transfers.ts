@@ -93,7 +93,7 @@ export const uploadShareFloorBytes = GiB
 
 /** Bodies of files that a process receives at once: each takes a MiB or two of memory. */
 export const uploadBodiesAtOnce = 128
-/** Of those, of one caller: half, so that slow ones of one leave as many places to the others. */
+/** Of those, of one caller: half, which is as many as one takes who leaves as many to the others (upload-line.ts). */
 export const uploadBodiesPerCaller = 64
 /** Waiting to be received; beyond it 503 rather than minutes of waiting. A connection and some kilobytes each. */
 export const uploadBodiesWaitingMax = 1_000
