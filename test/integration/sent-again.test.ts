@@ -103,6 +103,22 @@ forEachEngine((engine) => {
     })
   })
 
+  it('small bytes that the store has lost come back with whoever sends them to another place', async () => {
+    const bytes = randomBytes(300)
+    const digest = digestOf(bytes)
+    const put = (path: string) => site.ask({ method: 'PUT', path, body: bytes })
+    assert.equal((await put(`${raw}/first/${digest}`)).status, 201)
+    await lose(bytes)
+    // As where small files lie in the store still, after an upgrade or another setting.
+    await inDatabase(site.service, (q) =>
+      q.updateTable('blobs').set({ inline: 0 }).where('sha256', '=', digest).execute(),
+    )
+    const second = `${raw}/second/${digest}`
+    assert.equal((await put(second)).status, 201)
+    assert.ok((await expect({ path: second }, 200)).bytes.equals(bytes))
+    await inspection.inOrder()
+  })
+
   describe('at a quota that is full', () => {
     const setQuota = (full: boolean) =>
       inDatabase(site.service, (q) =>

@@ -3,10 +3,9 @@ import { type Clock, timestamp } from '../../kernel/clock.ts'
 import type { BlobName } from '../../ports/blob-name.ts'
 import { blobName } from '../../ports/blob-name.ts'
 import type { BlobStore } from '../../ports/blob-store.ts'
-import { deleteInline, insertInline } from '../inline/inline.queries.ts'
 import { lockBlob } from './claims.queries.ts'
 import type { WholeContent } from './claims.ts'
-import { setInline } from './kept-inline.queries.ts'
+import { putInline } from './kept-inline.ts'
 import type { Content } from './room.ts'
 import { storedGeneration } from './stored-names.queries.ts'
 import { giveUpBytes } from './unheld-bytes.ts'
@@ -50,8 +49,6 @@ export const putBackInline = async (deps: PutBackDeps, { digest, whole }: WholeC
   await deps.database.transaction(async (tx) => {
     const row = await lockBlob(tx, digest)
     if (row?.state !== 'stored' || row.size !== whole.byteLength) return
-    await deleteInline(tx, row.generation)
-    await insertInline(tx, { generation: row.generation, sha256: digest, bytes: whole })
-    await setInline(tx, { digest, inline: 1 })
+    await putInline(tx, digest, row.generation, whole)
   })
 }
