@@ -3,15 +3,16 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { Value } from 'typebox/value'
-import { hour } from '../../src/kernel/units.ts'
-import { BatchAnswer } from '../../src/protocols/lfs/vocabulary.ts'
+import { GiB, hour } from '../../src/kernel/units.ts'
+import { BatchAnswer, type BatchObject } from '../../src/protocols/lfs/vocabulary.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { newGitRemote, sitDownWithGit } from '../harness/git-desks.ts'
+import { openInspection } from '../harness/inspection.ts'
 import { isRefused, lfsSite, lfsType, newObject, setQuota } from '../harness/lfs.ts'
 import { createPerson } from '../harness/people.ts'
 import { endProgramsAfterTests } from '../harness/processes.ts'
-import { everyRow } from '../harness/rows.ts'
+import { everyRow, inDatabase } from '../harness/rows.ts'
 import { startService } from '../harness/service.ts'
 
 endProgramsAfterTests()
@@ -224,6 +225,66 @@ forEachEngine((engine) => {
       const told = await expect(say('/lfs/second/objects/batch', { operation: 'upload', objects }), 200)
       const codes = told.json.objects.map((each: { error?: { code: number } }) => each.error?.code)
       assert.deepEqual(codes, [undefined, 507, undefined])
+    })
+
+    it('says that the server has no room, and not how much others have left of it', async () => {
+      const size = 80 * GiB
+      const many = Array.from({ length: 1000 }, (_, at) => ({ oid: String(at).padStart(64, '0'), size }))
+      const refusals = async (): Promise<string[]> => {
+        const told = await batch('upload', many)
+        return told.json.objects.flatMap((each: BatchObject) => (each.error === undefined ? [] : [each.error]))
+      }
+      const before = await refusals()
+      assert.deepEqual(before.at(-1), { code: 507, message: `The server has no room for it: it has ${size} bytes.` })
+      await push(newObject(12_345).bytes)
+      assert.deepEqual(await refusals(), before)
+    })
+
+    it('of more than anybody asks is refused before it is taken apart', async () => {
+      const objects = (what: string, times: number): string =>
+        `{"operation":"upload","objects":[${Array.from({ length: times }, () => what).join(',')}]}`
+      const transfers = `{"operation":"upload","objects":[],"transfers":[${'"",'.repeat(600_000)}""]}`
+      for (const body of [
+        transfers,
+        objects('{}', 600_000),
+        objects('0', 900_000),
+        objects('{"oid":"","size":0}', 90_000),
+      ])
+        isRefused(await site.ask(say(path, body)), 413, /at most 20000 brackets, commas and colons here.* 1000 objects/)
+      isRefused(await site.ask(say(path, '['.repeat(1000))), 413, /20 levels/)
+      isRefused(await site.ask(say(path, objects('0', 9_000))), 422, /not as the protocol has it/)
+    })
+
+    it('sends nothing long back that it does not know', async () => {
+      const told = await batch('download', [], { hash_algo: 'x'.repeat(1_000_000) })
+      isRefused(told, 409, /SHA-256/)
+      assert.ok(told.text.length < 1_000)
+    })
+
+    it('has what the store lost sent again, and says that it did not come as long as it is lost', async () => {
+      const inspection = await openInspection(site.service)
+      try {
+        for (const length of [300, 2_000_000]) {
+          const object = newObject(length)
+          await push(object.bytes)
+          const loses = async (): Promise<void> => {
+            await inDatabase(site.service, (q) =>
+              q.deleteFrom('inline_bytes').where('sha256', '=', object.oid).execute(),
+            )
+            await inspection.store.delete(await inspection.nameOf(object.oid))
+          }
+          await loses()
+          const check = `/lfs/releases/objects/${object.oid}/check`
+          const verify = say(check, { oid: object.oid, size: object.size })
+          isRefused(await site.ask(verify), 404, /no object/)
+          await push(object.bytes)
+          await expect(verify, 200)
+          assert.ok((await site.pull(object)).equals(object.bytes))
+        }
+        await inspection.inOrder()
+      } finally {
+        await inspection.close()
+      }
     })
   })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { locksPageBytes } from '../../src/kernel/limits/lfs.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { isRefused, lfsSite, linesOf } from '../harness/lfs.ts'
@@ -139,6 +140,27 @@ forEachEngine((engine) => {
         page = await list(`?limit=2&cursor=${page.next_cursor}`)
       }
       assert.deepEqual(seen, ['5', '4', '3', '2', '1'])
+    })
+
+    it('comes in pages as long as somebody asks for, and in shorter ones where paths are long', async () => {
+      const { base, locked, list, verify } = fresh()
+      const short = Array.from({ length: 110 }, (_, at) => `${at}`)
+      for (const path of short) await locked(path)
+      assert.deepEqual(pathsOf((await list('?limit=105')).locks), short.toReversed().slice(0, 105))
+      assert.deepEqual(pathsOf((await list('?limit=1000')).locks), short.toReversed())
+      const long = Array.from({ length: 50 }, (_, at) => `${at}/${'ü€'.repeat(2_000)}`)
+      for (const path of long) await locked(path)
+      const seen: string[] = []
+      for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+        const told = await ask(say(`${base}/verify`, { limit: 1000, ...(cursor === undefined ? {} : { cursor }) }))
+        assert.ok(told.bytes.byteLength < locksPageBytes + 200 * 200, `${told.bytes.byteLength} bytes`)
+        const page = told.json
+        assert.ok(page.ours.length > 0)
+        seen.push(...pathsOf(page.ours))
+        cursor = page.next_cursor
+      }
+      assert.deepEqual(seen, [...short, ...long].toReversed())
+      assert.ok((await verify({ limit: 1000 })).ours.length < long.length)
     })
 
     it('passes over a limit that is none, and refuses a cursor that is none', async () => {

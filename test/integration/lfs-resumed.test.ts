@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { after, describe, it } from 'node:test'
-import { resumedUploadMs } from '../../src/kernel/limits/lfs.ts'
-import { MiB } from '../../src/kernel/units.ts'
+import { appendedRow } from '../../src/features/transfers/uploads/rows.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { resumedUploadMs, resumedUploadsPerCallerMax } from '../../src/kernel/limits/lfs.ts'
+import { day, MiB } from '../../src/kernel/units.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { openInspection } from '../harness/inspection.ts'
 import { type Action, isRefused, type LfsObject, lfsSite, newObject, setQuota } from '../harness/lfs.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService } from '../harness/service.ts'
@@ -41,6 +44,21 @@ forEachEngine((engine) => {
     assert.equal(told.status, 204, told.text)
     return Number(told.headers['upload-offset'])
   }
+  /** How much is stored of each upload of an object that is open, and how many bytes all of them hold. */
+  const open = ({ oid }: LfsObject) =>
+    inDatabase(site.service, async (q) => {
+      const rows = await q
+        .selectFrom('uploads')
+        .leftJoin('assemblies', 'assemblies.claim_id', 'uploads.id')
+        .leftJoin('claims', 'claims.id', 'uploads.id')
+        .select(['uploads.status', 'assemblies.stored_bytes', 'claims.size'])
+        .where('uploads.name', '=', `lfs:${oid}`)
+        .execute()
+      const stored = rows.filter(({ status }) => status === 'pending').map(({ stored_bytes }) => stored_bytes ?? 0)
+      return { stored, held: rows.reduce((sum, { size }) => sum + (size ?? 0), 0) }
+    })
+  const isOver = async (object: LfsObject): Promise<void> =>
+    assert.deepEqual(await open(object), { stored: [], held: 0 })
   /** The head of a PATCH that promises everything behind an offset, and as much of it as is said. */
   const cutText = ({ href, header }: Action, bytes: Buffer, offset: number, cut: number): Buffer => {
     const head = [
@@ -175,6 +193,129 @@ forEachEngine((engine) => {
       half.push(null)
       assert.equal((await slow).status, 204)
       assert.ok((await pull(object)).equals(object.bytes))
+    })
+
+    it('leaves nothing where nothing came, however often', async () => {
+      const object = newObject(2 * MiB)
+      const upload = await begun(object)
+      for (let tries = 0; tries < 3; tries++) {
+        assert.equal(await sent(upload, 0, Buffer.alloc(0)), 0)
+        await isOver(object)
+      }
+      const head = cutText(upload, object.bytes, 0, 0)
+      for (const way of waysToGo) await vanish(site.service.url, head, way, { kind: 'turns', rounds: 30 })
+      await until('nothing is open', async () => (await open(object)).stored.length === 0)
+    })
+
+    it('that begins at its first byte again takes the place of what came before', async () => {
+      const object = newObject(3 * MiB)
+      const upload = await begun(object)
+      for (const end of [MiB, 2 * MiB, MiB]) assert.equal(await sent(upload, 0, object.bytes.subarray(0, end)), end)
+      assert.deepEqual(await open(object), { stored: [MiB], held: MiB })
+      assert.equal(await sent(upload, 0, object.bytes), object.size)
+      await isOver(object)
+    })
+
+    it('is counted by itself: whoever has many goes on with images', async () => {
+      await inDatabase(site.service, async (q) => {
+        const row = appendedRow(
+          { repository: 'releases', owner: `account:${site.owner.id}` },
+          'lfs:x',
+          day,
+          site.service.clock.now(),
+        )
+        for (let count = 0; count < resumedUploadsPerCallerMax; count++)
+          await q
+            .insertInto('uploads')
+            .values({ ...row, id: newId(site.service.clock.now()) })
+            .execute()
+      })
+      try {
+        isRefused(await send(await begun(newObject(2 * MiB)), 0, Buffer.alloc(1)), 507, /1000 uploads open/)
+        const image = { method: 'POST', path: '/v2/releases/x/blobs/uploads/', credential: site.owner.token }
+        const told = await site.service.ask(image)
+        assert.equal(told.status, 202, told.text)
+      } finally {
+        await inDatabase(site.service, (q) => q.deleteFrom('uploads').where('name', '=', 'lfs:x').execute())
+      }
+    })
+
+    it('ends when the object comes in another way', async () => {
+      const object = newObject(3 * MiB)
+      const upload = await begun(object)
+      await sent(upload, 0, object.bytes.subarray(0, MiB))
+      await push(object.bytes)
+      await isOver(object)
+      assert.equal(await offsetOf(upload), object.size)
+    })
+
+    it('ends where it is cut, when the object came meanwhile', async () => {
+      const object = newObject(3 * MiB)
+      const upload = await begun(object)
+      const half = new Readable({ read() {} })
+      half.push(object.bytes.subarray(0, MiB))
+      const slow = send(upload, 0, half).catch((error: unknown) => error)
+      await until('somebody sends to it', async () => (await open(object)).held > 0)
+      await push(object.bytes)
+      half.destroy(new Error('the line broke'))
+      await slow
+      await until('nothing is open', async () => (await open(object)).stored.length === 0)
+      await isOver(object)
+    })
+
+    it('of more than an object may have is refused before it comes', async () => {
+      const object = { oid: 'd'.repeat(64), size: 2 ** 52 }
+      const path = `/lfs/releases/objects/${object.oid}/rest?size=${object.size}`
+      const headers = { 'upload-offset': '0' }
+      isRefused(
+        await site.ask({ method: 'PATCH', path, headers, body: Buffer.alloc(MiB) }),
+        413,
+        /SVC_MAX_OBJECT_BYTES/,
+      )
+      await isOver(object)
+    })
+
+    it('that has more than the object goes on for nobody', async () => {
+      const object = newObject(2 * MiB)
+      const upload = await begun(object)
+      const longer = { ...upload, href: upload.href.replace(`size=${object.size}`, `size=${5 * MiB}`) }
+      await sent(longer, 0, randomBytes(3 * MiB))
+      assert.equal(await offsetOf(upload), 0)
+      isRefused(await send(upload, object.size - 1, object.bytes.subarray(object.size - 1)), 409, /byte/)
+      assert.equal(await sent(upload, 0, object.bytes), object.size)
+      assert.ok((await pull(object)).equals(object.bytes))
+      await isOver(object)
+    })
+
+    it('of no bytes is there at once, or is something else', async () => {
+      const empty = newObject(0)
+      const nothing = async (object: LfsObject): Promise<Told> => {
+        const told = await batch('upload', [object], { transfers: ['tus'] })
+        const upload: Action = told.json.objects[0].actions.upload
+        return send(upload, 0, Buffer.alloc(0))
+      }
+      assert.equal((await nothing(empty)).status, 204)
+      assert.equal((await pull(empty)).byteLength, 0)
+      const other = { oid: 'e'.repeat(64), size: 0 }
+      isRefused(await nothing(other), 422, /was declared/)
+      await isOver(other)
+    })
+
+    it('takes what the store has lost again', async () => {
+      const object = newObject(2 * MiB)
+      const upload = await begun(object)
+      await sent(upload, 0, object.bytes)
+      const inspection = await openInspection(site.service)
+      try {
+        await inspection.store.delete(await inspection.nameOf(object.oid))
+        assert.equal(await offsetOf(upload), 0)
+        assert.equal(await sent(upload, 0, object.bytes.subarray(0, MiB)), MiB)
+        assert.equal(await sent(upload, MiB, object.bytes.subarray(MiB)), object.size)
+        assert.ok((await pull(object)).equals(object.bytes))
+        await inspection.inOrder()
+      } finally {
+        await inspection.close()
+      }
     })
 
     it('asks for the last byte again where it was not published yet', async () => {

@@ -5,6 +5,22 @@ import { day, GiB, hour, KiB, MiB, minute } from '../units.ts'
 /** Objects that one batch may ask about, and its body. Clients ask about a hundred. */
 export const batchObjectsMax = 1_000
 export const batchBytesMax = 2 * MiB
+/**
+ * What a body of the protocol may be made of. A thousand objects have 6,000 brackets, commas and colons; as many as
+ * this of the worst take some five milliseconds.
+ */
+export const lfsPiecesMax = { count: 20_000, depth: 20 } as const
+/**
+ * Of a body of more it is said that it is not as it should be, and not where: to find that out takes ten times as long.
+ */
+export const explainedPiecesMax = { count: 1_000, depth: 20 } as const
+/** Stored objects that the store is asked for before a push is told that they are there: clients ask for a hundred. */
+export const batchLookedAtMax = 100
+export const batchLooksAtOnce = 8
+/** Room of the server is told to pushers in such steps: to the byte it would say what others store. */
+export const roomToldBytes = GiB
+/** Characters of a word that nobody knows here which come back in a message. */
+export const echoedMaxCharacters = 100
 /** Ways of transfer that a client may offer: there are some five. */
 export const batchTransfersMax = 32
 /** Body of any other request of the protocol: a path is the longest thing in it. */
@@ -18,7 +34,7 @@ export const addressSeconds = 3_600
 export const largeObjectBytes = MiB
 /** An upload that goes on where it was cut is waited for so long after its last byte. */
 export const resumedUploadMs = day
-/** Such uploads that one caller may have open, and those for one object that are looked at. */
+/** Such uploads that one caller may have open, and to those of one object send at once. */
 export const resumedUploadsPerCallerMax = 1_000
 export const resumedUploadsOfObjectMax = 16
 /** When an object was last asked for is remembered as exactly as that: not every batch writes. */
@@ -32,6 +48,9 @@ export const lockPathMaxCharacters = 4_096
 export const locksMax = 10_000
 export const locksPageDefault = 100
 export const locksPageMax = 1_000
+/** Bytes of paths in a page, and locks that are read for it at once: such a page takes some five milliseconds. */
+export const locksPageBytes = 256 * KiB
+export const locksReadAtOnce = 100
 
 /** `svc lfs import`: objects that are asked about at once, from how many bytes on no more, and sent at once. */
 export const importBatchMax = 100

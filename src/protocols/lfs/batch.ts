@@ -1,16 +1,29 @@
+import { isKeptWhole } from '../../content/claims/put-back.ts'
 import { passSubject } from '../../contract/operation.ts'
 import type { Database, Queries } from '../../database/database.ts'
 import { type PassDeps, passMaker } from '../../features/identity/passes/passes.ts'
 import type { CredentialCaller } from '../../kernel/caller.ts'
 import { timestamp } from '../../kernel/clock.ts'
+import { toSha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { addressSeconds, batchObjectsMax, largeObjectBytes, lastUseEveryMs } from '../../kernel/limits/lfs.ts'
+import {
+  addressSeconds,
+  batchLookedAtMax,
+  batchLooksAtOnce,
+  batchObjectsMax,
+  echoedMaxCharacters,
+  largeObjectBytes,
+  lastUseEveryMs,
+  roomToldBytes,
+} from '../../kernel/limits/lfs.ts'
+import type { BlobStore } from '../../ports/blob-store.ts'
 import { objectsAmong, reservedBytes, roomOf, setUsed } from './objects.queries.ts'
 import { passWays } from './operations.ts'
 import { type Address, type BatchAnswer, type BatchObject, type BatchRequest, isOid, wireName } from './vocabulary.ts'
 
 export interface BatchDeps extends PassDeps {
   readonly database: Database
+  readonly store: Pick<BlobStore, 'size'>
   readonly capacityBytes: number
   readonly maxObjectBytes: number
   readonly role: 'api' | 'reader'
@@ -44,12 +57,16 @@ export const answerBatch = async (deps: BatchDeps, asker: Asker, request: BatchR
   if (objects.length > batchObjectsMax)
     throw new Failure('body_too_large', `A batch asks about at most ${batchObjectsMax} objects, not ${objects.length}.`)
   if (typeof hash_algo === 'string' && hash_algo !== 'sha256')
-    throw new Failure('already_exists', `Objects are called by their SHA-256 here, and not by ${hash_algo}.`)
+    throw new Failure(
+      'already_exists',
+      `Objects are called by their SHA-256 here, and not by ${hash_algo.slice(0, echoedMaxCharacters)}.`,
+    )
   const { database, role } = deps
   if (role === 'reader' && operation === 'upload')
     throw new Failure('method_not_allowed', 'What is asked here is a read gateway: push to the address of the writer.')
   const transfer = transferOf(request)
   const stored = await storedAmong(database.reader, asker.repository, objects)
+  if (operation === 'upload') await forgetLost(deps, stored)
   const letIn = await lettingIn(deps, asker)
   const tell = operation === 'download' ? downloads(asker, letIn) : await uploads(deps, asker, letIn, transfer)
   const answers: BatchObject[] = []
@@ -65,10 +82,23 @@ const storedAmong = async (
   q: Queries,
   repository: string,
   objects: readonly Wanted[],
-): Promise<ReadonlyMap<string, Stored>> => {
+): Promise<Map<string, Stored>> => {
   const oids = [...new Set(objects.map(({ oid }) => oid).filter(isOid))]
   const rows = oids.length === 0 ? [] : await objectsAmong(q, repository, oids)
   return new Map(rows.map((row) => [row.sha256, row]))
+}
+
+/**
+ * What the store has lost is not there for who has it and would send it: so it comes back. Of many only the first are
+ * looked at.
+ */
+const forgetLost = async (deps: BatchDeps, stored: Map<string, Stored>): Promise<void> => {
+  const looks = [...stored.values()].slice(0, batchLookedAtMax)
+  const look = async (): Promise<void> => {
+    for (let row = looks.pop(); row !== undefined; row = looks.pop())
+      if (!(await isKeptWhole(deps, { digest: toSha256(row.sha256), bytes: row.size }))) stored.delete(row.sha256)
+  }
+  await Promise.all(Array.from({ length: batchLooksAtOnce }, look))
 }
 
 const faultOf = (oid: string, size: number): Told | null => {
@@ -110,17 +140,18 @@ const downloads = (asker: Asker, letIn: LetIn): Tell => {
 
 const uploads = async (deps: BatchDeps, asker: Asker, letIn: LetIn, transfer: Transfer): Promise<Tell> => {
   const address = addresses(asker, letIn)
-  let room = await roomFor(deps, asker.repository)
+  const room = await roomFor(deps, asker.repository)
   const counted = new Set<string>()
   return async (oid, size, stored) => {
     if (stored !== undefined)
       return stored.size === size ? {} : refused(422, `The object has ${stored.size} bytes here, and not ${size}.`)
     if (size > deps.maxObjectBytes)
       return refused(413, `A file may have at most ${deps.maxObjectBytes} bytes here (SVC_MAX_OBJECT_BYTES).`)
-    if (!counted.has(oid) && size > room)
-      return refused(507, `The quota of the repository does not suffice: ${room} bytes are left, and it has ${size}.`)
-    if (!counted.has(oid)) room -= size
-    counted.add(oid)
+    if (!counted.has(oid)) {
+      const short = room.shortOf(size)
+      if (short !== null) return refused(507, short)
+      counted.add(oid)
+    }
     const upload = await address('upload', oid, `${ends[transfer]}?size=${size}`)
     if (size < largeObjectBytes) return { authenticated: true, actions: { upload } }
     const verify = await address('upload', oid, 'check')
@@ -143,14 +174,34 @@ const transferOf = ({ operation, transfers, objects }: BatchRequest): Transfer =
   return isWorth ? 'tus' : 'basic'
 }
 
-/** How many bytes more the repository and the server take, as far as that is known before they come. */
-const roomFor = async ({ database, capacityBytes }: BatchDeps, repository: string): Promise<number> => {
+interface RoomLeft {
+  /** Takes so many bytes of it; where they do not fit, why. */
+  shortOf(bytes: number): string | null
+}
+
+/**
+ * How many bytes more the repository and the server take, as far as that is known before they come. Of the server a
+ * pusher hears no more than that it has no room: how much others store is theirs.
+ */
+const roomFor = async ({ database, capacityBytes }: BatchDeps, repository: string): Promise<RoomLeft> => {
   const q = database.reader
   const row = await roomOf(q, repository)
   const free = Math.max(0, capacityBytes - (await reservedBytes(q)))
-  if (row === undefined || row.quota_bytes === null) return free
-  const left = row.quota_bytes - row.published_bytes - row.pending_bytes - row.retired_bytes
-  return Math.max(0, Math.min(free, left))
+  let ofServer = Math.ceil(free / roomToldBytes) * roomToldBytes
+  let left =
+    row === undefined || row.quota_bytes === null
+      ? Number.POSITIVE_INFINITY
+      : Math.max(0, row.quota_bytes - row.published_bytes - row.pending_bytes - row.retired_bytes)
+  return {
+    shortOf(bytes) {
+      if (bytes > left)
+        return `The quota of the repository does not suffice: ${left} bytes are left, and it has ${bytes}.`
+      if (bytes > ofServer) return `The server has no room for it: it has ${bytes} bytes.`
+      left -= bytes
+      ofServer -= bytes
+      return null
+    },
+  }
 }
 
 /** When objects were last asked for. Nobody waits for it, and no batch fails where it cannot be written. */

@@ -39,7 +39,8 @@ export const restoreObject = async (deps: Deps, scope: ObjectScope, oid: string)
   const { repository } = scope
   const candidates = await deletedObjects(deps.database.reader, repository, oid)
   return deps.database.transaction(async (tx) => {
-    for (const { id } of candidates) await lockRetired(tx, id)
+    // In one order, whoever else locks several.
+    for (const id of candidates.map((each) => each.id).toSorted()) await lockRetired(tx, id)
     await lockRepository(tx, repository)
     const there = await findObject(tx, repository, oid)
     if (there !== undefined) return there

@@ -61,7 +61,7 @@ export const lfsHandlers = (deps: LfsDeps): BoundOperation[] => {
     handle(operations.verifyLfsObject, async ({ path, body }) => {
       const { oid, size } = bodyAs(VerifyRequest, body)
       if (oid !== path.oid) throw invalid('/oid', 'must be the one of the address')
-      await verifyObject(reader, path.repository, { oid, size })
+      await verifyObject(deps, path.repository, { oid, size })
       return told({})
     }),
   ]

@@ -1,4 +1,5 @@
 import { release, retire } from '../../content/claims/claims.ts'
+import { isKeptWhole } from '../../content/claims/put-back.ts'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import { lockRepository } from '../../database/locks.ts'
 import type { LfsObjectsTable } from '../../database/tables/lfs.ts'
@@ -7,7 +8,9 @@ import { receiveWhole } from '../../features/transfers/whole/whole.ts'
 import { appendJournal } from '../../journal/repository/journal.ts'
 import { toSha256 } from '../../kernel/digest.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { largeObjectBytes } from '../../kernel/limits/lfs.ts'
 import { findObject, insertObject } from './objects.queries.ts'
+import { endNeedless } from './unfinished.ts'
 
 /**
  * Objects of Git LFS, known by the SHA-256 of their bytes, each held once in a repository by a claim of its own. What
@@ -73,7 +76,8 @@ interface IncomingObject {
 
 /**
  * Takes an object in one request. 422 where the bytes are others than it is called by, or of another length, and
- * everything that `receiveWhole` throws; nothing is kept then.
+ * everything that `receiveWhole` throws; nothing is kept then. What its sender had begun to send in pieces is needed no
+ * more.
  */
 export const receiveObject = async (
   deps: TransferDeps,
@@ -93,23 +97,40 @@ export const receiveObject = async (
       },
     },
   )
+  if ((declaredBytes ?? size ?? 0) >= largeObjectBytes) await endNeedless(deps, scope, oid)
 }
 
 const isThere = async ({ database }: { readonly database: Database }, { repository }: ObjectScope, oid: string) =>
   (await findObject(database.reader, repository, oid)) !== undefined
+
+/**
+ * Whether it is there and the store has it as well, with its length: whoever hears that counts on it, and sends nothing
+ * (`content/claims/put-back.ts`). False as well for one of another size.
+ */
+export const isStored = async (
+  deps: Pick<TransferDeps, 'database' | 'store'>,
+  { repository }: Pick<ObjectScope, 'repository'>,
+  { oid, size }: { readonly oid: string; readonly size: number },
+): Promise<boolean> => {
+  const found = await findObject(deps.database.reader, repository, oid)
+  return found?.size === size && (await isKeptWhole(deps, { digest: toSha256(oid), bytes: size }))
+}
 
 const refuseOtherSize = (size: number | null, declared: number | null): void => {
   if (size !== null && declared !== null && size !== declared)
     throw new Failure('size_mismatch', `The object has ${size} bytes, and Content-Length says ${declared}.`)
 }
 
-/** Whether the object is there and has the size. 404 where it is not, 422 where it has another. */
+/**
+ * Whether the object is there and has the size, the store asked as well. 404 where it is not, 422 where it has another.
+ */
 export const verifyObject = async (
-  q: Queries,
+  deps: Pick<TransferDeps, 'database' | 'store'>,
   repository: string,
   { oid, size }: { readonly oid: string; readonly size: number },
 ): Promise<void> => {
-  const found = await objectAt(q, repository, oid)
+  const found = await objectAt(deps.database.reader, repository, oid)
   if (found.size !== size)
     throw new Failure('size_mismatch', `The object ${oid} has ${found.size} bytes here, and not ${size}.`)
+  if (!(await isStored(deps, { repository }, { oid, size }))) throw objectUnknown(oid)
 }

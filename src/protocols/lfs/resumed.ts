@@ -1,13 +1,13 @@
+import { storedBytes } from '../../content/assembly/appended.ts'
 import { meansPartsLost } from '../../content/assembly/assembly.ts'
 import { publishAppended } from '../../content/assembly/published-appended.ts'
 import type { IncomingBody } from '../../contract/handler.ts'
 import {
   type AppendedScope,
   appendChunk,
-  cancelAppended,
   endAppended,
-  type IdleAppended,
-  idleAppended,
+  endIdleAppended,
+  type OpenAppended,
   openAppended,
   withAppended,
 } from '../../features/transfers/uploads/appended-session.ts'
@@ -15,23 +15,21 @@ import type { UploadLease } from '../../features/transfers/uploads/lease.ts'
 import type { UploadDeps } from '../../features/transfers/uploads/uploads.ts'
 import { Failure, type FailureCode } from '../../kernel/failure.ts'
 import { resumedUploadMs, resumedUploadsOfObjectMax, resumedUploadsPerCallerMax } from '../../kernel/limits/lfs.ts'
-import { findObject } from './objects.queries.ts'
-import { keepObject, type ObjectScope } from './objects.ts'
+import { isStored, keepObject, type ObjectScope, receiveObject } from './objects.ts'
+import { endNeedless, endUnfinished, unfinishedOf, unfinishedScope } from './unfinished.ts'
 
 /**
  * Objects that are sent in several requests, since lines break (tus). Clients remember nothing: an upload is found by
  * the object and by who began it. Where somebody is sending to one, another sender begins another: both come to an end.
+ * Whoever begins at the first byte begins anew: what was waited for before is given back, so that one of each object is
+ * waited for, however often its line breaks.
  */
 interface Wanted {
   readonly oid: string
   readonly size: number
 }
 
-const scopeOf = ({ repository, owner }: ObjectScope, { oid }: Wanted): AppendedScope => ({
-  repository,
-  owner,
-  name: `lfs:${oid}`,
-})
+type Found = Pick<OpenAppended, 'id' | 'stored'>
 
 /**
  * Where a client goes on: behind what is stored, of the uploads that nobody sends to the furthest. A client believes
@@ -39,23 +37,22 @@ const scopeOf = ({ repository, owner }: ObjectScope, { oid }: Wanted): AppendedS
  * for again.
  */
 export const offsetOf = async (deps: UploadDeps, scope: ObjectScope, wanted: Wanted): Promise<number> => {
-  if (await isThere(deps, scope, wanted)) return wanted.size
-  const open = await idleAppended(deps, scopeOf(scope, wanted), resumedUploadsOfObjectMax)
-  return Math.max(0, ...open.map((each) => nextOffset(each, wanted)))
+  if (await isStored(deps, scope, wanted)) return wanted.size
+  const open = await unfinishedOf(deps, unfinishedScope(scope, wanted.oid))
+  return Math.max(0, ...idleOnes(open, wanted).map((each) => nextOffset(each, wanted)))
 }
 
-const isThere = async (
-  { database }: Pick<UploadDeps, 'database'>,
-  { repository }: ObjectScope,
-  { oid, size }: Wanted,
-): Promise<boolean> => (await findObject(database.reader, repository, oid))?.size === size
+/** One that has more than the object can become nothing. */
+const idleOnes = (open: readonly OpenAppended[], { size }: Wanted): readonly Found[] =>
+  open.filter(({ isIdle, stored }) => isIdle && stored <= size)
 
-const nextOffset = ({ stored }: IdleAppended, { size }: Wanted): number => Math.max(0, Math.min(stored, size - 1))
+const nextOffset = ({ stored }: Found, { size }: Wanted): number => Math.max(0, Math.min(stored, size - 1))
 
 /**
  * Appends to an object from where {@link offsetOf} said, and answers how much is stored. With its last byte it is
  * verified and there. What came before a line broke is kept. 409 `upload_state` where nothing goes on at the offset,
- * 422 where it is another object in the end, and then nothing of it is kept, as where there is no room.
+ * 413 for more than an object may have, 422 where it is another object in the end, and then nothing of it is kept, as
+ * where there is no room.
  */
 export const appendToObject = async (
   deps: UploadDeps,
@@ -64,32 +61,50 @@ export const appendToObject = async (
   offset: number,
   body: IncomingBody,
 ): Promise<number> => {
-  const { size } = wanted
-  if (await isThere(deps, scope, wanted)) return size
+  const { oid, size } = wanted
+  if (size > deps.maxObjectBytes)
+    throw new Failure('body_too_large', `A file may have at most ${deps.maxObjectBytes} bytes (SVC_MAX_OBJECT_BYTES).`)
+  if (await isStored(deps, scope, wanted)) {
+    await endNeedless(deps, scope, oid)
+    return size
+  }
   if (body.declaredBytes !== null) refuseBeyond(wanted, offset + body.declaredBytes)
-  const appended = scopeOf(scope, wanted)
-  let isBegun = false
-  const sendTo = (at: IdleAppended): Promise<number> =>
-    endingWhereUseless(deps, appended, at.id, () =>
-      withAppended(deps, appended, at.id, async (lease) => {
+  if (size === 0) {
+    // There is nothing to go on with.
+    await receiveObject(deps, scope, { oid, size, declaredBytes: body.declaredBytes, pieces: body.pieces })
+    return size
+  }
+  const appended = unfinishedScope(scope, oid)
+  for (let tries = 1; ; tries++) {
+    let isBegun = false
+    const at = await uploadAt(deps, appended, wanted, offset)
+    try {
+      return await withAppended(deps, appended, at.id, async (lease) => {
         isBegun = true
         const stored = await store(deps, appended, { at, size, offset, pieces: body.pieces }, lease)
         if (stored === size) await publish(deps, scope, wanted, at.id, lease)
         else await deps.database.transaction((tx) => lease.end(tx))
+        if (stored === 0) await endUseless(deps, appended, at.id)
         return stored
-      }),
-    )
-  try {
-    return await sendTo(await uploadAt(deps, appended, wanted, offset))
-  } catch (error) {
-    // Somebody began to send to the same one a moment before.
-    if (isBegun || offset > 0 || !(error instanceof Failure) || error.code !== 'busy') throw error
-    return await sendTo(await newUpload(deps, appended))
+      })
+    } catch (error) {
+      // Somebody began to send to the same one a moment before, or has ended it.
+      if (!isBegun && offset === 0 && tries < beginningsMax && isTaken(error)) continue
+      if (isBegun && (isEnd(error) || !(await isWorthKeeping(deps, scope, wanted, at.id))))
+        await endUseless(deps, appended, at.id)
+      throw error
+    }
   }
 }
 
+/** How often a sender looks for an upload to begin with, while others take those that it found. */
+const beginningsMax = 3
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof Failure && (error.code === 'busy' || error.code === 'not_found')
+
 interface Sent {
-  readonly at: IdleAppended
+  readonly at: Found
   readonly size: number
   /** Of the first byte that comes. */
   readonly offset: number
@@ -123,21 +138,15 @@ const refuseBeyond = ({ size }: Pick<Wanted, 'size'>, bytes: number): void => {
 }
 
 /** The upload that goes on there; a new one at the beginning. */
-const uploadAt = async (
-  deps: UploadDeps,
-  scope: AppendedScope,
-  wanted: Wanted,
-  offset: number,
-): Promise<IdleAppended> => {
-  const open = await idleAppended(deps, scope, resumedUploadsOfObjectMax)
-  const found = open.find((each) => nextOffset(each, wanted) === offset)
+const uploadAt = async (deps: UploadDeps, scope: AppendedScope, wanted: Wanted, offset: number): Promise<Found> => {
+  const open = await unfinishedOf(deps, scope)
+  const found = idleOnes(open, wanted).find((each) => nextOffset(each, wanted) === offset)
   if (found !== undefined) return found
   if (offset > 0)
     throw new Failure('upload_state', `Nothing of this object goes on at byte ${offset}. Ask how much is stored.`)
-  return newUpload(deps, scope)
-}
-
-const newUpload = async (deps: UploadDeps, scope: AppendedScope): Promise<IdleAppended> => {
+  if (open.filter(({ isIdle }) => !isIdle).length >= resumedUploadsOfObjectMax)
+    throw new Failure('busy', 'You are sending this object already, more often than at once.', { retryAfterSeconds: 5 })
+  await endUnfinished(deps, scope)
   const opening = { lifetimeMs: resumedUploadMs, perCallerMax: resumedUploadsPerCallerMax }
   return { id: await openAppended(deps, scope, opening), stored: 0 }
 }
@@ -178,34 +187,38 @@ const untilCut = (pieces: AsyncIterable<Uint8Array>) => {
   }
 }
 
-const publish = (
+const publish = async (
   deps: UploadDeps,
   scope: ObjectScope,
   { oid }: Wanted,
   id: string,
   lease: UploadLease,
-): Promise<void> =>
-  publishAppended(deps, { claimId: id, said: { algorithm: 'sha256', hex: oid } }, lease, async (tx, content, now) => {
+): Promise<void> => {
+  const said = { algorithm: 'sha256', hex: oid } as const
+  await publishAppended(deps, { claimId: id, said }, lease, async (tx, content, now) => {
     await endAppended(tx, id, lease)
     await keepObject(tx, scope, { id, sha256: content.digest, size: content.bytes }, now)
   })
+  await endNeedless(deps, scope, oid)
+}
 
-const useless: readonly FailureCode[] = ['checksum_mismatch', 'size_mismatch', 'storage_quota']
+/** Nobody can go on with other bytes, lost ones, more than there may be, or where the quota ends. */
+const ends: readonly FailureCode[] = ['checksum_mismatch', 'size_mismatch', 'storage_quota', 'body_too_large']
+const isEnd = (error: unknown): boolean =>
+  meansPartsLost(error) || (error instanceof Failure && ends.includes(error.code))
 
-/** Nobody can go on with other bytes, lost ones, or where the quota ends: what is stored is given back. */
-const endingWhereUseless = async <T>(
-  deps: UploadDeps,
-  scope: AppendedScope,
-  id: string,
-  work: () => Promise<T>,
-): Promise<T> => {
+/** Something is stored, of an object that is not there by another way meanwhile. */
+const isWorthKeeping = async (deps: UploadDeps, scope: ObjectScope, wanted: Wanted, id: string): Promise<boolean> => {
   try {
-    return await work()
+    return (await storedBytes(deps, id)) > 0 && !(await isStored(deps, scope, wanted))
   } catch (error) {
-    if (meansPartsLost(error) || (error instanceof Failure && useless.includes(error.code)))
-      await cancelAppended(deps, scope, id).catch((second: unknown) =>
-        deps.report('an upload that cannot go on could not be cancelled; it ends by itself', second),
-      )
-    throw error
+    deps.report('whether an upload that broke off is worth keeping could not be found out; it is kept', error)
+    return true
   }
 }
+
+/** What is stored of it is given back. */
+const endUseless = (deps: UploadDeps, scope: AppendedScope, id: string): Promise<void> =>
+  endIdleAppended(deps, scope, id).catch((error: unknown) =>
+    deps.report('an upload that cannot go on could not be ended; it ends by itself', error),
+  )

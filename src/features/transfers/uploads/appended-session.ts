@@ -31,9 +31,10 @@ export interface AppendedScope extends UploadScope {
   readonly name: string
 }
 
-/** How long one lives that nothing was sent to. */
 interface Opening {
+  /** How long one lives that nothing was sent to. */
   readonly lifetimeMs: number
+  /** Of one protocol: whoever has as many by one of them may begin others by another. */
   readonly perCallerMax: number
 }
 
@@ -44,7 +45,7 @@ export const openAppended = async (deps: UploadDeps, scope: AppendedScope, openi
   const row = appendedRow({ repository, owner }, name, opening.lifetimeMs, deps.clock.now())
   await deps.database.transaction(async (tx) => {
     if (!(await lockRepository(tx, repository))) throw notFound('repository')
-    if ((await openAppendedOf(tx, owner, opening.perCallerMax)) >= opening.perCallerMax)
+    if ((await openAppendedOf(tx, owner, protocolOf(name), opening.perCallerMax)) >= opening.perCallerMax)
       throw new Failure(
         'upload_limit',
         `You have ${opening.perCallerMax} uploads open, which is as many as one may. Cancel some, or wait: they end by themselves.`,
@@ -54,35 +55,52 @@ export const openAppended = async (deps: UploadDeps, scope: AppendedScope, openi
   return row.id
 }
 
+/** What a name begins with; those of images have no colon. */
+const protocolOf = (name: string): string | null => /^[a-z]+:/.exec(name)?.[0] ?? null
+
 /** How much of it is stored. 404 for what is no open upload of this caller, for this. */
 export const appendedBytes = async (deps: UploadDeps, scope: AppendedScope, id: string): Promise<number> => {
   if (!isOpen(await findAppended(deps.database.reader, id), scope)) throw notFound('upload')
   return storedBytes(deps, id)
 }
 
-/** One that nobody sends to at the moment. */
-export interface IdleAppended {
+/** One that is open, whoever sends to it. */
+export interface OpenAppended {
   readonly id: string
   readonly stored: number
+  /** Nobody sends to it at the moment. */
+  readonly isIdle: boolean
 }
 
+type IdleDeps = Pick<UploadDeps, 'database' | 'clock' | 'leftLeases'>
+
+/** Nobody has its lease, or who has it will never go on. */
+const isIdle = ({ leftLeases }: IdleDeps, row: Pick<UploadsTable, 'turn_holder' | 'turn_until'>, now: string) =>
+  row.turn_until === null || row.turn_until <= now || (row.turn_holder !== null && leftLeases.has(row.turn_holder))
+
 /**
- * Those of a caller for one thing that are open and that nobody sends to: for protocols whose clients do not remember
- * which they began. At most so many are looked at.
+ * Those of a caller for one thing that are open: for protocols whose clients do not remember which they began. At most
+ * so many are looked at.
  */
-export const idleAppended = async (
-  { database, clock, leftLeases }: Pick<UploadDeps, 'database' | 'clock' | 'leftLeases'>,
+export const openAppendedOnes = async (
+  deps: IdleDeps,
   { owner, repository, name }: AppendedScope,
   limit: number,
-): Promise<readonly IdleAppended[]> => {
-  const now = timestamp(clock.now())
-  const rows = await openAppendedFor(database.reader, owner, repository, name, limit)
-  return rows.flatMap(({ id, expires_at, turn_holder, turn_until, stored_bytes }) => {
-    const left = turn_holder !== null && leftLeases.has(turn_holder)
-    const isIdle = turn_until === null || turn_until <= now || left
-    return isIdle && expires_at > now ? [{ id, stored: stored_bytes ?? 0 }] : []
-  })
+): Promise<readonly OpenAppended[]> => {
+  const now = timestamp(deps.clock.now())
+  const rows = await openAppendedFor(deps.database.reader, owner, repository, name, limit)
+  return rows
+    .filter(({ expires_at }) => expires_at > now)
+    .map((row) => ({ id: row.id, stored: row.stored_bytes ?? 0, isIdle: isIdle(deps, row, now) }))
 }
+
+/** Ends one that nobody needs, unless somebody sends to it. Harmless for one that has ended. */
+export const endIdleAppended = (deps: IdleDeps, scope: AppendedScope, id: string): Promise<void> =>
+  deps.database.transaction(async (tx) => {
+    const row = await lockUpload(tx, id)
+    const now = timestamp(deps.clock.now())
+    if (isOpen(row, scope) && isIdle(deps, row, now)) await cancel(tx, row, now)
+  })
 
 const isOpen = (row: UploadsTable | undefined, { repository, owner, name }: AppendedScope): row is UploadsTable =>
   row?.kind === 'appended' &&

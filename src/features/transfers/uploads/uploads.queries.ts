@@ -26,8 +26,16 @@ const byId = prepareQuery((q, p: Parameters<{ id: string }>) =>
   q.selectFrom('uploads').selectAll().where('id', '=', p('id')),
 )
 
-/** How many uploads that are appended to are open of an owner, counted up to a bound. */
-export const openAppendedOf = async (q: Queries, owner: string, bound: number): Promise<number> =>
+/**
+ * How many uploads that are appended to are open of an owner, counted up to a bound: those whose names begin so, or for
+ * null those whose names have no colon.
+ */
+export const openAppendedOf = async (
+  q: Queries,
+  owner: string,
+  protocol: string | null,
+  bound: number,
+): Promise<number> =>
   (
     await q
       .selectFrom('uploads')
@@ -35,6 +43,7 @@ export const openAppendedOf = async (q: Queries, owner: string, bound: number): 
       .where('owner', '=', owner)
       .where('status', '=', sql.lit('pending' as const))
       .where('kind', '=', 'appended')
+      .where('name', protocol === null ? 'not like' : 'like', protocol === null ? '%:%' : `${protocol}%`)
       .limit(bound)
       .execute()
   ).length

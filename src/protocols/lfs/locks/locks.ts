@@ -8,7 +8,14 @@ import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
 import { newId } from '../../../kernel/ids.ts'
-import { lockPathMaxCharacters, locksMax, locksPageDefault, locksPageMax } from '../../../kernel/limits/lfs.ts'
+import {
+  lockPathMaxCharacters,
+  locksMax,
+  locksPageBytes,
+  locksPageDefault,
+  locksPageMax,
+  locksReadAtOnce,
+} from '../../../kernel/limits/lfs.ts'
 import { isUuid, patterns } from '../../../kernel/names.ts'
 import { countLocks, deleteLock, findLock, insertLock, lockAt, lockRows } from './locks.queries.ts'
 import { locksAreOn } from './settings.ts'
@@ -153,8 +160,8 @@ interface LockPage {
 }
 
 /**
- * A page of locks, the newest first, so that none is told twice or left out when another is made meanwhile. 422 for a
- * cursor that is none.
+ * A page of locks, the newest first, so that none is told twice or left out when another is made meanwhile. It ends
+ * earlier where their paths are long. 422 for a cursor that is none.
  */
 export const locksOf = async (q: Queries, scope: LockScope, asked: AskedLocks): Promise<LockPage> => {
   const { repository, owner } = scope
@@ -162,26 +169,41 @@ export const locksOf = async (q: Queries, scope: LockScope, asked: AskedLocks): 
   const { path, id, cursor } = asked
   if (cursor !== undefined && !isUuid(cursor)) throw invalid('/cursor', 'must be the next_cursor of a page')
   const limit = Math.min(Math.max(asked.limit ?? locksPageDefault, 1), locksPageMax)
-  const rows = await (path === undefined && id === undefined
-    ? lockRows(q, scope, cursor ?? null, limit + 1)
+  const { page, isLast } = await (path === undefined && id === undefined
+    ? pageBehind(q, scope, cursor ?? null, limit)
     : exactly(q, scope, { path, id }))
-  const page = rows.slice(0, limit)
   const nameOf = await namesOf(
     q,
     page.map(({ actor }) => actor),
   )
-  const last = rows.length > limit ? page.at(-1) : undefined
   return {
     locks: page.map((row) => ({ ...shown(row, nameOf), isOurs: row.actor === owner })),
-    next: last?.id ?? null,
+    next: isLast ? null : (page.at(-1)?.id ?? null),
   }
 }
 
-const exactly = async (
-  q: Queries,
-  scope: LockScope,
-  { path, id }: Pick<AskedLocks, 'path' | 'id'>,
-): Promise<LfsLocksTable[]> => {
+interface Rows {
+  readonly page: readonly LfsLocksTable[]
+  readonly isLast: boolean
+}
+
+const pageBehind = async (q: Queries, scope: LockScope, cursor: string | null, limit: number): Promise<Rows> => {
+  const page: LfsLocksTable[] = []
+  let bytes = 0
+  for (;;) {
+    const wanted = Math.min(locksReadAtOnce, limit - page.length)
+    const rows = await lockRows(q, scope, page.at(-1)?.id ?? cursor, wanted + 1)
+    for (const row of rows.slice(0, wanted)) {
+      bytes += Buffer.byteLength(row.path)
+      if (bytes > locksPageBytes && page.length > 0) return { page, isLast: false }
+      page.push(row)
+    }
+    if (rows.length <= wanted) return { page, isLast: true }
+    if (page.length >= limit) return { page, isLast: false }
+  }
+}
+
+const exactly = async (q: Queries, scope: LockScope, { path, id }: Pick<AskedLocks, 'path' | 'id'>): Promise<Rows> => {
   const found =
     path !== undefined
       ? await lockAt(q, scope.repository, digestOf(scope, path))
@@ -189,5 +211,5 @@ const exactly = async (
         ? await findLock(q, scope.repository, id ?? '')
         : undefined
   const fits = found?.sub_path === scope.subPath && (id === undefined || found.id === id)
-  return found !== undefined && fits ? [found] : []
+  return { page: found !== undefined && fits ? [found] : [], isLast: true }
 }
