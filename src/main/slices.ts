@@ -39,6 +39,7 @@ import { npmAccounts } from '../protocols/npm/accounts/slice.ts'
 import { npmAdvisories } from '../protocols/npm/advisories/slice.ts'
 import { npmPackages } from '../protocols/npm/packages/slice.ts'
 import { npmPromotion } from '../protocols/npm/promotion/slice.ts'
+import { npmRetention } from '../protocols/npm/retention/slice.ts'
 import { npm } from '../protocols/npm/slice.ts'
 import { npmStages } from '../protocols/npm/stages/slice.ts'
 import { npmUpstreams } from '../protocols/npm/upstream/slice.ts'
@@ -80,7 +81,7 @@ export const resources = [
   [backups],
   [webhooks],
   [images, imageStages, imagePromotion, imageRetention],
-  [npmPackages, npmStages, npmPromotion, npmUpstreams],
+  [npmPackages, npmStages, npmPromotion, npmRetention, npmUpstreams],
   [oci],
   [npm, npmAccounts, npmAdvisories, npmVisibility],
   [lfsCatalog],

@@ -52,6 +52,7 @@ export const publishRichNpmPackages = async (catalog: Catalog): Promise<Record<s
     listNpmVersions: [listed(`versions?${named}`), listed(`versions?${named}&limit=1`)],
     listDeletedNpmVersions: [listed(`versions/deleted?${named}`)],
     getNpmVersion: [listed(`version?${named}&version=1.1.0`)],
+    explainNpmVersion: [listed(`explain?${named}&version=1.1.0`)],
     getNpmRegistry: [asked(''), asked('/')],
     listNpmStages: [listed('stages'), listed('stages?stage=tested'), listed(`stages?${named}&version=1.0.0&limit=1`)],
     listNpmPromotions: [listed(`promotions?${named}&version=1.0.0`)],

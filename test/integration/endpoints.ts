@@ -226,6 +226,7 @@ export const endpointsOfOurs: readonly string[] = [
   `DELETE ${repository}/npm/stages/{stage}`,
   `POST ${repository}/npm/promote`,
   `GET ${repository}/npm/promotions`,
+  `GET ${repository}/npm/explain`,
   // The registry of npm.
   'GET /npm/{repository}',
   `GET ${npm}/ping`,

@@ -136,6 +136,7 @@ export const forEveryReader = [
   'listNpmPromotions',
   'listDeletedNpmVersions',
   'getNpmVersion',
+  'explainNpmVersion',
   'listCachedNpmPackages',
   'listCachedNpmVersions',
 ]

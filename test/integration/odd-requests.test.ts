@@ -49,6 +49,7 @@ forEachEngine((engine) => {
       listImagePromotions: 'image=some/image&reference=latest',
       listNpmPromotions: 'package=some-package&version=1.0.0',
       explainImage: 'image=some/image&reference=latest',
+      explainNpmVersion: 'package=some-package&version=1.0.0',
       getLfsUpload: 'size=6',
       listNpmVersions: 'package=some-package',
       listDeletedNpmVersions: 'package=some-package',

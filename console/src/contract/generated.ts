@@ -494,7 +494,7 @@ export interface Contract {
   /** Read what a repository keeps of its package versions, its quota and its schedule. */
   getStoragePolicy: {
     given: { path: { repository: string } }
-    answer: { revision: number; policy: { enabled: boolean; grouping: 'package-channel' | 'package' | 'repository'; keepLast: number; channels: Array<{ label: string; keepLast: number }>; protectedLabels: Array<string>; minAgeHours: number; intervalMinutes: number; quotaBytes: string | null; warningPercent: number; criticalPercent: number }; nextRunAt: string | null; lastRunAt: string | null; lastDeleted: number; lastDeletedImages: number; lastError: string | null }
+    answer: { revision: number; policy: { enabled: boolean; grouping: 'package-channel' | 'package' | 'repository'; keepLast: number; channels: Array<{ label: string; keepLast: number }>; protectedLabels: Array<string>; minAgeHours: number; intervalMinutes: number; quotaBytes: string | null; warningPercent: number; criticalPercent: number }; nextRunAt: string | null; lastRunAt: string | null; lastDeleted: number; lastDeletedImages: number; lastDeletedNpmVersions: number; lastError: string | null }
   }
   /** List files that were published before a moment, each with what keeps it. */
   previewRetention: {
@@ -504,17 +504,17 @@ export interface Contract {
   /** See what the saved policy would delete now, even while it is disabled. */
   previewStorageRun: {
     given: { path: { repository: string } }
-    answer: { revision: number; items: Array<{ id: string; name: string; size: string; publishedAt: string; annotationRevision: number; blockers: Array<'reference' | 'asset_history' | 'attachment_history' | 'protected_label' | 'promotion_stage'> }>; images: Array<{ image: string; digest: string; taggedAt: string; tags: Array<string> }>; hasMore: boolean }
+    answer: { revision: number; items: Array<{ id: string; name: string; size: string; publishedAt: string; annotationRevision: number; blockers: Array<'reference' | 'asset_history' | 'attachment_history' | 'protected_label' | 'promotion_stage'> }>; images: Array<{ image: string; digest: string; taggedAt: string; tags: Array<string> }>; npmVersions: Array<{ package: string; version: string; publishedAt: string }>; hasMore: boolean }
   }
   /** Replace the storage policy; enabling it ties its schedule to the calling key and needs artifact.delete too. */
   putStoragePolicy: {
     given: { path: { repository: string }; body: { expectedRevision: number; policy: { enabled: boolean; grouping: 'package-channel' | 'package' | 'repository'; keepLast: number; channels: Array<{ label: string; keepLast: number }>; protectedLabels: Array<string>; minAgeHours: number; intervalMinutes: number; quotaBytes: string | null; warningPercent: number; criticalPercent: number } } }
-    answer: { revision: number; policy: { enabled: boolean; grouping: 'package-channel' | 'package' | 'repository'; keepLast: number; channels: Array<{ label: string; keepLast: number }>; protectedLabels: Array<string>; minAgeHours: number; intervalMinutes: number; quotaBytes: string | null; warningPercent: number; criticalPercent: number }; nextRunAt: string | null; lastRunAt: string | null; lastDeleted: number; lastDeletedImages: number; lastError: string | null }
+    answer: { revision: number; policy: { enabled: boolean; grouping: 'package-channel' | 'package' | 'repository'; keepLast: number; channels: Array<{ label: string; keepLast: number }>; protectedLabels: Array<string>; minAgeHours: number; intervalMinutes: number; quotaBytes: string | null; warningPercent: number; criticalPercent: number }; nextRunAt: string | null; lastRunAt: string | null; lastDeleted: number; lastDeletedImages: number; lastDeletedNpmVersions: number; lastError: string | null }
   }
-  /** Delete up to 100 files and 100 images by the saved policy. */
+  /** Delete up to 100 files, 100 images and 100 npm versions by the saved policy. */
   runStoragePolicy: {
     given: { path: { repository: string }; body: { expectedRevision: number } }
-    answer: { items: Array<{ id: string; outcome: 'deleted' | 'already_deleted' | 'protected' | 'changed' | 'not_eligible' | 'not_found'; blockers: Array<'reference' | 'asset_history' | 'attachment_history' | 'protected_label' | 'promotion_stage'> }>; images: Array<{ image: string; digest: string; outcome: 'deleted' | 'partly' | 'protected' | 'not_eligible'; blockers: Array<'protected_label' | 'immutable_tag' | 'promotion_stage'> }> }
+    answer: { items: Array<{ id: string; outcome: 'deleted' | 'already_deleted' | 'protected' | 'changed' | 'not_eligible' | 'not_found'; blockers: Array<'reference' | 'asset_history' | 'attachment_history' | 'protected_label' | 'promotion_stage'> }>; images: Array<{ image: string; digest: string; outcome: 'deleted' | 'partly' | 'protected' | 'not_eligible'; blockers: Array<'protected_label' | 'immutable_tag' | 'promotion_stage'> }>; npmVersions: Array<{ package: string; version: string; outcome: 'deleted' | 'partly' | 'protected' | 'not_eligible'; blockers: Array<'protected_label' | 'dist_tag' | 'promotion_stage'> }> }
   }
   /** Make a download link to a published file. */
   createLink: {
@@ -785,6 +785,11 @@ export interface Contract {
   dropCachedNpmPackages: {
     given: { path: { repository: string }; query?: { package?: string; version?: string } }
     answer: { packages: number; tarballs: number; bytes: string }
+  }
+  /** Ask why the storage policy keeps an npm version, or would delete it, and from when on. */
+  explainNpmVersion: {
+    given: { path: { repository: string }; query: { package: string; version: string } }
+    answer: { package: string; version: string; decision: 'not_covered' | 'kept' | 'deletable'; reasons: Array<{ code: string; text: string }>; deletableAt: string | null; blockers: Array<'protected_label' | 'dist_tag' | 'promotion_stage'>; policy: { revision: number; enabled: boolean; nextRunAt: string | null } | null }
   }
   /** Read to which registry a repository of npm packages looks through. */
   getNpmUpstream: {
@@ -1152,6 +1157,7 @@ export const operations = {
   addNpmStage: ['PUT', '/api/v1/repositories/{repository}/npm/stages/{stage}', { repository: ['artifact.promote', 'artifact.read'] }],
   deleteNpmUpstream: ['DELETE', '/api/v1/repositories/{repository}/npm-upstream', 'administrator'],
   dropCachedNpmPackages: ['DELETE', '/api/v1/repositories/{repository}/npm-upstream/packages', 'administrator'],
+  explainNpmVersion: ['GET', '/api/v1/repositories/{repository}/npm/explain', { repository: ['artifact.read'] }],
   getNpmUpstream: ['GET', '/api/v1/repositories/{repository}/npm-upstream', 'administrator'],
   getNpmVersion: ['GET', '/api/v1/repositories/{repository}/npm/version', { repository: ['artifact.read'] }],
   listCachedNpmPackages: ['GET', '/api/v1/repositories/{repository}/npm-upstream/packages', { repository: ['artifact.list'] }],

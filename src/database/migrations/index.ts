@@ -46,6 +46,7 @@ import { provenBackups } from './0044-proven-backups.ts'
 import { npmUpstreams } from './0045-npm-upstreams.ts'
 import { promotedPackages } from './0046-promoted-packages.ts'
 import { whoCountsOnBlobs } from './0047-who-counts-on-blobs.ts'
+import { npmVersionsByAge } from './0048-npm-versions-by-age.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   npmUpstreams,
   promotedPackages,
   whoCountsOnBlobs,
+  npmVersionsByAge,
 ]

@@ -18,8 +18,9 @@ export interface StoragePoliciesTable {
   /** When the schedule runs next; null while it does not. */
   next_run_at: string | null
   last_run_at: string | null
-  /** Files, and images, that the last run deleted. */
+  /** Files, images and npm versions that the last run deleted. */
   last_deleted: number
   last_deleted_images: number
+  last_deleted_npm_versions: number
   last_error: string | null
 }

@@ -23,10 +23,10 @@ export const quotaCriticalPercent = 95
 /** What a run of a policy, or one call of retention, deletes at most. */
 export const retentionItemsMax = 100 // spec
 /**
- * Images that a scheduled run of a policy looks at to delete, in batches: what a busy build machine makes in a week.
- * More are left to the next run, so that the policies of other repositories get theirs.
+ * Images, and npm versions, that a scheduled run of a policy looks at to delete, in batches: what a busy build machine
+ * makes in a week. More are left to the next run, so that the policies of other repositories get theirs.
  */
-export const imagesPerRunMax = 10_000
+export const keptThingsPerRunMax = 10_000
 /** Tags of an image that previews show: it is known by its digest, and few have more. */
 export const tagsShownMax = 20
 /** Versions that are looked at together when groups of them are counted: some milliseconds on either engine. */

@@ -811,6 +811,8 @@ alter table npm_versions add constraint npm_versions_package_id_fkey FOREIGN KEY
 
 alter table npm_versions add constraint npm_versions_pkey PRIMARY KEY (id);
 
+CREATE INDEX npm_versions_by_age ON npm_versions USING btree (repository, name, published_at, id, deleted_at) WHERE (deleted_at IS NULL);
+
 CREATE INDEX npm_versions_by_number ON npm_versions USING btree (package_id, number);
 
 CREATE INDEX npm_versions_by_piece ON npm_versions USING btree (package_id, piece, number) WHERE (piece IS NOT NULL);
@@ -818,6 +820,8 @@ CREATE INDEX npm_versions_by_piece ON npm_versions USING btree (package_id, piec
 CREATE UNIQUE INDEX npm_versions_by_version ON npm_versions USING btree (repository, name, version);
 
 CREATE INDEX npm_versions_deleted ON npm_versions USING btree (package_id, number) WHERE (deleted_at IS NOT NULL);
+
+CREATE INDEX npm_versions_of_repository_by_age ON npm_versions USING btree (repository, published_at, id, deleted_at) WHERE (deleted_at IS NULL);
 
 create table oci_blobs (
   id text collate "C" not null,
@@ -1344,7 +1348,8 @@ create table storage_policies (
   last_run_at text collate "C",
   last_deleted bigint not null,
   last_error text collate "C",
-  last_deleted_images bigint not null default 0
+  last_deleted_images bigint not null default 0,
+  last_deleted_npm_versions bigint not null default 0
 );
 
 alter table storage_policies add constraint storage_policies_pkey PRIMARY KEY (repository);

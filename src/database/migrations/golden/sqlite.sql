@@ -804,6 +804,15 @@ CREATE TABLE "npm_versions" (
   "deleted_at" text
 ) strict;
 
+CREATE INDEX npm_versions_by_age on npm_versions (
+  repository,
+  name,
+  published_at,
+  id,
+  deleted_at
+)
+  where deleted_at is null;
+
 CREATE INDEX "npm_versions_by_number" on "npm_versions" (
   "package_id",
   "number"
@@ -825,6 +834,14 @@ CREATE INDEX npm_versions_deleted on npm_versions (
   package_id,
   number
 ) where deleted_at is not null;
+
+CREATE INDEX npm_versions_of_repository_by_age on npm_versions (
+  repository,
+  published_at,
+  id,
+  deleted_at
+)
+  where deleted_at is null;
 
 CREATE TABLE "oci_blobs" (
   "id" text primary key,
@@ -1474,7 +1491,8 @@ CREATE TABLE "storage_policies" (
   "last_run_at" text,
   "last_deleted" integer not null,
   "last_error" text,
-  "last_deleted_images" integer default 0 not null
+  "last_deleted_images" integer default 0 not null,
+  "last_deleted_npm_versions" integer default 0 not null
 ) strict;
 
 CREATE INDEX "storage_policies_due" on "storage_policies" (

@@ -10,7 +10,14 @@ import * as operations from './operations.ts'
 import { policyOf, savePolicy } from './policy.ts'
 import { decisionOnly } from './reasons.ts'
 import { previewRun, type RunDeps, runPolicy } from './run.ts'
-import { candidate, imageCandidate, imageOutcomesOf, outcomesOf } from './views.ts'
+import {
+  candidate,
+  imageCandidate,
+  imageOutcomesOf,
+  npmVersionCandidate,
+  npmVersionOutcomesOf,
+  outcomesOf,
+} from './views.ts'
 
 export interface RetentionHandlerDeps extends RunDeps {
   readonly heldActionsIn: (q: Queries, caller: Caller, repository: string) => Promise<ReadonlySet<RepositoryAction>>
@@ -31,13 +38,22 @@ export const retentionHandlers = (deps: RetentionHandlerDeps): BoundOperation[] 
       return { status: 200, json: await savePolicy(deps, repository, input.body, actorFrom(input), mayDelete) }
     }),
     handle(operations.previewStorageRun, async ({ path }) => {
-      const { revision, files, images, hasMore } = await previewRun(deps, path.repository)
-      const json = { revision, items: files.map(candidate), images: images.map(imageCandidate), hasMore }
+      const { revision, files, things, hasMore } = await previewRun(deps, path.repository)
+      const json = {
+        ...{ revision, items: files.map(candidate), hasMore },
+        images: things.images.map(imageCandidate),
+        npmVersions: things.npmVersions.map(npmVersionCandidate),
+      }
       return { status: 200, json }
     }),
     handle(operations.runStoragePolicy, async ({ path, body, caller }) => {
-      const { files, images } = await runPolicy(deps, path.repository, body.expectedRevision, actorOf(caller))
-      return { status: 200, json: { ...outcomesOf(files), images: imageOutcomesOf(images) } }
+      const { files, things } = await runPolicy(deps, path.repository, body.expectedRevision, actorOf(caller))
+      const json = {
+        ...outcomesOf(files),
+        images: imageOutcomesOf(things.images),
+        npmVersions: npmVersionOutcomesOf(things.npmVersions),
+      }
+      return { status: 200, json }
     }),
     handle(operations.previewRetention, async ({ path, body }) => {
       const page = { after: body.after ?? '', limit: body.limit ?? pageDefault }

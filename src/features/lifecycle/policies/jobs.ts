@@ -1,6 +1,6 @@
 import { timestamp } from '../../../kernel/clock.ts'
 import { duePoliciesPage } from '../../../kernel/limits/lifecycle.ts'
-import type { BatchDeps } from './image-batches.ts'
+import type { BatchDeps } from './batches.ts'
 import { duePolicies } from './policy.queries.ts'
 import { noteFailedRun, runDue } from './schedule.ts'
 

@@ -15,7 +15,7 @@ import { artifactNameMaxCharacters, expectedRevisionMax, revisionMax } from '../
 import { blockersToldMax, retentionItemsMax, tagsShownMax } from '../../../kernel/limits/lifecycle.ts'
 import { patterns } from '../../../kernel/names.ts'
 import { blockers, outcomes } from '../deletion/vocabulary.ts'
-import { imageBlockers, imageOutcomes, Policy, ProtectedLabels } from './vocabulary.ts'
+import { imageBlockers, keptOutcomes, npmVersionBlockers, Policy, ProtectedLabels } from './vocabulary.ts'
 
 const base = '/api/v1/repositories/{repository}'
 const shared = { surface: 'operations', visibility: 'repository', pathParameters: inRepository } as const
@@ -30,6 +30,7 @@ const SavedPolicy = fields({
   lastRunAt: nullable(Timestamp),
   lastDeleted: Type.Integer({ minimum: 0, maximum: retentionItemsMax }),
   lastDeletedImages: Type.Integer({ minimum: 0 }),
+  lastDeletedNpmVersions: Type.Integer({ minimum: 0 }),
   lastError: nullable(text(1, 64)),
 })
 
@@ -62,8 +63,23 @@ const ImageCandidates = Type.Array(
 const ImageOutcomes = Type.Array(
   fields({
     ...image,
-    outcome: oneOf(imageOutcomes),
+    outcome: oneOf(keptOutcomes),
     blockers: Type.Array(oneOf(imageBlockers), { uniqueItems: true }),
+  }),
+  { maxItems: retentionItemsMax },
+)
+
+const npmVersion = { package: Type.String(), version: Type.String() }
+
+const NpmVersionCandidates = Type.Array(fields({ ...npmVersion, publishedAt: Timestamp }), {
+  maxItems: retentionItemsMax,
+})
+
+const NpmVersionOutcomes = Type.Array(
+  fields({
+    ...npmVersion,
+    outcome: oneOf(keptOutcomes),
+    blockers: Type.Array(oneOf(npmVersionBlockers), { uniqueItems: true }),
   }),
   { maxItems: retentionItemsMax },
 )
@@ -107,6 +123,7 @@ export const previewStorageRun = defineOperation({
         revision: Revision,
         items: Type.Array(Candidate, { maxItems: retentionItemsMax }),
         images: ImageCandidates,
+        npmVersions: NpmVersionCandidates,
         hasMore: Type.Boolean(),
       }),
     ),
@@ -118,14 +135,14 @@ export const runStoragePolicy = defineOperation({
   id: 'runStoragePolicy',
   method: 'POST',
   path: `${base}/storage/run`,
-  summary: 'Delete up to 100 files and 100 images by the saved policy',
+  summary: 'Delete up to 100 files, 100 images and 100 npm versions by the saved policy',
   access: { kind: 'repository', actions: ['storage.manage', 'artifact.delete'] },
   retry: 'never-automatic',
   body: jsonBody(fields({ expectedRevision: ExpectedRevision })),
   responses: {
     200: answers(
-      'What became of each file and each image that was to go; of a `partly` deleted image, run it again',
-      fields({ ...Outcomes.properties, images: ImageOutcomes }),
+      'What became of each file, image and npm version that was to go; of a `partly` deleted image, run it again',
+      fields({ ...Outcomes.properties, images: ImageOutcomes, npmVersions: NpmVersionOutcomes }),
     ),
   },
   failures: ['revision_mismatch', 'policy_disabled'],

@@ -16,7 +16,10 @@ export const writePolicyRow = async (tx: Transaction, row: StoragePoliciesTable)
 }
 
 export type ScheduleChange = Partial<
-  Pick<StoragePoliciesTable, 'next_run_at' | 'last_run_at' | 'last_deleted' | 'last_deleted_images' | 'last_error'>
+  Pick<
+    StoragePoliciesTable,
+    'next_run_at' | 'last_run_at' | 'last_deleted' | 'last_deleted_images' | 'last_deleted_npm_versions' | 'last_error'
+  >
 >
 
 export const updateSchedule = async (tx: Transaction, repository: string, to: ScheduleChange): Promise<void> => {

@@ -31,6 +31,7 @@ export interface SavedPolicy {
   readonly lastRunAt: string | null
   readonly lastDeleted: number
   readonly lastDeletedImages: number
+  readonly lastDeletedNpmVersions: number
   readonly lastError: string | null
 }
 
@@ -54,6 +55,7 @@ const rulesAtFirst = {
   last_run_at: null,
   last_deleted: 0,
   last_deleted_images: 0,
+  last_deleted_npm_versions: 0,
   last_error: null,
 } as const
 
@@ -77,6 +79,7 @@ const savedPolicy = (row: StoragePoliciesTable, quota: QuotaRow): SavedPolicy =>
   lastRunAt: row.last_run_at,
   lastDeleted: row.last_deleted,
   lastDeletedImages: row.last_deleted_images,
+  lastDeletedNpmVersions: row.last_deleted_npm_versions,
   lastError: row.last_error,
 })
 

@@ -8,14 +8,18 @@ import { criteriaOf } from './age.ts'
 import { lookAt } from './beyond.ts'
 import { judge } from './judgement.ts'
 import {
+  type ByKind,
+  byKind,
+  type Counts,
+  countDetails,
   countTold,
-  type ImageCount,
-  type ImageTold,
   type KeptKind,
-  noImages,
+  lookedAt,
+  nothingYet,
   type Selected,
-  type ShownImage,
-  selectImages,
+  type ShownThing,
+  selectThings,
+  type ThingTold,
 } from './kept-kinds.ts'
 import { type ScheduleChange, updateSchedule } from './policy.queries.ts'
 import { policyOf, refuseOtherRevision, type SavedPolicy } from './policy.ts'
@@ -31,13 +35,14 @@ export interface RunDeps extends DeletionDeps {
 export const previewRun = async (
   { database, clock, keptKinds }: Pick<RunDeps, 'database' | 'clock' | 'keptKinds'>,
   repository: string,
-): Promise<Selection & { readonly revision: number; readonly images: readonly ShownImage[] }> => {
+): Promise<Selection & { readonly revision: number; readonly things: ByKind<readonly ShownThing[]> }> => {
   const { revision, policy } = await policyOf(database.reader, repository)
   const { files, hasMore } = await select(database.reader, repository, policy, clock.now())
-  const found = await selectImages(keptKinds, database.reader, repository, policy, clock.now())
-  const images: ShownImage[] = []
-  for (const each of found.selected) images.push(...(await each.kind.show(database.reader, each.images)))
-  return { revision, files, images, hasMore: hasMore || found.hasMore }
+  const found = await selectThings(keptKinds, database.reader, repository, policy, clock.now())
+  const things = byKind((): ShownThing[] => [])
+  for (const { kind, things: some } of found.selected)
+    things[kind.name].push(...(await kind.show(database.reader, some)))
+  return { revision, files, things, hasMore: hasMore || found.hasMore }
 }
 
 const refuseUnlessRunnable = ({ revision, policy }: SavedPolicy, expectedRevision: number): void => {
@@ -49,7 +54,7 @@ const refuseUnlessRunnable = ({ revision, policy }: SavedPolicy, expectedRevisio
 /** What a run made of what it found. */
 export interface RunTold {
   readonly files: readonly Deletion[]
-  readonly images: readonly ImageTold[]
+  readonly things: ByKind<readonly ThingTold[]>
 }
 
 /** Deletes what the policy would delete now. 409 `revision_mismatch`, 409 `policy_disabled`. */
@@ -63,13 +68,13 @@ export const runPolicy = async (
   const saved = await policyOf(database.reader, repository)
   refuseUnlessRunnable(saved, expectedRevision)
   const { files } = await select(database.reader, repository, saved.policy, clock.now())
-  const { selected } = await selectImages(keptKinds, database.reader, repository, saved.policy, clock.now())
+  const { selected } = await selectThings(keptKinds, database.reader, repository, saved.policy, clock.now())
   return database.transaction((tx) =>
     deleteSelected(deps, tx, repository, {
       rules: saved.policy,
       files,
       selected,
-      imagesBefore: noImages,
+      before: nothingYet,
       actor,
       trigger: 'manual',
       stillWanted: (_, policy) => refuseUnlessRunnable(policy, expectedRevision),
@@ -84,8 +89,8 @@ export interface Run {
   readonly rules: KeepRules
   readonly files: readonly Eligibility[]
   readonly selected: readonly Selected[]
-  /** What the run did to images in transactions before this one. */
-  readonly imagesBefore: ImageCount
+  /** What the run did to things of other kinds in transactions before this one. */
+  readonly before: Counts
   readonly actor: string
   readonly trigger: 'manual' | 'schedule'
   /** Throws unless the policy, read again under the lock, is the same and asks for this run. */
@@ -98,13 +103,13 @@ export interface Run {
  * Deletes what was selected and is still to go, in one transaction with its record. Policy and selection were read
  * without a lock; both are read again under the lock of the repository, without which nothing is deleted, restored or
  * given what keeps it. So a version that is kept by count now is not deleted, whatever was published or deleted in
- * between. Images are judged again, too, by who has them.
+ * between. Things of other kinds are judged again, too, by who has them.
  */
 export const deleteSelected = async (
   deps: Pick<DeletionDeps, 'clock' | 'cleanupGraceMs'>,
   tx: Transaction,
   repository: string,
-  { rules, files, selected, imagesBefore, actor, trigger, stillWanted, change }: Run,
+  { rules, files, selected, before, actor, trigger, stillWanted, change }: Run,
 ): Promise<RunTold> => {
   const nowMs = deps.clock.now()
   const unwanted = files.map(({ row, annotationRevision }) => ({ id: row.id, annotationRevision }))
@@ -116,22 +121,26 @@ export const deleteSelected = async (
     const judged = [...(await judge(locked, repository, look, ids))]
     return new Set(judged.flatMap(([id, { keptBy }]) => (keptBy.length === 0 ? [id] : [])))
   }
+  for (const { kind, things } of selected) await kind.lock(tx, things)
   const told = await deleteEach(deps, tx, repository, { unwanted, criteria, mayGo: beyondCount }, actor)
-  const images: ImageTold[] = []
-  for (const { kind, images: unwantedImages } of selected)
-    images.push(...(await kind.remove(tx, repository, { rules, images: unwantedImages, actor, nowMs })))
+  const things = byKind((): ThingTold[] => [])
+  let counts = before
+  for (const { kind, things: some } of selected) {
+    const removed = await kind.remove(tx, repository, { rules, things: some, actor, nowMs })
+    things[kind.name].push(...removed)
+    counts = countTold(counts, kind.name, removed)
+  }
   const now = timestamp(nowMs)
   const deleted = told.filter(({ outcome }) => outcome === 'deleted').length
-  const counted = countTold(imagesBefore, images)
-  const record = { last_run_at: now, last_deleted: deleted, last_deleted_images: counted.deleted }
-  await updateSchedule(tx, repository, { ...record, ...change })
-  const lookedAt = counted.deleted + counted.kept
-  // A schedule that finds nothing would push out everything else that operators are told.
-  if (trigger === 'schedule' && told.length + lookedAt === 0) return { files: told, images }
-  const details = {
-    ...{ trigger, actor, deleted, kept: told.length - deleted },
-    ...(lookedAt === 0 ? {} : { imagesDeleted: counted.deleted, imagesKept: counted.kept }),
+  const record = {
+    ...{ last_run_at: now, last_deleted: deleted },
+    last_deleted_images: counts.images.deleted,
+    last_deleted_npm_versions: counts.npmVersions.deleted,
   }
+  await updateSchedule(tx, repository, { ...record, ...change })
+  // A schedule that finds nothing would push out everything else that operators are told.
+  if (trigger === 'schedule' && told.length + lookedAt(counts) === 0) return { files: told, things }
+  const details = { trigger, actor, deleted, kept: told.length - deleted, ...countDetails(counts) }
   await appendStorageEvent(tx, { repository, level: 'info', code: 'run.finished', details, occurredAt: now })
-  return { files: told, images }
+  return { files: told, things }
 }

@@ -5,7 +5,7 @@ import { timestamp } from '../../../kernel/clock.ts'
 import { repositoryWith } from '../../catalog/repositories/repositories.ts'
 import { standingOfKey } from '../../identity/service-accounts/calling-keys.ts'
 import type { DeletionDeps } from '../deletion/deletion.ts'
-import { type BatchDeps, deleteImages } from './image-batches.ts'
+import { type BatchDeps, deleteInBatches } from './batches.ts'
 import { findPolicyRow, lockQuotaRow, updateSchedule } from './policy.queries.ts'
 import { nextRun, policyOf, type SavedPolicy } from './policy.ts'
 import { deleteSelected } from './run.ts'
@@ -33,8 +33,8 @@ const refusalOf = async (q: Queries, { repository, key_id }: Due, nowMs: number)
 
 /**
  * Does what is due of one policy. Files, the record and the time of the next run are one transaction, under the lock of
- * the repository: of several workers one does it, and a crash leaves it to be done. Images go before, in batches that
- * look whether the run is still wanted; what is left of them when the process ends is due as it was.
+ * the repository: of several workers one does it, and a crash leaves it to be done. Images and npm versions go before,
+ * in batches that look whether the run is still wanted; what is left of them when the process ends is due as it was.
  */
 export const runDue = async (deps: BatchDeps, due: Due, stopping: () => boolean = () => false): Promise<void> => {
   const { database, clock } = deps
@@ -54,12 +54,12 @@ const runNow = async (deps: BatchDeps, due: Due, stopping: () => boolean): Promi
     refuseOvertaken(due, saved)
     if ((await refusalOf(locked, due, clock.now())) !== null) throw new Overtaken()
   }
-  const imagesBefore = await deleteImages(deps, repository, { rules: policy, actor, stillWanted }, stopping)
+  const before = await deleteInBatches(deps, repository, { rules: policy, actor, stillWanted }, stopping)
   if (stopping()) return
   const { files } = await select(database.reader, repository, policy, clock.now())
   await database.transaction((tx) =>
     deleteSelected(deps, tx, repository, {
-      ...{ rules: policy, files, selected: [], imagesBefore, actor, stillWanted },
+      ...{ rules: policy, files, selected: [], before, actor, stillWanted },
       trigger: 'schedule',
       change: { next_run_at: nextRun(due.interval_minutes, clock.now()), last_error: null },
     }),

@@ -41,8 +41,12 @@ export type KeepRules = Pick<Policy, 'grouping' | 'keepLast' | 'channels' | 'pro
 
 /** What keeps an image whatever its age and number are, in the order in which it is told. */
 export const imageBlockers = ['protected_label', 'immutable_tag', 'promotion_stage'] as const
+/** The same of a version of an npm package: a tag that is at it keeps it. */
+export const npmVersionBlockers = ['protected_label', 'dist_tag', 'promotion_stage'] as const
 export type ImageBlocker = (typeof imageBlockers)[number]
+export type NpmVersionBlocker = (typeof npmVersionBlockers)[number]
+export type KeptBlocker = ImageBlocker | NpmVersionBlocker
 
-/** What became of an image that a policy wanted deleted. */
-export const imageOutcomes = ['deleted', 'partly', 'protected', 'not_eligible'] as const
-export type ImageOutcome = (typeof imageOutcomes)[number]
+/** What became of an image, or of an npm version, that a policy wanted deleted. */
+export const keptOutcomes = ['deleted', 'partly', 'protected', 'not_eligible'] as const
+export type KeptOutcome = (typeof keptOutcomes)[number]

@@ -8,7 +8,7 @@ import {
   type Verdict,
   verdictOn,
 } from '../../../features/lifecycle/policies/reasons.ts'
-import type { ImageBlocker } from '../../../features/lifecycle/policies/vocabulary.ts'
+import { type ImageBlocker, imageBlockers } from '../../../features/lifecycle/policies/vocabulary.ts'
 import { manifestAt } from '../lookup.ts'
 import { taggedImages } from './counted.ts'
 import { immutableTagsOf } from './immutable-tags.ts'
@@ -34,7 +34,8 @@ export const explainImage = async (
   const told = { image, digest: manifest.digest, policy: policyTold(saved) }
   if (judgement === undefined)
     return { ...told, decision: 'not_covered', reasons: [notCounted], deletableAt: null, blockers: [] }
-  const { labels, blockers } = judgement
+  const { labels } = judgement
+  const blockers = imageBlockers.filter((blocker) => judgement.blockers.includes(blocker))
   const { patterns } = await immutableTagsOf(q, repository)
   const which = (of: readonly string[]): string =>
     of
@@ -48,7 +49,7 @@ export const explainImage = async (
   }
   const blocked = blockers.map((code): Reason => ({ code, text: texts[code] }))
   const verdict = verdictOn({ ...judgement, of: image, many: 'such images', blocked }, saved)
-  return { ...told, ...verdict, blockers: [...blockers] }
+  return { ...told, ...verdict, blockers }
 }
 
 const quoted = (label: string): string => `“${label}”`
