@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { noFaults } from '../../src/kernel/fault-points.ts'
+import { npmVersionsPerRemoval } from '../../src/kernel/limits/npm.ts'
+import { MiB } from '../../src/kernel/units.ts'
+import { unpublish } from '../../src/protocols/npm/unpublishing.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { openInspection } from '../harness/inspection.ts'
 import { publishDocument } from '../harness/npm-documents.ts'
 import { npmSite, publishAttested } from '../harness/npm-packages.ts'
+import { inDatabase } from '../harness/rows.ts'
 
 after(closeConnections)
 
@@ -201,6 +207,77 @@ forEachEngine((engine) => {
     assert.deepEqual((await found('?size=250&from=1000')).objects, [])
     assert.equal((await found('?size=1')).objects.length, 1)
     await npm.expect({ path: '/npm/hidden/-/v1/search' }, 404)
+  })
+
+  it('a search and a list tell of a package briefly, whatever it says of itself', async () => {
+    const { npm, service, owner } = site
+    const long = 'x'.repeat(200_000)
+    const keywords = Array.from({ length: 1_000 }, () => long.slice(0, 500))
+    await npm.publish({ name: 'talkative', version: '1.0.0', description: `y${long}`, keywords, license: long })
+    const told = await npm.expect({ path: npm.at('/-/v1/search?text=talkative') }, 200)
+    assert.equal(told.json.objects[0].package.description.length, 1_000)
+    assert.ok(told.text.length < 10_000, String(told.text.length))
+    const path = '/api/v1/repositories/releases/npm/packages?contains=talkative'
+    const listed = await expectAnswer(service, { path, credential: owner.token }, 200)
+    assert.ok(listed.text.length < 10_000, String(listed.text.length))
+    const { _rev } = await documentOf('talkative')
+    const asOwner = { method: 'PUT', path: npm.at(`/talkative/-rev/${_rev}`), json: { maintainers: [{ name: long }] } }
+    assert.match((await npm.expect(asOwner, 400)).json.error, /at most 254 characters/)
+    const versions = { '1.0.0': { deprecated: long } }
+    const deprecating = { method: 'PUT', path: npm.at('/talkative'), json: { versions } }
+    assert.match((await npm.expect(deprecating, 400)).json.error, /at most 1024 characters/)
+  })
+
+  it('a package says no more than its document can hold', async () => {
+    const { npm, service } = site
+    await npm.publish({ name: 'crowded', version: '1.0.0' })
+    await inDatabase(service, async (q) => {
+      const { id } = await q
+        .selectFrom('npm_packages')
+        .select('id')
+        .where('name', '=', 'crowded')
+        .executeTakeFirstOrThrow()
+      const text = 'x'.repeat(4 * MiB)
+      for (let number = 2; number < 10; number++)
+        await q
+          .insertInto('npm_pieces')
+          .values({ package_id: id, number, versions: text, abbreviated: '', times: '' })
+          .execute()
+    })
+    const { document } = await publishDocument({ name: 'crowded', version: '1.1.0' })
+    assert.match((await npm.put('crowded', document, 413)).json.error, /crowded take more than 32 MiB/)
+    await npm.expect({ path: npm.at('/crowded/-/crowded-1.1.0.tgz') }, 404)
+  })
+
+  it('a package of very many versions goes as it was seen: what is published meanwhile stays', async () => {
+    const { npm, service } = site
+    const count = npmVersionsPerRemoval + 2
+    await npm.publish({ name: 'vast', version: '1.0.0' })
+    for (let from = 1; from < count; from += 50)
+      await Promise.all(
+        Array.from({ length: Math.min(50, count - from) }, (_, index) =>
+          npm.publish({ name: 'vast', version: `1.${from + index}.0` }),
+        ),
+      )
+    const inspection = await openInspection(service)
+    const { database, clock } = inspection
+    let transactions = 0
+    const watched: typeof database = Object.create(database, {
+      transaction: {
+        value: async (...asked: Parameters<typeof database.transaction>) => {
+          transactions += 1
+          if (transactions === 2) await npm.publish({ name: 'vast', version: '2.0.0' })
+          return database.transaction(...asked)
+        },
+      },
+    })
+    const { _rev } = await documentOf('vast')
+    const changer = { repository: 'releases', name: 'vast', owner: 'service-account:x' }
+    await unpublish({ database: watched, clock, reach: noFaults }, changer, () => true, _rev)
+    assert.equal(transactions, 2)
+    assert.deepEqual(Object.keys((await documentOf('vast')).versions), ['2.0.0'])
+    await inspection.inOrder()
+    await inspection.close()
   })
 
   it('an attestation is served as it came', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { newId } from '../../src/kernel/ids.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { examineService } from '../harness/doctor.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -11,6 +12,7 @@ import { lookThrough, npmClient } from '../harness/npm-upstreams.ts'
 import { createOwner, type Person } from '../harness/people.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { until } from '../harness/until.ts'
 
 after(closeConnections)
 
@@ -183,6 +185,72 @@ forEachEngine((engine) => {
         assert.equal(told.json.readme, '\u0001')
         assert.equal(told.json.versions['1.0.0'].dist.tarball, `${service.url}/npm/releases/marked/-/marked-1.0.0.tgz`)
       })
+    })
+
+    it('whose versions are nested without end: those are left out, and the rest is served', async () => {
+      await registry.publish({ name: 'nested', version: '1.0.0' }, { version: { deep: {} } })
+      const before = await client.document('nested')
+      assert.equal(before.status, 200)
+      const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+      registry.at('/nested', (_request, response) => {
+        response.end(before.text.replace('"deep":{}', `"deep":${deep}`))
+      })
+      assert.equal((await client.document('nested')).status, 404)
+      registry.at('/nested', (_request, response) => {
+        response.end(`${before.text.slice(0, -1)},"bugs":${deep}}`)
+      })
+      refused(await client.document('nested'), 424, /\(malformed\)/)
+    })
+
+    it('whose tarballs take long keeps no document from who asks', async () => {
+      const names = Array.from({ length: 20 }, (_, index) => `slow-${index}`)
+      const ends: (() => void)[] = []
+      for (const name of names) {
+        await registry.publish({ name, version: '1.0.0' })
+        registry.at(`/${name}/-/${name}-1.0.0.tgz`, (_request, response) => {
+          response.writeHead(200)
+          response.write(gzipSync('x').subarray(0, 4))
+          ends.push(() => response.destroy())
+        })
+      }
+      const waiting = Promise.all(names.map((name) => client.tarball(name, '1.0.0')))
+      await until('tarballs are under way', () => (ends.length >= 8 ? true : undefined))
+      await registry.publish({ name: 'quick', version: '1.0.0' })
+      assert.equal((await client.document('quick')).status, 200)
+      for (const name of names)
+        registry.at(`/${name}/-/${name}-1.0.0.tgz`, (_request, response) => response.writeHead(404).end())
+      for (const end of ends.splice(0)) end()
+      await waiting
+    })
+
+    it('that is asked by other registries, or by who says so, is asked for everybody else as before', async () => {
+      await registry.publish({ name: 'chained', version: '1.0.0' })
+      assert.equal((await client.document('chained')).status, 200)
+      // Far away somebody does not ask because of where the question came from.
+      const good = registry.asked.length
+      registry.at('/chained', (request, response) => {
+        assert.ok((request.headers.via ?? '').length < 400)
+        response.writeHead(404).end()
+      })
+      const token = `1.1 svc-${'0'.repeat(24)}`
+      const forged = await client.document('chained', { via: `${token}, 1.1 ${'x'.repeat(800)}` })
+      assert.equal(forged.status, 200)
+      assert.ok(registry.asked.length > good)
+      assert.ok((await client.kept()).some(({ name }) => name === 'chained'))
+      const tooLong = await client.document('chained', { via: new Array(9).fill(token).join(', ') })
+      assert.equal(tooLong.status, 200)
+    })
+
+    it('of which a lease says more than any lease has is asked all the same', async () => {
+      await registry.publish({ name: 'leased', version: '1.0.0' })
+      await inDatabase(service, async (q) => {
+        const lease = { repository: 'releases', name: 'leased', version: '', holder: newId(0) }
+        await q
+          .insertInto('npm_fetches')
+          .values({ ...lease, leased_until: '2999-01-01T00:00:00.000Z' })
+          .execute()
+      })
+      assert.equal((await client.document('leased')).status, 200)
     })
 
     describe('with tarballs', () => {

@@ -181,9 +181,13 @@ forEachEngine((engine) => {
     const put = (body: string, status: number) => npm.expect({ method: 'PUT', path: npm.at('/refused'), body }, status)
     for (const deep of ['['.repeat(MiB), '{"a":'.repeat(MiB / 4), `{"versions":{"1.0.0":${'{"a":'.repeat(MiB / 4)}`])
       await put(deep, 400)
-    const nested = `${'['.repeat(MiB)}${']'.repeat(MiB)}`
-    await put(`{"x":${nested}}`, 400)
-    await put(`{"versions":{"1.0.0":{"x":${nested.slice(MiB / 2, -MiB / 2)}}}}`, 404)
+    const nested = `${'['.repeat(MiB / 2)}${']'.repeat(MiB / 2)}`
+    for (const body of [`{"x":${nested}}`, `{"versions":{"1.0.0":{"x":${nested}}}}`])
+      assert.match((await put(body, 400)).json.error, /nested deeper than 100 levels/)
+    // Of whatever is repeated to people it is a beginning.
+    const inner = await packed({ ...wanted, name: 'n'.repeat(300_000) })
+    const told = await npm.put('refused', (await publishDocument(wanted, { tarball: inner })).document, 400)
+    assert.ok(told.text.length < 1_000, String(told.text.length))
     await put(`{"${'n'.repeat(3 * MiB)}":1}`, 400)
     await put(`{"_attachments":{"a.tgz":{"data":"${'\\\\'.repeat(MiB)}"}}}`, 400)
     const { document } = await publishDocument(wanted)

@@ -88,6 +88,27 @@ forEachEngine((engine) => {
       await sound()
     })
 
+    it('is served as it was where its package was dropped, and made anew by a tarball, while its document came', async () => {
+      const tarball = await registry.publish({ name: 'remade', version: '1.0.0' })
+      const before = await client.document('remade')
+      const letGo = holdBack('remade', tarball)
+      const fetching = client.tarball('remade', '1.0.0')
+      await until('the tarball is under way', () => asked('/remade/-/remade-1.0.0.tgz') === 1)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const asks = asked('/remade')
+      const changed = before.text.replaceAll(`${service.url}/npm/releases`, registry.url).replace('{', '{"x":1,')
+      registry.at('/remade', (_request, response) => void promise.then(() => response.end(changed)))
+      const reading = client.document('remade')
+      await until('the document is under way', () => asked('/remade') === asks + 1)
+      await drop('?package=remade')
+      letGo()
+      assert.equal((await fetching).status, 200)
+      resolve()
+      assert.equal((await reading).text, before.text)
+      assert.equal((await client.document('remade')).json.versions['1.0.0'].version, '1.0.0')
+      await sound()
+    })
+
     it('is dropped by the version, and the rest stays', async () => {
       await registry.publish({ name: 'partly', version: '1.0.0' })
       await client.tarball('partly', '1.0.0')

@@ -118,6 +118,13 @@ forEachEngine((engine) => {
       await lookThrough(service, 'releases', { url: `${service.url}/npm/circle`, freshSeconds: 0 })
       for (const repository of ['circle', 'releases'])
         assert.equal((await at(service, repository).document('nowhere')).status, 404)
+      // Each is asked by its own client while the other one asks it.
+      const since = performance.now()
+      const told = await Promise.all(
+        ['circle', 'releases'].map((repository) => at(service, repository).document('nowhere-at-once')),
+      )
+      assert.ok(performance.now() - since < 10_000, `${performance.now() - since} ms`)
+      for (const { status, text } of told) assert.ok(status === 404 || status === 503, text)
       await lookThrough(service, 'releases', { url: `${service.url}/npm/releases`, freshSeconds: 0 })
       assert.equal((await at(service).document('nowhere')).status, 404)
       await own.remove()

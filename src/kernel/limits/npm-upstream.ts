@@ -39,9 +39,13 @@ export const npmCachedDocumentsPutOutMax = 2_000
 /** A tarball from outside, whatever SVC_MAX_OBJECT_BYTES allows: the largest that are known have some hundred MiB. */
 export const npmUpstreamTarballMaxBytes = GiB
 
-/** What one process fetches at once from one upstream; a document that is taken apart as it comes takes some MiB. */
+/**
+ * What one process fetches at once from the host of an upstream: together no more than the door outwards lets through
+ * to it (`outboundAtOncePerOriginMax`), so that no document waits for tarballs there, as if its host were slow. A
+ * document that is taken apart as it comes takes some MiB.
+ */
 export const npmUpstreamDocumentsAtOnce = 8
-export const npmUpstreamTarballsAtOnce = 16
+export const npmUpstreamTarballsAtOnce = 8
 /** Who waited for longer is asked anew whether they may. */
 export const npmUpstreamAdmittedMs = second / 4
 /** Those that wait for one of these places; an installation asks for some thousand packages. */
@@ -49,6 +53,12 @@ export const npmUpstreamWaitingMax = 4_000
 
 /** Who fetches something has it for so long, and says so again after a third of it. */
 export const npmFetchLeaseMs = 30 * second
+/** A lease that ends later than this was taken by a clock that went wrong, and holds nothing. */
+export const npmFetchLeaseMaxMs = 2 * npmFetchLeaseMs
+/** Registries that a question went through before: each knows itself by its own name among them. */
+export const npmUpstreamChainMax = 8
+/** How long the question of another registry waits for what is being fetched: it may be waited for in a circle. */
+export const npmUpstreamChainedWaitMs = second
 /** How often those who wait for another process look whether it is there, and how long they wait. */
 export const npmFetchLookEveryMs = second / 4
 export const npmFetchWaitMs = 5 * minute

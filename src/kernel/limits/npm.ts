@@ -25,6 +25,23 @@ export const npmVersionMaxBytes = 2 * MiB
 /** Versions that one document tells of, where a client sends all of them to change one. */
 export const npmVersionsPerDocumentMax = 20_000
 export const npmVersionsSentMaxBytes = 32 * MiB
+/** Objects and lists in each other, of what is said of a package; manifests have some five. */
+export const npmJsonDepthMax = 100
+/** What is said in a refusal of what was sent. */
+export const npmQuotedMaxCharacters = 250
+/**
+ * What the full document of a package has of its versions: 16,000 as they are usual. It is held in memory while it is
+ * sent, once for all who read it.
+ */
+export const npmDocumentMaxBytes = 32 * MiB
+/** What lists and searches tell of a package: its description, and how many keywords of which length. */
+export const npmSummaryMaxCharacters = 1_000
+export const npmKeywordsShownMax = 50
+export const npmKeywordMaxCharacters = 100
+/** What is said of a deprecated version: every install shows it. */
+export const npmDeprecationMaxCharacters = 1_024
+/** Name, or address, of an owner. */
+export const npmOwnerMaxCharacters = 254
 /** What a tarball unpacks to: at most this, and no more than so many times its size once it is more than a little. */
 export const npmUnpackedMaxBytes = 16 * GiB
 export const npmUnpackedRatioMax = 100

@@ -101,6 +101,16 @@ export const setPiece = async (tx: Transaction, packageId: string, number: numbe
     .execute()
 }
 
+/** How much the full document of a package has of its versions. The engines know it without reading them. */
+export const shownBytes = async (tx: Transaction, packageId: string): Promise<number> => {
+  const { bytes } = await tx
+    .selectFrom('npm_pieces')
+    .select(sql<number | string>`coalesce(sum(octet_length(versions)), 0)`.as('bytes'))
+    .where('package_id', '=', packageId)
+    .executeTakeFirstOrThrow()
+  return Number(bytes)
+}
+
 /** Versions that a piece shows, in their order. */
 export const versionsOfPiece = (tx: Transaction, packageId: string, piece: number) =>
   tx

@@ -5,7 +5,12 @@ import { packageLine } from '../../journal/repository/package-lines.ts'
 import { type Clock, timestamp } from '../../kernel/clock.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../kernel/fault-points.ts'
-import { npmMaintainersMax, npmStarsMax } from '../../kernel/limits/npm.ts'
+import {
+  npmDeprecationMaxCharacters,
+  npmMaintainersMax,
+  npmOwnerMaxCharacters,
+  npmStarsMax,
+} from '../../kernel/limits/npm.ts'
 import { deprecationsOf, findPackage, isTaken, setDeprecated, updatePackage } from './changing.queries.ts'
 import { type Fields, objectOf } from './fields.ts'
 import { findVersion, tagsOf } from './packages.queries.ts'
@@ -109,6 +114,8 @@ export const deprecate = (
       if (sentence === undefined) continue
       const wanted = sentence === null || sentence === '' ? null : plainText(sentence)
       if (wanted === row.deprecated) continue
+      if (wanted !== null && wanted.length > npmDeprecationMaxCharacters)
+        throw badPackage(`A deprecation has at most ${npmDeprecationMaxCharacters} characters.`)
       await setDeprecated(tx, row.id, wanted)
       changed.push({ artifactId: row.id, detail: packageLine(changer.name, row.version) })
       if (row.piece !== null) pieces.add(row.piece)
@@ -152,7 +159,10 @@ export const setOwners = (
     const { name, username, email } = objectOf(typeof each === 'string' ? { name: each } : each)
     const called = name ?? username
     if (typeof called !== 'string' || called === '') throw badPackage('An owner has a name.')
-    return { name: called.toWellFormed(), email: typeof email === 'string' ? email.toWellFormed() : '' }
+    const address = typeof email === 'string' ? email : ''
+    if (Math.max(called.length, address.length) > npmOwnerMaxCharacters)
+      throw badPackage(`Name and address of an owner have at most ${npmOwnerMaxCharacters} characters.`)
+    return { name: called.toWellFormed(), email: address.toWellFormed() }
   })
   if (owners.length === 0) throw badPackage('A package has at least one owner.')
   if (owners.length > npmMaintainersMax) throw badPackage(`A package has at most ${npmMaintainersMax} owners.`)

@@ -52,6 +52,16 @@ export const createDocuments = ({ database }: { readonly database: Database }): 
     sizeCalculation: ({ bytes }) => Math.max(1, bytes.byteLength),
   })
   const underWay = new Map<string, Promise<Document | null>>()
+  /** What is being sent still, though it is kept no more: whoever asks for it now shares it. */
+  const sent = new Map<string, { readonly revision: number; readonly bytes: WeakRef<Uint8Array> }>()
+  const forgotten = new FinalizationRegistry<string>((key) => {
+    if (sent.get(key)?.bytes.deref() === undefined) sent.delete(key)
+  })
+  const beingSent = (key: string): Document | undefined => {
+    const known = sent.get(key)
+    const bytes = known?.bytes.deref()
+    return known === undefined || bytes === undefined ? undefined : { revision: known.revision, bytes }
+  }
 
   /** Read piece by piece, and again where the package was changed meanwhile. */
   const plain = async (wanted: WantedDocument, source: DocumentSource): Promise<Document | null> => {
@@ -71,7 +81,7 @@ export const createDocuments = ({ database }: { readonly database: Database }): 
 
   const get = async (wanted: WantedDocument, source: DocumentSource): Promise<Document | null> => {
     const key = keyOf(wanted)
-    const there = kept.get(key)
+    const there = kept.get(key) ?? beingSent(key)
     if (there !== undefined) return there
     const waited = underWay.get(key)
     if (waited !== undefined) return await waited
@@ -79,7 +89,12 @@ export const createDocuments = ({ database }: { readonly database: Database }): 
     underWay.set(key, making)
     try {
       const document = await making
-      if (document !== null) kept.set(keyOf({ ...wanted, revision: document.revision }), document)
+      if (document === null) return null
+      const { revision, bytes } = document
+      const shown = keyOf({ ...wanted, revision })
+      kept.set(shown, document)
+      sent.set(shown, { revision, bytes: new WeakRef(bytes) })
+      forgotten.register(bytes, shown)
       return document
     } finally {
       underWay.delete(key)

@@ -3,7 +3,15 @@ import { appendJournalOfMany } from '../../journal/repository/journal.ts'
 import { packageLine } from '../../journal/repository/package-lines.ts'
 import { foldCase } from '../../kernel/fold-case.ts'
 import { newId } from '../../kernel/ids.ts'
-import { npmPieceBytes, npmTagsMax } from '../../kernel/limits/npm.ts'
+import {
+  npmDocumentMaxBytes,
+  npmKeywordMaxCharacters,
+  npmKeywordsShownMax,
+  npmPieceBytes,
+  npmSummaryMaxCharacters,
+  npmTagsMax,
+} from '../../kernel/limits/npm.ts'
+import { MiB } from '../../kernel/units.ts'
 import {
   appendToPiece,
   deleteTags,
@@ -17,6 +25,7 @@ import {
   putDocuments,
   putTag,
   setPiece,
+  shownBytes,
   updatePackage,
   versionAtTag,
   versionsOfPiece,
@@ -24,7 +33,7 @@ import {
 import { type Fields, objectOf } from './fields.ts'
 import { tagsOf } from './packages.queries.ts'
 import type { PackageName } from './reading.ts'
-import { alreadyPublished, badPackage } from './refusals.ts'
+import { alreadyPublished, badPackage, tooLarge } from './refusals.ts'
 import { frameTexts, pieceTexts, type Rendered } from './rendering.ts'
 
 /*
@@ -84,8 +93,17 @@ export const addVersion = async (
   const number = last_number + 1
   const shown = { ...version, name, published_at: now }
   const piece = await show(tx, packageId, shown)
+  await refuseTooMuch(tx, here, packageId)
   await insertVersion(tx, { ...shown, package_id: packageId, repository, number, piece, actor, deleted_at: null })
   await updatePackage(tx, { id: packageId, last_number: number, versions: versions + 1 })
+}
+
+/** 413 for a package of which more is said than clients should read at once. */
+const refuseTooMuch = async (tx: Transaction, { name }: PackageName, packageId: string): Promise<void> => {
+  if ((await shownBytes(tx, packageId)) <= npmDocumentMaxBytes) return
+  throw tooLarge(
+    `The versions of ${name} take more than ${npmDocumentMaxBytes / MiB} MiB in its document, which is read whole. Take versions away that nobody needs, or say less in package.json.`,
+  )
 }
 
 /** Moves tags to a version that was added, and `latest` where nothing has it: clients install by that. */
@@ -187,8 +205,11 @@ const toldOf = (
   if (latest === undefined) return { summary: null, found_by: foldCase(name) }
   const manifest: Fields = objectOf(JSON.parse(latest.manifest))
   const { description, keywords, license } = manifest
-  const words = Array.isArray(keywords) ? keywords.filter((word) => typeof word === 'string') : []
-  const text = typeof description === 'string' ? description : ''
+  const words = (Array.isArray(keywords) ? keywords : [])
+    .filter((word) => typeof word === 'string')
+    .slice(0, npmKeywordsShownMax)
+    .map((word) => word.slice(0, npmKeywordMaxCharacters))
+  const text = typeof description === 'string' ? description.slice(0, npmSummaryMaxCharacters) : ''
   const owners: unknown = JSON.parse(maintainers)
   const summary = {
     name,
@@ -196,7 +217,7 @@ const toldOf = (
     description: text,
     keywords: words,
     date: latest.published_at,
-    ...(typeof license === 'string' ? { license } : {}),
+    ...(typeof license === 'string' ? { license: license.slice(0, npmKeywordMaxCharacters) } : {}),
     links: {},
     publisher: { username: String(objectOf(manifest['_npmUser'])['name'] ?? ''), email: '' },
     maintainers: (Array.isArray(owners) ? owners : []).map((owner) => ({

@@ -1,4 +1,5 @@
 import { Failure, type FailureExtras } from '../../kernel/failure.ts'
+import { npmQuotedMaxCharacters } from '../../kernel/limits/npm.ts'
 
 export const packageUnknown = (name: string): Failure =>
   new Failure('not_found', `There is no package ${JSON.stringify(name.slice(0, 250))} here that you may see.`)
@@ -18,6 +19,9 @@ export const notPublishedHere = (name: string): Failure =>
 /** What was sent is not what it should be: one sentence that says what, and what to do. */
 export const badPackage = (sentence: string, extras?: FailureExtras): Failure =>
   new Failure('invalid_request', sentence, extras)
+
+/** What was sent, as a sentence may repeat it. */
+export const quoted = (value: unknown): string => JSON.stringify(value ?? null).slice(0, npmQuotedMaxCharacters)
 
 export const tooLarge = (sentence: string): Failure => new Failure('body_too_large', sentence)
 

@@ -43,25 +43,32 @@ export const unpublish = async (
   expected?: string,
 ): Promise<Changed> => {
   const q = deps.database.reader
-  for (let asExpected = expected; ; ) {
-    const found = await findPackage(q, changer)
-    if (found === undefined || found.versions === 0) throw packageUnknown(changer.name)
-    const wanted = (await versionIds(q, found.id)).filter(({ version }) => isUnwanted(version))
-    const ids = wanted.slice(0, npmVersionsPerRemoval).map(({ id }) => id)
-    const changed = await removeSome(deps, changer, { ids, isUnwanted }, asExpected)
-    if (wanted.length <= npmVersionsPerRemoval) {
+  const found = await findPackage(q, changer)
+  if (found === undefined || found.versions === 0) throw packageUnknown(changer.name)
+  // Which ones is decided once: whoever asked has not seen what is published while they go.
+  const unwanted = (await versionIds(q, found.id)).flatMap(({ id, version }) => (isUnwanted(version) ? [id] : []))
+  for (let at = 0; ; at += npmVersionsPerRemoval) {
+    const ids = unwanted.slice(at, at + npmVersionsPerRemoval)
+    const removal = { ids, all: new Set(unwanted.slice(at)) }
+    const changed = await removeSome(deps, changer, removal, at === 0 ? expected : undefined)
+    if (at + npmVersionsPerRemoval >= unwanted.length) {
       deps.reach('npm.committed')
       return changed
     }
     deps.reach('npm.unpublished')
-    asExpected = undefined
   }
+}
+
+/** Versions that go in one transaction, and all that are to go. */
+interface Removal {
+  readonly ids: readonly string[]
+  readonly all: ReadonlySet<string>
 }
 
 const removeSome = (
   { database, clock, reach }: ChangingDeps,
   changer: Changer,
-  { ids, isUnwanted }: { readonly ids: readonly string[]; readonly isUnwanted: (version: string) => boolean },
+  { ids, all }: Removal,
   expected: string | undefined,
 ): Promise<Changed> =>
   database.transaction(async (tx) => {
@@ -72,7 +79,7 @@ const removeSome = (
     if (found === undefined || found.versions === 0) throw packageUnknown(changer.name)
     refuseStale(found, expected)
     // Before the first of them goes, also of those that go later.
-    await refuseStaged(tx, changer, isUnwanted)
+    await refuseStaged(tx, changer, all)
     const wanted = new Set(ids)
     const change = { actor: changer.owner, now: timestamp(clock.now()) }
     const live = await deprecationsOf(tx, found.id)
@@ -88,12 +95,8 @@ const removeSome = (
     return { packageId: found.id, revision }
   })
 
-const refuseStaged = async (
-  tx: Transaction,
-  changer: Changer,
-  isUnwanted: (version: string) => boolean,
-): Promise<void> => {
-  const staged = (await stagedVersions(tx, changer)).find(({ version }) => isUnwanted(version))
+const refuseStaged = async (tx: Transaction, changer: Changer, all: ReadonlySet<string>): Promise<void> => {
+  const staged = (await stagedVersions(tx, changer)).find(({ version_id }) => all.has(version_id))
   if (staged !== undefined)
     throw new Failure(
       'version_kept',

@@ -1,7 +1,7 @@
 import { valid, validRange } from 'semver'
 import { npmNameMaxCharacters, npmTagMaxCharacters, npmTagsMax } from '../../../kernel/limits/npm.ts'
 import { type Fields, hasOf, objectOf } from '../fields.ts'
-import { badPackage } from '../refusals.ts'
+import { badPackage, quoted } from '../refusals.ts'
 import { isPackageName, isTag, tarballName } from '../vocabulary.ts'
 import { type IncomingDocument, jsonObject } from './document.ts'
 import type { Unpacked } from './tarball.ts'
@@ -25,7 +25,7 @@ export const refuseName = (name: string): void => {
     throw badPackage(`A name has at most ${npmNameMaxCharacters} characters; this one has ${name.length}.`)
   if (!isPackageName(name))
     throw badPackage(
-      `${JSON.stringify(name)} is no name to publish under: it is lower-case letters, digits, - _ . and, for a scope, @scope/ before them.`,
+      `${quoted(name)} is no name to publish under: it is lower-case letters, digits, - _ . and, for a scope, @scope/ before them.`,
     )
 }
 
@@ -48,7 +48,7 @@ export const refuseTag = (tag: string): void => {
 export const versionOf = (text: unknown): string => {
   const version = typeof text === 'string' ? valid(text) : null
   if (version === null)
-    throw badPackage(`${JSON.stringify(text ?? null)} is no version: it needs three numbers, as 1.0.0 (semver.org).`)
+    throw badPackage(`${quoted(text)} is no version: it needs three numbers, as 1.0.0 (semver.org).`)
   return version
 }
 
@@ -60,14 +60,14 @@ export const claimedOf = (document: IncomingDocument, name: string, attachment: 
   const rest = document.rest()
   for (const said of [rest['_id'], rest['name']])
     if (said !== undefined && said !== name)
-      throw badPackage(`The document is of ${JSON.stringify(said)}, and was sent to the address of ${name}.`)
+      throw badPackage(`The document is of ${quoted(said)}, and was sent to the address of ${name}.`)
   const key = keyOfVersion(document, name, attachment)
   const all = jsonObject(document.versions.get(key) ?? Buffer.from('null'), `The version ${key}`)
   const version = versionOf(all['version'])
   if (versionOf(key) !== version)
-    throw badPackage(`The version ${key} says of itself that it is ${JSON.stringify(all['version'])}.`)
+    throw badPackage(`The version ${key} says of itself that it is ${quoted(all['version'])}.`)
   if (all['name'] !== name)
-    throw badPackage(`The version ${key} says that it is of ${JSON.stringify(all['name'])}, not of ${name}.`)
+    throw badPackage(`The version ${key} says that it is of ${quoted(all['name'])}, not of ${name}.`)
   if (all['private'] === true)
     throw badPackage(`${name} is private: remove "private" from its package.json to publish it.`)
   const dist = objectOf(all['dist'])
@@ -93,9 +93,7 @@ const keyOfVersion = ({ versions }: IncomingDocument, name: string, attachment: 
   const called = attachment.slice(attachment.lastIndexOf('/') + 1)
   const named = keys.find((key) => called === tarballName(name, key))
   if (named === undefined)
-    throw badPackage(
-      `The document has ${keys.length} versions, and ${JSON.stringify(attachment)} is the tarball of none.`,
-    )
+    throw badPackage(`The document has ${keys.length} versions, and ${quoted(attachment)} is the tarball of none.`)
   return named
 }
 
@@ -140,14 +138,10 @@ export const refuseOtherInside = (
   { manifest: inner }: Unpacked,
 ): void => {
   if (inner['name'] !== name)
-    throw badPackage(
-      `The package.json in the tarball says that it is ${JSON.stringify(inner['name'] ?? null)}, not ${name}.`,
-    )
+    throw badPackage(`The package.json in the tarball says that it is ${quoted(inner['name'])}, not ${name}.`)
   const innerVersion = typeof inner['version'] === 'string' ? valid(inner['version']) : null
   if (innerVersion !== version)
-    throw badPackage(
-      `The package.json in the tarball is of version ${JSON.stringify(inner['version'] ?? null)}, not ${version}.`,
-    )
+    throw badPackage(`The package.json in the tarball is of version ${quoted(inner['version'])}, not ${version}.`)
 }
 
 /** What the service says itself of a version, or of its package. */

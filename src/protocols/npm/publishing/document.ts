@@ -1,6 +1,7 @@
 import { parse } from 'secure-json-parse'
 import {
   npmDocumentRestMaxBytes,
+  npmJsonDepthMax,
   npmVersionMaxBytes,
   npmVersionsPerDocumentMax,
   npmVersionsSentMaxBytes,
@@ -92,6 +93,7 @@ async function* cutsOf(cutter: Cutter, pieces: AsyncIterable<Uint8Array>): Async
 
 /** An object that stands in JSON. 400 for anything else, and for names by which prototypes are reached. */
 export const jsonObject = (text: Buffer, what: string): Fields => {
+  if (depthOf(text) > npmJsonDepthMax) throw badPackage(`${what} is nested deeper than ${npmJsonDepthMax} levels.`)
   let value: unknown
   try {
     value = parse(text.toString())
@@ -100,4 +102,26 @@ export const jsonObject = (text: Buffer, what: string): Fields => {
   }
   if (!isObject(value)) throw badPackage(`${what} is not a JSON object.`)
   return objectOf(value)
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const opening: ReadonlySet<number> = new Set([0x5b, 0x7b])
+const closing: ReadonlySet<number> = new Set([0x5d, 0x7d])
+
+/** How deep JSON is nested. What is parsed is written again, which Node does by recursion. */
+const depthOf = (text: Buffer): number => {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let at = 0; at < text.byteLength; at++) {
+    const byte = text[at] ?? 0
+    if (inString) {
+      if (byte === backslash) at += 1
+      else if (byte === quote) inString = false
+    } else if (byte === quote) inString = true
+    else if (opening.has(byte)) deepest = Math.max(deepest, ++depth)
+    else if (closing.has(byte)) depth -= 1
+  }
+  return deepest
 }

@@ -9,6 +9,7 @@ import {
   npmCachedDocumentsMaxBytes,
   npmCachedDocumentsPutOutMax,
   npmFailureNotedEveryMs,
+  npmUpstreamChainedWaitMs,
   npmUpstreamPauseMs,
 } from '../../../kernel/limits/npm-upstream.ts'
 import type { PackageName } from '../reading.ts'
@@ -27,7 +28,7 @@ import {
   putCached,
   updateCached,
 } from './cached.queries.ts'
-import { type FetchDeps, type FetchLease, fetchedHere, fetchOnce } from './fetches.ts'
+import { type FetchDeps, type FetchLease, fetchedHere, fetchOnce, lost } from './fetches.ts'
 import type { Gates } from './gates.ts'
 import type { UpstreamMeter } from './meter.ts'
 import { type Packument, type PackumentPart, takePackument } from './packument.ts'
@@ -50,6 +51,8 @@ export interface Question {
   readonly setting: UpstreamSetting
   /** What the upstream is told of those who ask, so that none asks itself. */
   readonly via: string
+  /** Whether another registry asks. What it hears for that counts for nobody else: it says itself what `via` is. */
+  readonly isChained: boolean
   /** False where nothing may be asked: what is kept is all that there is. */
   readonly mayAsk: boolean
 }
@@ -81,11 +84,15 @@ export const createCachedDocuments = (deps: CachedDocumentsDeps): CachedDocument
   const asked = async (question: Question, before: NpmCachedPackagesTable | null): Promise<Outcome> => {
     const { here, setting } = question
     const fetched = { repository: here.repository, name: here.name, version: '' }
-    const outcome = await underWay.once(`${here.repository} ${here.name}`, (signal) =>
+    const key = `${here.repository} ${here.name} ${question.isChained ? question.via : ''}`
+    const outcome = await underWay.once(key, (signal) =>
       fetchedHere(
         () =>
-          fetchOnce(deps, fetched, { gate: deps.documentGates(setting.url), signal }, (lease) =>
-            refresh(deps, question, lease, signal),
+          fetchOnce(
+            deps,
+            fetched,
+            { gate: deps.documentGates(setting.url), signal, waitMs: waitOf(question) },
+            (lease) => refresh(deps, question, lease, signal),
           ),
         async () => {
           const found = await kept(question)
@@ -105,7 +112,8 @@ export const createCachedDocuments = (deps: CachedDocumentsDeps): CachedDocument
         meter.count('document', 'hit')
         return before
       }
-      const isPaused = clock.now() < (pauses.get(setting.url) ?? 0)
+      const pauseMs = (pauses.get(setting.url) ?? 0) - clock.now()
+      const isPaused = pauseMs > 0 && pauseMs <= npmUpstreamPauseMs
       if (!mayAsk || (before !== null && isPaused)) {
         if (before !== null) meter.count('document', 'stale')
         return before
@@ -113,7 +121,7 @@ export const createCachedDocuments = (deps: CachedDocumentsDeps): CachedDocument
       try {
         if ((await asked(question, before)) === 'missing') {
           meter.count('document', 'missing')
-          return null
+          return question.isChained ? before : null
         }
         return await kept(question)
       } catch (error) {
@@ -128,12 +136,15 @@ export const createCachedDocuments = (deps: CachedDocumentsDeps): CachedDocument
   }
 }
 
+/** Two registries that look through to each other would wait for each other. */
+const waitOf = ({ isChained }: Question): number | undefined => (isChained ? npmUpstreamChainedWaitMs : undefined)
+
 const relaxed = { durability: 'relaxed' } as const
 
 /** Asks the upstream, under the lease of the package, and keeps what it says. */
 const refresh = async (
   deps: CachedDocumentsDeps,
-  { here, setting, via }: Question,
+  { here, setting, via, isChained }: Question,
   lease: FetchLease,
   signal: AbortSignal,
 ): Promise<Outcome> => {
@@ -149,7 +160,7 @@ const refresh = async (
       takePackument(pieces, expected),
     )
     if (answer === null || (answer !== 'same' && answer.document.versions === 0)) {
-      if (known !== undefined) await noteMissing(deps, known)
+      if (known !== undefined && !isChained) await noteMissing(deps, known)
       return 'missing'
     }
     const isKnown = answer === 'same' || (isSameUpstream && answer.document.sha256 === known.sha256)
@@ -239,6 +250,8 @@ const keepDocument = async (
   if (!(await lockRepository(tx, repository))) throw notFound('repository')
   await lease.end(tx)
   if (!(await mayBeKept(tx, here, setting))) return 'missing'
+  const there = await findCached(tx, here)
+  if (there !== undefined && there.id !== next.id) throw lost()
   const { versions, leftOut, tags, bytes, sha256, parts } = document
   await deleteCachedPieces(tx, [next.id])
   await putCached(tx, {

@@ -12,8 +12,12 @@ interface Lease extends Fetched {
   readonly until: string
 }
 
-/** Takes the lease where nobody has it, or whoever had it is silent since `now`. */
-export const takeFetch = async (tx: Transaction, { until, ...lease }: Lease, now: string): Promise<boolean> => {
+/** Takes the lease where nobody has it, its holder is silent since `now`, or it ends later than any may (`never`). */
+export const takeFetch = async (
+  tx: Transaction,
+  { until, ...lease }: Lease,
+  { now, never }: { readonly now: string; readonly never: string },
+): Promise<boolean> => {
   const taken = await tx
     .insertInto('npm_fetches')
     .values({ ...lease, leased_until: until })
@@ -21,7 +25,7 @@ export const takeFetch = async (tx: Transaction, { until, ...lease }: Lease, now
       conflict
         .columns(['repository', 'name', 'version'])
         .doUpdateSet({ holder: lease.holder, leased_until: until })
-        .where('npm_fetches.leased_until', '<=', now),
+        .where((eb) => eb.or([eb('npm_fetches.leased_until', '<=', now), eb('npm_fetches.leased_until', '>', never)])),
     )
     .returning('holder')
     .executeTakeFirst()

@@ -5,6 +5,7 @@ import { Failure } from '../../../kernel/failure.ts'
 import type { Pass } from '../../../kernel/gate.ts'
 import { newId } from '../../../kernel/ids.ts'
 import {
+  npmFetchLeaseMaxMs,
   npmFetchLeaseMs,
   npmFetchLookEveryMs,
   npmFetchTries,
@@ -32,6 +33,13 @@ export interface FetchLease {
 
 const relaxed = { durability: 'relaxed' } as const
 
+interface Fetching {
+  readonly gate: Pass
+  readonly signal: AbortSignal
+  /** For how long it is waited for others who fetch the same. */
+  readonly waitMs?: number | undefined
+}
+
 /**
  * Does the work when `gate` lets it in and nobody else does it, or waits until somebody else has done it: then null,
  * and whoever calls looks whether it is there now. 503 `busy` where that takes too long.
@@ -39,7 +47,7 @@ const relaxed = { durability: 'relaxed' } as const
 export const fetchOnce = async <T>(
   deps: FetchDeps,
   wanted: Fetched,
-  { gate, signal }: { readonly gate: Pass; readonly signal: AbortSignal },
+  { gate, signal, waitMs }: Fetching,
   work: (lease: FetchLease) => Promise<T>,
 ): Promise<T | null> => {
   const done = await gate(async () => {
@@ -48,7 +56,7 @@ export const fetchOnce = async <T>(
     return (await take(deps, wanted, holder)) ? { told: await underLease(deps, { ...wanted, holder }, work) } : null
   })
   if (done !== null) return done.told
-  await others(deps, wanted, signal)
+  await others(deps, wanted, { signal, waitMs })
   return null
 }
 
@@ -95,7 +103,8 @@ const giveBack = async ({ database, report }: FetchDeps, held: Held): Promise<vo
     .catch((error: unknown) => report('the lease of a fetch could not be given back; it lapses by itself', error))
 }
 
-const lost = (): Failure =>
+/** What was fetched is not to be kept any more. */
+export const lost = (): Failure =>
   new Failure('busy', 'Another process fetches this from the upstream registry by now. Try again.', {
     retryAfterSeconds: 2,
   })
@@ -103,21 +112,29 @@ const lost = (): Failure =>
 const leaseEnd = ({ clock }: FetchDeps): string => timestamp(clock.now() + npmFetchLeaseMs)
 
 const take = (deps: FetchDeps, wanted: Fetched, holder: string): Promise<boolean> =>
-  deps.database.transaction(
-    (tx) => takeFetch(tx, { ...wanted, holder, until: leaseEnd(deps) }, timestamp(deps.clock.now())),
-    relaxed,
-  )
+  deps.database.transaction((tx) => takeFetch(tx, { ...wanted, holder, until: leaseEnd(deps) }, bounds(deps)), relaxed)
+
+/** Between these a lease holds: clocks go wrong, and are set right. */
+const bounds = ({ clock }: Pick<FetchDeps, 'clock'>) => ({
+  now: timestamp(clock.now()),
+  never: timestamp(clock.now() + npmFetchLeaseMaxMs),
+})
 
 const keep = (deps: FetchDeps, held: Held): Promise<void> =>
   deps.database.transaction((tx) => renewFetch(tx, { ...held, until: leaseEnd(deps) }), relaxed)
 
 /** Waits until nobody fetches it any more. */
-const others = async ({ database, clock }: FetchDeps, wanted: Fetched, signal: AbortSignal): Promise<void> => {
+const others = async (
+  { database, clock }: FetchDeps,
+  wanted: Fetched,
+  { signal, waitMs = npmFetchWaitMs }: Pick<Fetching, 'signal' | 'waitMs'>,
+): Promise<void> => {
   const since = performance.now()
   for (;;) {
     const underWay = await fetchUnderWay(database.reader, wanted)
-    if (underWay === undefined || underWay.leased_until <= timestamp(clock.now())) return
-    if (performance.now() - since > npmFetchWaitMs)
+    const { now, never } = bounds({ clock })
+    if (underWay === undefined || underWay.leased_until <= now || underWay.leased_until > never) return
+    if (performance.now() - since > waitMs)
       throw new Failure(
         'busy',
         'Another process fetches this from the upstream registry for long already. Try again.',

@@ -9,6 +9,7 @@ import {
   npmVersionMaxBytes,
   npmVersionsPerDocumentMax,
 } from '../../../kernel/limits/npm.ts'
+import { npmUpstreamDocumentMaxBytes } from '../../../kernel/limits/npm-upstream.ts'
 import { type Fields, hasOf, isObject, objectOf } from '../fields.ts'
 import { runsOnInstall } from '../publishing/claimed.ts'
 import { type Cut, Cutter } from '../publishing/cutting.ts'
@@ -79,6 +80,8 @@ class Taking {
   readonly #changed: string[] = []
   readonly #rest: Buffer[] = []
   #restBytes = 0
+  /** As it is written again, which may be more than what came: of numbers, above all. */
+  #writtenBytes = 0
 
   constructor(expected: ExpectedPackument) {
     this.#expected = expected
@@ -109,6 +112,9 @@ class Taking {
     if (told === null) return
     const between = this.#versions.size === 0 ? '{"versions":{' : ','
     this.#versions.add(key)
+    this.#writtenBytes += Buffer.byteLength(told.full)
+    if (this.#writtenBytes > npmUpstreamDocumentMaxBytes)
+      throw tooLarge('all that it says', npmUpstreamDocumentMaxBytes)
     await this.#full.add(`${between}${JSON.stringify(key)}:${told.full}`)
     await this.#abbreviated.add(`${between}${JSON.stringify(key)}:${told.abbreviated}`)
     await this.#dists.add(distLine(key, told.dist))

@@ -3,6 +3,7 @@ import type { NpmCachedPackagesTable } from '../../../database/tables/npm-upstre
 import { Failure } from '../../../kernel/failure.ts'
 import {
   npmUpstreamAdmittedMs,
+  npmUpstreamChainMax,
   npmUpstreamDocumentsAtOnce,
   npmUpstreamLookAgainMs,
   npmUpstreamTarballsAtOnce,
@@ -71,10 +72,10 @@ export const createUpstream = (given: UpstreamDeps): Upstream => {
     if (setting === null) return null
     identity ??= await installationIdentity(q)
     const own = tokenOf(identity, here.repository)
-    const before = asker.via ?? ''
-    const asksItself = before.includes(own) || before.length > viaCharactersMax
-    const via = before === '' ? `1.1 ${own}` : `${before}, 1.1 ${own}`
-    return { here, setting, via, mayAsk: deps.fetches && !asksItself }
+    const before = registriesIn(asker.via)
+    const asksItself = before.includes(own) || before.length > npmUpstreamChainMax
+    const via = [...before, own].map((token) => `1.1 ${token}`).join(', ')
+    return { here, setting, via, isChained: before.length > 0, mayAsk: deps.fetches && !asksItself }
   }
 
   const current = (question: Question, freshMs: number, asker: Asker): Promise<NpmCachedPackagesTable | null> =>
@@ -131,7 +132,8 @@ export const createUpstream = (given: UpstreamDeps): Upstream => {
   }
 }
 
-const viaCharactersMax = 1_000
+/** What registries say of themselves in `Via`; whatever else stands there is of no concern to others. */
+const registriesIn = (via = ''): string[] => via.match(/\bsvc-[0-9a-f]{24}\b/g) ?? []
 
 /** By which a repository is known among those that look through to each other. It tells nothing else. */
 const tokenOf = (identity: string, repository: string): string =>
