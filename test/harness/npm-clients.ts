@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { type Program, root, runProgram, startProgram } from './processes.ts'
+import { type Program, type ProgramEnvironment, root, runProgram, startProgram } from './processes.ts'
 
 /*
  * The clients of the npm registry, as their makers publish them, each of one version. They are no dependencies of ours:
@@ -101,13 +101,13 @@ export interface Desk extends AsyncDisposable {
   /** Starts a client that goes on by itself. */
   start(client: Client, folder: string, ...args: string[]): Program
   /** What a shell needs so that `npm`, `yarn` and the others are these ones. */
-  readonly environment: Readonly<Record<string, string>>
+  readonly environment: ProgramEnvironment
 }
 
 const typist = join(root, 'test/harness/typed-secretly.py')
 
 /** What keeps a client at its desk: caches there, nothing sent to its makers, and nobody reached but this machine. */
-const environmentOf = (home: string): Readonly<Record<string, string>> => ({
+const environmentOf = (home: string): ProgramEnvironment => ({
   HOME: home,
   XDG_CACHE_HOME: join(home, '.cache'),
   XDG_CONFIG_HOME: join(home, '.config'),
@@ -129,11 +129,11 @@ const environmentOf = (home: string): Readonly<Record<string, string>> => ({
   https_proxy: 'http://127.0.0.1:9',
   no_proxy: '127.0.0.1,localhost',
   CI: '1',
-  // Of the npm that runs the tests, which tells its children what it is set to.
+  // Of the npm that runs the tests, which tells its children what it is set to. An empty setting is one for some.
   ...Object.fromEntries(
     Object.keys(process.env)
       .filter((name) => /^npm_(?:config|package|lifecycle)_/.test(name))
-      .map((name) => [name, '']),
+      .map((name) => [name, undefined]),
   ),
 })
 

@@ -25,6 +25,8 @@ export const programOf = (source: string): string => {
 export const svcFile = programOf(join(root, 'src/main/svc.ts'))
 
 export type Environment = Readonly<Record<string, string>>
+/** The same where what is undefined is not there, whatever whoever runs the tests has. */
+export type ProgramEnvironment = Readonly<Record<string, string | undefined>>
 
 export interface End {
   readonly code: number | null
@@ -75,7 +77,7 @@ const plainEnvironment = (): NodeJS.ProcessEnv => ({
 export const startProgram = (
   command: string,
   args: readonly string[],
-  environment: Environment = {},
+  environment: ProgramEnvironment = {},
   { messages = false, group = false, cwd = root } = {},
 ): Program => {
   const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', ...(messages ? (['ipc'] as const) : [])]
@@ -103,7 +105,7 @@ export const startSvc = (args: readonly string[], environment: Environment): Pro
 export const runProgram = async (
   command: string,
   args: readonly string[],
-  environment?: Environment,
+  environment?: ProgramEnvironment,
   options?: { readonly cwd?: string },
 ): Promise<End & { stdout: string; stderr: string }> => {
   const program = startProgram(command, args, environment, options)

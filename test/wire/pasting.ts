@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { type Environment, root, startProgram } from '../harness/processes.ts'
+import { type ProgramEnvironment, root, startProgram } from '../harness/processes.ts'
 import { likeThePage, type Step } from './page.ts'
 
 const mark = '== the next block =='
 
 /** Where the commands of a page are typed. */
 export interface Terminal {
-  readonly environment: Environment
+  readonly environment: ProgramEnvironment
   readonly cwd?: string
   /** What somebody changes in the commands who is at another place than the page thinks. */
   readonly changed?: (script: string) => string
