@@ -58,12 +58,12 @@ describe('svc lfs import', { timeout: 120_000 }, () => {
     await writeFile(join(damaged, oidOf(Buffer.from('fine'))), 'fine')
     const told = await run(['releases', damaged])
     assert.equal(told.code, 1)
-    assert.match(told.stdout, new RegExp(`${oid}: .*SHA-256`))
+    assert.match(told.stdout, new RegExp(`^${oid}: The body's SHA-256 is`, 'm'))
     assert.match(told.stdout, /^1 imported, 0 were there already, 1 failed$/m)
   })
 
   test('says what it needs', async () => {
     assert.match((await run(['releases', join(service.folder, 'nowhere')])).stderr, /is no folder/)
-    assert.match((await run(['nowhere', folder])).stderr, /repository/)
+    assert.match((await run(['nowhere', folder])).stderr, /refuses: There is no such repository/)
   })
 })

@@ -12,6 +12,7 @@ import type { Endpoint } from '../../client/service.ts'
 import { tell } from '../output.ts'
 import { folderSource } from './folder.ts'
 import { grouped, type ImportOptions, readList, type Source, type Wanted } from './objects.ts'
+import { messageIn } from './said.ts'
 import { serverSource } from './server.ts'
 
 /**
@@ -29,7 +30,7 @@ export const importLfs = async (repository: string, from: string, options: Impor
     `${imported} imported, ${there} were there already, ${failed.length} failed`,
   )
   if (failed.length > 0)
-    throw new CommandFailed('failed', `${failed.length} objects could not be imported; run it again.`)
+    throw new CommandFailed('failed', 'Not all of it could be imported; run it again when that is mended.')
 }
 
 interface Failed {
@@ -94,7 +95,7 @@ const missingOf = async (
     throw new CommandFailed('noService', `${address} could not be asked (${String(error)}).`)
   })
   const text = await answer.text()
-  if (!answer.ok) throw new CommandFailed('failed', `${address} refuses: ${text.slice(0, 300)}`)
+  if (!answer.ok) throw new CommandFailed('failed', `${address} refuses: ${messageIn(text)}`)
   const said: unknown = JSON.parse(text)
   if (!Value.Check(BatchAnswer, said))
     throw new CommandFailed('noService', `Something answers at ${address} that is not svc.`)
@@ -119,7 +120,7 @@ const send = async (target: Target | undefined, bytes: Readable): Promise<string
       redirect: 'error',
     })
     const text = await answer.text()
-    return answer.ok ? null : text.slice(0, 300)
+    return answer.ok ? null : messageIn(text)
   } catch (error) {
     return `it could not be sent (${whyOf(error)})`
   } finally {

@@ -15,6 +15,7 @@ import { CommandFailed } from '../../client/command-failed.ts'
 import { openDoor } from '../../door.ts'
 import { readSettings } from '../../settings/rules.ts'
 import type { ImportOptions, Source, Take, Wanted } from './objects.ts'
+import { messageIn, parsed } from './said.ts'
 
 /**
  * Another server of Git LFS, which is asked as clients ask it. It may lie anywhere and say anything: all of it comes
@@ -124,11 +125,11 @@ const readBatch = async (answer: OutboundAnswer): Promise<Told> => {
   if (answer.status === 401 || answer.status === 403)
     throw new CommandFailed(
       'credentialRefused',
-      `${origin} refuses (${answer.status}): ${await messageOf(answer)} Say who asks by --user and --password-file.`,
+      `${origin} refuses (${answer.status}): ${messageIn(await textOf(answer))} Say who asks by --user and --password-file.`,
     )
   if (answer.status !== 200)
-    throw new CommandFailed('failed', `${origin} answers ${answer.status}: ${await messageOf(answer)}`)
-  const said = parsed(await answer.whole(importAnswerBytesMax))
+    throw new CommandFailed('failed', `${origin} answers ${answer.status}: ${messageIn(await textOf(answer))}`)
+  const said = parsed(await textOf(answer))
   if (!Value.Check(Answer, said))
     throw new CommandFailed(
       'failed',
@@ -137,19 +138,8 @@ const readBatch = async (answer: OutboundAnswer): Promise<Told> => {
   return new Map(said.objects.map((each) => [each.oid, each]))
 }
 
-const messageOf = async (answer: OutboundAnswer): Promise<string> => {
-  const said = parsed(await answer.whole(importAnswerBytesMax))
-  const message = Value.Check(Type.Object({ message: Type.String() }), said) ? said.message : 'it does not say why.'
-  return message.slice(0, 300)
-}
-
-const parsed = (bytes: Uint8Array): unknown => {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString())
-  } catch {
-    return null
-  }
-}
+const textOf = async (answer: OutboundAnswer): Promise<string> =>
+  Buffer.from(await answer.whole(importAnswerBytesMax)).toString()
 
 /** Headers that say how a message is sent are ours. */
 const ours: ReadonlySet<string> = new Set([
