@@ -103,7 +103,7 @@ const stages = createRoute({
 const activity = createRoute({
   getParentRoute: () => repository,
   path: '/activity',
-  validateSearch: texts('kind', 'who', 'what', 'order'),
+  validateSearch: texts('kind', 'who', 'what', 'about', 'since', 'until', 'order'),
   component: lazyRouteComponent(() => import('./pages/activity.tsx'), 'Activity'),
 })
 const storage = createRoute({
@@ -137,7 +137,7 @@ const service = createRoute({
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
-  validateSearch: texts('tab', 'order', 'who'),
+  validateSearch: texts('tab', 'order', 'who', 'what', 'since', 'until'),
   component: lazyRouteComponent(() => import('./pages/system.tsx'), 'System'),
 })
 const backups = createRoute({

@@ -26,6 +26,11 @@ export const NamedSubjects = Type.Array(
 
 export const Timestamp = Type.String({ description: 'an RFC 3339 date-time', format: 'date-time' })
 
+/** Where a stretch of time begins or ends. */
+export const PointInTime = Type.Optional(
+  Type.String({ pattern: patterns.dateTime, description: 'an RFC 3339 date-time' }),
+)
+
 export const ByteCount = Type.String({
   pattern: patterns.byteCount,
   description: 'a count of bytes as a string of decimal digits, at most 9007199254740991',

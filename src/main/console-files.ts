@@ -18,6 +18,12 @@ const listIn = (folder: URL): ReadonlyMap<string, Listed> => {
   return new Map(Object.entries(list))
 }
 
+interface Built {
+  readonly time: number
+  readonly list: ReadonlyMap<string, Listed>
+  readonly files: Map<string, Promise<ConsoleFile>>
+}
+
 /**
  * The built console, or null. A look whether it is there is all that a start takes; the list is read with the first
  * request for it, and each file with the first for that one.
@@ -25,8 +31,15 @@ const listIn = (folder: URL): ReadonlyMap<string, Listed> => {
 export const openConsoleFiles = (): ConsoleFiles | null => {
   const folder = folders.find((each) => statSync(new URL('files.json', each), { throwIfNoEntry: false }) !== undefined)
   if (folder === undefined) return null
-  let list: ReadonlyMap<string, Listed> | null = null
-  const files = new Map<string, Promise<ConsoleFile>>()
+  const listed = new URL('files.json', folder)
+  let built: Built | null = null
+  /** What lies there now: whoever builds the console anew need not start the service again. */
+  const latest = (): Built => {
+    const time = statSync(listed, { throwIfNoEntry: false })?.mtimeMs
+    if (built === null || (time !== undefined && time !== built.time))
+      built = { time: time ?? 0, list: listIn(folder), files: new Map() }
+    return built
+  }
   const readFrom = async (path: string, { mediaType, codings }: Listed): Promise<ConsoleFile> => {
     const read = codings.map(
       async (coding) =>
@@ -36,12 +49,12 @@ export const openConsoleFiles = (): ConsoleFiles | null => {
   }
   return {
     async read(path) {
-      list ??= listIn(folder)
-      const listed = list.get(path)
-      if (listed === undefined) return null
+      const { list, files } = latest()
+      const file = list.get(path)
+      if (file === undefined) return null
       const known = files.get(path)
       if (known !== undefined) return known
-      const reading = readFrom(path, listed)
+      const reading = readFrom(path, file)
       files.set(path, reading)
       reading.catch(() => files.delete(path))
       return reading

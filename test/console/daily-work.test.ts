@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { faultsOfAccess, openBrowser, signInAt, visit } from '../harness/browser.ts'
@@ -118,20 +121,27 @@ forEachEngine((engine) => {
       await context.close()
     })
 
-    it('gives one block that works as it is pasted', async () => {
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
-      await page.goto(`${service.url}/console/connect?client=curl&repository=releases`)
-      await page.getByRole('button', { name: 'Make a token' }).click()
-      await page.getByText('The token is in it').waitFor()
-      const block = await page.locator('.commands pre').textContent()
-      const { code, stdout, stderr } = await runProgram('bash', ['-euo', 'pipefail', '-c', block ?? ''], {})
-      assert.equal(code, 0, stderr)
-      assert.match(stdout, /Hello, world/)
-      assert.doesNotMatch(page.url(), /svc_|token/)
-      assert.deepEqual(faults, [])
-      await context.close()
-    })
+    for (const [client, says] of [
+      ['curl', /Hello, world/],
+      ['npm', /PONG/],
+    ] as const)
+      it(`gives ${client} one block that works as it is pasted`, async () => {
+        const { context, page, faults } = await visit(browser)
+        await signInAt(page, service.url, 'owner', password)
+        await page.goto(`${service.url}/console/connect?client=${client}&repository=releases`)
+        await page.getByRole('button', { name: 'Make a token' }).click()
+        await page.getByText('The token is in it').waitFor()
+        const block = await page.locator('.commands pre').textContent()
+        const home = await mkdtemp(join(tmpdir(), 'svc-block-'))
+        const run = ['-euo', 'pipefail', '-c', block ?? '']
+        const { code, stdout, stderr } = await runProgram('bash', run, { HOME: home })
+        await rm(home, { recursive: true })
+        assert.equal(code, 0, stderr)
+        assert.match(stdout + stderr, says)
+        assert.doesNotMatch(page.url(), /svc_|token/)
+        assert.deepEqual(faults, [])
+        await context.close()
+      })
 
     it('finds a file by a part of its name in the palette', async () => {
       const { context, page, faults } = await visit(browser)
@@ -141,8 +151,47 @@ forEachEngine((engine) => {
       await page
         .getByRole('option', { name: /привет\.html/ })
         .first()
-        .click()
+        .waitFor()
+      while ((await page.getByRole('option', { name: /привет\.html/, selected: true }).count()) === 0)
+        await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
       await page.getByRole('heading', { name: /привет/ }).waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('is open to everybody who has nothing yet, and when everything fails', async () => {
+      const { context, page, faults } = await visit(browser, {
+        colorScheme: 'dark',
+        viewport: { width: 768, height: 800 },
+      })
+      await signInAt(page, service.url, 'ann', password)
+      const found: string[] = []
+      const look = async (path: string): Promise<void> => {
+        await page.goto(`${service.url}/console${path}`)
+        await page.locator('main h1').waitFor()
+        await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+        for (const fault of await faultsOfAccess(page)) found.push(`${path} ${fault}`)
+        const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
+        if (wider > 0) found.push(`${path} is ${wider} px too wide`)
+      }
+      for (const path of [
+        '/',
+        '/r',
+        '/search?q=nothing-like-it',
+        '/connect',
+        '/access',
+        '/system',
+        '/system/backups',
+        '/nowhere',
+      ])
+        await look(path)
+      await page.route(/\/api\/v1\/(?!auth\/)/, (route) =>
+        route.fulfill({ status: 500, json: { code: 'internal', detail: 'It failed.', requestId: 'one' } }),
+      )
+      for (const path of ['/', '/r', '/r/releases/files/', '/r/releases/activity', '/search?q=x', '/transfers', '/me'])
+        await look(path)
+      assert.deepEqual(found, [])
       assert.deepEqual(faults, [])
       await context.close()
     })

@@ -2,10 +2,10 @@ import axe from 'axe-core'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 /** Debian's Chromium, without a window. As root it has no sandbox of its own to be in. */
-export const openBrowser = (): Promise<Browser> =>
+export const openBrowser = (args: readonly string[] = []): Promise<Browser> =>
   chromium.launch({
     executablePath: '/usr/bin/chromium',
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    args: [...args, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
   })
 
 /** A person's tabs, and whatever went wrong in any of them. */

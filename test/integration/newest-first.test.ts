@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
+import { appendJournal } from '../../src/journal/repository/journal.ts'
 import { appendStorageEvent } from '../../src/journal/storage-events/storage-events.ts'
+import { auditLinesLookedAt } from '../../src/kernel/limits/catalog.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
+import { publishedLine } from '../harness/journal-line.ts'
 import { newFile, openUpload } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { createServiceAccount } from '../harness/service-keys.ts'
@@ -112,6 +115,70 @@ forEachEngine((engine) => {
     for (const listing of Object.values(listings))
       for (const query of ['order=newest', 'order=DESC', 'order=', 'order=desc&after=desc.', 'order=desc&after=desc.x'])
         await ask(listing, query, 400)
+  })
+
+  it('an audit that is filtered tells what is wanted, page by page, and no more', async () => {
+    const { json } = await catalog.expect({ path: '/audit?order=desc' }, 200)
+    const pages = async (path: string, credential: string): Promise<Told['json'][]> => {
+      const found: Told['json'][] = []
+      for (let next: string | null = ''; next !== null; ) {
+        const after = next === '' ? '' : `&after=${next}`
+        const page: Told = await expectAnswer(catalog.service, { path: `${path}${after}`, credential }, 200)
+        found.push(...page.json.items)
+        next = page.json.next
+      }
+      return found
+    }
+    const of = (filter: string) => pages(`${catalog.base}/audit?order=desc&${filter}`, catalog.writer.token)
+    const [one] = json.items.filter(({ action }: Told['json']) => action === 'stage.added')
+    assert.equal(one.artifactName !== null && one.detail.startsWith('stage-'), true)
+    assert.deepEqual(
+      (await of('action=stage.added')).map(({ detail }) => detail),
+      Array.from({ length: 12 }, (_, n) => `stage-${11 - n}`),
+    )
+    assert.equal((await of('action=asset.replace')).length, many)
+    assert.deepEqual(
+      (await of(`subject=${encodeURIComponent('files/7.file')}`)).map(({ action, detail }) => [action, detail]),
+      [['asset.replace', 'files/7.file']],
+    )
+    assert.deepEqual(
+      (await of(`subject=${one.artifactId}&action=stage.added`)).length,
+      (await of(`actor=${catalog.writer.name}&action=stage.added`)).length,
+    )
+    assert.deepEqual(await of('actor=nobody'), [])
+    assert.deepEqual(await of('to=2001-01-01T00:00:00Z'), [])
+    const whole = await of('from=2001-01-01T00:00:00%2B02:00')
+    assert.deepEqual(
+      whole.map(({ sequence }) => Number(sequence)),
+      whole.map((_, n) => Number(whole[0].sequence) - n),
+    )
+    assert.equal(whole.at(-1).sequence, '1')
+    for (const wrong of ['from=yesterday', 'from=2026-02-30T00:00:00Z', 'action=nothing', 'subject='])
+      await catalog.expect({ path: `/audit?${wrong}` }, 400)
+    const security = (filter: string) => pages(`/api/v1/security-audit?${filter}`, catalog.service.recoveryKey)
+    assert.equal((await security('subject=account:one')).length, many)
+    assert.equal((await security('actor=one&action=service-account.update&order=desc')).length, many)
+    for (const none of ['subject=account:on', 'subject=account%3A%25', 'actor=two', 'to=2001-01-01T00:00:00Z'])
+      assert.deepEqual(await security(none), [], none)
+  })
+
+  it('a filter looks at so many lines for a page, and goes on behind them', async () => {
+    const { database } = catalog.inspection
+    const [last] = await inDatabase(catalog.service, (q) =>
+      q.selectFrom('repositories').select('journal_head').where('id', '=', catalog.repository).execute(),
+    )
+    const line = { ...publishedLine(catalog.repository), actor: 'key:rare' }
+    await database.transaction((tx) => appendJournal(tx, line))
+    await database.transaction(async (tx) => {
+      for (let n = 0; n < auditLinesLookedAt; n++) await appendJournal(tx, publishedLine(catalog.repository))
+    })
+    const first = (await catalog.expect({ path: '/audit?order=desc&actor=rare' }, 200)).json
+    assert.deepEqual([first.items, typeof first.next], [[], 'string'])
+    const second = (await catalog.expect({ path: `/audit?order=desc&actor=rare&after=${first.next}` }, 200)).json
+    assert.deepEqual(
+      second.items.map(({ sequence }: Told['json']) => Number(sequence)),
+      [Number(last?.journal_head) + 1],
+    )
   })
 
   it('what is oldest first is told as it always was', async () => {

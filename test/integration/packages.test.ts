@@ -248,6 +248,16 @@ forEachEngine((engine) => {
             }
     })
 
+    it('shows by what one chooses: size, time and stages', async () => {
+      const name = freshName('chosen')
+      const id = await added({ name, version: '1.0.0' })
+      for (const stage of ['tested', 'approved'])
+        await catalog.expect({ method: 'PUT', path: `/artifacts/${id}/stages/${stage}`, json: {} }, 200)
+      const { size, publishedAt } = (await get(`/packages/resolve?name=${name}`)).json
+      const [item] = (await get(`/packages?name=${name}`)).json.items
+      assert.deepEqual([item.size, item.publishedAt, item.stages], [size, publishedAt, ['approved', 'tested']])
+    })
+
     it('shows versions with their manifests', async () => {
       const [item] = (await listed('name=mid&group=a&limit=1')).items
       const { group, name, version } = item ?? assert.fail('nothing')

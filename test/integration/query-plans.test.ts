@@ -222,6 +222,7 @@ forEachEngine((engine) => {
     'artifacts before the middle': `${base}/artifacts?order=desc&after=desc.${middle}`,
     'the newest of the audit': `${base}/audit?order=desc`,
     'the audit before its middle': `${base}/audit?order=desc&after=desc.3000`,
+    'the audit of one person': `${base}/audit?order=desc&actor=key:one&from=2020-01-01T00:00:00Z`,
     'the newest promotions': `${base}/promotions?order=desc`,
     'the newest of the security audit': '/api/v1/security-audit?order=desc&after=desc.3000',
     'the newest open uploads': '/api/v1/uploads?order=desc',

@@ -30,7 +30,7 @@ forEachEngine((engine) => {
   describe('the first account', () => {
     it('cannot register itself', async () => {
       const options = await service.ask({ path: '/api/v1/auth/options' })
-      assert.deepEqual(options.json, { selfRegistration: false, setupRequired: true })
+      assert.deepEqual(options.json, { selfRegistration: false, setupRequired: true, name: null })
       const told = await service.ask({ path: '/api/v1/auth/register', json: { name: 'first', password } })
       assert.equal(told.status, 403)
       assert.equal(told.json.code, 'registration_disabled')
@@ -81,6 +81,7 @@ forEachEngine((engine) => {
       assert.deepEqual((await service.ask({ path: '/api/v1/auth/options' })).json, {
         selfRegistration: true,
         setupRequired: false,
+        name: null,
       })
       const told = await register('newcomer')
       assert.equal(told.status, 201)
@@ -144,6 +145,7 @@ forEachEngine((engine) => {
       assert.deepEqual((await service.ask({ path: '/api/v1/auth/options' })).json, {
         selfRegistration: false,
         setupRequired: false,
+        name: null,
       })
       const told = await register('hopeful')
       assert.equal(told.status, 403)

@@ -39,7 +39,8 @@ forEachEngine((engine) => {
         const { items, next } = (await service.ask({ path: repositories, credential })).json
         assert.equal(next, null)
         assert.equal(items.length, 1)
-        assert.deepEqual(Object.keys(items[0]), ['id', 'formats', 'permissions'])
+        assert.deepEqual(Object.keys(items[0]), ['id', 'formats', 'permissions', 'filled'])
+        assert.deepEqual(items[0].filled, { publishedBytes: '0', lastChangeAt: null })
         assert.equal(items[0].id, 'releases')
         assert.deepEqual(items[0].formats, ['upack', 'assets'])
         assert.equal(items[0].permissions.length, 20)
@@ -56,6 +57,7 @@ forEachEngine((engine) => {
       const key = await activeKey(service, robot.id, { bindings: [binding('holding', ...bindings)] })
       const inUse = async (shown = credential) => (await card('holding', shown)).json.inUse
       assert.deepEqual(await inUse(), [])
+      assert.equal((await card('holding', key.secret)).json.filled, null)
       const path = '/v2/holding/app/manifests/latest'
       const index = { schemaVersion: 2, mediaType: indexType, manifests: [] }
       const headers = { 'content-type': indexType }

@@ -191,6 +191,27 @@ forEachEngine((engine) => {
       assert.deepEqual([await seen(site.service), await seen(site.second)], [404, 404])
     })
 
+    it('is listed to its account alone, which ends those elsewhere', async () => {
+      const { name, token } = await createPerson(site.service, 'two-screens')
+      const stranger = await createPerson(site.service, 'somebody-else')
+      const { token: second } = (await signInFrom(site.second, name)).json
+      const path = '/api/v1/auth/sessions'
+      const { items } = (await site.service.ask({ path, credential: second })).json
+      assert.deepEqual(
+        items.map(({ current }: { current: boolean }) => current),
+        [true, false],
+      )
+      assert.ok(Date.parse(items[0].expiresAt) > Date.parse(items[0].createdAt))
+      const end = (credential: string) =>
+        site.service.ask({ method: 'DELETE', path: `${path}/${items[1].id}`, credential })
+      assert.equal((await end(stranger.token)).status, 204)
+      assert.equal(await refusalOf(site.second, token), null, 'a session of somebody else stays')
+      assert.equal((await end(second)).status, 204)
+      assert.equal((await end(second)).status, 204)
+      assert.equal(await refusalOf(site.second, token), 'credential_invalid')
+      assert.equal((await site.service.ask({ path, credential: second })).json.items.length, 1)
+    })
+
     it('is one of at most 32: a new one ends the oldest', async () => {
       const { name, token } = await createPerson(site.service, 'many-screens')
       const tokens = [token]

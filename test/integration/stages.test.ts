@@ -184,9 +184,10 @@ forEachEngine((engine) => {
             cursor,
           )
         }
+      const { name } = (await catalog.get(`/artifacts/${a}`)).descriptor
       assert.deepEqual(
         (await catalog.get(`/stages?ids=${a}`)).items,
-        (await catalog.get(`/artifacts/${a}/stages`)).items,
+        (await catalog.get(`/artifacts/${a}/stages`)).items.map((each: Entry) => ({ ...each, artifactName: name })),
       )
     })
 

@@ -66,15 +66,25 @@ export interface Contract {
     given: { body: { name: string; password: string; administrator?: boolean } }
     answer: { id: string; name: string; administrator: boolean; enabled: boolean }
   }
+  /** End a session of one’s own, here or elsewhere. */
+  endSession: {
+    given: { path: { id: string } }
+    answer: null
+  }
   /** How one may sign in here. */
   getAuthOptions: {
     given: Record<string, never>
-    answer: { selfRegistration: boolean; setupRequired: boolean }
+    answer: { selfRegistration: boolean; setupRequired: boolean; name: string | null }
   }
   /** Who is calling. */
   getMe: {
     given: Record<string, never>
     answer: { id: string; name: string; administrator: boolean; credential: 'session' | 'personal-token' | 'service-key' | 'file-key'; tokenScope?: 'read' | 'read-write'; grants: Array<{ repository: string; permissions: Array<'read' | 'write'> }> }
+  }
+  /** List where one is signed in, newest first. */
+  listSessions: {
+    given: Record<string, never>
+    answer: { items: Array<{ id: string; createdAt: string; expiresAt: string; current: boolean }> }
   }
   /** List accounts. */
   listUsers: {
@@ -248,7 +258,7 @@ export interface Contract {
   }
   /** List who changed what others may do. */
   listSecurityAudit: {
-    given: { query?: { after?: string; order?: 'asc' | 'desc' } }
+    given: { query?: { after?: string; order?: 'asc' | 'desc'; actor?: string; action?: string; subject?: string; from?: string; to?: string } }
     answer: { items: Array<{ sequence: string; occurredAt: string; actor: string; actorName: string | null; action: string; subject: string; subjects: Array<{ kind: string; id: string; name: string | null }>; clientAddress: string }>; next: string | null }
   }
   /** Create a repository. */
@@ -264,7 +274,7 @@ export interface Contract {
   /** Read the card of a repository. */
   getRepository: {
     given: { path: { repository: string } }
-    answer: { id: string; formats: Array<'upack' | 'assets'>; permissions: Array<RepositoryAction>; inUse: Array<string> }
+    answer: { id: string; formats: Array<'upack' | 'assets'>; permissions: Array<RepositoryAction>; filled: { publishedBytes: string; lastChangeAt: string | null } | null; inUse: Array<string> }
   }
   /** List every repository, without what is in it. */
   listAllRepositories: {
@@ -274,7 +284,7 @@ export interface Contract {
   /** List the repositories that the caller may see. */
   listRepositories: {
     given: { query?: { after?: string; limit?: number } }
-    answer: { items: Array<{ id: string; formats: Array<'upack' | 'assets'>; permissions: Array<RepositoryAction> }>; next: string | null }
+    answer: { items: Array<{ id: string; formats: Array<'upack' | 'assets'>; permissions: Array<RepositoryAction>; filled: { publishedBytes: string; lastChangeAt: string | null } | null }>; next: string | null }
   }
   /** Cancel an upload, whoever began it. */
   cancelAnyUpload: {
@@ -419,7 +429,7 @@ export interface Contract {
   /** List the stages of all files. */
   listStages: {
     given: { path: { repository: string }; query?: { stage?: string; ids?: string; after?: string; limit?: number } }
-    answer: { items: Array<{ artifactId: string; stage: string; promotedAt: string; actor: string; comment: string | null; actorName: string | null }>; next: string | null }
+    answer: { items: Array<{ artifactId: string; stage: string; promotedAt: string; actor: string; comment: string | null; actorName: string | null; artifactName: string | null }>; next: string | null }
   }
   /** Take a stage from a file. */
   removeStage: {
@@ -599,7 +609,7 @@ export interface Contract {
   /** List package versions. */
   listPackages: {
     given: { path: { repository: string }; query?: { group?: string; name?: string; sort?: 'group' | 'name' | 'version'; direction?: 'asc' | 'desc'; groupBy?: 'none' | 'group' | 'package'; after?: string; limit?: number } }
-    answer: { items: Array<{ group: string; name: string; version: string; artifactId: string; manifest: Record<string, unknown> }>; next: string | null; groups: Array<{ group: string; name: string | null; artifactIds: Array<string> }> }
+    answer: { items: Array<{ group: string; name: string; version: string; artifactId: string; manifest: Record<string, unknown>; size: string; publishedAt: string; stages: Array<string> }>; next: string | null; groups: Array<{ group: string; name: string | null; artifactIds: Array<string> }> }
   }
   /** Make a published file the package version that the upack.json in it names. */
   registerPackage: {
@@ -618,8 +628,8 @@ export interface Contract {
   }
   /** List what was changed in a repository and by whom. */
   listAudit: {
-    given: { path: { repository: string }; query?: { after?: string; order?: 'asc' | 'desc' } }
-    answer: { items: Array<{ sequence: string; actor: string; actorName: string | null; action: string; artifactId: string; occurredAt: string }>; next?: string | null }
+    given: { path: { repository: string }; query?: { after?: string; order?: 'asc' | 'desc'; actor?: string; action?: 'artifact.publish' | 'artifact.delete' | 'artifact.restore' | 'annotation.replace' | 'asset.forget' | 'asset.remove' | 'asset.replace' | 'asset.restore' | 'attachment.replace' | 'blob.delete' | 'bytes.reclaim' | 'dist-tag.remove' | 'dist-tag.set' | 'image.delete' | 'image.push' | 'lfs.delete' | 'lfs.push' | 'lfs.restore' | 'lock.break' | 'lock.create' | 'lock.remove' | 'package.deprecate' | 'package.drop' | 'package.fetch' | 'package.owners' | 'package.publish' | 'package.register' | 'package.restore' | 'package.unpublish' | 'reference.add' | 'reference.remove' | 'tag.remove' | 'tag.set' | 'stage.added' | 'stage.removed' | 'artifact.promoted' | 'artifact.received' | 'image.staged' | 'image.unstaged' | 'image.promoted' | 'image.received' | 'package.staged' | 'package.unstaged' | 'package.promoted' | 'package.received'; subject?: string; from?: string; to?: string } }
+    answer: { items: Array<{ sequence: string; actor: string; actorName: string | null; action: string; artifactId: string; artifactName: string | null; detail: string | null; occurredAt: string }>; next?: string | null }
   }
   /** Follow what changes in a repository, oldest first. */
   listCatalogChanges: {
@@ -1013,8 +1023,10 @@ export const operations = {
   listWhoMay: ['GET', '/api/v1/access/who', 'administrator'],
   changePassword: ['POST', '/api/v1/auth/password', 'session'],
   createUser: ['POST', '/api/v1/users', 'administrator'],
+  endSession: ['DELETE', '/api/v1/auth/sessions/{id}', 'session'],
   getAuthOptions: ['GET', '/api/v1/auth/options', 'anyone'],
   getMe: ['GET', '/api/v1/auth/me', 'credential'],
+  listSessions: ['GET', '/api/v1/auth/sessions', 'session'],
   listUsers: ['GET', '/api/v1/users', 'administrator'],
   login: ['POST', '/api/v1/auth/login', 'anyone'],
   logout: ['POST', '/api/v1/auth/logout', 'credential'],

@@ -1,21 +1,41 @@
-import { Button, SegmentedControl } from '@mantine/core'
+import { Button, SegmentedControl, Select } from '@mantine/core'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { usePages } from '../contract/asking.ts'
+import type { Given } from '../contract/call.ts'
 import { Icon } from '../look/icons.tsx'
 import { actorColumn, timeColumn } from '../parts/columns.tsx'
-import { Filter } from '../parts/filter.tsx'
+import { ExactFilter } from '../parts/exact-filter.tsx'
 import { Listed } from '../parts/listed.tsx'
+import { News } from '../parts/news.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Forbidden } from '../parts/states.tsx'
+import { tell, tellProblem } from '../parts/toasts.tsx'
 import { ask, useMay } from '../session/holders.ts'
+import { beginningOf, endOf } from '../values/days.ts'
 import { exactTime } from '../values/format.ts'
-import { said, t } from '../words/words.ts'
+import { said, t, wordsOf } from '../words/words.ts'
+
+type Query = NonNullable<Given<'listAudit'>['query']>
+type Action = NonNullable<Query['action']>
+
+const actions = (): Action[] => wordsOf('journal').filter((word): word is Action => word.includes('.'))
+const isAction = (text: string): text is Action => actions().some((each) => each === text)
 
 /** Who did what in a repository, newest first; promotions have a journal of their own. */
 export const Activity = () => {
   const { repository } = useParams({ from: '/r/$repository/activity' })
-  const { kind, order, who = '', what = '' } = useSearch({ from: '/r/$repository/activity' })
+  const {
+    kind,
+    order,
+    who = '',
+    what = '',
+    about = '',
+    since = '',
+    until = '',
+  } = useSearch({
+    from: '/r/$repository/activity',
+  })
   const navigate = useNavigate({ from: '/r/$repository/activity' })
   const allowed = useMay()('listAudit', repository)
   if (!allowed.may)
@@ -25,13 +45,27 @@ export const Activity = () => {
       </Page>
     )
   const direction = order === 'asc' ? 'asc' : 'desc'
+  const [from, to] = [beginningOf(since), endOf(until)]
+  const wanted: Query = {
+    ...(who === '' ? {} : { actor: who }),
+    ...(isAction(what) ? { action: what } : {}),
+    ...(about === '' ? {} : { subject: about }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  }
+  const set = (name: string) => (text: string | null) =>
+    void navigate({ search: (before) => ({ ...before, [name]: text ?? '' }) })
   return (
-    <Page title={t('tab.activity')} lead={t('activity.lead')} actions={<Export repository={repository} />}>
+    <Page
+      title={t('tab.activity')}
+      lead={t('activity.lead')}
+      actions={<Export repository={repository} wanted={wanted} />}
+    >
       <div className="filters">
         <SegmentedControl
           aria-label={t('activity.kind')}
           value={kind === 'promotions' ? 'promotions' : 'changes'}
-          onChange={(next) => void navigate({ search: (before) => ({ ...before, kind: next }) })}
+          onChange={set('kind')}
           data={[
             { value: 'changes', label: t('activity.changes') },
             { value: 'promotions', label: t('activity.promotions') },
@@ -40,28 +74,49 @@ export const Activity = () => {
         <SegmentedControl
           aria-label={t('list.order')}
           value={direction}
-          onChange={(next) => void navigate({ search: (before) => ({ ...before, order: next }) })}
+          onChange={set('order')}
           data={[
             { value: 'desc', label: t('list.newest') },
             { value: 'asc', label: t('list.oldest') },
           ]}
         />
-        <Filter
-          label={t('list.who')}
-          value={who}
-          change={(text) => void navigate({ search: (before) => ({ ...before, who: text }), replace: true })}
-        />
-        <Filter
-          label={t('activity.what')}
-          value={what}
-          change={(text) => void navigate({ search: (before) => ({ ...before, what: text }), replace: true })}
-        />
       </div>
-      {who + what === '' ? null : <p className="muted small">{t('activity.filtered')}</p>}
       {kind === 'promotions' ? (
-        <Promotions repository={repository} order={direction} who={who} what={what} />
+        <Promotions repository={repository} order={direction} />
       ) : (
-        <Changes repository={repository} order={direction} who={who} what={what} />
+        <>
+          <div className="filters">
+            <ExactFilter label={t('list.who')} hint={t('activity.whoHint')} value={who} change={set('who')} />
+            <Select
+              label={t('activity.what')}
+              placeholder={t('activity.anything')}
+              data={actions().map((each) => ({ value: each, label: said('journal', each) }))}
+              value={isAction(what) ? what : null}
+              onChange={set('what')}
+              clearable
+              searchable
+            />
+            <ExactFilter
+              label={t('activity.about')}
+              hint={t('activity.aboutHint')}
+              value={about}
+              change={set('about')}
+            />
+            <ExactFilter type="date" label={t('activity.from')} value={since} change={set('since')} />
+            <ExactFilter type="date" label={t('activity.to')} value={until} change={set('until')} />
+            {Object.keys(wanted).length === 0 ? null : (
+              <button
+                type="button"
+                className="link"
+                onClick={() => void navigate({ search: { ...(order === undefined ? {} : { order }) } })}
+              >
+                {t('list.clear')}
+              </button>
+            )}
+          </div>
+          <News repository={repository} of={['listAudit']} />
+          <Changes repository={repository} order={direction} wanted={wanted} />
+        </>
       )}
     </Page>
   )
@@ -70,29 +125,16 @@ export const Activity = () => {
 interface Asked {
   readonly repository: string
   readonly order: 'asc' | 'desc'
-  readonly who: string
-  readonly what: string
 }
 
-interface Line {
-  readonly actor: string
-  readonly actorName: string | null
-  readonly action: string
-}
-
-const matches = ({ actor, actorName, action }: Line, { who, what }: Asked): boolean =>
-  `${actor} ${actorName ?? ''}`.toLowerCase().includes(who.toLowerCase()) && action.includes(what.toLowerCase())
-
-const Changes = (asked: Asked) => {
-  const { repository, order } = asked
+const Changes = ({ repository, order, wanted }: Asked & { readonly wanted: Query }) => {
   const list = usePages('listAudit', (after) => ({
     path: { repository },
-    query: { order, ...(after === undefined ? {} : { after: String(after) }) },
+    query: { order, ...wanted, ...(after === undefined ? {} : { after: String(after) }) },
   }))
-  const shown = list.data?.pages.map((page) => ({ ...page, items: page.items.filter((line) => matches(line, asked)) }))
   return (
     <Listed
-      of={{ ...list, data: shown === undefined ? undefined : { pages: shown } }}
+      of={list}
       label={t('tab.activity')}
       keyOf={({ sequence }) => sequence}
       columns={[
@@ -106,31 +148,42 @@ const Changes = (asked: Asked) => {
         },
         {
           key: 'which',
-          label: t('file.artifact'),
-          width: 'minmax(120px, 1fr)',
+          label: t('activity.about'),
+          width: 'minmax(120px, 3fr)',
           wide: true,
-          show: ({ artifactId }) => (
-            <Link to="/r/$repository/artifacts/$id" params={{ repository, id: artifactId }}>
-              <code>{artifactId.slice(0, 13)}…</code>
-            </Link>
+          show: ({ artifactId, artifactName, detail }) => (
+            <span className="name">
+              {artifactName === null ? null : (
+                <Link to="/r/$repository/artifacts/$id" params={{ repository, id: artifactId }}>
+                  {artifactName}
+                </Link>
+              )}
+              {detail === null || detail === artifactName ? (
+                artifactName === null ? (
+                  <code className="muted">{artifactId.slice(0, 13)}…</code>
+                ) : null
+              ) : (
+                <span className="mono muted">{detail}</span>
+              )}
+            </span>
           ),
         },
       ]}
-      empty={<Empty icon="activity" title={t('activity.none')} />}
+      empty={
+        <Empty icon="activity" title={Object.keys(wanted).length === 0 ? t('activity.none') : t('list.nothing')} />
+      }
     />
   )
 }
 
-const Promotions = (asked: Asked) => {
-  const { repository, order } = asked
+const Promotions = ({ repository, order }: Asked) => {
   const list = usePages('listPromotions', (after) => ({
     path: { repository },
     query: { order, limit: 100, ...(after === undefined ? {} : { after: String(after) }) },
   }))
-  const shown = list.data?.pages.map((page) => ({ ...page, items: page.items.filter((line) => matches(line, asked)) }))
   return (
     <Listed
-      of={{ ...list, data: shown === undefined ? undefined : { pages: shown } }}
+      of={list}
       label={t('activity.promotions')}
       keyOf={({ sequence }) => sequence}
       columns={[
@@ -170,10 +223,10 @@ const Promotions = (asked: Asked) => {
   )
 }
 
-const pagesOfExport = 200
+const pagesOfExport = 1_000
 
-/** All of the journal that is kept, a line of JSON for each of its lines. */
-const Export = ({ repository }: { readonly repository: string }) => {
+/** All of the journal that is wanted, a line of JSON for each of its lines, oldest first. */
+const Export = ({ repository, wanted }: { readonly repository: string; readonly wanted: Query }) => {
   const [busy, setBusy] = useState(false)
   const run = async (): Promise<void> => {
     setBusy(true)
@@ -183,17 +236,21 @@ const Export = ({ repository }: { readonly repository: string }) => {
       for (let page = 0; page < pagesOfExport; page += 1) {
         const { items, next } = await ask('listAudit', {
           path: { repository },
-          query: { order: 'asc', ...(after === undefined ? {} : { after }) },
+          query: { order: 'desc', ...wanted, ...(after === undefined ? {} : { after }) },
         })
         for (const item of items) lines.push(JSON.stringify(item))
-        if (next === null || next === undefined) break
-        after = next
+        after = next ?? undefined
+        if (after === undefined) break
       }
+      const text = `${lines.toReversed().join('\n')}\n`
       const link = document.createElement('a')
-      link.href = URL.createObjectURL(new Blob([`${lines.join('\n')}\n`], { type: 'application/x-ndjson' }))
+      link.href = URL.createObjectURL(new Blob([text], { type: 'application/x-ndjson' }))
       link.download = `${repository}-${exactTime(new Date().toISOString()).replaceAll(/\W+/g, '-')}.ndjson`
       link.click()
       URL.revokeObjectURL(link.href)
+      if (after !== undefined) tell(t('activity.cut', { count: lines.length }))
+    } catch (error) {
+      tellProblem(error)
     } finally {
       setBusy(false)
     }

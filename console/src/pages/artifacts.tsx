@@ -6,6 +6,7 @@ import { Icon } from '../look/icons.tsx'
 import { Act } from '../parts/act.tsx'
 import { momentColumn, publishedColumn, sizeColumn, stagesColumn } from '../parts/columns.tsx'
 import { Listed } from '../parts/listed.tsx'
+import { News } from '../parts/news.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Forbidden } from '../parts/states.tsx'
 import { tell, tellProblem } from '../parts/toasts.tsx'
@@ -68,6 +69,7 @@ export const Artifacts = () => {
           ]}
         />
       </div>
+      <News repository={repository} of={['searchArtifacts', 'listDeletedArtifacts']} />
       {view === 'deleted' ? (
         <Deleted repository={repository} order={order === 'asc' ? 'asc' : 'desc'} />
       ) : (

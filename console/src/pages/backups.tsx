@@ -53,6 +53,7 @@ export const Backups = () => {
           variant="filled"
           label={t('backups.run')}
           busy={run.isPending}
+          {...(status.data?.vault.configured === false ? { unless: t('backups.noVault') } : {})}
           run={() =>
             run.mutate(
               { headers: { 'idempotency-key': randomId() } },

@@ -13,8 +13,9 @@ import { Facts, Page, Section } from '../parts/page.tsx'
 import { Shown } from '../parts/states.tsx'
 import { tell, tellProblem } from '../parts/toasts.tsx'
 import { Actor, Digest, Moment, Size, Tag } from '../parts/values.tsx'
-import { holders } from '../session/holders.ts'
+import { asHolder } from '../session/holders.ts'
 import { exactBytes } from '../values/format.ts'
+import { lineDifferences } from '../values/line-differences.ts'
 import { t } from '../words/words.ts'
 
 /** What a path shows: the file, every revision of it, and what was here before. */
@@ -43,7 +44,7 @@ export const File = () => {
                 ) : (
                   <Content repository={repository} id={shown.artifactId} />
                 )}
-                {compared === undefined ? null : <Compare repository={repository} one={compared} other={shown} />}
+                {compared === undefined ? null : <Compare repository={repository} {...inOrder(compared, shown)} />}
               </div>
               <Section title={t('file.history')}>
                 <History repository={repository} path={path} rows={rows} shown={shown.revision} />
@@ -66,6 +67,10 @@ export const File = () => {
     </Page>
   )
 }
+
+/** The older one first, whichever was chosen first. */
+const inOrder = (one: Revision, other: Revision) =>
+  one.revision < other.revision ? { one, other } : { one: other, other: one }
 
 interface Revision {
   readonly revision: number
@@ -113,15 +118,16 @@ const imageBytesMax = 4 * 1024 * 1024
 const imageName = /\.(?:png|jpe?g|gif|webp|avif)$/i
 
 /** Bytes of a file, for a look: text as text, pictures by a blob, nothing else. */
-const bytesOf = async (repository: string, id: string, most: number, signal: AbortSignal): Promise<Blob> => {
-  const answered = await fetch(addressOf('getArtifactContent', { path: { repository, id } }), {
-    headers: { authorization: `Bearer ${holders().session?.secret ?? ''}`, range: `bytes=0-${most - 1}` },
-    credentials: 'omit',
-    signal,
+const bytesOf = (repository: string, id: string, most: number, signal: AbortSignal): Promise<Blob> =>
+  asHolder('getArtifactContent', repository, async (secret) => {
+    const answered = await fetch(addressOf('getArtifactContent', { path: { repository, id } }), {
+      headers: { authorization: `Bearer ${secret ?? ''}`, range: `bytes=0-${most - 1}` },
+      credentials: 'omit',
+      signal,
+    })
+    if (!answered.ok) throw problemOf(answered.status, await answered.text())
+    return answered.blob()
   })
-  if (!answered.ok) throw problemOf(answered.status, await answered.text())
-  return answered.blob()
-}
 
 const isText = (text: string): boolean => !/[\0\uFFFD]/.test(text.slice(0, 4096))
 
@@ -308,7 +314,78 @@ const Compare = ({
           </table>
         </div>
       </div>
+      {first.data === undefined || second.data === undefined || same ? null : (
+        <Differences
+          repository={repository}
+          one={{ id: one.artifactId, size: Number(first.data.descriptor.size) }}
+          other={{ id: other.artifactId, size: Number(second.data.descriptor.size) }}
+        />
+      )}
     </Section>
+  )
+}
+
+interface Sized {
+  readonly id: string
+  readonly size: number
+}
+
+const signs = { same: ' ', added: '+', removed: '−', between: ' ' } as const
+
+/** Line by line what differs, where both are text and not too long. */
+const Differences = ({
+  repository,
+  one,
+  other,
+}: {
+  readonly repository: string
+  readonly one: Sized
+  readonly other: Sized
+}) => {
+  const short = Math.max(one.size, other.size) <= textBytesMax
+  const read = useQuery({
+    queryKey: ['differences', repository, one.id, other.id],
+    enabled: short,
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) => {
+      const [before, after] = await Promise.all(
+        [one, other].map(async ({ id, size }) =>
+          size === 0 ? '' : (await bytesOf(repository, id, textBytesMax, signal)).text(),
+        ),
+      )
+      if (before === undefined || after === undefined || !isText(before) || !isText(after)) return null
+      return lineDifferences(before, after)
+    },
+  })
+  if (!short) return <p className="muted">{t('file.tooLarge')}</p>
+  return (
+    <Shown of={read} rows={4}>
+      {(lines) =>
+        lines === null ? (
+          <p className="muted">{t('file.tooLarge')}</p>
+        ) : (
+          <>
+            <p className="muted small">
+              {t('file.lines', {
+                added: lines.filter(({ kind }) => kind === 'added').length,
+                removed: lines.filter(({ kind }) => kind === 'removed').length,
+              })}
+            </p>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it */}
+            <section className="differences" tabIndex={0} aria-label={t('file.compare')}>
+              <ol>
+                {lines.map(({ kind, text }, at) => (
+                  <li key={String(at)} className={kind}>
+                    <span>{signs[kind]}</span>
+                    <span>{text}</span>
+                  </li>
+                ))}
+              </ol>
+            </section>
+          </>
+        )
+      }
+    </Shown>
   )
 }
 

@@ -1,12 +1,13 @@
 import { SegmentedControl } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useWindow } from '../contract/asking.ts'
 import type { Answer } from '../contract/call.ts'
 import { Icon } from '../look/icons.tsx'
 import { Commands } from '../parts/copy.tsx'
 import { Crumbs } from '../parts/crumbs.tsx'
 import { Filter } from '../parts/filter.tsx'
 import { Listed } from '../parts/listed.tsx'
+import { News } from '../parts/news.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Forbidden } from '../parts/states.tsx'
 import { ByteMark, Moment, Size } from '../parts/values.tsx'
@@ -26,12 +27,9 @@ const rowsOf = ({ folders = [], items }: Listing): Row[] =>
   ].sort((one, other) => (one.path < other.path ? -1 : 1))
 
 const useFolder = (repository: string, prefix: string, flat: boolean, enabled: boolean) =>
-  useInfiniteQuery({
-    queryKey: ['listAssetPage', 'pages', repository, prefix, flat],
-    enabled,
-    initialPageParam: undefined as string | undefined,
-    maxPages: 40,
-    queryFn: async ({ pageParam, signal }) => {
+  useWindow(
+    ['listAssetPage', 'pages', repository, prefix, flat],
+    async (after, signal) => {
       const page = await ask(
         'listAssetPage',
         {
@@ -40,15 +38,15 @@ const useFolder = (repository: string, prefix: string, flat: boolean, enabled: b
             prefix,
             limit: 100,
             ...(flat ? {} : { delimiter: '/' as const }),
-            ...(pageParam === undefined ? {} : { after: pageParam }),
+            ...(after === undefined ? {} : { after: String(after) }),
           },
         },
         signal,
       )
       return { items: rowsOf(page), next: page.next }
     },
-    getNextPageParam: ({ next }) => next ?? undefined,
-  })
+    { enabled },
+  )
 
 /** A folder of a repository, or everything below it at once. */
 export const Files = () => {
@@ -91,6 +89,7 @@ export const Files = () => {
         />
       </div>
       <DropZone repository={repository} folder={base} />
+      <News repository={repository} of={['listAssetPage']} />
       <Listed
         of={list}
         label={t('tab.files')}

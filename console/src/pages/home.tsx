@@ -4,8 +4,9 @@ import { useState } from 'react'
 import { useAsk, usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
 import { Page, Section } from '../parts/page.tsx'
+import { RepositoryCard } from '../parts/repository-card.tsx'
 import { Empty, Shown } from '../parts/states.tsx'
-import { Moment, Size, Tag } from '../parts/values.tsx'
+import { Moment, Size } from '../parts/values.tsx'
 import { useHolders, useMay } from '../session/holders.ts'
 import { useStars } from '../session/stars.ts'
 import { said, t } from '../words/words.ts'
@@ -26,7 +27,7 @@ export const Home = () => {
         }}
       >
         <TextInput
-          className="grow"
+          className="grow widest"
           size="md"
           label={t('home.find')}
           description={t('home.hint')}
@@ -37,7 +38,10 @@ export const Home = () => {
       </form>
       {may('getOverview').may || may('getBackupStatus').may ? <Attention /> : null}
       <div className="aside">
-        <Repositories />
+        <div className="lines">
+          <Newest />
+          <Repositories />
+        </div>
         <Own />
       </div>
     </Page>
@@ -61,19 +65,43 @@ const Repositories = () => {
             </Empty>
           ) : (
             <ul className="cards">
-              {shown.map(({ id, permissions }) => (
-                <li key={id} className="card touch">
-                  <h2>
-                    <Link to="/r/$repository" params={{ repository: id }}>
-                      {id}
-                    </Link>
-                  </h2>
-                  <div className="line">
-                    {stars.includes(id) ? <Icon name="star" /> : null}
-                    <Tag
-                      text={permissions.includes('upload.create') ? t('repositories.write') : t('repositories.read')}
-                    />
-                  </div>
+              {shown.map((card) => (
+                <RepositoryCard key={card.id} {...card} />
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </Section>
+  )
+}
+
+/** What was published last in everything that one may see. */
+const Newest = () => {
+  const found = useAsk('searchEverywhere', { query: { order: 'desc' } })
+  return (
+    <Section
+      title={t('home.newest')}
+      actions={
+        <Link to="/search" search={{ order: 'desc' }}>
+          {t('home.all')}
+        </Link>
+      }
+    >
+      <Shown of={found} rows={6}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p className="muted">{t('home.nothingNew')}</p>
+          ) : (
+            <ul className="newest">
+              {items.slice(0, 8).map(({ repository, id, name, size, publishedAt, createdAt }) => (
+                <li key={id}>
+                  <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
+                    {name}
+                  </Link>
+                  <span className="mono muted">{repository}</span>
+                  <Size bytes={size} />
+                  <Moment at={publishedAt ?? createdAt} />
                 </li>
               ))}
             </ul>

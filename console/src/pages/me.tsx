@@ -61,6 +61,7 @@ export const Me = () => {
       <Looks />
       {holder === null ? null : (
         <>
+          <Sessions />
           <Tokens />
           <Password />
         </>
@@ -131,6 +132,61 @@ const Looks = () => {
           }}
         />
       </div>
+    </Section>
+  )
+}
+
+/** Where one is signed in; what one does not know is ended from here. */
+const Sessions = () => {
+  const list = useAsk('listSessions', {})
+  const end = useChange('endSession', ['listSessions'])
+  return (
+    <Section title={t('me.sessions')}>
+      <Shown of={list} rows={1}>
+        {({ items }) => (
+          <div className="scroll-x panel">
+            <table className="plain-table">
+              <thead>
+                <tr>
+                  <th>{t('me.since')}</th>
+                  <th>{t('me.expires')}</th>
+                  <th>{t('list.actions')}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map(({ id, createdAt, expiresAt, current }) => (
+                  <tr key={id}>
+                    <td>
+                      <Moment at={createdAt} />
+                    </td>
+                    <td>
+                      <Moment at={expiresAt} />
+                    </td>
+                    <td>
+                      {current ? (
+                        <Tag tone="accent" text={t('me.here')} />
+                      ) : (
+                        <Button
+                          size="compact-xs"
+                          variant="default"
+                          onClick={() =>
+                            end.mutate(
+                              { path: { id } },
+                              { onSuccess: () => tell(t('me.sessionEnded')), onError: tellProblem },
+                            )
+                          }
+                        >
+                          {t('me.endSession')}
+                        </Button>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Shown>
     </Section>
   )
 }

@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAsk, usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
+import { momentColumn, sizeColumn } from '../parts/columns.tsx'
 import { Download } from '../parts/download.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
@@ -98,6 +99,21 @@ export const Packages = () => {
             wide: true,
             show: ({ manifest }) => (typeof manifest['title'] === 'string' ? manifest['title'] : null),
           },
+          {
+            key: 'stages',
+            label: t('list.stages'),
+            width: 'minmax(80px, 1fr)',
+            wide: true,
+            show: ({ stages }) => (
+              <span className="name">
+                {stages.map((each) => (
+                  <Tag key={each} tone="accent" text={each} />
+                ))}
+              </span>
+            ),
+          },
+          sizeColumn('size'),
+          momentColumn('publishedAt', t('list.published'), { wide: true }),
         ]}
         empty={
           <Empty title={name === '' ? t('packages.none') : t('search.nothing', { text: name })}>

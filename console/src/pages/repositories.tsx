@@ -1,17 +1,16 @@
 import { Select, TextInput } from '@mantine/core'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAsk, useChange, usePages } from '../contract/asking.ts'
-import { Icon } from '../look/icons.tsx'
 import { Act } from '../parts/act.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { Filter } from '../parts/filter.tsx'
 import { Page } from '../parts/page.tsx'
+import { RepositoryCard } from '../parts/repository-card.tsx'
 import { Empty, Failed, Loading } from '../parts/states.tsx'
 import { tell } from '../parts/toasts.tsx'
-import { Tag } from '../parts/values.tsx'
 import { refreshSession } from '../session/holders.ts'
-import { toggleStar, useStars } from '../session/stars.ts'
+import { useStars } from '../session/stars.ts'
 import { t } from '../words/words.ts'
 
 /** The repositories that one may see, as cards; those of one's own choice first. */
@@ -68,32 +67,8 @@ export const Repositories = () => {
         </Empty>
       ) : (
         <ul className="cards">
-          {shown.map(({ id, permissions }) => (
-            <li key={id} className="card touch">
-              <div className="spread">
-                <h2>
-                  <Link to="/r/$repository" params={{ repository: id }}>
-                    {id}
-                  </Link>
-                </h2>
-                <button
-                  type="button"
-                  className={stars.includes(id) ? 'plain above starred-on' : 'plain above'}
-                  aria-pressed={stars.includes(id)}
-                  aria-label={t('repositories.star', { name: id })}
-                  onClick={() => toggleStar(id)}
-                >
-                  <Icon name="star" />
-                </button>
-              </div>
-              <div className="line">
-                {permissions.includes('upload.create') ? (
-                  <Tag tone="accent" text={t('repositories.write')} />
-                ) : (
-                  <Tag text={t('repositories.read')} />
-                )}
-              </div>
-            </li>
+          {shown.map((card) => (
+            <RepositoryCard key={card.id} {...card} />
           ))}
         </ul>
       )}

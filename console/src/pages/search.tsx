@@ -17,18 +17,14 @@ export const Search = () => {
   const navigate = useNavigate({ from: '/search' })
   const [text, setText] = useState(q)
   useEffect(() => setText(q), [q])
-  const found = usePages(
-    'searchEverywhere',
-    (after) => ({
-      query: {
-        ...querySaid(q),
-        paths: 'true' as const,
-        order: order === 'asc' ? 'asc' : 'desc',
-        ...(after === undefined ? {} : { after: String(after) }),
-      },
-    }),
-    { enabled: q !== '' },
-  )
+  const found = usePages('searchEverywhere', (after) => ({
+    query: {
+      ...querySaid(q),
+      paths: 'true' as const,
+      order: order === 'asc' ? 'asc' : 'desc',
+      ...(after === undefined ? {} : { after: String(after) }),
+    },
+  }))
   const { sha256 } = querySaid(q)
   return (
     <Page title={t('search.title')}>
@@ -66,57 +62,55 @@ export const Search = () => {
           {t('search.digest')}
         </p>
       )}
-      {q === '' ? null : (
-        <Listed
-          of={found}
-          label={t('search.title')}
-          keyOf={({ repository, id }) => `${repository}/${id}`}
-          columns={[
-            {
-              key: 'name',
-              label: t('list.name'),
-              width: 'minmax(160px, 2fr)',
-              show: ({ repository, id, name }) => (
-                <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
-                  <Icon name="file" />
-                  <span>{name}</span>
+      <Listed
+        of={found}
+        label={t('search.title')}
+        keyOf={({ repository, id }) => `${repository}/${id}`}
+        columns={[
+          {
+            key: 'name',
+            label: t('list.name'),
+            width: 'minmax(160px, 2fr)',
+            show: ({ repository, id, name }) => (
+              <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
+                <Icon name="file" />
+                <span>{name}</span>
+              </Link>
+            ),
+          },
+          {
+            key: 'repository',
+            label: t('list.repository'),
+            width: 'minmax(80px, 1fr)',
+            show: ({ repository }) => <span className="mono">{repository}</span>,
+          },
+          {
+            key: 'path',
+            label: t('list.path'),
+            width: 'minmax(120px, 2fr)',
+            wide: true,
+            show: ({ repository, paths = [] }) =>
+              paths[0] === undefined ? null : (
+                <Link to="/r/$repository/file/$" params={{ repository, _splat: paths[0] }}>
+                  <span className="mono">{paths[0]}</span>
                 </Link>
               ),
-            },
-            {
-              key: 'repository',
-              label: t('list.repository'),
-              width: 'minmax(80px, 1fr)',
-              show: ({ repository }) => <span className="mono">{repository}</span>,
-            },
-            {
-              key: 'path',
-              label: t('list.path'),
-              width: 'minmax(120px, 2fr)',
-              wide: true,
-              show: ({ repository, paths = [] }) =>
-                paths[0] === undefined ? null : (
-                  <Link to="/r/$repository/file/$" params={{ repository, _splat: paths[0] }}>
-                    <span className="mono">{paths[0]}</span>
-                  </Link>
-                ),
-            },
-            stagesColumn(),
-            sizeColumn('size'),
-            publishedColumn({
-              wide: true,
-            }),
-          ]}
-          empty={
-            <Empty icon="search" title={t('search.nothing', { text: q })}>
-              <p className="muted">{t('search.why')}</p>
-              <button type="button" className="link" onClick={() => void navigate({ search: {} })}>
-                {t('list.clear')}
-              </button>
-            </Empty>
-          }
-        />
-      )}
+          },
+          stagesColumn(),
+          sizeColumn('size'),
+          publishedColumn({
+            wide: true,
+          }),
+        ]}
+        empty={
+          <Empty icon="search" title={t('search.nothing', { text: q })}>
+            <p className="muted">{t('search.why')}</p>
+            <button type="button" className="link" onClick={() => void navigate({ search: {} })}>
+              {t('list.clear')}
+            </button>
+          </Empty>
+        }
+      />
     </Page>
   )
 }

@@ -113,7 +113,7 @@ const Column = ({
       {[...files].sort(byTime).map((entry) => (
         <li key={entry.artifactId} className="card">
           <Link to="/r/$repository/artifacts/$id" params={{ repository, id: entry.artifactId }} className="mono">
-            {entry.artifactId.slice(0, 13)}…
+            {entry.artifactName ?? `${entry.artifactId.slice(0, 13)}…`}
           </Link>
           <Given entry={entry} />
         </li>

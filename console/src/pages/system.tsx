@@ -3,13 +3,14 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useAsk, usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
 import { actorColumn, momentColumn, timeColumn } from '../parts/columns.tsx'
-import { Filter } from '../parts/filter.tsx'
+import { ExactFilter } from '../parts/exact-filter.tsx'
 import { Grid } from '../parts/grid.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Empty, Forbidden, Shown } from '../parts/states.tsx'
 import { Actor, Meter, Moment, Size, Tag } from '../parts/values.tsx'
 import { useMay } from '../session/holders.ts'
+import { beginningOf, endOf } from '../values/days.ts'
 import { shortBytes } from '../values/format.ts'
 import { said, t } from '../words/words.ts'
 
@@ -106,20 +107,15 @@ const Overview = () => {
             </Section>
             {now.upkeep === null ? null : (
               <Section title={t('system.upkeep')}>
-                <Grid
-                  label={t('system.upkeep')}
-                  rows={now.upkeep}
-                  keyOf={({ name }) => name}
-                  columns={[
-                    {
-                      key: 'name',
-                      label: t('list.name'),
-                      width: 'minmax(140px, 2fr)',
-                      show: ({ name }) => <span className="mono">{name}</span>,
-                    },
-                    momentColumn('succeededAt', t('system.succeeded'), { width: '160px' }),
-                  ]}
-                />
+                <details className="panel">
+                  <summary>
+                    {t('system.details', { count: now.upkeep.length })}{' '}
+                    <Moment at={now.upkeep.map(({ succeededAt }) => succeededAt).sort()[0] ?? now.startedAt} />
+                  </summary>
+                  <Facts
+                    facts={now.upkeep.map(({ name, succeededAt }) => [name, <Moment key={name} at={succeededAt} />])}
+                  />
+                </details>
               </Section>
             )}
           </>
@@ -243,44 +239,46 @@ const Webhooks = () => {
 }
 
 const Audit = () => {
-  const { order, who = '' } = useSearch({ from: '/system' })
+  const { order, who = '', what = '', since = '', until = '' } = useSearch({ from: '/system' })
   const navigate = useNavigate({ from: '/system' })
   const allowed = useMay()('listSecurityAudit')
   const direction = order === 'asc' ? 'asc' : 'desc'
+  const [from, to] = [beginningOf(since), endOf(until)]
   const list = usePages(
     'listSecurityAudit',
-    (after) => ({ query: { order: direction, ...(after === undefined ? {} : { after: String(after) }) } }),
+    (after) => ({
+      query: {
+        order: direction,
+        ...(who === '' ? {} : { actor: who }),
+        ...(what === '' ? {} : { action: what }),
+        ...(from === undefined ? {} : { from }),
+        ...(to === undefined ? {} : { to }),
+        ...(after === undefined ? {} : { after: String(after) }),
+      },
+    }),
     { enabled: allowed.may },
   )
   if (!allowed.may) return <Forbidden missing={allowed} />
-  const low = who.toLowerCase()
-  const shown = list.data?.pages.map((page) => ({
-    ...page,
-    items: page.items.filter(({ actor, actorName, action, clientAddress }) =>
-      `${actor} ${actorName ?? ''} ${action} ${clientAddress}`.toLowerCase().includes(low),
-    ),
-  }))
+  const set = (name: string) => (text: string) => void navigate({ search: (before) => ({ ...before, [name]: text }) })
   return (
     <>
       <div className="filters">
         <SegmentedControl
           aria-label={t('list.order')}
           value={direction}
-          onChange={(next) => void navigate({ search: (before) => ({ ...before, order: next }) })}
+          onChange={set('order')}
           data={[
             { value: 'desc', label: t('list.newest') },
             { value: 'asc', label: t('list.oldest') },
           ]}
         />
-        <Filter
-          label={t('system.filter')}
-          value={who}
-          change={(text) => void navigate({ search: (before) => ({ ...before, who: text }), replace: true })}
-        />
+        <ExactFilter label={t('list.who')} hint={t('activity.whoHint')} value={who} change={set('who')} />
+        <ExactFilter label={t('activity.what')} hint="group.add-member" value={what} change={set('what')} />
+        <ExactFilter type="date" label={t('activity.from')} value={since} change={set('since')} />
+        <ExactFilter type="date" label={t('activity.to')} value={until} change={set('until')} />
       </div>
-      {who === '' ? null : <p className="muted small">{t('activity.filtered')}</p>}
       <Listed
-        of={{ ...list, data: shown === undefined ? undefined : { pages: shown } }}
+        of={list}
         label={said('system.tab', 'audit')}
         keyOf={({ sequence }) => sequence}
         columns={[

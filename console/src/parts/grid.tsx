@@ -21,6 +21,9 @@ interface Given<Row> {
   readonly hasMore?: boolean
   readonly more?: () => void
   readonly loadingMore?: boolean
+  /** Rows before the first of `rows`, which were there and come again by `earlier`. */
+  readonly offset?: number
+  readonly earlier?: () => void
   readonly chosen?: ReadonlySet<string>
   readonly choose?: (key: string, range: boolean) => void
 }
@@ -35,7 +38,7 @@ const rowPx = (): number =>
   Number.parseFloat(getComputedStyle(document.documentElement).getPropertyValue('--row')) || 36
 
 /** Which rows are in sight, by where the grid lies in the window. */
-const useWindowed = (count: number) => {
+const useWindowed = (offset: number, count: number) => {
   const body = useRef<HTMLDivElement>(null)
   const [range, setRange] = useState({ from: 0, to: 60 })
   useLayoutEffect(() => {
@@ -60,7 +63,8 @@ const useWindowed = (count: number) => {
       window.removeEventListener('resize', soon)
     }
   }, [])
-  return { body, from: Math.min(range.from, count), to: Math.min(range.to, count) }
+  const within = (row: number): number => Math.max(offset, Math.min(row, offset + count))
+  return { body, from: within(range.from), to: within(range.to) }
 }
 
 /**
@@ -75,17 +79,22 @@ export function Grid<Row>({
   hasMore = false,
   more,
   loadingMore = false,
+  offset = 0,
+  earlier,
   chosen,
   choose,
 }: Given<Row>) {
-  const { body, from, to } = useWindowed(rows.length)
+  const { body, from, to } = useWindowed(offset, rows.length)
+  const end = offset + rows.length
   const [active, setActive] = useState(0)
   const wantsFocus = useRef(false)
-  const at = Math.min(active, Math.max(rows.length - 1, 0))
+  const at = Math.max(offset, Math.min(active, end - 1))
 
   useEffect(() => {
-    if (hasMore && !loadingMore && to >= rows.length - aroundRows) more?.()
-  }, [hasMore, loadingMore, more, to, rows.length])
+    if (loadingMore) return
+    if (hasMore && to >= end - aroundRows) more?.()
+    else if (from <= offset + aroundRows) earlier?.()
+  }, [hasMore, loadingMore, more, earlier, from, to, offset, end])
 
   useEffect(() => {
     if (!wantsFocus.current) return
@@ -97,7 +106,7 @@ export function Grid<Row>({
   }, [at, body])
 
   const go = (next: number): void => {
-    const bounded = Math.max(0, Math.min(rows.length - 1, next))
+    const bounded = Math.max(offset, Math.min(end - 1, next))
     wantsFocus.current = true
     setActive(bounded)
     if (bounded < from || bounded >= to) {
@@ -109,7 +118,7 @@ export function Grid<Row>({
   const onKey = (event: KeyboardEvent<HTMLDivElement>): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return
     if (event.target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return
-    const row = rows[at]
+    const row = rows[at - offset]
     switch (event.key) {
       case 'ArrowDown':
       case 'j':
@@ -120,10 +129,10 @@ export function Grid<Row>({
         go(at - 1)
         break
       case 'Home':
-        go(0)
+        go(offset)
         break
       case 'End':
-        go(rows.length - 1)
+        go(end - 1)
         break
       case 'x':
         if (row === undefined || choose === undefined) return
@@ -154,7 +163,7 @@ export function Grid<Row>({
         className="grid"
         role="grid"
         aria-label={label}
-        aria-rowcount={hasMore ? -1 : rows.length + 1}
+        aria-rowcount={hasMore ? -1 : end + 1}
         aria-multiselectable={choose === undefined ? undefined : true}
         style={style}
         onKeyDown={onKey}
@@ -168,13 +177,8 @@ export function Grid<Row>({
             ))}
           </div>
         </div>
-        <div
-          role="rowgroup"
-          ref={body}
-          className="grid-body"
-          style={{ '--count': rows.length } as Record<string, number>}
-        >
-          {rows.slice(from, to).map((row, index) => {
+        <div role="rowgroup" ref={body} className="grid-body" style={{ '--count': end } as Record<string, number>}>
+          {rows.slice(from - offset, to - offset).map((row, index) => {
             const key = keyOf(row)
             const position = from + index
             return (

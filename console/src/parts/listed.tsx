@@ -8,6 +8,11 @@ interface Pages<Row> {
   readonly hasNextPage: boolean
   readonly isFetchingNextPage: boolean
   readonly fetchNextPage: () => unknown
+  readonly hasPreviousPage: boolean
+  readonly isFetchingPreviousPage: boolean
+  readonly fetchPreviousPage: () => unknown
+  /** Rows before those that are kept. */
+  readonly offset: number
   readonly refetch: () => unknown
 }
 
@@ -38,7 +43,9 @@ export function Listed<Row>({ of, label, columns, keyOf, empty, chosen, choose }
         keyOf={keyOf}
         hasMore={of.hasNextPage}
         more={() => void of.fetchNextPage()}
-        loadingMore={of.isFetchingNextPage}
+        loadingMore={of.isFetchingNextPage || of.isFetchingPreviousPage}
+        offset={of.offset}
+        {...(of.hasPreviousPage ? { earlier: () => void of.fetchPreviousPage() } : {})}
         {...(chosen === undefined ? {} : { chosen })}
         {...(choose === undefined ? {} : { choose })}
       />

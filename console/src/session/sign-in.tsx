@@ -9,6 +9,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Failed } from '../parts/states.tsx'
 import { choose, language, languages, said, t } from '../words/words.ts'
 import { refreshSession } from './holders.ts'
+import { Instance } from './instance.tsx'
 import { beginSession, endSession, session } from './session.ts'
 
 /** What a form sends, whether it is under way, and what it was told. */
@@ -91,7 +92,7 @@ const Frame = ({ title, children }: { readonly title: string; readonly children:
     <div className="sign-in">
       <div className="brand">
         <span className="word-mark">svc</span>
-        <span className="muted">{location.host}</span>
+        <Instance />
       </div>
       <main className="panel" id="main">
         <h1 ref={heading} tabIndex={-1}>

@@ -124,8 +124,8 @@ const Choices = () => {
 
   const bounded = Math.min(at, choices.length - 1)
   useEffect(() => {
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' })
-  }, [])
+    list.current?.querySelector(`#choice-${bounded}`)?.scrollIntoView({ block: 'nearest' })
+  }, [bounded])
 
   const pick = (choice: Choice | undefined): void => {
     if (choice === undefined) return

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Icon, type IconName } from '../look/icons.tsx'
 import { useHolders } from '../session/holders.ts'
+import { Instance } from '../session/instance.tsx'
 import { useStars } from '../session/stars.ts'
 import { useUploads } from '../upload/queue.ts'
 import { type PlainId, t } from '../words/words.ts'
@@ -40,7 +41,7 @@ export const Side = () => {
     <aside className="side">
       <Link to="/" className="brand" aria-label={t('nav.brand')}>
         <span className="word-mark">svc</span>
-        <span className="instance">{location.host}</span>
+        <Instance />
       </Link>
       <button type="button" className="find" onClick={openPalette} aria-label={t('palette.open')}>
         <Icon name="search" />

@@ -71,17 +71,24 @@ export interface Words {
   'action.upload.create': null
   'action.upload.read': null
   'action.upload.write': null
+  'activity.about': null
+  'activity.aboutHint': null
+  'activity.anything': null
   'activity.changes': null
   'activity.comment': null
+  'activity.cut': { count: number }
   'activity.export': null
-  'activity.filtered': null
+  'activity.from': null
   'activity.kind': null
   'activity.lead': null
+  'activity.looking': null
   'activity.noPromotions': null
   'activity.none': null
   'activity.promotions': null
+  'activity.to': null
   'activity.what': null
   'activity.when': null
+  'activity.whoHint': null
   'artifact.attached': null
   'artifact.blocked': null
   'artifact.collections': null
@@ -101,6 +108,7 @@ export interface Words {
   'artifact.pairs': null
   'artifact.paths': null
   'artifact.published': null
+  'artifact.publishedBy': null
   'artifact.said': null
   'artifact.saved': null
   'artifact.stage': null
@@ -152,6 +160,7 @@ export interface Words {
   'backups.noJobs': null
   'backups.noNext': null
   'backups.noPlan': null
+  'backups.noVault': null
   'backups.none': null
   'backups.nothing': null
   'backups.offline': null
@@ -232,6 +241,7 @@ export interface Words {
   'file.from': { revision: string | number }
   'file.gone': null
   'file.history': null
+  'file.lines': { added: number; removed: number }
   'file.now': null
   'file.preview': null
   'file.remove': null
@@ -241,6 +251,7 @@ export interface Words {
   'file.restored': { revision: string | number }
   'file.revision': { revision: string | number }
   'file.same': null
+  'file.tooLarge': null
   'file.wasRemoved': { path: string | number }
   'files.command': null
   'files.emptyFolder': null
@@ -270,6 +281,8 @@ export interface Words {
   'home.hook': { host: string | number }
   'home.jobs': { count: number }
   'home.look': null
+  'home.newest': null
+  'home.nothingNew': null
   'home.quiet': null
   'home.title': null
   'home.token': { name: string | number }
@@ -319,7 +332,10 @@ export interface Words {
   'journal.asset.replace': null
   'journal.asset.restore': null
   'journal.attachment.replace': null
+  'journal.blob.delete': null
   'journal.bytes.reclaim': null
+  'journal.dist-tag.remove': null
+  'journal.dist-tag.set': null
   'journal.image.delete': null
   'journal.image.promoted': null
   'journal.image.push': null
@@ -329,10 +345,21 @@ export interface Words {
   'journal.lfs.delete': null
   'journal.lfs.push': null
   'journal.lfs.restore': null
+  'journal.lock.break': null
+  'journal.lock.create': null
+  'journal.lock.remove': null
+  'journal.package.deprecate': null
+  'journal.package.drop': null
+  'journal.package.fetch': null
+  'journal.package.owners': null
+  'journal.package.promoted': null
   'journal.package.publish': null
+  'journal.package.received': null
   'journal.package.register': null
   'journal.package.restore': null
+  'journal.package.staged': null
   'journal.package.unpublish': null
+  'journal.package.unstaged': null
   'journal.promoted': null
   'journal.received': null
   'journal.reference.add': null
@@ -381,6 +408,7 @@ export interface Words {
   'list.error': null
   'list.more': null
   'list.name': null
+  'list.new': { count: number }
   'list.newest': null
   'list.nothing': null
   'list.oldest': null
@@ -389,9 +417,11 @@ export interface Words {
   'list.published': null
   'list.repository': null
   'list.revision': null
+  'list.show': null
   'list.size': null
   'list.stages': null
   'list.state': null
+  'list.what': null
   'list.who': null
   'matrix.artifact.delete': null
   'matrix.artifact.promote': null
@@ -409,7 +439,9 @@ export interface Words {
   'me.dark': null
   'me.days': { days: number }
   'me.density': null
+  'me.endSession': null
   'me.expires': null
+  'me.here': null
   'me.keys': null
   'me.language': null
   'me.light': null
@@ -426,7 +458,10 @@ export interface Words {
   'me.revoked': null
   'me.role': null
   'me.scope': null
+  'me.sessionEnded': null
+  'me.sessions': null
   'me.shortcuts': null
+  'me.since': null
   'me.theme': null
   'me.token': null
   'me.tokenHint': null
@@ -546,8 +581,10 @@ export interface Words {
   'remedy.vault_not_configured': null
   'remedy.vault_unavailable': null
   'remedy.verify_failed': null
+  'repositories.changed': null
   'repositories.create': null
   'repositories.created': { name: string | number }
+  'repositories.empty': null
   'repositories.filter': null
   'repositories.grammar': null
   'repositories.how': null
@@ -667,6 +704,7 @@ export interface Words {
   'storage.used': { used: string | number }
   'storage.warn': null
   'system.database': null
+  'system.details': { count: number }
   'system.directory': null
   'system.downloads': null
   'system.failed': null

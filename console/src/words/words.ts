@@ -54,6 +54,12 @@ export function t(id: keyof Words, holes?: Readonly<Record<string, string | numb
   return i18n._(id, holes)
 }
 
+/** The words of the contract for which something is said. */
+export const wordsOf = (group: string): string[] =>
+  Object.keys(i18n.messages)
+    .filter((id) => id.startsWith(`${group}.`))
+    .map((id) => id.slice(group.length + 1))
+
 /** What is said for a word of the contract; the word itself where nothing is. */
 export const said = (group: string, word: string): string => {
   const id = `${group}.${word}`

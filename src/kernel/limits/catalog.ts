@@ -34,6 +34,9 @@ export const changesLookEveryMs = 250
 /** Marks that keep one file. A build that ten systems run on has ten; nobody reads a thousand. */
 export const referencesPerArtifactMax = 1_000
 
+/** Lines of a journal that one page of a filtered audit looks at: some milliseconds of the engine. */
+export const auditLinesLookedAt = 5_000
+
 /** Attachments of a build, and revisions of them in one page of their history. */
 export const attachmentsMax = 32 // spec
 export const attachmentNameMaxCharacters = 240 // spec

@@ -46,6 +46,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     ...engines,
     ...settings,
     ...accounts,
+    instanceName: settings.instanceName,
     fileKeys: keys,
     findFileKey: access.findFileKey,
     findNamedFileKey: access.findNamedFileKey,

@@ -16,6 +16,11 @@ export const settingNames = [
       'Address under which clients reach the service, such as https://files.example.org or https://example.org/svc.',
   },
   {
+    name: 'SVC_INSTANCE_NAME',
+    fallback: 'the host in the address',
+    meaning: 'What the console calls this deployment, such as staging, so that it is not taken for another one.',
+  },
+  {
     name: 'SVC_DATABASE_URL',
     fallback: 'sqlite:<data>/svc.db',
     meaning: 'Database: sqlite:<path> on one machine, postgres://… for several.',

@@ -50,6 +50,10 @@ const cases: Record<
       'http://a:80',
     ],
   },
+  SVC_INSTANCE_NAME: {
+    good: [['Staging of Acme', (s) => s.instanceName, 'Staging of Acme']],
+    bad: ['x'.repeat(41), 'a\tb'],
+  },
   SVC_BACKUP_VAULT: {
     good: [
       ['file:/mnt/b', (s) => s.backupVault?.kind, 'directory'],

@@ -31,9 +31,19 @@ import { size, time } from './measures.ts'
 import { clientNames, type SettingName, settingNames } from './names.ts'
 import { proxyLocation, sendByProxyFaults } from './proxy-location.ts'
 
+const instanceNameMax = 40
+
+/** Stands beside the word mark, on one line. */
+const instanceName = (text: string): string => {
+  if (text.length > instanceNameMax || /\p{Cc}/u.test(text))
+    throw new RangeError(`must be text of ${instanceNameMax} characters at most`)
+  return text
+}
+
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
 export interface Settings {
+  readonly instanceName: string | null
   readonly dataDir: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly baseUrl: string | null
@@ -116,6 +126,7 @@ export const readSettings = (environment: Environment): Settings => {
     dataDir,
     listen: read('SVC_LISTEN', { host: '127.0.0.1', port: 8080 }, listenAddress),
     baseUrl: read<string | null>('SVC_BASE_URL', null, baseUrl),
+    instanceName: read<string | null>('SVC_INSTANCE_NAME', null, instanceName),
     databaseUrl: read('SVC_DATABASE_URL', `sqlite:${join(dataDir, 'svc.db')}`, databaseUrl),
     blobStore: read<BlobStoreSetting>(
       'SVC_BLOB_STORE',

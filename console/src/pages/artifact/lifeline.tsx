@@ -6,6 +6,7 @@ import { Icon, type IconName } from '../../look/icons.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Actor, Moment } from '../../parts/values.tsx'
+import { useMay } from '../../session/holders.ts'
 import { t } from '../../words/words.ts'
 import type { Of } from './of.ts'
 
@@ -16,8 +17,20 @@ const icons: Readonly<Record<string, IconName>> = {
   received: 'download',
 }
 
+/** Its line stands beside its publication: what came later need not be looked through. */
+const soonAfter = (time: string): string => new Date(Date.parse(time) + 60_000).toISOString()
+
 /** What became of it, from its publication on. */
 export const Lifeline = ({ repository, id, publishedAt }: Of & { readonly publishedAt: string }) => {
+  const allowed = useMay()('listAudit', repository)
+  const published = useAsk(
+    'listAudit',
+    {
+      path: { repository },
+      query: { subject: id, action: 'artifact.publish', order: 'desc', to: soonAfter(publishedAt) },
+    },
+    { enabled: allowed.may },
+  ).data?.items[0]
   const journal = useAsk('listArtifactPromotions', { path: { repository, id }, query: { order: 'asc', limit: 100 } })
   return (
     <Section title={t('artifact.lifeline')}>
@@ -25,7 +38,13 @@ export const Lifeline = ({ repository, id, publishedAt }: Of & { readonly publis
         {({ items }) => (
           <ol className="timeline panel">
             <Event icon="plus" at={publishedAt}>
-              {t('artifact.published')}
+              {published === undefined ? (
+                t('artifact.published')
+              ) : (
+                <>
+                  {t('artifact.publishedBy')} <Actor actor={published.actor} name={published.actorName} />
+                </>
+              )}
             </Event>
             {items.map((line) => (
               <Event key={line.sequence} icon={icons[line.action] ?? 'history'} at={line.occurredAt}>

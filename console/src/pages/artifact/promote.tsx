@@ -85,7 +85,7 @@ export const Promote = ({ repository, id }: Of) => {
             <p className="strong">{t('promote.holds', { stage })}</p>
             {held.data.items.map((entry) => (
               <p key={entry.artifactId} className="line">
-                <code>{entry.artifactId.slice(0, 13)}…</code>
+                <span className="mono">{entry.artifactName ?? `${entry.artifactId.slice(0, 13)}…`}</span>
                 <Moment at={entry.promotedAt} />
                 <Actor actor={entry.actor} name={entry.actorName} />
               </p>

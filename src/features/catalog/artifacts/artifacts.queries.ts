@@ -35,6 +35,22 @@ export const publishedIds = async (q: Queries, repository: string, ids: readonly
     await q.selectFrom('artifacts').select('id').where('repository', '=', repository).where('id', 'in', ids).execute()
   ).map(({ id }) => id)
 
+/** What files are called, those that were deleted and can be restored among them. */
+export const artifactNameRows = (q: Queries, repository: string, ids: readonly string[]) =>
+  q
+    .selectFrom('artifacts')
+    .select(['id', 'name'])
+    .where('repository', '=', repository)
+    .where('id', 'in', ids)
+    .unionAll(
+      q
+        .selectFrom('deleted_artifacts')
+        .select(['id', 'name'])
+        .where('repository', '=', repository)
+        .where('id', 'in', ids),
+    )
+    .execute()
+
 export const artifactsWithoutClaim = (q: Queries, limit: number) =>
   q
     .selectFrom('artifacts')

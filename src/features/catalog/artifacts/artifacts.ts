@@ -3,7 +3,7 @@ import { lockRepository } from '../../../database/locks.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import type { Start } from '../../../kernel/order.ts'
-import { findArtifactRow, listArtifactRows, publishedIds } from './artifacts.queries.ts'
+import { artifactNameRows, findArtifactRow, listArtifactRows, publishedIds } from './artifacts.queries.ts'
 
 /** Published files of a repository, in the order of their ids, which is that of their creation, or backwards. */
 export const artifactsAfter = (
@@ -30,6 +30,17 @@ export const publishedAmong = async (
   repository: string,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> => new Set(ids.length === 0 ? [] : await publishedIds(q, repository, ids))
+
+/** What files are called, for lists that know them by id: null for what is no file of the repository, or gone for good. */
+export const artifactNames = async (
+  q: Queries,
+  repository: string,
+  ids: readonly string[],
+): Promise<(id: string) => string | null> => {
+  const rows = ids.length === 0 ? [] : await artifactNameRows(q, repository, [...new Set(ids)])
+  const names = new Map(rows.map(({ id, name }) => [id, name]))
+  return (id) => names.get(id) ?? null
+}
 
 /**
  * A published file that stays published until the transaction ends: whoever gives it something that keeps it (a path, a

@@ -6,13 +6,17 @@ import {
   inRepository,
   nullable,
   OrderOfTime,
+  oneOf,
+  PointInTime,
   pageLimit,
   Sequence,
   SequenceCursor,
   Timestamp,
+  text,
   Uuid,
 } from '../../../contract/schemas.ts'
-import { changesWaitMaxSeconds, pageMax } from '../../../kernel/limits/catalog.ts'
+import { journalActions } from '../../../kernel/journal-actions.ts'
+import { assetPathMaxCharacters, changesWaitMaxSeconds, pageMax } from '../../../kernel/limits/catalog.ts'
 
 const Change = fields({
   id: Type.String(),
@@ -53,6 +57,8 @@ const AuditEntry = fields({
   actorName: ActorName,
   action: Type.String(),
   artifactId: Uuid,
+  artifactName: nullable(Type.String()),
+  detail: nullable(Type.String()),
   occurredAt: Timestamp,
 })
 
@@ -66,10 +72,18 @@ export const listAudit = defineOperation({
   access: { kind: 'repository', actions: ['audit.read'] },
   retry: 'read',
   pathParameters: inRepository,
-  query: fields({ after: Type.Optional(SequenceCursor), order: OrderOfTime }),
+  query: fields({
+    after: Type.Optional(SequenceCursor),
+    order: OrderOfTime,
+    actor: Type.Optional(text(1, 256)),
+    action: Type.Optional(oneOf(journalActions)),
+    subject: Type.Optional(text(1, assetPathMaxCharacters)),
+    from: PointInTime,
+    to: PointInTime,
+  }),
   responses: {
     200: answers(
-      'Up to 100 entries. Oldest first, the sequence of the last one is the `after` of the next page; newest first, `next` is',
+      'Up to 100 entries. Oldest first, the sequence of the last one is the `after` of the next page; newest first and where it is filtered, `next` is, and a page may show little and still have one. `actor` is a name or what entries call it, `subject` the id of a file or what `detail` says. `detail` and `artifactName` are for who may list artifacts',
       fields({
         items: Type.Array(AuditEntry, { maxItems: pageMax }),
         next: Type.Optional(nullable(SequenceCursor)),

@@ -1,5 +1,6 @@
 import type { Queries } from '../../../database/database.ts'
 import type { PackagesTable } from '../../../database/tables/packages.ts'
+import { stageNames } from './stages.queries.ts'
 
 export type PackageRow = Omit<PackagesTable, 'manifest'>
 
@@ -59,12 +60,26 @@ export const listPackageRows = (q: Queries, page: Page): Promise<PackageRow[]> =
     .execute()
 }
 
-export const manifestsOf = async (q: Queries, artifactIds: readonly string[]): Promise<Map<string, string>> => {
+/** What a page shows of a version beside its row. */
+export interface Shown {
+  readonly manifest: string
+  readonly size: number
+  /** Names with commas between them, in any order. */
+  readonly stages: string | null
+}
+
+export const shownOf = async (q: Queries, artifactIds: readonly string[]): Promise<Map<string, Shown>> => {
   if (artifactIds.length === 0) return new Map()
   const rows = await q
     .selectFrom('packages')
-    .select(['artifact_id', 'manifest'])
-    .where('artifact_id', 'in', artifactIds)
+    .innerJoin('artifacts', 'artifacts.id', 'packages.artifact_id')
+    .select((eb) => [
+      'packages.artifact_id',
+      'packages.manifest',
+      'artifacts.size',
+      stageNames(eb.ref('packages.artifact_id')).as('stages'),
+    ])
+    .where('packages.artifact_id', 'in', artifactIds)
     .execute()
-  return new Map(rows.map(({ artifact_id, manifest }) => [artifact_id, manifest]))
+  return new Map(rows.map(({ artifact_id, ...shown }) => [artifact_id, shown]))
 }

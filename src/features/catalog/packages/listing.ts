@@ -2,8 +2,8 @@ import type { Queries } from '../../../database/database.ts'
 import type { PackagesTable } from '../../../database/tables/packages.ts'
 import { packagePageManifestBytesMax } from '../../../kernel/limits/packages.ts'
 import { cursorOf } from './cursor.ts'
-import { listPackageRows, manifestsOf, type PackageRow, type Page } from './listing.queries.ts'
-import { type PackageVersion, toPackageVersion } from './views.ts'
+import { listPackageRows, type PackageRow, type Page, shownOf } from './listing.queries.ts'
+import { type ListedVersion, toListedVersion } from './views.ts'
 
 export interface PackageGroup {
   readonly group: string
@@ -20,18 +20,21 @@ export const packagePage = async (
   q: Queries,
   page: Page,
   grouping: 'none' | 'group' | 'package',
-): Promise<{ items: PackageVersion[]; next: string | null; groups: PackageGroup[] }> => {
+): Promise<{ items: ListedVersion[]; next: string | null; groups: PackageGroup[] }> => {
   const rows = await listPackageRows(q, { ...page, limit: page.limit + 1 })
   const fitting = rows.slice(0, countThatFits(rows.slice(0, page.limit)))
-  const manifests = await manifestsOf(
+  const more = await shownOf(
     q,
     fitting.map(({ artifact_id }) => artifact_id),
   )
   // What was deleted between the two reads is gone.
-  const shown = fitting.filter(({ artifact_id }) => manifests.has(artifact_id))
+  const shown = fitting.filter(({ artifact_id }) => more.has(artifact_id))
   const last = fitting.at(-1)
   return {
-    items: shown.map((row) => toPackageVersion(row, manifests.get(row.artifact_id) ?? '{}')),
+    items: shown.flatMap((row) => {
+      const beside = more.get(row.artifact_id)
+      return beside === undefined ? [] : [toListedVersion(row, beside)]
+    }),
     next: last !== undefined && fitting.length < rows.length ? cursorOf(page, last) : null,
     groups: grouping === 'none' ? [] : grouped(shown, grouping),
   }

@@ -33,12 +33,19 @@ const Stage = Type.String({
   description: '1 to 32 lowercase letters, digits, _ . or -, beginning with a letter or digit',
 })
 
-const PackageVersion = fields({
+const packageVersion = {
   group: Group,
   name: Name,
   version: VersionText,
   artifactId: Uuid,
   manifest: Type.Record(Type.String(), Type.Unknown()),
+}
+const PackageVersion = fields(packageVersion)
+const ListedVersion = fields({
+  ...packageVersion,
+  size: ByteCount,
+  publishedAt: Timestamp,
+  stages: Type.Array(Stage, { maxItems: stagesPerArtifactMax }),
 })
 
 export const registerPackage = defineOperation({
@@ -74,7 +81,7 @@ export const listPackages = defineOperation({
     200: answers(
       'A page; one with long manifests may be short and still have a `next`',
       fields({
-        items: Type.Array(PackageVersion, { maxItems: pageMax }),
+        items: Type.Array(ListedVersion, { maxItems: pageMax }),
         next: nullable(Type.String()),
         groups: Type.Array(
           fields({ group: Group, name: nullable(Name), artifactIds: Type.Array(Uuid, { maxItems: pageMax }) }),

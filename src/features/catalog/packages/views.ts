@@ -1,4 +1,4 @@
-import type { PackageRow } from './listing.queries.ts'
+import type { PackageRow, Shown } from './listing.queries.ts'
 import type { Chosen } from './resolve.queries.ts'
 
 /** A package version as it is shown. */
@@ -18,6 +18,23 @@ export const toPackageVersion = (row: PackageRow, manifest: string): PackageVers
   manifest: objectOf(manifest),
 })
 
+export interface ListedVersion extends PackageVersion {
+  readonly size: string
+  readonly publishedAt: string
+  readonly stages: string[]
+}
+
+/** The same in a list, with what one chooses by. */
+export const toListedVersion = (row: PackageRow, { manifest, size, stages }: Shown): ListedVersion => ({
+  ...toPackageVersion(row, manifest),
+  size: String(size),
+  publishedAt: row.published_at,
+  stages: stagesIn(stages),
+})
+
+/** In the order of the bytes, which the database may not know. */
+const stagesIn = (names: string | null): string[] => names?.split(',').sort() ?? []
+
 const objectOf = (json: string): Record<string, unknown> => {
   const value: unknown = JSON.parse(json)
   return typeof value === 'object' && value !== null ? { ...value } : {}
@@ -33,6 +50,5 @@ export const toResolution = (row: Chosen) => ({
   size: String(row.size),
   publishedAt: row.published_at,
   stagedAt: row.promoted_at,
-  // In the order of the bytes, which the database may not know.
-  stages: row.stages?.split(',').sort() ?? [],
+  stages: stagesIn(row.stages),
 })

@@ -6,7 +6,7 @@ import type { Caller } from '../../../kernel/caller.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
 import { pageOf } from '../../../kernel/page.ts'
 import * as operations from './operations.ts'
-import { createRepository, deleteRepository, listRepositories, type RepositoryDeps } from './repositories.ts'
+import { createRepository, deleteRepository, filledOf, listRepositories, type RepositoryDeps } from './repositories.ts'
 
 export interface RepositoryHandlerDeps extends RepositoryDeps {
   /** Names of the formats that are in a repository, of those that whoever holds these actions may list. */
@@ -30,13 +30,19 @@ export const repositoryHandlers = (deps: RepositoryHandlerDeps): BoundOperation[
   handle(operations.listRepositories, async ({ caller, query }) => {
     const limit = query.limit ?? pageDefault
     const found = await deps.visibleRepositories(caller, query.after ?? '', limit + 1)
-    const show = ({ repository, actions }: (typeof found)[number]) => card(repository, actions)
+    const listed = found.filter(({ actions }) => actions.has('artifact.list')).map(({ repository }) => repository)
+    const filled = await filledOf(deps.database.reader, listed)
+    const show = ({ repository, actions }: (typeof found)[number]) => ({
+      ...card(repository, actions),
+      filled: filled(repository),
+    })
     return { status: 200, json: pageOf(found, limit, show, ({ repository }) => repository) }
   }),
   handle(operations.getRepository, async ({ caller, path }) => {
     const held = await deps.heldActions(caller, path.repository)
     const inUse = await deps.formatsIn(path.repository, held)
-    return { status: 200, json: { ...card(path.repository, held), inUse } }
+    const filled = await filledOf(deps.database.reader, held.has('artifact.list') ? [path.repository] : [])
+    return { status: 200, json: { ...card(path.repository, held), filled: filled(path.repository), inUse } }
   }),
   handle(operations.listAllRepositories, async ({ query }) => {
     const limit = query.limit ?? pageDefault

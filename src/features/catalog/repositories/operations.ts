@@ -1,6 +1,15 @@
 import Type from 'typebox'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
-import { fields, inRepository, nullable, oneOf, pageLimit, RepositoryId, Timestamp } from '../../../contract/schemas.ts'
+import {
+  ByteCount,
+  fields,
+  inRepository,
+  nullable,
+  oneOf,
+  pageLimit,
+  RepositoryId,
+  Timestamp,
+} from '../../../contract/schemas.ts'
 import { repositoryActions } from '../../../kernel/actions.ts'
 
 export const RepositoryCard = fields({
@@ -9,8 +18,17 @@ export const RepositoryCard = fields({
   permissions: Type.Array(oneOf(repositoryActions), { maxItems: repositoryActions.length }),
 })
 
+/** Only for who may list what is there, and could find it out by that. */
+const Filled = nullable(
+  fields({
+    publishedBytes: ByteCount,
+    lastChangeAt: nullable(Timestamp),
+  }),
+)
+const CardInList = fields({ ...RepositoryCard.properties, filled: Filled })
+
 const CardInUse = fields({
-  ...RepositoryCard.properties,
+  ...CardInList.properties,
   inUse: Type.Array(Type.String({ description: '`files`, `packages`, `images`' })),
 })
 
@@ -26,8 +44,8 @@ export const listRepositories = defineOperation({
   query: fields({ after: Type.Optional(RepositoryId), limit: pageLimit }),
   responses: {
     200: answers(
-      'A page ordered by name',
-      fields({ items: Type.Array(RepositoryCard, { maxItems: 100 }), next: nullable(RepositoryId) }),
+      'A page ordered by name. `filled` is null for who may not list artifacts',
+      fields({ items: Type.Array(CardInList, { maxItems: 100 }), next: nullable(RepositoryId) }),
     ),
   },
 })

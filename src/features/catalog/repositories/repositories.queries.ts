@@ -35,6 +35,20 @@ export const listLive = (q: Queries, after: string, limit: number) =>
     .limit(limit)
     .execute()
 
+/** How full these are, and the last line of each journal, as far as that is kept. */
+export const filledAmong = (q: Queries, ids: readonly string[]) =>
+  q
+    .selectFrom('repositories')
+    .leftJoin('journal', (join) =>
+      join
+        .onRef('journal.repository', '=', 'repositories.id')
+        .onRef('journal.sequence', '=', 'repositories.journal_head')
+        .onRef('journal.sequence', '>', 'repositories.journal_base'),
+    )
+    .select(['repositories.id', 'repositories.published_bytes', 'journal.occurred_at'])
+    .where('repositories.id', 'in', ids)
+    .execute()
+
 /**
  * Makes a new row, or takes up that of a deleted one for another repository. Its journals begin one beyond where the
  * old ones ended, so that nobody's cursor of the old ones fits the new. False when it is there already.

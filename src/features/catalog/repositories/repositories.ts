@@ -10,6 +10,7 @@ import {
   deleteGrantsOn,
   deletePolicyOf,
   deleteUploadsOf,
+  filledAmong,
   forgetDeletedIn,
   forgetNpmPackagesIn,
   forgetPromotionsOfImagesFrom,
@@ -70,6 +71,23 @@ export const listRepositories = async (
     pendingBytes: row.pending_bytes,
     retiredBytes: row.retired_bytes,
   }))
+
+export interface Filled {
+  readonly publishedBytes: string
+  readonly lastChangeAt: string | null
+}
+
+/** What the cards of these repositories say of what is in them. */
+export const filledOf = async (q: Queries, ids: readonly string[]): Promise<(id: string) => Filled | null> => {
+  const rows = ids.length === 0 ? [] : await filledAmong(q, ids)
+  const found = new Map(
+    rows.map(({ id, published_bytes, occurred_at }) => [
+      id,
+      { publishedBytes: String(published_bytes), lastChangeAt: occurred_at },
+    ]),
+  )
+  return (id) => found.get(id) ?? null
+}
 
 /**
  * Creates a repository that nobody has access to yet. 409 `already_exists`. One with the id of a deleted one is another

@@ -2,6 +2,7 @@ import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import { pageWithActorNames, withActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
 import { pageMax } from '../../../kernel/limits/catalog.ts'
+import { artifactNames } from '../artifacts/artifacts.ts'
 import * as operations from './operations.ts'
 import { addStage, removeStage, type StageDeps, stagePage, stagesOf } from './stages.ts'
 
@@ -22,12 +23,13 @@ export const stageHandlers = (deps: StageDeps): BoundOperation[] => {
     }),
     handle(operations.listStages, async ({ path, query }) => {
       const { stage, ids, after, limit = pageMax } = query
+      const page = await stagePage(reader, path.repository, { stage, ids: ids?.split(','), after, limit })
+      const { items, next } = await pageWithActorNames(reader, page)
+      const ofFiles = items.map(({ artifactId }) => artifactId)
+      const nameOf = await artifactNames(reader, path.repository, ofFiles)
       return {
         status: 200,
-        json: await pageWithActorNames(
-          reader,
-          await stagePage(reader, path.repository, { stage, ids: ids?.split(','), after, limit }),
-        ),
+        json: { items: items.map((each) => ({ ...each, artifactName: nameOf(each.artifactId) })), next },
       }
     }),
   ]

@@ -30,7 +30,9 @@ const stageEntry = {
   comment: Comment,
 }
 const StageEntry = fields(stageEntry)
-const ListedStage = fields({ ...stageEntry, actorName: ActorName })
+const listedStage = { ...stageEntry, actorName: ActorName }
+const ListedStage = fields(listedStage)
+const StageInRepository = fields({ ...listedStage, artifactName: nullable(Type.String()) })
 
 const read = { method: 'GET', surface: 'catalog', visibility: 'repository', retry: 'read' } as const
 
@@ -101,7 +103,7 @@ export const listStages = defineOperation({
   responses: {
     200: answers(
       'A page ordered by file and stage',
-      fields({ items: Type.Array(ListedStage, { maxItems: pageMax }), next: nullable(Type.String()) }),
+      fields({ items: Type.Array(StageInRepository, { maxItems: pageMax }), next: nullable(Type.String()) }),
     ),
   },
 })

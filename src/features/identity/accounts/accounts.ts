@@ -23,6 +23,7 @@ import {
   lockAccountRow,
   type OpenedSession,
   openSession,
+  sessionsOf,
   wrongNameOrPassword,
 } from '../sessions/sessions.ts'
 import { countRegistration, forgiveAccount, recordFailure, refuseWhileThrottled } from '../sessions/throttle.ts'
@@ -147,7 +148,19 @@ const wrongTry = (row: AccountsTable | undefined, right: boolean): Record<string
   return { why: right ? 'disabled account' : 'wrong password', account: row.name }
 }
 
-/** Ends the session at once; a change of authority that it is making is done first. */
+/** Where an account is signed in, newest first. */
+export const ownSessions = async (
+  { database, clock }: Pick<AccountDeps, 'database' | 'clock'>,
+  { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
+) =>
+  (await sessionsOf(database.reader, id, timestamp(clock.now()))).map((row) => ({
+    id: row.id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    current: row.id === credentialId,
+  }))
+
+/** Ends a session of an account at once; a change of authority that it is making is done first. */
 export const signOut = async (
   { database, clock }: Pick<AccountDeps, 'database' | 'clock'>,
   { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
@@ -156,7 +169,7 @@ export const signOut = async (
   const actor = unasked({ actor: `account:${id}`, clientAddress })
   await changeAuthority(database, actor, async (tx) => {
     await lockAccountRow(tx, id)
-    if (await endSession(tx, credentialId)) await tellOfSession(tx, actor, 'account.sign-out', id, clock)
+    if (await endSession(tx, credentialId, id)) await tellOfSession(tx, actor, 'account.sign-out', id, clock)
   })
 }
 

@@ -3,7 +3,7 @@ import type { Queries } from '../../../database/database.ts'
 import { actorFrom } from '../../../journal/actor.ts'
 import { namesOf } from '../../../journal/names.ts'
 import { type Access, actionsOf, lookingOnly, type RepositoryAction } from '../../../kernel/actions.ts'
-import { actorOf, type Caller } from '../../../kernel/caller.ts'
+import { type AccountCaller, actorOf, type Caller } from '../../../kernel/caller.ts'
 import {
   type AccountDeps,
   allAccounts,
@@ -11,6 +11,7 @@ import {
   changeAccount,
   changeOwnPassword,
   createAccount,
+  ownSessions,
   register,
   signIn,
   signOut,
@@ -18,6 +19,8 @@ import {
 import * as operations from './operations.ts'
 
 export interface AccountHandlerDeps extends AccountDeps {
+  /** The setting SVC_INSTANCE_NAME. */
+  readonly instanceName: string | null
   /** All repositories in which the caller may do something, ordered by id. */
   readonly heldRepositories: (
     caller: Caller,
@@ -35,6 +38,12 @@ const permissions = (actions: ReadonlySet<RepositoryAction>): Access[] => {
 const callerName = async (q: Queries, caller: Caller): Promise<string> =>
   (await namesOf(q, [actorOf(caller)]))(actorOf(caller)) ?? caller.id
 
+/** Of operations that are for sessions alone, which the pipeline has seen to. */
+const signedIn = (caller: Caller): AccountCaller => {
+  if (caller.kind !== 'account') throw new Error(`an operation for sessions was reached by a ${caller.kind}`)
+  return caller
+}
+
 export const accountHandlers = (deps: AccountHandlerDeps): BoundOperation[] => [
   handle(operations.login, async ({ body, request }) => ({
     status: 200,
@@ -46,17 +55,22 @@ export const accountHandlers = (deps: AccountHandlerDeps): BoundOperation[] => [
   })),
   handle(operations.getAuthOptions, async () => ({
     status: 200,
-    json: await authOptions(deps),
+    json: { ...(await authOptions(deps)), name: deps.instanceName },
   })),
   handle(operations.logout, async ({ caller, request }) => {
     if (caller.kind === 'account' && caller.credential === 'session') await signOut(deps, caller, request.clientAddress)
     return { status: 204, json: null }
   }),
+  handle(operations.listSessions, async ({ caller }) => ({
+    status: 200,
+    json: { items: await ownSessions(deps, signedIn(caller)) },
+  })),
+  handle(operations.endSession, async ({ caller, path, request }) => {
+    await signOut(deps, { id: signedIn(caller).id, credentialId: path.id }, request.clientAddress)
+    return { status: 204, json: null }
+  }),
   handle(operations.changePassword, async (input) => {
-    const { caller } = input
-    if (caller.kind !== 'account')
-      throw new Error(`${operations.changePassword.id}: reached by a ${caller.kind} without session`)
-    await changeOwnPassword(deps, caller, input.body, actorFrom(input))
+    await changeOwnPassword(deps, signedIn(input.caller), input.body, actorFrom(input))
     return { status: 204, json: null }
   }),
   handle(operations.getMe, async ({ caller }) => ({

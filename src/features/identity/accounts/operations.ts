@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
-import { fields, oneOf, RepositoryId, Timestamp, text, Uuid } from '../../../contract/schemas.ts'
-import { passwordMaxCharacters, passwordMinCharacters } from '../../../kernel/limits/identity.ts'
+import { fields, nullable, oneOf, RepositoryId, Timestamp, text, Uuid } from '../../../contract/schemas.ts'
+import { passwordMaxCharacters, passwordMinCharacters, sessionsPerAccountMax } from '../../../kernel/limits/identity.ts'
 import { patterns } from '../../../kernel/names.ts'
 
 const AccountName = Type.String({ pattern: patterns.accountName, description: '3 to 64 letters, digits, _ . or -' })
@@ -62,7 +62,10 @@ export const getAuthOptions = defineOperation({
   access: { kind: 'anyone', reason: 'a sign-in page has no credential yet' },
   retry: 'read',
   responses: {
-    200: answers('The options', fields({ selfRegistration: Type.Boolean(), setupRequired: Type.Boolean() })),
+    200: answers(
+      'The options, and what this deployment is called',
+      fields({ selfRegistration: Type.Boolean(), setupRequired: Type.Boolean(), name: nullable(Type.String()) }),
+    ),
   },
 })
 
@@ -77,6 +80,40 @@ export const logout = defineOperation({
   retry: 'idempotent',
   openToReadTokens: true,
   responses: { 204: answersNothing('The session has ended; another credential is not touched') },
+})
+
+export const listSessions = defineOperation({
+  id: 'listSessions',
+  method: 'GET',
+  path: '/api/v1/auth/sessions',
+  summary: 'List where one is signed in, newest first',
+  surface: 'identity',
+  visibility: 'self',
+  access: { kind: 'session' },
+  retry: 'read',
+  responses: {
+    200: answers(
+      'One’s sessions; the one that asks is `current`',
+      fields({
+        items: Type.Array(fields({ id: Uuid, createdAt: Timestamp, expiresAt: Timestamp, current: Type.Boolean() }), {
+          maxItems: sessionsPerAccountMax,
+        }),
+      }),
+    ),
+  },
+})
+
+export const endSession = defineOperation({
+  id: 'endSession',
+  method: 'DELETE',
+  path: '/api/v1/auth/sessions/{id}',
+  summary: 'End a session of one’s own, here or elsewhere',
+  surface: 'identity',
+  visibility: 'self',
+  access: { kind: 'session' },
+  retry: 'idempotent',
+  pathParameters: fields({ id: Uuid }),
+  responses: { 204: answersNothing('There is no such session of yours') },
 })
 
 export const changePassword = defineOperation({

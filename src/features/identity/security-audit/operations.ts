@@ -6,9 +6,11 @@ import {
   NamedSubjects,
   nullable,
   OrderOfTime,
+  PointInTime,
   Sequence,
   SequenceCursor,
   Timestamp,
+  text,
 } from '../../../contract/schemas.ts'
 
 export const listSecurityAudit = defineOperation({
@@ -20,10 +22,18 @@ export const listSecurityAudit = defineOperation({
   visibility: 'administrator',
   access: { kind: 'administrator' },
   retry: 'read',
-  query: fields({ after: Type.Optional(SequenceCursor), order: OrderOfTime }),
+  query: fields({
+    after: Type.Optional(SequenceCursor),
+    order: OrderOfTime,
+    actor: Type.Optional(text(1, 256)),
+    action: Type.Optional(text(1, 64)),
+    subject: Type.Optional(text(1, 256)),
+    from: PointInTime,
+    to: PointInTime,
+  }),
   responses: {
     200: answers(
-      'A page; `next` is the `after` of the next one',
+      'A page; `next` is the `after` of the next one, and a filtered page may show little and still have one. `actor` is a name or what entries call it, `subject` one of what they were about',
       fields({
         items: Type.Array(
           fields({

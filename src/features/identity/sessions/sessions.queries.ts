@@ -49,8 +49,22 @@ export const deleteSessionsBeyond = async (tx: Transaction, accountId: string, k
   await tx.deleteFrom('sessions').where('account_id', '=', accountId).where('id', 'not in', newest).execute()
 }
 
-export const deleteSession = async (tx: Transaction, id: string): Promise<boolean> => {
-  const result = await tx.deleteFrom('sessions').where('id', '=', id).executeTakeFirst()
+/** Those that have not expired, newest first. */
+export const sessionRowsOf = (q: Queries, accountId: string, now: string) =>
+  q
+    .selectFrom('sessions')
+    .select(['id', 'created_at', 'expires_at'])
+    .where('account_id', '=', accountId)
+    .where('expires_at', '>', now)
+    .orderBy('id', 'desc')
+    .execute()
+
+export const deleteSession = async (tx: Transaction, id: string, accountId: string): Promise<boolean> => {
+  const result = await tx
+    .deleteFrom('sessions')
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
   return result.numDeletedRows > 0n
 }
 

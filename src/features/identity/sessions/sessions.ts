@@ -17,6 +17,7 @@ import {
   findSessionOpenedFor,
   insertSession,
   lockAccount,
+  sessionRowsOf,
 } from './sessions.queries.ts'
 
 /** Sessions last 12 hours, whatever is done with them; an account has the newest 32 (specification, Sessions). */
@@ -36,7 +37,10 @@ export const requireAccount = async (q: Queries, id: string): Promise<void> => {
   if (!(await accountExists(q, id))) throw notFound('account')
 }
 
-/** False when it has ended before. */
+/** Where an account is signed in. */
+export const sessionsOf = sessionRowsOf
+
+/** False when it has ended before, or is not of that account. */
 export const endSession = deleteSession
 
 export const endSessionsOf = deleteSessionsOf

@@ -151,7 +151,7 @@ export const tokenForSession = (
   const actor = unasked({ actor: `account:${accountId}`, clientAddress })
   return changeAuthority(database, actor, async (tx) => {
     await lockAccountRow(tx, accountId)
-    if (!(await endSession(tx, session.id)))
+    if (!(await endSession(tx, session.id, accountId)))
       throw new Failure('credential_invalid', 'This sign-in has ended meanwhile. Sign in again.')
     return addToken(tx, accountId, { ...wanted, expiresAt: endOf(wanted.expiresAt, nowMs), nowMs, bySignIn: 1 }, actor)
   })

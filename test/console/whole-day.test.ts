@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, it } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { freshVault, removeVault } from '../harness/backups.ts'
+import { openBrowser, signInAt, visit } from '../harness/browser.ts'
+import { closeConnections } from '../harness/client.ts'
+import { forEachEngine } from '../harness/engines.ts'
+import { createOwner, createPerson, createRepository, grant, type Person, password } from '../harness/people.ts'
+import { type PrefixProxy, startPrefixProxy } from '../harness/prefix-proxy.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
+
+after(closeConnections)
+
+/** A name that is not this machine's, so that the browser takes the page for one over plain http. */
+const host = 'svc.test'
+const prefix = '/tools/svc'
+
+let browser: Browser
+before(async () => {
+  browser = await openBrowser([`--host-resolver-rules=MAP ${host} 127.0.0.1`])
+})
+after(() => browser.close())
+
+forEachEngine((engine) => {
+  describe('a day at the console, behind a proxy and over plain http', () => {
+    let service: TestService
+    let owner: Person
+    let proxy: PrefixProxy
+    let vault: string
+    let address: string
+    before(async () => {
+      proxy = await startPrefixProxy(prefix)
+      vault = await freshVault(engine)
+      address = `http://${host}:${proxy.port}${prefix}`
+      service = await startService(engine, {
+        settings: { SVC_BASE_URL: address, SVC_BACKUP_VAULT: vault, SVC_INSTANCE_NAME: 'Staging' },
+      })
+      proxy.leadTo(service.url)
+      owner = await createOwner(service)
+      await createRepository(service, 'builds')
+      await grant(service, owner, 'builds', 'write')
+      for (const path of ['releases/raw/app/one.txt', 'builds/raw/app/same.txt', 'releases/raw/app/other.txt'])
+        await service.ask({
+          method: 'PUT',
+          path: `/api/v1/repositories/${path}`,
+          credential: owner.token,
+          body: path.includes('other') ? 'something else' : 'the same bytes',
+        })
+    })
+    after(async () => {
+      await service.stop()
+      await proxy[Symbol.asyncDispose]()
+      await removeVault(vault)
+    })
+
+    const signedIn = async (name = 'owner') => {
+      const opened = await visit(browser)
+      await signInAt(opened.page, address, name, password)
+      return opened
+    }
+    const findByKeys = async (page: Page, text: string): Promise<void> => {
+      await page.locator('h1').focus()
+      await page.keyboard.press('/')
+      await page.getByRole('combobox', { name: 'Find anything' }).waitFor()
+      await page.keyboard.type(text)
+    }
+
+    it('says which deployment it is, and that browsers keep something for encrypted pages', async () => {
+      const { context, page, faults } = await signedIn()
+      assert.equal(await page.evaluate('isSecureContext'), false)
+      await page.getByText('Staging').first().waitFor()
+      await page.locator('.band').filter({ hasText: 'http' }).waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('finds every place of a digest that is pasted, by the keyboard alone', async () => {
+      const { context, page, faults } = await signedIn()
+      await findByKeys(page, hash('sha256', 'the same bytes'))
+      await page.getByRole('option', { name: /digest/i }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByRole('link', { name: 'same.txt', exact: true }).waitFor()
+      await page.getByRole('link', { name: 'one.txt', exact: true }).waitFor()
+      assert.equal(await page.getByRole('link', { name: 'other.txt' }).count(), 0)
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('stores a file where the browser hashes nothing by itself', async () => {
+      const { context, page, faults } = await signedIn()
+      await page.goto(`${address}/console/r/releases/files/dropped/`)
+      await page.getByTestId('files').setInputFiles({
+        name: 'приложение 1.txt',
+        mimeType: 'text/plain',
+        buffer: Buffer.from('dropped over plain http'),
+      })
+      await page.getByRole('button', { name: /^Send / }).click()
+      await page.reload()
+      await page.getByRole('link', { name: 'приложение 1.txt' }).click()
+      await page.getByText('dropped over plain http').waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('tells who did what by a filter that the address keeps, also when one comes back, and exports it', async () => {
+      const { context, page, faults } = await signedIn()
+      await page.goto(`${address}/console/r/releases/activity?what=artifact.publish`)
+      await page.getByRole('link', { name: 'other.txt' }).waitFor()
+      await page.getByLabel('Who', { exact: true }).fill('owner')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/who=owner/)
+      const filtered = page.url()
+      assert.equal(await page.getByRole('gridcell', { name: 'path changed' }).count(), 0)
+      await page.getByRole('link', { name: 'other.txt' }).click()
+      await page.getByRole('heading', { name: 'other.txt' }).waitFor()
+      await page.goBack()
+      assert.equal(page.url(), filtered)
+      await page.getByRole('link', { name: 'other.txt' }).waitFor()
+      const [saved] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Export' }).click(),
+      ])
+      const lines = (await readFile(await saved.path(), 'utf8')).trim().split('\n')
+      const told = lines.map((line) => JSON.parse(line))
+      assert.ok(told.length >= 2)
+      assert.ok(told.every(({ action, actorName }) => action === 'artifact.publish' && actorName === 'owner'))
+      await page.getByLabel('Who', { exact: true }).fill('nobody')
+      await page.keyboard.press('Enter')
+      await page.getByText('Nothing matches').waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('deletes a file by a key that is named, and takes it back; a reload forgets the key', async () => {
+      const bindings = [binding('releases', 'artifact.list', 'artifact.read', 'artifact.delete', 'content.read')]
+      const robot = await createServiceAccount(service, bindings, 'svc-cleanup')
+      const { secret } = await activeKey(service, robot.id, { bindings, name: 'night-run' })
+      const gone = await service.ask({
+        method: 'PUT',
+        path: '/api/v1/repositories/builds/raw/app/other.txt',
+        credential: owner.token,
+        body: 'to be deleted',
+      })
+      assert.equal(gone.status, 201)
+      const stored = await service.ask({
+        method: 'POST',
+        path: `/api/v1/repositories/builds/artifacts/${gone.json.artifact.id}/promote`,
+        credential: owner.token,
+        json: { target: 'releases', mode: 'copy' },
+      })
+      const { context, page, faults } = await signedIn()
+      await page.goto(`${address}/console/r/releases/artifacts/${stored.json.artifactId}`)
+      await page.getByRole('button', { name: 'Delete' }).click()
+      await page.getByRole('dialog').getByLabel('Secret').fill(secret)
+      await page.getByRole('dialog').getByRole('button').last().click()
+      await page.locator('.band.key').waitFor()
+      await page.getByRole('button', { name: /Delete as / }).click()
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^Delete/ })
+        .click()
+      await page.goto(`${address}/console/r/releases/artifacts?view=deleted`)
+      await page.getByRole('gridcell', { name: 'other.txt' }).first().waitFor()
+      assert.equal(await page.locator('.band.key').count(), 0)
+      await page
+        .getByRole('button', { name: /Bring back|Restore/ })
+        .first()
+        .click()
+      await page.getByRole('button', { name: /Bring back|Restore/ }).waitFor({ state: 'detached' })
+      const audit = await service.ask({
+        path: `/api/v1/repositories/releases/audit?order=desc&subject=${stored.json.artifactId}&action=artifact.delete`,
+        credential: owner.token,
+      })
+      assert.match(audit.json.items[0].actor, /^(?:key|service-account):/)
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('answers whether the backups are well, and takes one', async () => {
+      const { context, page, faults } = await signedIn()
+      await page.goto(`${address}/console/system/backups`)
+      await page
+        .getByText(/No point|nothing/i)
+        .first()
+        .waitFor()
+      await page.getByRole('button', { name: 'Back up now' }).click()
+      await page.getByText('The newest point that was verified').waitFor({ timeout: 60_000 })
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('shows where one is signed in, and ends a session elsewhere', async () => {
+      const guest = await createPerson(service, 'two-places')
+      const { context, page, faults } = await signedIn('two-places')
+      await page.goto(`${address}/console/me`)
+      await page.getByText('here', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'End', exact: true }).click()
+      await page.getByText('That session has ended').waitFor()
+      assert.equal((await service.ask({ path: '/api/v1/auth/me', credential: guest.token })).status, 401)
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('shows nothing more of what was taken away meanwhile', async () => {
+      const guest = await createPerson(service, 'guest')
+      const group = await grant(service, guest, 'builds', 'read')
+      const { context, page, faults } = await signedIn('guest')
+      await page.goto(`${address}/console/r/builds/files/app/`)
+      await page.getByRole('link', { name: 'same.txt' }).waitFor()
+      await service.ask({
+        method: 'DELETE',
+        path: `/api/v1/access-groups/${group}/grants/builds`,
+        credential: service.recoveryKey,
+      })
+      await page.reload()
+      await page.getByRole('heading', { name: 'Not found' }).waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('says that it is offline, waits where it is asked to, and tells of what changed without moving rows', async () => {
+      const { context, page, faults } = await signedIn()
+      let refusals = 0
+      await page.route(/\/assets\/page\?/, async (route) => {
+        refusals += 1
+        const json = { code: 'rate_limited', detail: 'Wait.', retryAfterSeconds: 1 }
+        await (refusals === 1 ? route.fulfill({ status: 429, json }) : route.continue())
+      })
+      await page.goto(`${address}/console/r/releases/files/app/`)
+      await page.getByRole('link', { name: 'one.txt' }).waitFor()
+      assert.ok(refusals > 1)
+      await page.waitForRequest(/\/changes\?.*wait=/)
+      await service.ask({
+        method: 'PUT',
+        path: '/api/v1/repositories/releases/raw/app/appeared.txt',
+        credential: owner.token,
+        body: 'while somebody looked',
+      })
+      await page.getByText(/changes? since/).waitFor()
+      assert.equal(await page.getByRole('link', { name: 'appeared.txt' }).count(), 0)
+      await page.getByRole('button', { name: 'Show' }).click()
+      await page.getByRole('link', { name: 'appeared.txt' }).waitFor()
+      await context.setOffline(true)
+      await page.locator('.band.danger').waitFor()
+      await context.setOffline(false)
+      await page.locator('.band.danger').waitFor({ state: 'detached' })
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('of a reader says that nothing can be changed there', async () => {
+      const reader = await startService(engine, { on: service, roles: { gateway: 'reader', worker: false } })
+      const { context, page, faults } = await visit(browser)
+      const session = await service.ask({
+        method: 'POST',
+        path: '/api/v1/auth/login',
+        json: { name: 'owner', password },
+      })
+      await page.addInitScript((kept) => sessionStorage.setItem('svc.session', kept), session.text)
+      await page.goto(`${reader.url}/console/r/releases/files/app/`)
+      await page.getByRole('link', { name: 'one.txt' }).waitFor()
+      await page.locator('.band').filter({ hasText: /read/ }).first().waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+      await reader.stop()
+    })
+  })
+})
