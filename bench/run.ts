@@ -4,6 +4,7 @@ import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
 import { GiB } from '../src/kernel/units.ts'
 import { measureBackups } from './backups.ts'
+import { measureConsole } from './console.ts'
 import { measureImages } from './images.ts'
 import { measureLfs } from './lfs.ts'
 import { measureNpm } from './npm.ts'
@@ -31,7 +32,7 @@ import { measureWebhooks } from './webhooks.ts'
  * (bench/backups.ts). `--lfs <objects>` has git push and fetch so many small files and a large one, beside giftless
  * where it is installed (bench/lfs.ts). `--npm <packages>` reads, publishes and installs npm packages beside Verdaccio
  * where it is installed (bench/npm.ts). `--webhooks <changes>` measures how far subscriptions are behind
- * (bench/webhooks.ts).
+ * (bench/webhooks.ts). `--console <files>` looks at the pages for browsers among so many (bench/console.ts).
  */
 
 /** Linux's names of the file systems that one is likely to meet (statfs(2)). */
@@ -54,6 +55,7 @@ const options = {
   lfs: { type: 'string' },
   npm: { type: 'string' },
   webhooks: { type: 'string' },
+  console: { type: 'string' },
   before: { type: 'string' },
   engine: { type: 'string' },
   profile: { type: 'string' },
@@ -79,6 +81,7 @@ const measuredAlone = (): Alone | null => {
     ['lfs', measureLfs],
     ['npm', measureNpm],
     ['webhooks', measureWebhooks],
+    ['console', measureConsole],
     ['small', (files: number, on: readonly string[]) => measureSmallFiles(files, on, values.before)],
   ] as const) {
     const wanted = values[name]

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { t } from '../words/words.ts'
 
 export interface Column<Row> {
@@ -66,6 +66,48 @@ const useWindowed = (offset: number, count: number) => {
   const within = (row: number): number => Math.max(offset, Math.min(row, offset + count))
   return { body, from: within(range.from), to: within(range.to) }
 }
+
+const classOf = ({ wide, end }: Pick<Column<never>, 'wide' | 'end'>): string =>
+  ['cell', wide === true ? 'wide' : '', end === true ? 'end' : ''].filter(Boolean).join(' ')
+
+function LineOf<Row>({
+  row,
+  columns,
+  position,
+  isActive,
+  isChosen,
+  focused,
+}: {
+  readonly row: Row
+  readonly columns: readonly Column<Row>[]
+  readonly position: number
+  readonly isActive: boolean
+  /** Undefined where nothing can be chosen. */
+  readonly isChosen: boolean | undefined
+  readonly focused: (position: number) => void
+}) {
+  return (
+    <div
+      role="row"
+      className={isChosen === true ? 'row chosen' : 'row'}
+      data-at={position}
+      aria-rowindex={position + 2}
+      aria-selected={isChosen}
+      tabIndex={isActive ? 0 : -1}
+      onFocus={() => focused(position)}
+      style={{ '--at': position } as Record<string, number>}
+    >
+      {columns.map((column) => (
+        <div key={column.key} role="gridcell" tabIndex={-1} className={classOf(column)}>
+          {column.show(row)}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** Scrolling and moving from row to row draw the rows anew that changed, and no others. */
+const Line = memo(LineOf) as typeof LineOf
 
 /**
  * Rows of any number, of which those in sight are in the page. Keys move from row to row (arrows, `j` and `k`, Home, End),
@@ -155,8 +197,6 @@ export function Grid<Row>({
     '--columns': template,
     '--narrow-columns': narrow.map(({ width }) => squeezed(width)).join(' '),
   } as Record<string, string>
-  const cell = (column: Column<Row>): string =>
-    ['cell', column.wide === true ? 'wide' : '', column.end === true ? 'end' : ''].filter(Boolean).join(' ')
   return (
     <>
       <div
@@ -171,7 +211,7 @@ export function Grid<Row>({
         <div role="rowgroup">
           <div role="row" className="row head" aria-rowindex={1} tabIndex={-1}>
             {columns.map((column) => (
-              <div key={column.key} role="columnheader" tabIndex={-1} className={cell(column)}>
+              <div key={column.key} role="columnheader" tabIndex={-1} className={classOf(column)}>
                 {column.label}
               </div>
             ))}
@@ -182,23 +222,15 @@ export function Grid<Row>({
             const key = keyOf(row)
             const position = from + index
             return (
-              <div
+              <Line
                 key={key}
-                role="row"
-                className={chosen?.has(key) === true ? 'row chosen' : 'row'}
-                data-at={position}
-                aria-rowindex={position + 2}
-                aria-selected={choose === undefined ? undefined : chosen?.has(key) === true}
-                tabIndex={position === at ? 0 : -1}
-                onFocus={() => setActive(position)}
-                style={{ '--at': position } as Record<string, number>}
-              >
-                {columns.map((column) => (
-                  <div key={column.key} role="gridcell" tabIndex={-1} className={cell(column)}>
-                    {column.show(row)}
-                  </div>
-                ))}
-              </div>
+                row={row}
+                columns={columns}
+                position={position}
+                isActive={position === at}
+                isChosen={choose === undefined ? undefined : chosen?.has(key) === true}
+                focused={setActive}
+              />
             )
           })}
         </div>
