@@ -86,6 +86,16 @@ describe('refused', () => {
   }
 })
 
+test('pages of the console show words by their ids, and no HTML of others', () => {
+  const page = (shown: string): string => `export const Go = ({ html }: { readonly html: string }) => ${shown}\n`
+  const path = 'console/src/pages/go.tsx'
+  assert.deepEqual(broken(path, page('<p id={html}>Hello</p>')), ['noJsxLiterals'])
+  assert.ok(
+    broken(path, page('<p dangerouslySetInnerHTML={{ __html: html }} />')).includes('noDangerouslySetInnerHtml'),
+  )
+  assert.deepEqual(broken(path, page('<p>{html} · {html}</p>')), [])
+})
+
 test('commands and scripts may write to the terminal, and main may read the environment', () => {
   const prints = `export const go = (): void => console.log('x')\n`
   assert.deepEqual(broken('src/main/commands/settings.ts', prints), [])

@@ -182,6 +182,7 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
       credential,
     })),
     listUsers: [asOwner('/users')],
+    listSessions: [asWriter('/api/v1/auth/sessions')],
     listTokens: [asWriter('/api/v1/auth/tokens')],
     listUserTokens: [asOwner(`/users/${writer.id}/tokens`)],
     getServiceAccount: [asOwner(`/service-accounts/${account.id}`)],

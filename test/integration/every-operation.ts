@@ -64,7 +64,14 @@ export const forAnyCredential = [
 ]
 
 /** Whoever is signed in may call these for themselves; keys get 403. */
-export const forEverySession = ['changePassword', 'listTokens', 'createToken', 'revokeToken']
+export const forEverySession = [
+  'changePassword',
+  'endSession',
+  'listSessions',
+  'listTokens',
+  'createToken',
+  'revokeToken',
+]
 
 /**
  * Whoever sees a repository may call these: a grant of read carries every action that they need, so 403 cannot happen.
