@@ -18,6 +18,7 @@ export const DownloadHeaders = fields({
   ),
   'svc-queue-ticket': Type.Optional(Type.String({ maxLength: 80 })),
   'svc-download-class': Type.Optional(oneOf(downloadClasses)),
+  'svc-redirect': Type.Optional(oneOf(['never'])),
 })
 
 /** What a request asks of `content/serve.ts`: what to send, and whose turn it takes. */
@@ -41,6 +42,8 @@ export const downloadAsked = ({
   downloadClass: appliedClass(caller, headers['svc-download-class']),
   id: headers['svc-download-id'],
   ticket: headers['svc-queue-ticket'],
+  // A page in a browser may read from here and from nowhere else.
+  staysHere: headers['svc-redirect'] === 'never',
   caller: shareOf(caller),
   scope: request.scope,
   hangUp: request.hangUp,

@@ -91,6 +91,13 @@ onPostgres((engine) => {
       assert.deepEqual([manifest.status, manifest.text], [200, body])
     })
 
+    it('stay here for a client that says so, such as a page that may read from nowhere else', async () => {
+      const told = await get('big', { 'svc-redirect': 'never' })
+      assert.equal(told.status, 200)
+      assert.ok(told.bytes.equals(file))
+      assert.equal((await get('big', { 'svc-redirect': 'always' })).status, 400)
+    })
+
     it('are refused to who may not read them', async () => {
       assert.equal((await service.ask({ path: `${raw}/big` })).status, 401)
     })

@@ -368,7 +368,7 @@ export interface Contract {
   }
   /** Download a published file. */
   getArtifactContent: {
-    given: { path: { repository: string; id: string }; query?: { token?: string }; headers?: { range?: string; 'if-range'?: string; 'if-match'?: string; 'if-none-match'?: string; 'if-modified-since'?: string; 'if-unmodified-since'?: string; 'svc-download-id'?: string; 'svc-queue-ticket'?: string; 'svc-download-class'?: 'interactive' | 'release' | 'bulk' | 'background' } }
+    given: { path: { repository: string; id: string }; query?: { token?: string }; headers?: { range?: string; 'if-range'?: string; 'if-match'?: string; 'if-none-match'?: string; 'if-modified-since'?: string; 'if-unmodified-since'?: string; 'svc-download-id'?: string; 'svc-queue-ticket'?: string; 'svc-download-class'?: 'interactive' | 'release' | 'bulk' | 'background'; 'svc-redirect'?: 'never' } }
     answer: null
   }
   /** List published files. */
@@ -543,7 +543,7 @@ export interface Contract {
   }
   /** Download the file that a path shows now. */
   getAssetContent: {
-    given: { path: { repository: string }; query: { path: string }; headers?: { range?: string; 'if-range'?: string; 'if-match'?: string; 'if-none-match'?: string; 'if-modified-since'?: string; 'if-unmodified-since'?: string; 'svc-download-id'?: string; 'svc-queue-ticket'?: string; 'svc-download-class'?: 'interactive' | 'release' | 'bulk' | 'background' } }
+    given: { path: { repository: string }; query: { path: string }; headers?: { range?: string; 'if-range'?: string; 'if-match'?: string; 'if-none-match'?: string; 'if-modified-since'?: string; 'if-unmodified-since'?: string; 'svc-download-id'?: string; 'svc-queue-ticket'?: string; 'svc-download-class'?: 'interactive' | 'release' | 'bulk' | 'background'; 'svc-redirect'?: 'never' } }
     answer: null
   }
   /** Read one revision of a path. */
@@ -553,7 +553,7 @@ export interface Contract {
   }
   /** Download the current revision of a path, or list a folder: an address that ends with a slash. */
   getRaw: {
-    given: { path: { repository: string; assetPath: string }; query?: { after?: string; limit?: number }; headers?: { range?: string; 'if-range'?: string; 'if-match'?: string; 'if-none-match'?: string; 'if-modified-since'?: string; 'if-unmodified-since'?: string; 'svc-download-id'?: string; 'svc-queue-ticket'?: string; 'svc-download-class'?: 'interactive' | 'release' | 'bulk' | 'background'; accept?: string } }
+    given: { path: { repository: string; assetPath: string }; query?: { after?: string; limit?: number }; headers?: { range?: string; 'if-range'?: string; 'if-match'?: string; 'if-none-match'?: string; 'if-modified-since'?: string; 'if-unmodified-since'?: string; 'svc-download-id'?: string; 'svc-queue-ticket'?: string; 'svc-download-class'?: 'interactive' | 'release' | 'bulk' | 'background'; 'svc-redirect'?: 'never'; accept?: string } }
     answer: null
   }
   /** List the revisions of a path, newest first. */
@@ -603,7 +603,7 @@ export interface Contract {
   }
   /** Download the package version that a selection chooses. */
   getPackageContent: {
-    given: { path: { repository: string }; query: { name: string; group?: string; version?: string; range?: string; stage?: string; prerelease?: 'true' | 'false'; order?: 'version' | 'promoted' }; headers?: { range?: string; 'if-range'?: string; 'if-match'?: string; 'if-none-match'?: string; 'if-modified-since'?: string; 'if-unmodified-since'?: string; 'svc-download-id'?: string; 'svc-queue-ticket'?: string; 'svc-download-class'?: 'interactive' | 'release' | 'bulk' | 'background' } }
+    given: { path: { repository: string }; query: { name: string; group?: string; version?: string; range?: string; stage?: string; prerelease?: 'true' | 'false'; order?: 'version' | 'promoted' }; headers?: { range?: string; 'if-range'?: string; 'if-match'?: string; 'if-none-match'?: string; 'if-modified-since'?: string; 'if-unmodified-since'?: string; 'svc-download-id'?: string; 'svc-queue-ticket'?: string; 'svc-download-class'?: 'interactive' | 'release' | 'bulk' | 'background'; 'svc-redirect'?: 'never' } }
     answer: null
   }
   /** List package versions. */

@@ -121,7 +121,7 @@ const imageName = /\.(?:png|jpe?g|gif|webp|avif)$/i
 const bytesOf = (repository: string, id: string, most: number, signal: AbortSignal): Promise<Blob> =>
   asHolder('getArtifactContent', repository, async (secret) => {
     const answered = await fetch(addressOf('getArtifactContent', { path: { repository, id } }), {
-      headers: { authorization: `Bearer ${secret ?? ''}`, range: `bytes=0-${most - 1}` },
+      headers: { authorization: `Bearer ${secret ?? ''}`, range: `bytes=0-${most - 1}`, 'svc-redirect': 'never' },
       credentials: 'omit',
       signal,
     })

@@ -48,6 +48,8 @@ export interface ServeRequest extends ReadByProxies {
   readonly ticket: string | undefined
   /** Its client has no ids, and fetches ranges of one file side by side: they take one turn. */
   readonly rangesTogether?: true
+  /** The client does not go to the object store. */
+  readonly staysHere?: boolean
   /** Of the request: its turn and the open bytes end with it. */
   readonly scope: Scope
   /** Ends the connection, for a client that is too slow while others wait. */
@@ -107,7 +109,9 @@ export const serve = async (
   const length = interval.end - interval.start
   // What leaves in one piece is sooner sent than asked for a second time.
   const elsewhere =
-    deps.redirects && !request.head && length > smallDownloadBytes ? await addressOf(deps, served) : null
+    deps.redirects && request.staysHere !== true && !request.head && length > smallDownloadBytes
+      ? await addressOf(deps, served)
+      : null
   if (elsewhere !== null) return { status: 307, headers: { ...common, location: elsewhere }, bytes: null }
   const sent: Record<string, string> = {
     ...common,

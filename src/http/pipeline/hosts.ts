@@ -60,7 +60,7 @@ const sentOnce = [
     'access-control-request-method',
   ],
   ...['x-checksum-md5', 'x-checksum-sha1', 'x-checksum-sha256', 'x-checksum-sha512'],
-  ...['svc-download-id', 'svc-download-class', 'svc-queue-ticket'],
+  ...['svc-download-id', 'svc-download-class', 'svc-queue-ticket', 'svc-redirect'],
 ]
 
 /**
