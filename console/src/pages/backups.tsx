@@ -283,7 +283,7 @@ const Points = ({ list }: { readonly list: ReturnType<typeof usePages<'listBacku
           {
             key: 'act',
             label: t('list.actions'),
-            width: '230px',
+            width: '272px',
             end: true,
             show: (point) => (
               <span className="line end-line">

@@ -195,6 +195,7 @@ export function Grid<Row>({
   const narrow = columns.filter(({ wide }) => wide !== true)
   const style = {
     '--columns': template,
+    '--squeezed-columns': columns.map(({ key, width }) => (key === 'act' ? width : squeezed(width))).join(' '),
     '--narrow-columns': narrow.map(({ width }) => squeezed(width)).join(' '),
   } as Record<string, string>
   return (
