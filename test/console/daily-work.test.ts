@@ -160,6 +160,35 @@ forEachEngine((engine) => {
       await context.close()
     })
 
+    it('keeps a window of a long list, whose beginning comes again', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      const asked: number[] = []
+      await page.route(/\/repositories\/releases\/search\?/, (route) => {
+        const from = Number(new URL(route.request().url()).searchParams.get('after') ?? 0)
+        asked.push(from)
+        const items = Array.from({ length: 100 }, (_, row) => ({
+          ...{ id: `${from + row}`, name: `row ${from + row}`, size: '1', labels: [], stages: [] },
+          ...{ createdAt: '2026-01-01T00:00:00.000Z', publishedAt: null },
+        }))
+        return route.fulfill({ json: { items, next: String(from + 100) } })
+      })
+      const row = (number: number) => page.getByRole('link', { name: `row ${number}`, exact: true })
+      await page.goto(`${service.url}/console/r/releases/artifacts`)
+      for (let end = 99; end < 4500; end += 100) {
+        await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+        await row(end).waitFor()
+      }
+      assert.ok(Number(await page.evaluate('document.documentElement.scrollHeight')) > 4500 * 28)
+      asked.length = 0
+      await page.evaluate('scrollTo(0, 0)')
+      await row(0).waitFor()
+      assert.ok(asked.includes(0), 'the first page was asked for again')
+      await page.keyboard.press('j')
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
     it('is open to everybody who has nothing yet, and when everything fails', async () => {
       const { context, page, faults } = await visit(browser, {
         colorScheme: 'dark',

@@ -80,7 +80,7 @@ forEachEngine((engine) => {
     it('finds every place of a digest that is pasted, by the keyboard alone', async () => {
       const { context, page, faults } = await signedIn()
       await findByKeys(page, hash('sha256', 'the same bytes'))
-      await page.getByRole('option', { name: /digest/i }).waitFor()
+      await page.getByRole('option', { name: 'Find these bytes everywhere' }).waitFor()
       await page.keyboard.press('Enter')
       await page.getByRole('link', { name: 'same.txt', exact: true }).waitFor()
       await page.getByRole('link', { name: 'one.txt', exact: true }).waitFor()
@@ -98,7 +98,12 @@ forEachEngine((engine) => {
         buffer: Buffer.from('dropped over plain http'),
       })
       await page.getByRole('button', { name: /^Send / }).click()
-      await page.reload()
+      await page
+        .getByRole('link', { name: /Transfers/ })
+        .first()
+        .click()
+      await page.getByText('1 of 1 file done').waitFor()
+      await page.goBack()
       await page.getByRole('link', { name: 'приложение 1.txt' }).click()
       await page.getByText('dropped over plain http').waitFor()
       assert.deepEqual(faults, [])
@@ -154,8 +159,8 @@ forEachEngine((engine) => {
       const { context, page, faults } = await signedIn()
       await page.goto(`${address}/console/r/releases/artifacts/${stored.json.artifactId}`)
       await page.getByRole('button', { name: 'Delete' }).click()
-      await page.getByRole('dialog').getByLabel('Secret').fill(secret)
-      await page.getByRole('dialog').getByRole('button').last().click()
+      await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(secret)
+      await page.getByRole('dialog').getByRole('button', { name: 'Add to this tab' }).click()
       await page.locator('.band.key').waitFor()
       await page.getByRole('button', { name: /Delete as / }).click()
       await page
@@ -165,11 +170,8 @@ forEachEngine((engine) => {
       await page.goto(`${address}/console/r/releases/artifacts?view=deleted`)
       await page.getByRole('gridcell', { name: 'other.txt' }).first().waitFor()
       assert.equal(await page.locator('.band.key').count(), 0)
-      await page
-        .getByRole('button', { name: /Bring back|Restore/ })
-        .first()
-        .click()
-      await page.getByRole('button', { name: /Bring back|Restore/ }).waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Bring back' }).click()
+      await page.getByRole('button', { name: 'Bring back' }).waitFor({ state: 'detached' })
       const audit = await service.ask({
         path: `/api/v1/repositories/releases/audit?order=desc&subject=${stored.json.artifactId}&action=artifact.delete`,
         credential: owner.token,
@@ -182,10 +184,7 @@ forEachEngine((engine) => {
     it('answers whether the backups are well, and takes one', async () => {
       const { context, page, faults } = await signedIn()
       await page.goto(`${address}/console/system/backups`)
-      await page
-        .getByText(/No point|nothing/i)
-        .first()
-        .waitFor()
+      await page.getByText('Nothing that could be brought back was verified yet').waitFor()
       await page.getByRole('button', { name: 'Back up now' }).click()
       await page.getByText('The newest point that was verified').waitFor({ timeout: 60_000 })
       assert.deepEqual(faults, [])

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { openConsoleFiles } from '../console-files.ts'
 import { keyPaths } from '../keys-file.ts'
 import type { Running } from '../run.ts'
 import type { Settings } from '../settings/rules.ts'
@@ -36,7 +37,9 @@ export const welcome = async (settings: Settings, running: Running, writable: bo
     '',
     `  curl -fsS ${auth} ${file}`,
     '',
-    `In a browser: ${running.address}/console/ asks for the same key, a name and a password.`,
+    openConsoleFiles() === null
+      ? 'The pages for browsers were not built: npm run build:console does that.'
+      : `In a browser: ${running.address}/console/ asks for the same key, a name and a password.`,
     '',
   ].join('\n')
 }
