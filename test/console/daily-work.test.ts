@@ -175,6 +175,7 @@ forEachEngine((engine) => {
       })
       const row = (number: number) => page.getByRole('link', { name: `row ${number}`, exact: true })
       await page.goto(`${service.url}/console/r/releases/artifacts`)
+      await row(0).waitFor()
       for (let end = 99; end < 4500; end += 100) {
         await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
         await row(end).waitFor()

@@ -158,7 +158,9 @@ forEachEngine((engine) => {
       })
       const { context, page, faults } = await signedIn()
       await page.goto(`${address}/console/r/releases/artifacts/${stored.json.artifactId}`)
-      await page.getByRole('button', { name: 'Delete' }).click()
+      // Refused buttons are there for the keyboard, and lead to the key.
+      await page.getByRole('button', { name: 'Delete' }).focus()
+      await page.keyboard.press('Enter')
       await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(secret)
       await page.getByRole('dialog').getByRole('button', { name: 'Add to this tab' }).click()
       await page.locator('.band.key').waitFor()
@@ -228,10 +230,11 @@ forEachEngine((engine) => {
         const json = { code: 'rate_limited', detail: 'Wait.', retryAfterSeconds: 1 }
         await (refusals === 1 ? route.fulfill({ status: 429, json }) : route.continue())
       })
+      const followed = page.waitForRequest(/\/changes\?.*wait=/)
       await page.goto(`${address}/console/r/releases/files/app/`)
       await page.getByRole('link', { name: 'one.txt' }).waitFor()
       assert.ok(refusals > 1)
-      await page.waitForRequest(/\/changes\?.*wait=/)
+      await followed
       await service.ask({
         method: 'PUT',
         path: '/api/v1/repositories/releases/raw/app/appeared.txt',

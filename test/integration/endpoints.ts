@@ -139,6 +139,9 @@ export const endpointsOfOurs: readonly string[] = [
   `GET ${repository}/assets/removed`,
   'GET /api/v1/uploads/own',
   'GET /api/v1/jobs',
+  // Where one is signed in.
+  'GET /api/v1/auth/sessions',
+  'DELETE /api/v1/auth/sessions/{id}',
   `GET ${artifact}/paths`,
   // Paths that end.
   `DELETE ${repository}/asset`,

@@ -1,6 +1,7 @@
 import { NumberInput, Switch, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useAsk, useChange, usePages } from '../contract/asking.ts'
 import type { Answer } from '../contract/call.ts'
 import { Icon } from '../look/icons.tsx'
@@ -20,6 +21,19 @@ import { said, t } from '../words/words.ts'
 
 type Point = Answer<'listBackupPoints'>['items'][number]
 
+/** Points and jobs are read anew when the status, which is looked at again and again, tells of others. */
+const useAnew = (status: Answer<'getBackupStatus'> | undefined): void => {
+  const client = useQueryClient()
+  const { lastCompleted, running } = status ?? {}
+  const told = [lastCompleted?.id, lastCompleted?.verifiedAt, running?.id, running?.state].join(' ')
+  const seen = useRef(told)
+  useEffect(() => {
+    if (seen.current === told) return
+    seen.current = told
+    for (const id of ['listBackupPoints', 'listBackupJobs']) void client.invalidateQueries({ queryKey: [id] })
+  }, [told, client])
+}
+
 /** In the order in which an operator asks: what can be brought back, when is the next, what threatens it, is there room. */
 export const Backups = () => {
   const allowed = useMay()('getBackupStatus')
@@ -30,6 +44,7 @@ export const Backups = () => {
     { enabled: allowed.may },
   )
   const run = useChange('runBackup', ['getBackupStatus', 'listBackupJobs'])
+  useAnew(status.data)
   if (!allowed.may)
     return (
       <Page title={t('nav.backups')}>

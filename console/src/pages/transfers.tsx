@@ -106,7 +106,7 @@ const Uploads = ({ uploads }: { readonly uploads: readonly Upload[] }) => {
           {
             key: 'act',
             label: t('list.actions'),
-            width: '72px',
+            width: '104px',
             end: true,
             show: (upload) => (
               <span className="line end-line">

@@ -160,16 +160,18 @@ export const ownSessions = async (
     current: row.id === credentialId,
   }))
 
-/** Ends a session of an account at once; a change of authority that it is making is done first. */
+/** Ends a session of an account at once; a change of authority that it is making is done first. False where there is none. */
 export const signOut = async (
   { database, clock }: Pick<AccountDeps, 'database' | 'clock'>,
   { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
   clientAddress: string,
-): Promise<void> => {
+): Promise<boolean> => {
   const actor = unasked({ actor: `account:${id}`, clientAddress })
-  await changeAuthority(database, actor, async (tx) => {
+  return changeAuthority(database, actor, async (tx) => {
     await lockAccountRow(tx, id)
-    if (await endSession(tx, credentialId, id)) await tellOfSession(tx, actor, 'account.sign-out', id, clock)
+    const ended = await endSession(tx, credentialId, id)
+    if (ended) await tellOfSession(tx, actor, 'account.sign-out', id, clock)
+    return ended
   })
 }
 

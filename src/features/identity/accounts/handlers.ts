@@ -4,6 +4,7 @@ import { actorFrom } from '../../../journal/actor.ts'
 import { namesOf } from '../../../journal/names.ts'
 import { type Access, actionsOf, lookingOnly, type RepositoryAction } from '../../../kernel/actions.ts'
 import { type AccountCaller, actorOf, type Caller } from '../../../kernel/caller.ts'
+import { notFound } from '../../../kernel/failure.ts'
 import {
   type AccountDeps,
   allAccounts,
@@ -66,7 +67,8 @@ export const accountHandlers = (deps: AccountHandlerDeps): BoundOperation[] => [
     json: { items: await ownSessions(deps, signedIn(caller)) },
   })),
   handle(operations.endSession, async ({ caller, path, request }) => {
-    await signOut(deps, { id: signedIn(caller).id, credentialId: path.id }, request.clientAddress)
+    const { id } = signedIn(caller)
+    if (!(await signOut(deps, { id, credentialId: path.id }, request.clientAddress))) throw notFound('session')
     return { status: 204, json: null }
   }),
   handle(operations.changePassword, async (input) => {

@@ -113,7 +113,8 @@ export const endSession = defineOperation({
   access: { kind: 'session' },
   retry: 'idempotent',
   pathParameters: fields({ id: Uuid }),
-  responses: { 204: answersNothing('There is no such session of yours') },
+  responses: { 204: answersNothing('The session has ended') },
+  failures: ['not_found'],
 })
 
 export const changePassword = defineOperation({
