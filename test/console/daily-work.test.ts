@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -10,6 +10,7 @@ import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, createRepository, grant, password } from '../harness/people.ts'
 import { runProgram } from '../harness/processes.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { until } from '../harness/until.ts'
 
 after(closeConnections)
 
@@ -133,11 +134,18 @@ forEachEngine((engine) => {
         await page.getByText('The token is in it').waitFor()
         const block = await page.locator('.commands pre').textContent()
         const home = await mkdtemp(join(tmpdir(), 'svc-block-'))
+        // npm hands its own settings on to what it runs: without a file of its own, the block would write into those of
+        // whoever runs the tests.
+        const settings = join(home, '.npmrc')
+        await writeFile(settings, '')
         const run = ['-euo', 'pipefail', '-c', block ?? '']
-        const { code, stdout, stderr } = await runProgram('bash', run, { HOME: home })
+        const its = { HOME: home, npm_config_userconfig: settings }
+        const { code, stdout, stderr } = await runProgram('bash', run, its, { cwd: home })
+        const written = await readFile(settings, 'utf8')
         await rm(home, { recursive: true })
         assert.equal(code, 0, stderr)
         assert.match(stdout + stderr, says)
+        assert.equal(written.includes(`registry=${service.url}/npm/releases/`), client === 'npm')
         assert.doesNotMatch(page.url(), /svc_|token/)
         assert.deepEqual(faults, [])
         await context.close()
@@ -176,16 +184,15 @@ forEachEngine((engine) => {
       const row = (number: number) => page.getByRole('link', { name: `row ${number}`, exact: true })
       await page.goto(`${service.url}/console/r/releases/artifacts`)
       await row(0).waitFor()
-      for (let end = 99; end < 4500; end += 100) {
+      await until('more than forty pages', async () => {
         await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
-        await row(end).waitFor()
-      }
+        return asked.includes(4500)
+      })
       assert.ok(Number(await page.evaluate('document.documentElement.scrollHeight')) > 4500 * 28)
       asked.length = 0
       await page.evaluate('scrollTo(0, 0)')
       await row(0).waitFor()
       assert.ok(asked.includes(0), 'the first page was asked for again')
-      await page.keyboard.press('j')
       assert.deepEqual(faults, [])
       await context.close()
     })

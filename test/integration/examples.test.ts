@@ -26,7 +26,7 @@ import { npmPublisher, publishAttested } from '../harness/npm-packages.ts'
 import { beginSignIn } from '../harness/npm-sign-ins.ts'
 import { lookThrough } from '../harness/npm-upstreams.ts'
 import { publishPackage } from '../harness/packages.ts'
-import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
+import { createOwner, createPerson, createRepository, grant, type Person, signIn } from '../harness/people.ts'
 import { newFile, openUpload, publish } from '../harness/publishing.ts'
 import { cacheRichNpmPackages } from '../harness/rich-npm-upstream.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -173,6 +173,11 @@ onSqlite((engine) => {
       const credential = id === 'revokeUserToken' ? person.token : owner.token
       return (await service.ask({ path: '/api/v1/auth/tokens', credential, json: { name: freshName('token') } })).json
         .id
+    },
+    sessions: async () => {
+      await signIn(service, owner.name)
+      const told = await service.ask({ path: '/api/v1/auth/sessions', credential: owner.token })
+      return told.json.items.find(({ current }: { current: boolean }) => !current).id
     },
     token: async () =>
       (await service.ask({ path: '/api/v1/auth/tokens', credential: owner.token, json: { name: freshName('token') } }))
