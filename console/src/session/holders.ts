@@ -50,7 +50,6 @@ const subscribe = (listener: () => void): (() => void) => {
 }
 
 export const useHolders = (): State => useSyncExternalStore(subscribe, () => state)
-export const holders = (): State => state
 
 const holderOf = async (id: string, name: string, secret: string): Promise<Holder> => {
   const [me, permissions] = await Promise.all([call('getMe', {}, secret), call('getPermissions', {}, secret)])

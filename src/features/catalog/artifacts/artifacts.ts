@@ -31,7 +31,9 @@ export const publishedAmong = async (
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> => new Set(ids.length === 0 ? [] : await publishedIds(q, repository, ids))
 
-/** What files are called, for lists that know them by id: null for what is no file of the repository, or gone for good. */
+/**
+ * What files are called, for lists that know them by id: null for what is no file of the repository, or gone for good.
+ */
 export const artifactNames = async (
   q: Queries,
   repository: string,

@@ -65,7 +65,9 @@ export const wantedAuditPage = async (
 /** Clocks of several processes differ by less. */
 const clockSlackMs = 60_000
 
-/** Lines are in the order of their times, as far as clocks agree: what is outside of the times need not be looked at. */
+/**
+ * Lines are in the order of their times, as far as clocks agree: what is outside of the times need not be looked at.
+ */
 const narrowed = async (
   q: Queries,
   repository: string,

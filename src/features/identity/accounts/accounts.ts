@@ -160,7 +160,10 @@ export const ownSessions = async (
     current: row.id === credentialId,
   }))
 
-/** Ends a session of an account at once; a change of authority that it is making is done first. False where there is none. */
+/**
+ * Ends a session of an account at once; a change of authority that it is making is done first. False where there is
+ * none.
+ */
 export const signOut = async (
   { database, clock }: Pick<AccountDeps, 'database' | 'clock'>,
   { id, credentialId }: Pick<AccountCaller, 'id' | 'credentialId'>,
