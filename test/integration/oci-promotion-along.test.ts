@@ -63,6 +63,30 @@ forEachEngine((engine) => {
       )
     })
 
+    it('names no more than one promotion takes, also where its layers lie elsewhere and nothing is claimed', async () => {
+      const image = 'releases/elsewhere'
+      const config = JSON.stringify({ os: 'windows' })
+      await pushBlob(image, config)
+      const children: Pushed[] = []
+      for (let child = 0; child < 6; child++) {
+        const layers = Array.from({ length: 1_700 }, (_, layer) => ({
+          ...described(`${child} ${layer}`, 'application/vnd.docker.image.rootfs.foreign.diff.tar.gzip'),
+          urls: ['https://example.org/layer'],
+        }))
+        const manifest = manifestOf({ config: described(config, configType), layers })
+        await pushManifest(image, manifest, manifest.digest)
+        children.push(manifest)
+      }
+      const index = (some: readonly Pushed[]) =>
+        manifestOf({ manifests: some.map(({ text }) => described(text, imageType)) }, indexType)
+      await pushManifest(image, index(children), 'all')
+      await pushManifest(image, index(children.slice(0, 5)), 'fewer')
+      const refused = await promote({ image: 'elsewhere', reference: 'all' }, 409)
+      assert.equal(refused.code, 'promotion_limit')
+      await isGone('second/elsewhere', children[0]?.digest ?? '')
+      assert.equal((await promote({ image: 'elsewhere', reference: 'fewer' })).manifests, 6)
+    })
+
     it('of what the target has in part brings what it lacks, and is known by the digests of the source', async () => {
       const image = 'releases/part'
       const layer = randomBytes(2000)

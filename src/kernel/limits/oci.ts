@@ -75,6 +75,8 @@ export const tagPatternMaxCharacters = 128
  */
 export const promotedManifestsMax = 500
 export const promotedBlobsMax = 5_000
+/** Of all its manifests, also to layers that lie elsewhere or that the target has: each is a row. */
+export const promotedReferencesMax = 10_000
 /** Manifests that one statement asks about. */
 export const manifestsAtOnce = 100
 /** Tags of a page of manifests that are looked at together; of more, those of each by themselves. */

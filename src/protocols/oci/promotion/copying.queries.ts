@@ -12,6 +12,16 @@ const blobsOf = (q: Queries, manifestIds: readonly string[]) =>
     .where('blob_id', 'is not', null)
     .unionAll(q.selectFrom('oci_manifests').select('blob_id').where('id', 'in', manifestIds))
 
+/** How many things some manifests name, up to a limit. */
+export const countReferences = async (q: Queries, manifestIds: readonly string[], limit: number): Promise<number> => {
+  const rows = q.selectFrom('oci_references').select('position').where('manifest_id', 'in', manifestIds).limit(limit)
+  const { count } = await q
+    .selectFrom(rows.as('r'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** A blob as the source has it. */
 export type Lacking = Pick<OciBlobsTable, 'sha256' | 'sha512' | 'size'>
 

@@ -3,7 +3,7 @@ import type { Transaction } from '../../../database/database.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { newId } from '../../../kernel/ids.ts'
-import { manifestsAtOnce, promotedBlobsMax } from '../../../kernel/limits/oci.ts'
+import { manifestsAtOnce, promotedBlobsMax, promotedReferencesMax } from '../../../kernel/limits/oci.ts'
 import { inPieces } from '../../../kernel/pieces.ts'
 import { attachBlobs } from '../blobs.queries.ts'
 import { keptBy, settleKept } from '../keeping.queries.ts'
@@ -12,6 +12,7 @@ import type { ImageName } from '../tags.ts'
 import {
   blobsLackingIn,
   copyManifestRows,
+  countReferences,
   insertBlobs,
   type Lacking,
   shareSha512,
@@ -58,6 +59,7 @@ export const copyManifests = async (
     return copy === undefined ? { source, id: newId(nowMs), created: true } : { source, id: copy.id, created: false }
   })
   const created = copies.filter((copy) => copy.created)
+  await refuseTooManyReferences(tx, idsOf(created.map(({ source }) => source)))
   await shareBlobs(tx, idsOf(manifests), copying)
   copying.shared()
   for (const some of inPieces(idsOf(manifests), manifestsAtOnce)) {
@@ -92,6 +94,19 @@ const copiesAmong = async (tx: Transaction, to: ImageName, manifests: readonly K
     for (const copy of await manifestsAmong(tx, to, 'digest', digests)) there.set(copy.digest, copy)
   }
   return there
+}
+
+/** Each is a row to be copied, whether or not there is anything to claim for it. */
+const refuseTooManyReferences = async (tx: Transaction, manifestIds: readonly string[]): Promise<void> => {
+  let count = 0
+  for (const some of inPieces(manifestIds, manifestsAtOnce)) {
+    count += await countReferences(tx, some, promotedReferencesMax - count + 1)
+    if (count > promotedReferencesMax)
+      throw new Failure(
+        'promotion_limit',
+        `What would go along with this image names more than ${promotedReferencesMax} layers and manifests: promote what it lists one by one.`,
+      )
+  }
 }
 
 /** Claims what the target lacks of the blobs of some manifests, also of those that it has without some layers. */
