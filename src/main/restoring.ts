@@ -1,6 +1,7 @@
 import { currentSchema, migrate } from '../database/migrate.ts'
 import { migrations } from '../database/migrations/index.ts'
 import { installation } from '../database/moving/installation.queries.ts'
+import { beginAnew } from '../features/operating/backups/beginning-anew.ts'
 import { BackupDamaged, type Room } from '../features/operating/backups/data-files.ts'
 import { vaultIdentity } from '../features/operating/backups/identity.ts'
 import { type Manifest, readManifest } from '../features/operating/backups/manifest.ts'
@@ -69,6 +70,7 @@ export const restoreFrom = async (
     progress,
     async () => {
       await migrate(engines.database, migrations)
+      await beginAnew(engines)
       if (wish.revokeAll) await revokeAll(engines)
     },
   )

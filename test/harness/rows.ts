@@ -75,6 +75,7 @@ const tables = {
   jobs: true,
   journal: true,
   journal_cursors: true,
+  journal_gaps: true,
   lfs_locks: true,
   lfs_objects: true,
   lfs_settings: true,

@@ -147,6 +147,11 @@ export const tamperings = (engine: 'sqlite' | 'postgres'): readonly Tampering[] 
     /repository one: the journal has \d+ lines/,
   ],
   [
+    'a line where a restore passed over its sequence',
+    ["insert into journal_gaps select 'one', min(sequence), min(sequence) + 1 from journal where repository = 'one'"],
+    /repository one: the journal has the line \d+, which a restore passed over/,
+  ],
+  [
     'a consumer that is ahead of its journal',
     ['update journal_cursors set sequence = 9999'],
     /webhook:x has come to 9999/,

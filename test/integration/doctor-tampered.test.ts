@@ -65,6 +65,7 @@ forEachEngine((engine) => {
     await database.transaction(async (tx) => {
       for (const statement of [
         sql`insert into journal_cursors (repository, name, sequence, moved_at) values ('one', 'webhook:x', 1, '2026')`,
+        sql`insert into journal_gaps select id, journal_head, journal_head from repositories where id = 'one'`,
         sql`insert into webhooks (id, repository, host, actions, created_at, named_at) values ('x', 'one', 'example.org', '[]', '2026', '2026')`,
         sql`insert into removals (name, size, begun_at, tries, due_at) values ('x', 1, '2026', 0, '2026')`,
         sql`insert into removal_notes (name, repository, artifact_id) values ('x', 'one', 'x')`,

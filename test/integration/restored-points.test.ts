@@ -13,6 +13,7 @@ import { pointName } from '../../src/features/operating/backups/layout.ts'
 import { type Manifest, type ManifestContent, manifestText } from '../../src/features/operating/backups/manifest.ts'
 import { timestamp } from '../../src/kernel/clock.ts'
 import { openEngines } from '../../src/main/engines.ts'
+import { everyCheck } from '../../src/main/every-check.ts'
 import { openLog } from '../../src/main/log.ts'
 import { findPointFor, refuseNewerPoint, restoreFrom } from '../../src/main/restoring.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
@@ -21,8 +22,10 @@ import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { onSqlite } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
-import { placeLike } from '../harness/moving.ts'
-import { startService } from '../harness/service.ts'
+import { placeLike, withPartsOf } from '../harness/moving.ts'
+import { createRepository } from '../harness/people.ts'
+import { inDatabase } from '../harness/rows.ts'
+import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 
 after(closeConnections)
@@ -56,6 +59,16 @@ onSqlite((engine) => {
       link = pathname + search
       const asking = { path: '/v2/token', headers: { authorization: `Basic ${btoa(`writer:${token}`)}` } }
       pass = (await expectAnswer(service, asking, 200)).json.token
+      await inDatabase(service, (q) =>
+        q
+          .insertInto('webhooks')
+          .values({
+            ...{ id: 'builds', repository: 'one', host: 'example.org', actions: null, named_at: '2026', lost: 0 },
+            ...{ created_at: '2026', holder: 'a process of then', leased_until: '2099', last_success_at: null },
+            ...{ failing_since: null, failures: 0, error_code: null, next_try_at: null },
+          })
+          .execute(),
+      )
       assert.equal((await takePoint(service, vault)).state, 'completed')
       room = await roomOf(vault)
       point = await findPointFor(room, 'latest')
@@ -85,6 +98,55 @@ onSqlite((engine) => {
         assert.equal((await restored.ask({ path, credential: session.json.token })).text, 'kept')
         await restored.stop()
       })
+
+    it('begins a history in which no event has the id of one that was told, and followers hear where they are', async () => {
+      const told = async (service: TestService, after: string) => {
+        const asked = { path: `/api/v1/repositories/one/changes?after=${after}`, credential: catalog.writer.token }
+        return (await expectAnswer(service, asked, 200)).json
+      }
+      const atPoint = (await told(catalog.service, '0')).head
+      await catalog.expect({ method: 'PUT', path: '/raw/lost', body: 'lost' }, 201)
+      const undone: string[] = (await told(catalog.service, atPoint)).items.map(({ id }: { id: string }) => id)
+      assert.equal(undone.length, 2)
+      const place = engine.use(await placeLike(catalog.service, engine))
+      await restoreTo(place, vault)
+      const held = await inDatabase(place, (q) => q.selectFrom('webhooks').select('holder').execute())
+      assert.deepEqual(held, [{ holder: null }])
+      const restored = await startService(engine, { on: place, roles: { gateway: 'api', worker: false } })
+      const put = {
+        method: 'PUT',
+        path: '/api/v1/repositories/one/raw/new',
+        body: 'new',
+        credential: catalog.writer.token,
+      }
+      await expectAnswer(restored, put, 201)
+      // Who had come as far as the point goes on.
+      const anew = await told(restored, atPoint)
+      assert.deepEqual(
+        anew.items.map(({ action }: { action: string }) => action),
+        ['artifact.publish', 'asset.replace'],
+      )
+      assert.ok(anew.items.every(({ id }: { id: string }) => !undone.includes(id)))
+      for (const id of undone) {
+        const path = `/api/v1/repositories/one/changes?after=${id.split(':')[1]}`
+        const lost = await restored.ask({ path, credential: catalog.writer.token })
+        assert.deepEqual([lost.status, lost.json.code], [409, 'cursor_lost'])
+      }
+      // A name that came to be after the point may have been told of as well.
+      await createRepository(restored, 'later')
+      const first = await inDatabase(place, (q) =>
+        q.selectFrom('repositories').select('journal_head').where('id', '=', 'later').executeTakeFirstOrThrow(),
+      )
+      assert.ok(first.journal_head >= Number(anew.head) - anew.items.length)
+      await restored.stop()
+      await withPartsOf(place, async (engines) => {
+        const findings = await Array.fromAsync(everyCheck(engines))
+        assert.deepEqual(
+          findings.filter(({ kind }) => kind === 'damage'),
+          [],
+        )
+      })
+    })
 
     it('is refused where it is of a newer schema than the program, with the version that can', () => {
       const newer = { ...point, schema: migrations.length + 1, program: '99.0.0' }

@@ -66,6 +66,7 @@ export const relations: readonly Relation[] = [
   from('jobs', 'repository', repository),
   from('journal', 'repository', repository),
   from('journal_cursors', 'repository', repository),
+  from('journal_gaps', 'repository', repository),
   from('lfs_locks', 'repository', repository),
   from('lfs_objects', 'repository', repository),
   from('lfs_objects', 'sha256', 'blobs(sha256)'),

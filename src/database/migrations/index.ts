@@ -47,6 +47,7 @@ import { npmUpstreams } from './0045-npm-upstreams.ts'
 import { promotedPackages } from './0046-promoted-packages.ts'
 import { whoCountsOnBlobs } from './0047-who-counts-on-blobs.ts'
 import { npmVersionsByAge } from './0048-npm-versions-by-age.ts'
+import { journalGaps } from './0049-journal-gaps.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   promotedPackages,
   whoCountsOnBlobs,
   npmVersionsByAge,
+  journalGaps,
 ]

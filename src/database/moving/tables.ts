@@ -68,6 +68,7 @@ export const tableDecisions = {
   removed_paths: by('repository', 'path'),
   journal: by('repository', 'sequence'),
   journal_cursors: by('repository', 'name'),
+  journal_gaps: by('repository', 'beyond'),
   webhooks: by('id'),
   storage_policies: by('repository'),
   storage_events: by('repository', 'sequence'),

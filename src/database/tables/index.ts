@@ -43,6 +43,7 @@ import type { InstallationTable, ReclaimHoldsTable } from './installation.ts'
 import type { JobsTable } from './jobs.ts'
 import type { JournalTable } from './journal.ts'
 import type { JournalCursorsTable } from './journal-cursors.ts'
+import type { JournalGapsTable } from './journal-gaps.ts'
 import type { LfsLocksTable, LfsObjectsTable, LfsSettingsTable } from './lfs.ts'
 import type { LinkKeysTable } from './link-keys.ts'
 import type {
@@ -118,6 +119,7 @@ export interface Tables {
   jobs: JobsTable
   journal: JournalTable
   journal_cursors: JournalCursorsTable
+  journal_gaps: JournalGapsTable
   lfs_locks: LfsLocksTable
   lfs_objects: LfsObjectsTable
   lfs_settings: LfsSettingsTable

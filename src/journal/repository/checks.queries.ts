@@ -1,35 +1,56 @@
+import { sql } from 'kysely'
 import type { Queries } from '../../database/database.ts'
 
 /**
- * Journals whose lines are not those from their first to the head, each once: of the repository that has the id now.
- * All of one moment.
+ * Journals whose lines are not those from their first to the head, each once, but for what a restore passed over: of
+ * the repository that has the id now. All of one moment.
  */
 export const brokenJournals = async (q: Queries, limit: number) =>
   q
-    .selectFrom('repositories')
-    .innerJoin('journal', (join) =>
-      join
-        .onRef('journal.repository', '=', 'repositories.id')
-        .onRef('journal.sequence', '>', 'repositories.journal_base'),
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('repositories')
+        .innerJoin('journal', (join) =>
+          join
+            .onRef('journal.repository', '=', 'repositories.id')
+            .onRef('journal.sequence', '>', 'repositories.journal_base'),
+        )
+        .select((each) => [
+          'repositories.id',
+          'repositories.journal_head as head',
+          each.fn.min('journal.sequence').as('first'),
+          each.fn.max('journal.sequence').as('last'),
+          each.fn.countAll<number>().as('lines'),
+        ])
+        .groupBy(['repositories.id', 'repositories.journal_head'])
+        .as('kept'),
     )
-    .select((eb) => [
-      'repositories.id',
-      'repositories.journal_head as head',
-      eb.fn.min('journal.sequence').as('first'),
-      eb.fn.max('journal.sequence').as('last'),
-      eb.fn.countAll<number>().as('lines'),
-    ])
-    .groupBy(['repositories.id', 'repositories.journal_head'])
-    .having((eb) =>
+    .selectAll()
+    .where((eb) =>
       eb.or([
-        eb(eb.fn.max('journal.sequence'), '!=', eb.ref('repositories.journal_head')),
+        eb('last', '>', eb.ref('head')),
         eb(
-          eb.fn.countAll(),
+          'lines',
           '!=',
-          eb(eb(eb.fn.max('journal.sequence'), '-', eb.fn.min('journal.sequence')), '+', eb.lit(1)),
+          sql<number>`${eb.ref('head')} - ${eb.ref('first')} + 1 - (select coalesce(sum("through" - "beyond"), 0)
+            from journal_gaps where repository = kept.id and "beyond" >= kept.first)`,
         ),
       ]),
     )
+    .limit(limit)
+    .execute()
+
+/** Lines that have sequences which a restore passed over. */
+export const linesInGaps = (q: Queries, limit: number) =>
+  q
+    .selectFrom('journal_gaps')
+    .innerJoin('journal', (join) =>
+      join
+        .onRef('journal.repository', '=', 'journal_gaps.repository')
+        .onRef('journal.sequence', '>', 'journal_gaps.beyond')
+        .onRef('journal.sequence', '<=', 'journal_gaps.through'),
+    )
+    .select(['journal_gaps.repository', 'journal.sequence'])
     .limit(limit)
     .execute()
 

@@ -529,6 +529,16 @@ alter table journal_cursors add constraint journal_cursors_key PRIMARY KEY (repo
 
 alter table journal_cursors add constraint journal_cursors_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
 
+create table journal_gaps (
+  repository text collate "C" not null,
+  beyond bigint not null,
+  through bigint not null
+);
+
+alter table journal_gaps add constraint journal_gaps_key PRIMARY KEY (repository, beyond);
+
+alter table journal_gaps add constraint journal_gaps_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
 create table lfs_locks (
   id text collate "C" not null,
   repository text collate "C" not null,

@@ -525,6 +525,13 @@ CREATE TABLE "journal_cursors" (
   constraint "journal_cursors_key" primary key ("repository", "name")
 ) strict;
 
+CREATE TABLE "journal_gaps" (
+  "repository" text not null references "repositories" ("id"),
+  "beyond" integer not null,
+  "through" integer not null,
+  constraint "journal_gaps_key" primary key ("repository", "beyond")
+) strict;
+
 CREATE TABLE "lfs_locks" (
   "id" text primary key,
   "repository" text not null references "repositories" ("id"),

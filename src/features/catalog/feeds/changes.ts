@@ -1,4 +1,5 @@
-import type { Database } from '../../../database/database.ts'
+import type { Database, Queries } from '../../../database/database.ts'
+import { passedOverBetween } from '../../../journal/repository/gaps.queries.ts'
 import { journalHeadAndRowsAfter } from '../../../journal/repository/journal.queries.ts'
 import type { JournalWatch, Waiter } from '../../../journal/repository/watch.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
@@ -88,8 +89,9 @@ const firstChanges = async (
 }
 
 /**
- * Sequences of a journal have no gaps and commit in their order, so a page that begins right after the cursor misses
- * nothing, and one that does not shows that lines were forgotten meanwhile.
+ * Sequences of a journal have no gaps but those of restores and commit in their order, so a page that begins right
+ * after the cursor misses nothing, and one that does not shows that lines were forgotten meanwhile. A cursor inside of
+ * such a gap is of a history that a restore took the place of, and is lost as well.
  */
 const changesAfter = async (
   database: Database,
@@ -106,7 +108,8 @@ const changesAfter = async (
     )
     .sort((one, other) => one.sequence - other.sequence)
   const oldest = items[0]?.sequence ?? head + 1
-  if (after !== null && oldest !== after + 1) throw lost(after, oldest, head)
+  if (after !== null && oldest !== after + 1 && !(await followsAfterGap(database.reader, repository, after, oldest)))
+    throw lost(after, oldest, head)
   return {
     items: items.map(({ sequence, action, artifact_id, detail }) => ({
       id: `${repository}:${sequence}`,
@@ -121,12 +124,16 @@ const changesAfter = async (
   }
 }
 
+/** Nothing but what a restore passed over lies between. */
+const followsAfterGap = async (q: Queries, repository: string, after: number, oldest: number): Promise<boolean> =>
+  oldest > after && oldest - after - 1 === (await passedOverBetween(q, repository, { after, to: oldest - 1 }))
+
 const lost = (after: number, oldest: number, head: number): Failure =>
   new Failure(
     'cursor_lost',
     after > head
       ? `There is no change ${after} yet: the last one is ${head}, so the cursor is of another repository or of a time before it was restored. ${remedy(head)}`
-      : `Changes ${after + 1} to ${oldest - 1} are no longer kept. ${remedy(head)}`,
+      : `Changes ${after + 1} to ${oldest - 1} are no longer kept, or of a time before the catalog was restored. ${remedy(head)}`,
   )
 
 const remedy = (head: number): string =>

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import { quotaCriticalPercent, quotaWarningPercent } from '../../../kernel/limits/lifecycle.ts'
@@ -49,6 +50,9 @@ export const filledAmong = (q: Queries, ids: readonly string[]) =>
     .where('repositories.id', 'in', ids)
     .execute()
 
+/** The end of what the latest restore passed over: a repository of this name may have been told of before it. */
+const latestGap = sql<number>`(select coalesce(max("through"), 0) from journal_gaps)`
+
 /**
  * Makes a new row, or takes up that of a deleted one for another repository. Its journals begin one beyond where the
  * old ones ended, so that nobody's cursor of the old ones fits the new. False when it is there already.
@@ -61,8 +65,8 @@ export const insertRepository = async (tx: Transaction, id: string, now: string)
       created_at: now,
       deleted_at: null,
       incarnation: 1,
-      journal_head: 0,
-      journal_base: 0,
+      journal_head: latestGap,
+      journal_base: latestGap,
       published_bytes: 0,
       pending_bytes: 0,
       retired_bytes: 0,

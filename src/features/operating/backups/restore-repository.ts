@@ -250,13 +250,23 @@ class Run {
     const before = Number(source?.['journal_base'] ?? 0)
     const base = await journalBaseOf(database.reader, target)
     const columns = tableOf(this.#manifest, 'journal').columns
+    const gaps = await Array.fromAsync(this.#belonging({ table: 'journal_gaps', by: 'repository', ids: [] }))
+    /** Counted from its first line, without what restores passed over. */
+    const moved = (sequence: unknown): number =>
+      gaps.reduce(
+        (to, { beyond, through }) =>
+          Number(beyond) >= before && Number(sequence) >= Number(through)
+            ? to - (Number(through) - Number(beyond))
+            : to,
+        Number(sequence) - before + base,
+      )
     await this.#inBatches(this.#belonging(of), async (tx, rows) => {
       const lines = rows
         .filter(({ sequence }) => Number(sequence) > before)
-        .map((row) => ({ ...this.#moved(row, of), sequence: Number(row['sequence']) - before + base }))
+        .map((row) => ({ ...this.#moved(row, of), sequence: moved(row['sequence']) }))
       await insertMissingRows(tx, 'journal', columns, lines)
     })
-    const head = Number(source?.['journal_head'] ?? before) - before + base
+    const head = moved(source?.['journal_head'] ?? before)
     await database.transaction((tx) => setJournalHead(tx, target, head))
   }
 

@@ -1,3 +1,4 @@
+import { passedOverBetween } from '../../../journal/repository/gaps.queries.ts'
 import type { JournalWatch } from '../../../journal/repository/watch.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import {
@@ -198,9 +199,9 @@ class Following {
     }
   }
 
-  /** Sequences have no gaps: one that does not follow shows that lines were forgotten. */
+  /** Sequences have no gaps but those of restores: one that does not follow shows that lines were forgotten. */
   async #nextEvents(): Promise<readonly Event[]> {
-    const { reading, tell } = this.#deps
+    const { reading, tell, database } = this.#deps
     const { id, repository } = this.#subscription
     const stretch = await reading.after(repository, this.#position)
     if (stretch === null) {
@@ -209,8 +210,13 @@ class Following {
     }
     const { events, head } = stretch
     const first = events[0]?.sequence ?? head + 1
-    const lost = first - this.#position - 1
-    if (lost <= 0) return events
+    if (first <= this.#position + 1) return events
+    const between = { after: this.#position, to: first - 1 }
+    const lost = first - this.#position - 1 - (await passedOverBetween(database.reader, repository, between))
+    if (lost === 0) {
+      this.#position = first - 1
+      return events
+    }
     tell({
       event: 'webhook.events_lost',
       webhook: id,
