@@ -81,7 +81,6 @@ export interface Words {
   'activity.from': null
   'activity.kind': null
   'activity.lead': null
-  'activity.looking': null
   'activity.noPromotions': null
   'activity.none': null
   'activity.promotions': null
@@ -421,7 +420,6 @@ export interface Words {
   'list.size': null
   'list.stages': null
   'list.state': null
-  'list.what': null
   'list.who': null
   'matrix.artifact.delete': null
   'matrix.artifact.promote': null

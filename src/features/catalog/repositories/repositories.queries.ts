@@ -40,14 +40,19 @@ export const listLive = (q: Queries, after: string, limit: number) =>
 export const filledAmong = (q: Queries, ids: readonly string[]) =>
   q
     .selectFrom('repositories')
-    .leftJoin('journal', (join) =>
-      join
-        .onRef('journal.repository', '=', 'repositories.id')
-        .onRef('journal.sequence', '=', 'repositories.journal_head')
-        .onRef('journal.sequence', '>', 'repositories.journal_base'),
-    )
-    .select(['repositories.id', 'repositories.published_bytes', 'journal.occurred_at'])
-    .where('repositories.id', 'in', ids)
+    .select((eb) => [
+      'id',
+      'published_bytes',
+      eb
+        .selectFrom('journal')
+        .select('occurred_at')
+        .whereRef('journal.repository', '=', 'repositories.id')
+        .whereRef('journal.sequence', '>', 'repositories.journal_base')
+        .orderBy('journal.sequence', 'desc')
+        .limit(1)
+        .as('occurred_at'),
+    ])
+    .where('id', 'in', ids)
     .execute()
 
 /** The end of what the latest restore passed over: a repository of this name may have been told of before it. */
