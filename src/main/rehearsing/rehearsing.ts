@@ -120,7 +120,9 @@ const restoreInto = async (
     if (point.schema === migrations.length)
       for (const table of point.tables) {
         const found = isTableName(table.name) ? await countRows(scratch.database.reader, table.name) : -1
-        if (found !== table.rows)
+        // A restore adds what it passes over.
+        const isRight = table.name === 'journal_gaps' ? found >= table.rows : found === table.rows
+        if (!isRight)
           throw new RehearsalFailed('counts_differ', `${table.name} has ${found} rows instead of ${table.rows}`)
       }
     return { rows, blobs }
