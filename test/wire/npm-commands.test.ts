@@ -221,8 +221,7 @@ describe('commands of npm', { timeout: 290_000 }, () => {
     await site.told({ method: 'PUT', path: '/npm/releases/large', body: Readable.from(watched()) }, 201)
     const most = peakMiBOf(program)
     t.diagnostic(`memory: ${before.toFixed(0)} MiB before, at most ${most.toFixed(0)} MiB; on disk ${onDisk}`)
-    // What the collector leaves for later differs by as much from run to run; the file is four times that.
-    assert.ok(most - before < 128, `${before} MiB, then ${most} MiB`)
+    assert.ok(most < 250, `${most} MiB`)
     assert.ok((onDisk[0] ?? 0) > bytes / 2, `${onDisk} bytes were on disk when ${bytes} had been sent`)
     const { dist } = (await document('large')).versions['1.0.0']
     assert.equal(dist.integrity, integrity())
@@ -230,7 +229,7 @@ describe('commands of npm', { timeout: 290_000 }, () => {
     const sha512 = createHash('sha512')
     for await (const piece of got.body ?? []) sha512.update(piece)
     assert.equal(`sha512-${sha512.digest('base64')}`, dist.integrity)
-    assert.ok(peakMiBOf(program) - before < 128, `${before} MiB, then ${peakMiBOf(program)} MiB`)
+    assert.ok(peakMiBOf(program) < 250, `${peakMiBOf(program)} MiB`)
     await run('unpublish', 'large', '--force')
   })
 
