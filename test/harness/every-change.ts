@@ -109,11 +109,15 @@ const changesOfPeople = async ({ catalog }: Place): Promise<Record<string, Ask>>
     (await expectAnswer(service, { path: '/api/v1/auth/tokens', credential: one.token, json: { name } }, 201)).json.id
   await createRepository(service, 'doomed')
   const logout = await signIn(service, one.name)
+  const elsewhere = await signIn(service, two.name)
+  const { items } = (await expectAnswer(service, { path: '/api/v1/auth/sessions', credential: elsewhere }, 200)).json
+  const ended = items.find(({ current }: { current: boolean }) => !current).id
   return {
     ...(await changesOfNpmSignIns(service, one)),
     login: { path: '/api/v1/auth/login', json: { name: one.name, password } },
     register: { path: '/api/v1/auth/register', json: { name: 'registered', password } },
     logout: { method: 'POST', path: '/api/v1/auth/logout', credential: logout },
+    endSession: { method: 'DELETE', path: `/api/v1/auth/sessions/${ended}`, credential: elsewhere },
     changePassword: {
       path: '/api/v1/auth/password',
       credential: three.token,

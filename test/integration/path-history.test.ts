@@ -343,6 +343,8 @@ forEachEngine((engine) => {
           'actor',
           'actorName',
           'artifactId',
+          'artifactName',
+          'detail',
           'occurredAt',
           'sequence',
         ])

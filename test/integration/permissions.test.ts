@@ -237,6 +237,7 @@ forEachEngine((engine) => {
       id,
       formats: ['upack', 'assets'],
       permissions: inOrder(actions),
+      filled: actions.has('artifact.list') ? { publishedBytes: '0', lastChangeAt: null } : null,
     })
     assert.deepEqual((await get(subject, '/api/v1/repositories')).items, visible.map(card))
 
