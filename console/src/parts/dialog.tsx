@@ -11,6 +11,7 @@ export const Dialog = ({
   children,
   size = 'md',
   closable = true,
+  instant = false,
 }: {
   readonly title: string
   readonly open: boolean
@@ -18,6 +19,8 @@ export const Dialog = ({
   readonly children: ReactNode
   readonly size?: 'md' | 'lg'
   readonly closable?: boolean
+  /** There at once: for what is typed into while it opens. */
+  readonly instant?: boolean
 }) => (
   <Modal
     opened={open}
@@ -29,7 +32,7 @@ export const Dialog = ({
     closeOnClickOutside={false}
     closeOnEscape={closable}
     closeButtonProps={{ 'aria-label': t('dialog.close') }}
-    transitionProps={{ duration: 120, transition: 'fade' }}
+    transitionProps={{ duration: instant ? 0 : 120, transition: 'fade' }}
   >
     {open ? children : null}
   </Modal>

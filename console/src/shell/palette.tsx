@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Icon, type IconName } from '../look/icons.tsx'
 import { digestIn, querySaid } from '../pages/search-words.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -45,7 +45,7 @@ export const Palette = () => {
     return () => window.removeEventListener('keydown', onKey)
   }, [])
   return (
-    <Dialog title={t('palette.title')} open={open} close={closePalette} size="lg">
+    <Dialog title={t('palette.title')} open={open} close={closePalette} size="lg" instant>
       <Choices />
     </Dialog>
   )
@@ -57,6 +57,10 @@ const Choices = () => {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const list = useRef<HTMLDivElement>(null)
+  const field = useRef<HTMLInputElement>(null)
+  // Before the next key arrives: a dialog takes the focus after a while, and what was typed by then would be lost, or
+  // would be commands.
+  useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [])
   const later = useLater(text.trim())
   const found = useQuery({
     queryKey: ['palette', later],
@@ -142,6 +146,7 @@ const Choices = () => {
   return (
     <div>
       <TextInput
+        ref={field}
         aria-label={t('palette.find')}
         placeholder={t('palette.hint')}
         value={text}
