@@ -198,7 +198,11 @@ const imageServer = async (command: string, options: readonly string[], port: nu
 
 /**
  * giftless, a server of Git LFS, with files, one process and as many threads as clients send at once; whoever has
- * installed it and gunicorn (pip) has both on the path. It neither verifies nor syncs what it stores.
+ * installed it and gunicorn (pip) has both on the path. 0.6.2 asks pip for nothing that it imports: `flask`,
+ * `flask-classful`, `flask-marshmallow`, `marshmallow-enum`, `webargs`, `figcan`, `pyyaml`, `python-dateutil`,
+ * `python-dotenv`, `typing-extensions`, `cachetools`, `importlib-metadata`, `cryptography`, and `pyjwt` below 2.10,
+ * since newer ones refuse the passes of nobody, and with them all that a client sends. It neither verifies nor syncs
+ * what it stores.
  */
 export const startGiftless = async (): Promise<Bench> => {
   const data = await makeFolder('giftless')
