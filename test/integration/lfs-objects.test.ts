@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { sql } from 'kysely'
+import { lockRetired } from '../../src/content/claims/claims.ts'
 import { reclaim } from '../../src/content/reclaim/reclaim.ts'
 import { settleDeletions } from '../../src/features/lifecycle/deletion/jobs.ts'
 import { cleanupGraceHoursDefault } from '../../src/kernel/limits/transfers.ts'
@@ -116,6 +118,34 @@ forEachEngine((engine) => {
       assert.ok((await pull(object)).equals(bytes))
       await inspection.inOrder()
     })
+
+    if (engine.name === 'postgres')
+      it('comes back beside whoever holds several of its claims, in the order of their ids', async () => {
+        const { bytes, ...object } = newObject(20_000)
+        for (let times = 0; times < 2; times++) {
+          await push(bytes)
+          await remove(object.oid)
+          site.service.clock.advance(1_000)
+        }
+        const { database } = inspection
+        const ofObject = database.reader.selectFrom('lfs_objects').select('id').where('sha256', '=', object.oid)
+        const [first = '', second = ''] = (await ofObject.orderBy('id').execute()).map(({ id }) => id)
+        const restored = await database.transaction(async (tx) => {
+          assert.ok(await lockRetired(tx, first))
+          const asked = restore(object.oid)
+          await until('the restore waits', async () => {
+            const waiting = sql`select 1 from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`
+            return (await waiting.execute(tx)).rows.length > 0
+          })
+          // It holds nothing that comes later: had it begun with the second, both would wait for ever.
+          await sql`set local lock_timeout = '500ms'`.execute(tx)
+          assert.ok(await lockRetired(tx, second))
+          return { asked }
+        })
+        assert.equal((await restored.asked).status, 200)
+        assert.ok((await pull(object)).equals(bytes))
+        await inspection.inOrder()
+      })
 
     it('is deleted by service keys alone', async () => {
       const { oid } = await push(newObject().bytes)
