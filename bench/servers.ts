@@ -53,6 +53,10 @@ const build = async (root: string): Promise<string> => {
   return join(root, 'dist', 'main', 'svc.js')
 }
 
+/** What `npm start` of a checkout tells Node itself. */
+const flagsOf = async (root: string): Promise<string[]> =>
+  (await readFile(join(root, 'package.json'), 'utf8')).match(/"start": "exec node (.*?) ?src/)?.[1]?.split(' ') ?? []
+
 const thisCheckout = resolve(import.meta.dirname, '..')
 
 type Settings = Readonly<Record<string, string>>
@@ -64,7 +68,7 @@ const startProgram = async (nodeFlags: readonly string[], settings: Settings, ch
   const base = `http://127.0.0.1:${port}`
   const program = await builtProgram(checkout)
   const began = performance.now()
-  const child = start(process.execPath, [...nodeFlags, program, 'up'], {
+  const child = start(process.execPath, [...(await flagsOf(checkout)), ...nodeFlags, program, 'up'], {
     SVC_DATA_DIR: data,
     SVC_LISTEN: `127.0.0.1:${port}`,
     SVC_FREE_SPACE_RESERVE_BYTES: '0',

@@ -24,6 +24,12 @@ export const programOf = (source: string): string => {
 
 export const svcFile = programOf(join(root, 'src/main/svc.ts'))
 
+/** What `npm start` tells Node itself. */
+export const nodeFlags: readonly string[] =
+  readFileSync(join(root, 'package.json'), 'utf8')
+    .match(/"start": "exec node (.*?) ?src/)?.[1]
+    ?.split(' ') ?? []
+
 export type Environment = Readonly<Record<string, string>>
 /** The same where what is undefined is not there, whatever whoever runs the tests has. */
 export type ProgramEnvironment = Readonly<Record<string, string | undefined>>
@@ -99,7 +105,7 @@ export const startProgram = (
 
 /** Runs `svc <command>` and leaves it running. */
 export const startSvc = (args: readonly string[], environment: Environment): Program =>
-  startProgram(process.execPath, [svcFile, ...args], environment)
+  startProgram(process.execPath, [...nodeFlags, svcFile, ...args], environment)
 
 /** Runs a program to its end. */
 export const runProgram = async (
@@ -114,12 +120,12 @@ export const runProgram = async (
 }
 
 export const runSvc = (args: readonly string[], environment: Environment) =>
-  runProgram(process.execPath, [svcFile, ...args], environment)
+  runProgram(process.execPath, [...nodeFlags, svcFile, ...args], environment)
 
 /** Runs `svc <command>` to its end while nothing else happens in this process. */
 export const runSvcMeanwhile = (args: readonly string[], environment: Environment) => {
   const env = { ...plainEnvironment(), ...environment }
-  const { status, stderr, stdout } = spawnSync(process.execPath, [svcFile, ...args], {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [...nodeFlags, svcFile, ...args], {
     cwd: root,
     env,
     encoding: 'utf8',

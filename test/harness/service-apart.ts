@@ -7,7 +7,16 @@ import { ask } from './client.ts'
 import { keepsItsContract } from './contract-check.ts'
 import type { DiskFaults } from './disk-faults.ts'
 import type { TestEngine } from './engines.ts'
-import { type Environment, keyIn, listening, type Program, programOf, settingsFor, startProgram } from './processes.ts'
+import {
+  type Environment,
+  keyIn,
+  listening,
+  nodeFlags,
+  type Program,
+  programOf,
+  settingsFor,
+  startProgram,
+} from './processes.ts'
 import type { Answering, TestService } from './service.ts'
 import { until } from './until.ts'
 
@@ -71,7 +80,7 @@ export const startServiceApart = async (
         ...options.settings,
       },
     )
-    running = startProgram(process.execPath, [program], environment, { messages: true })
+    running = startProgram(process.execPath, [...nodeFlags, program], environment, { messages: true })
     if (roles.gateway === null) await until('the worker runs', () => running.stdout().includes('is running'))
     else url = await listening(running)
   }

@@ -46,6 +46,16 @@ const none = (found: string[], rule: string): void => {
   assert.equal(found.length, 0, `${rule}\n  ${found.join('\n  ')}`)
 }
 
+describe('Node', () => {
+  test('is told the same in the image of a container, and by systemd, as by npm start', () => {
+    const [, flags = ''] = /"start": "exec node (.*?) ?src/.exec(read('package.json')) ?? []
+    const [, inImage] = /"\/usr\/bin\/node", (.*?)(?:, )?"dist/.exec(read('deploy/container/Containerfile')) ?? []
+    const [, inUnit] = /bin\/node (.*?) ?src/.exec(read('deploy/systemd/svc.service')) ?? []
+    assert.equal(inUnit, flags)
+    assert.equal(inImage, `"${flags}"`)
+  })
+})
+
 describe('files', () => {
   test('are short: none in src above 400 lines, half of them below 65', () => {
     none(longerThan(longestFileLines, sources.map(pageAt)), 'Split these:')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
-import { endProgramsAfterTests, listening, root, runProgram, startProgram } from '../harness/processes.ts'
+import { endProgramsAfterTests, listening, nodeFlags, root, runProgram, startProgram } from '../harness/processes.ts'
 
 endProgramsAfterTests()
 after(closeConnections)
@@ -40,7 +40,7 @@ describe('the container', { timeout: 280_000 }, () => {
     await run(join(root, 'deploy/container/build'), 'svc-under-test')
     const { OCIv1 } = JSON.parse(await run('buildah', 'inspect', '--type', 'image', 'svc-under-test'))
     assert.equal(OCIv1.config.User, '10001:10001')
-    assert.deepEqual(OCIv1.config.Entrypoint, ['/usr/bin/node', 'dist/main/svc.js'])
+    assert.deepEqual(OCIv1.config.Entrypoint, ['/usr/bin/node', ...nodeFlags, 'dist/main/svc.js'])
     assert.deepEqual(OCIv1.config.Cmd, ['up'])
     assert.deepEqual(OCIv1.config.Volumes, { '/data': {} })
 
