@@ -40,6 +40,11 @@ export interface IncomingBody {
    * takes longer than the upload deadline; only then, and when it was read to the end, is everything known.
    */
   readonly pieces: AsyncIterable<Uint8Array>
+  /**
+   * So many bytes more of it stay in memory, or fewer, until it is answered. What all bodies keep has a bound: beyond
+   * it the largest that still comes is cut, of whoever keeps most.
+   */
+  keeps(bytes: number): void
 }
 
 /**

@@ -26,9 +26,10 @@ interface HeldBody {
 }
 
 /**
- * Small bodies, which are whole in memory until they are answered. They wait in no line and take no place of a file's:
- * a few hundred bytes must not stand behind what others send for hours. All of them together have a bound: beyond it
- * the largest that still comes is cut, of whoever holds most, so that nobody fills the memory by sending slowly.
+ * Small bodies, which are whole in memory until they are answered, and what larger ones keep of themselves. Small ones
+ * wait in no line and take no place of a file's: a few hundred bytes must not stand behind what others send for hours.
+ * All of them together have a bound: beyond it the largest that still comes is cut, of whoever holds most, so that
+ * nobody fills the memory by sending slowly.
  */
 export class HeldBodies {
   readonly #bytesMax: number

@@ -47,7 +47,11 @@ const declaredBytes = (request: IncomingMessage): number | null => {
  * waited for when the first piece is asked for; then reading starts, and `100 Continue` goes out. `whenWhole` is asked
  * when the last piece was taken: what it throws ends the stream instead of its end.
  */
-export const incomingBody = (request: IncomingMessage, response: ServerResponse, taking: Taking): IncomingBody => ({
+export const incomingBody = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  taking: Taking,
+): Omit<IncomingBody, 'keeps'> => ({
   declaredBytes: request.headers['transfer-encoding'] === undefined ? (declaredBytes(request) ?? 0) : null,
   mediaType: request.headers['content-type'],
   pieces: { [Symbol.asyncIterator]: () => timedPieces(request, response, taking) },

@@ -6,10 +6,12 @@ import { bareHttpParts, knownSecret } from '../../../test/harness/bare-http.ts'
 import { ask, closeConnections } from '../../../test/harness/client.ts'
 import { bytesBody, defineOperation } from '../../contract/define.ts'
 import { handle } from '../../contract/handler.ts'
+import type { BodyKind } from '../../contract/operation.ts'
+import { heldBodiesBytesMax } from '../../kernel/limits/http.ts'
 import { createHttpServer, type HttpServer } from '../server.ts'
 import type { UploadLine } from './upload-line.ts'
 
-const keep = (id: string, body: ReturnType<typeof bytesBody>) =>
+const keep = <Body extends BodyKind>(id: string, body: Body) =>
   defineOperation({
     id,
     method: 'PUT',
@@ -102,5 +104,44 @@ describe('a small body', () => {
     assert.equal(performed, before)
     const type = { 'content-type': 'Application/Vnd.Example.Document; a=b' }
     assert.equal((await put('/documents', little, type)).status, 201)
+  })
+})
+
+describe('what a stream keeps in memory', () => {
+  it('counts with that of all others: beyond the bound the largest that comes is cut, of whoever keeps most', async () => {
+    const kept = Promise.withResolvers<void>()
+    const small = handle(keep('small', { kind: 'stream', mediaTypes: null }), async ({ body }) => {
+      for await (const _ of body.pieces) {
+        body.keeps(heldBodiesBytesMax / 3)
+        kept.resolve()
+      }
+      return { status: 201, text: 'small', headers: {} }
+    })
+    const large = handle(keep('large', { kind: 'stream', mediaTypes: null }), async ({ body }) => {
+      for await (const _ of body.pieces) body.keeps(heldBodiesBytesMax)
+      return { status: 201, text: 'large', headers: {} }
+    })
+    const server = await createHttpServer(bareHttpParts({ operations: [small, large] }))
+    const url = await server.listen('127.0.0.1', 0)
+    const go = Promise.withResolvers<void>()
+    async function* slowly(): AsyncGenerator<Buffer> {
+      yield Buffer.from('a')
+      await go.promise
+      yield Buffer.from('b')
+    }
+    const put = (path: string, body: Readable) =>
+      ask(url, { method: 'PUT', path, credential: knownSecret, headers: {}, body })
+    try {
+      const first = put('/small', Readable.from(slowly()))
+      await kept.promise
+      const told = await put('/large', Readable.from(slowly()))
+      assert.deepEqual([told.status, told.json.code], [503, 'busy'])
+      go.resolve()
+      assert.equal((await first).status, 201)
+      assert.equal((await put('/small', Readable.from(['a']))).status, 201)
+    } finally {
+      closeConnections()
+      await server.close()
+    }
   })
 })

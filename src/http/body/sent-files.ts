@@ -6,6 +6,7 @@ import type { Scope } from '../../kernel/scope.ts'
 import type { HttpMetrics } from '../metrics/metrics.ts'
 import { bodyDigests } from './body-digests.ts'
 import type { HeldBodies } from './held-bodies.ts'
+import type { ReceivingSeat } from './receiving-seat.ts'
 import { incomingBody } from './request-body.ts'
 import type { UploadLine } from './upload-line.ts'
 
@@ -55,11 +56,23 @@ export const sentBody = async (
     ),
     whenWhole,
   }
-  if (body.kind === 'stream') {
-    const seat = (cut: Cut) => uploads.enter(scope, sender, cut)
-    return incomingBody(request, response, { ...taking, seat })
-  }
   const held = heldBodies.hold(scope, sender)
+  if (body.kind === 'stream') {
+    let kept: Pick<ReceivingSeat, 'received'> | null = null
+    const seat = (cut: Cut) => {
+      kept = held.comes(cut)
+      return uploads.enter(scope, sender, cut)
+    }
+    const incoming = incomingBody(request, response, {
+      ...taking,
+      seat,
+      whenWhole: async () => {
+        held.isHere()
+        await whenWhole()
+      },
+    })
+    return { ...incoming, keeps: (bytes) => kept?.received(bytes) }
+  }
   const seat = async (cut: Cut) => held.comes(cut)
   const bytes = await wholeOf(incomingBody(request, response, { ...taking, seat }), body.maxBytes)
   held.isHere()
@@ -87,7 +100,10 @@ const refuseParts = (headerNames: readonly string[], { headers }: IncomingMessag
 }
 
 /** All of a small body. 413 as soon as it is said to be larger, or turns out to be. */
-const wholeOf = async ({ declaredBytes, pieces }: IncomingBody, maxBytes: number): Promise<Uint8Array> => {
+const wholeOf = async (
+  { declaredBytes, pieces }: Omit<IncomingBody, 'keeps'>,
+  maxBytes: number,
+): Promise<Uint8Array> => {
   const refuseBeyond = (bytes: number): void => {
     if (bytes > maxBytes) throw new Failure('body_too_large', `The body may have at most ${maxBytes} bytes here.`)
   }

@@ -8,8 +8,15 @@ export const npmNameMaxCharacters = 214
 export const npmTagMaxCharacters = 214
 /** Rendered versions that are stored together: publishing writes one such piece anew (1 ms), reading asks for few. */
 export const npmPieceBytes = 64 * KiB
-/** Pieces that one statement reads: some 4 MiB. */
-export const npmPiecesAtOnce = 64
+/** Pieces that one statement reads: half a MiB, or 16 where each is a version of the largest. */
+export const npmPiecesAtOnce = 8
+/** Documents that are put together, or compressed, at the same time: each is whole in memory. */
+export const npmDocumentsMadeAtOnce = 2
+/**
+ * Documents that are being sent, each counted once: two of the largest that come from upstreams. What is smaller than a
+ * step counts with all other answers that nobody takes.
+ */
+export const npmDocumentsLentBytes = 128 * MiB
 /** Times that a document is read anew, because its package was changed meanwhile, before one state of it is held. */
 export const npmDocumentTries = 3
 /** Documents that are kept in memory as they are sent, compressed or not: a thousand versions are some 2 MiB. */
@@ -25,6 +32,8 @@ export const npmVersionMaxBytes = 2 * MiB
 /** Versions that one document tells of, where a client sends all of them to change one. */
 export const npmVersionsPerDocumentMax = 20_000
 export const npmVersionsSentMaxBytes = 32 * MiB
+/** What a version costs in memory beside its bytes, while its document comes. */
+export const npmVersionKeptBytes = 512
 /** Objects and lists in each other, of what is said of a package; manifests have some five. */
 export const npmJsonDepthMax = 100
 /** What is said in a refusal of what was sent. */
@@ -66,8 +75,14 @@ export const npmSearchPageMax = 250
 export const npmSearchPageDefault = 20
 /** Packages that a search passes over at most: nobody pages through more. */
 export const npmSearchFromMax = 1_000_000
-/** Characters of what is searched for. */
+/** Characters of what is searched for, and words in it that are looked at. */
 export const npmSearchMaxCharacters = 256
+export const npmSearchWordsMax = 8
+/** What a package is found by: its name, its description and its first keywords. */
+export const npmFoundByMaxCharacters = 1_000
+/** Packages that a search looks at before others have their turn (some milliseconds), and searches at the same time. */
+export const npmSearchedAtOnce = 200
+export const npmSearchesAtOnce = 2
 /** A version in JSON, as the body that moves a tag. */
 export const npmTagBodyMaxBytes = KiB
 /** Versions of a document that are parsed before others have their turn: some milliseconds. */

@@ -83,11 +83,11 @@ export const appendToUpload = (
 /** 400 for another length than the range has: at once where it is declared, otherwise when it shows. */
 const asLongAsSaid = (body: IncomingBody, range: ChunkRange | null): IncomingBody => {
   if (range === null) return body
-  const { declaredBytes, mediaType, pieces } = body
+  const { declaredBytes, pieces } = body
   const said = range.last - range.first + 1
   if (declaredBytes !== null && said !== declaredBytes)
     throw sizeInvalid(`Content-Range says ${said} bytes, and Content-Length ${declaredBytes}.`)
-  return { declaredBytes, mediaType, pieces: counted(pieces, said) }
+  return { ...body, pieces: counted(pieces, said) }
 }
 
 async function* counted(pieces: AsyncIterable<Uint8Array>, said: number): AsyncGenerator<Uint8Array> {

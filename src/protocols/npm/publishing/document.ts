@@ -1,7 +1,9 @@
 import { parse } from 'secure-json-parse'
+import type { IncomingBody } from '../../../contract/handler.ts'
 import {
   npmDocumentRestMaxBytes,
   npmJsonDepthMax,
+  npmVersionKeptBytes,
   npmVersionMaxBytes,
   npmVersionsPerDocumentMax,
   npmVersionsSentMaxBytes,
@@ -27,8 +29,11 @@ export interface IncomingDocument {
   rest(): Fields
 }
 
-/** Reads a document as it comes. Memory is bounded whatever is sent: only attachments may be large. */
-export const readDocument = (pieces: AsyncIterable<Uint8Array>): IncomingDocument => {
+/**
+ * Reads a document as it comes. Memory is bounded whatever is sent: only attachments may be large, and what is kept
+ * counts with what others keep of theirs.
+ */
+export const readDocument = ({ pieces, keeps }: Pick<IncomingBody, 'pieces' | 'keeps'>): IncomingDocument => {
   const cutter = new Cutter()
   const versions = new Map<string, Buffer>()
   const kept: Buffer[] = []
@@ -54,7 +59,13 @@ export const readDocument = (pieces: AsyncIterable<Uint8Array>): IncomingDocumen
       versions.set(version, text)
     }
   }
-  const cuts = cutsOf(cutter, pieces)
+  let counted = 0
+  const count = (): void => {
+    const now = keptBytes + versionBytes + cutter.heldBytes + versions.size * npmVersionKeptBytes
+    keeps(now - counted)
+    counted = now
+  }
+  const cuts = cutsOf(cutter, pieces, count)
   async function* dataOf(): AsyncGenerator<Buffer> {
     for (;;) {
       const { done, value } = await cuts.next()
@@ -82,9 +93,14 @@ export const readDocument = (pieces: AsyncIterable<Uint8Array>): IncomingDocumen
 
 const notWhole = 'The body is no JSON document of a package: it ends in the middle.'
 
-async function* cutsOf(cutter: Cutter, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Cut, undefined> {
+async function* cutsOf(
+  cutter: Cutter,
+  pieces: AsyncIterable<Uint8Array>,
+  count: () => void,
+): AsyncGenerator<Cut, undefined> {
   for await (const piece of pieces) {
     yield* cutter.cut(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength))
+    count()
     if (cutter.heldBytes > npmVersionMaxBytes)
       throw tooLarge(`A version is told in at most ${npmVersionMaxBytes} bytes, its readme included.`)
   }

@@ -41,7 +41,7 @@ const publishing = ['package.publish', 'upload.create', 'upload.write', 'upload.
  * Refused, it leaves nothing.
  */
 export const takeDocument = async (deps: TransferDeps, publisher: Publisher, body: IncomingBody): Promise<Taken> => {
-  const document = readDocument(body.pieces)
+  const document = readDocument(body)
   const others = new Map<string, Buffer>()
   for (let attachment = await document.next(); attachment !== null; attachment = await document.next()) {
     if (isAttestation(attachment.name)) {
