@@ -19,10 +19,11 @@ export interface SlowClient {
 export const startSlowly = async (url: string, { path, credential, headers = {} }: Ask): Promise<SlowClient> => {
   const connection = await openConnection(url)
   const { socket } = connection
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const { host = 'localhost', ...rest } = headers
+  const lines = Object.entries(rest).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.once('data', () => socket.pause())
   if (credential !== undefined && credential !== null) lines.push(`Authorization: Bearer ${credential}\r\n`)
-  connection.send(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${lines.join('')}\r\n`)
+  connection.send(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${lines.join('')}\r\n`)
   await connection.until(/\r\n\r\n/)
   const head = connection.received().split('\r\n\r\n', 1)[0] ?? ''
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { noFaults } from '../../src/kernel/fault-points.ts'
 import { npmVersionsPerRemoval } from '../../src/kernel/limits/npm.ts'
-import { MiB } from '../../src/kernel/units.ts'
+import { KiB, MiB } from '../../src/kernel/units.ts'
 import { unpublish } from '../../src/protocols/npm/unpublishing.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -11,6 +11,7 @@ import { openInspection } from '../harness/inspection.ts'
 import { publishDocument } from '../harness/npm-documents.ts'
 import { npmSite, publishAttested } from '../harness/npm-packages.ts'
 import { inDatabase } from '../harness/rows.ts'
+import { type SlowClient, startSlowly } from '../harness/slow-client.ts'
 
 after(closeConnections)
 
@@ -203,6 +204,9 @@ forEachEngine((engine) => {
       assert.deepEqual(objects[0].package.maintainers, [{ username: 'owner', email: '' }])
       assert.equal(new Date(objects[0].package.date).toISOString(), objects[0].package.date)
     }
+    // More words than these are not looked at, and those that stand there twice count once.
+    const eight = 'find%20'.repeat(20) + ['fi', 'in', 'nd', 'da', 'ab', 'bl', 'le'].join('%20')
+    assert.deepEqual([(await found(`?text=${eight}%20zz`)).total, (await found('?text=fi%20zz')).total], [1, 0])
     assert.deepEqual((await found('?text=100%25')).objects, [])
     assert.deepEqual((await found('?size=250&from=1000')).objects, [])
     assert.equal((await found('?size=1')).objects.length, 1)
@@ -247,6 +251,22 @@ forEachEngine((engine) => {
     const { document } = await publishDocument({ name: 'crowded', version: '1.1.0' })
     assert.match((await npm.put('crowded', document, 413)).json.error, /crowded take more than 32 MiB/)
     await npm.expect({ path: npm.at('/crowded/-/crowded-1.1.0.tgz') }, 404)
+  })
+
+  it('a large document is in memory once for all who read it; who has more of them made is sent less of them', async () => {
+    const { service, reader, owner, npm } = site
+    const read = (credential: string, host: string) =>
+      startSlowly(service.url, { path: npm.at('/crowded'), credential, headers: { host } })
+    const whole = (await npm.expect({ path: npm.at('/crowded') }, 200)).bytes.byteLength
+    const sharing: SlowClient[] = []
+    for (let count = 0; count < 5; count++) sharing.push(await read(owner.token, 'localhost:1000'))
+    const many: SlowClient[] = []
+    for (let count = 0; count < 4; count++) many.push(await read(reader.token, `localhost:${2000 + count}`))
+    for (const { head } of [...sharing, ...many]) assert.match(head, /^HTTP\/1\.1 200 /)
+    const taken = async (client: SlowClient | undefined): Promise<number> => (await client?.finish())?.byteLength ?? 0
+    assert.ok((await taken(many[0])) < whole)
+    for (const client of [sharing[0], many[3]]) assert.ok(Math.abs((await taken(client)) - whole) < KiB)
+    for (const client of [...sharing, ...many]) client.vanish()
   })
 
   it('a package of very many versions goes as it was seen: what is published meanwhile stays', async () => {

@@ -1,8 +1,15 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { Database, Queries } from '../../database/database.ts'
-import { npmDocumentsKeptBytes, npmDocumentTries, npmPiecesAtOnce } from '../../kernel/limits/npm.ts'
+import { createGate } from '../../kernel/gate.ts'
+import {
+  npmDocumentsKeptBytes,
+  npmDocumentsMadeAtOnce,
+  npmDocumentTries,
+  npmPiecesAtOnce,
+} from '../../kernel/limits/npm.ts'
 import { frameOf, piecesOf, revisionNow } from './documents.queries.ts'
 import { registryMark } from './vocabulary.ts'
 
@@ -73,10 +80,12 @@ export const createDocuments = ({ database }: { readonly database: Database }): 
     return await database.snapshot((state) => source.putTogether(state, wanted))
   }
 
+  /** Clients decide under which address they know us, so that there is no end of what they can have made. */
+  const making = createGate(npmDocumentsMadeAtOnce)
   const made = async (wanted: WantedDocument, source: DocumentSource): Promise<Document | null> => {
-    if (!wanted.compressed) return await plain(wanted, source)
+    if (!wanted.compressed) return await making(() => plain(wanted, source))
     const whole = await get({ ...wanted, compressed: false }, source)
-    return whole === null ? null : { revision: whole.revision, bytes: await compress(whole.bytes) }
+    return whole === null ? null : { revision: whole.revision, bytes: await making(() => compress(whole.bytes)) }
   }
 
   const get = async (wanted: WantedDocument, source: DocumentSource): Promise<Document | null> => {
@@ -85,10 +94,10 @@ export const createDocuments = ({ database }: { readonly database: Database }): 
     if (there !== undefined) return there
     const waited = underWay.get(key)
     if (waited !== undefined) return await waited
-    const making = made(wanted, source)
-    underWay.set(key, making)
+    const beingMade = made(wanted, source)
+    underWay.set(key, beingMade)
     try {
-      const document = await making
+      const document = await beingMade
       if (document === null) return null
       const { revision, bytes } = document
       const shown = keyOf({ ...wanted, revision })
@@ -124,6 +133,8 @@ const putTogether = async (q: Queries, { packageId, form, registry }: WantedDocu
       const last = some.at(-1)
       if (last === undefined || some.length < npmPiecesAtOnce) return
       after = last.number
+      // Others have their turn while a large one is put together.
+      await nextRound()
     }
   }
   add(`${isFull ? frame.head : frame.abbreviated_head}"versions":{`)

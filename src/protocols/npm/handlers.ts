@@ -7,10 +7,12 @@ import type { TransferDeps } from '../../features/transfers/uploads/uploads.ts'
 import type { RepositoryAction } from '../../kernel/actions.ts'
 import { actorOf, type Caller } from '../../kernel/caller.ts'
 import { toSha256 } from '../../kernel/digest.ts'
-import { npmDocumentStepBytes } from '../../kernel/limits/npm.ts'
+import { createGate } from '../../kernel/gate.ts'
+import { npmDocumentStepBytes, npmDocumentsLentBytes, npmSearchesAtOnce } from '../../kernel/limits/npm.ts'
 import { calledName } from './called.ts'
 import { type Changed, type Changer, deleteDistTag, putDistTag } from './changing.ts'
 import { createDocuments, type Form } from './documents.ts'
+import { Lending } from './lending.ts'
 import { changeOwn, lookUpDistTags, lookUpDocument, lookUpFile, lookUpManifest } from './lookup.ts'
 import * as operations from './operations.ts'
 import { readDocument } from './publishing/document.ts'
@@ -96,6 +98,8 @@ const forEver = { 'cache-control': 'private, max-age=31536000, immutable' }
 export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
   const { reader } = deps.database
   const looking = { ...deps, documents: createDocuments(deps) }
+  const lending = new Lending(npmDocumentsLentBytes)
+  const searching = createGate(npmSearchesAtOnce)
   const changing = <T>(path: Here, caller: Caller, change: (changer: Changer) => Promise<T>): Promise<T> =>
     changeOwn(deps, { repository: path.repository, name: path.package }, async () => change(changerOf(path, caller)))
   return [
@@ -113,7 +117,10 @@ export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
       if (found.bytes === null) return { status: 304, headers: found.headers, bytes: null }
       const type = form === 'full' ? 'application/json' : abbreviatedType
       const all = { ...found.headers, 'content-type': type, 'content-length': String(found.bytes.byteLength) }
-      return { status: 200, headers: all, bytes: request.head ? null : inSteps(found.bytes, npmDocumentStepBytes) }
+      if (request.head) return { status: 200, headers: all, bytes: null }
+      if (found.bytes.byteLength > npmDocumentStepBytes)
+        request.scope.own(lending.lend(actorOf(caller), found.bytes, request.hangUp))
+      return { status: 200, headers: all, bytes: inSteps(found.bytes, npmDocumentStepBytes) }
     }),
     handle(operations.getNpmManifest, async ({ path, headers, caller, request }) => {
       const asker = askerOf({ caller, headers, request })
@@ -156,7 +163,7 @@ export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
     }),
     handle(operations.putPackageAt, async ({ path, body, caller }) => {
       const held = await deps.heldActions(caller, path.repository)
-      const document = readDocument(body.pieces)
+      const document = readDocument(body)
       if ((await document.next()) !== null) throw badPackage('A tarball is published at the address of its package.')
       refuseUnlessHeld(held, document.versions.size > 0 ? 'artifact.delete' : 'asset.write')
       const changed = await changing(path, caller, (changer) =>
@@ -187,7 +194,7 @@ export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
     })),
     handle(operations.searchNpmPackages, async ({ path, query }) => ({
       status: 200,
-      json: await searchPackages(reader, path.repository, query),
+      json: await searching(() => searchPackages(reader, path.repository, query)),
     })),
     handle(operations.getAttestations, async ({ path }) => ({
       status: 200,

@@ -5,6 +5,7 @@ import { foldCase } from '../../kernel/fold-case.ts'
 import { newId } from '../../kernel/ids.ts'
 import {
   npmDocumentMaxBytes,
+  npmFoundByMaxCharacters,
   npmKeywordMaxCharacters,
   npmKeywordsShownMax,
   npmPieceBytes,
@@ -227,7 +228,7 @@ const toldOf = (
   }
   return {
     summary: JSON.stringify(summary),
-    found_by: foldCase([name, text, ...words].join('\n'))
+    found_by: foldCase([name, text, ...words].join('\n').slice(0, npmFoundByMaxCharacters))
       .replaceAll('\0', '')
       .toWellFormed(),
   }

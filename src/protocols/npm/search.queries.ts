@@ -1,25 +1,32 @@
 import { sql } from 'kysely'
 import type { Queries } from '../../database/database.ts'
+import { npmFoundByMaxCharacters } from '../../kernel/limits/npm.ts'
 
-const matching = (q: Queries, repository: string, words: readonly string[]) =>
-  words.reduce(
-    (query, word) => query.where(sql<boolean>`found_by like ${`%${word.replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`),
-    q.selectFrom('npm_packages').where('repository', '=', repository).where('versions', '>', 0),
-  )
+const listed = (q: Queries, repository: string) =>
+  q.selectFrom('npm_packages').where('repository', '=', repository).where('versions', '>', 0)
 
-export const countFound = async (q: Queries, repository: string, words: readonly string[]): Promise<number> =>
+export const countPackages = async (q: Queries, repository: string): Promise<number> =>
   Number(
     (
-      await matching(q, repository, words)
+      await listed(q, repository)
         .select((eb) => eb.fn.countAll().as('count'))
         .executeTakeFirstOrThrow()
     ).count,
   )
 
-export const foundPackages = (
-  q: Queries,
-  repository: string,
-  words: readonly string[],
-  { from, limit }: { readonly from: number; readonly limit: number },
-) =>
-  matching(q, repository, words).select(['summary', 'modified_at']).orderBy('name').limit(limit).offset(from).execute()
+/** Some packages, by name. */
+export const packagesFrom = (q: Queries, repository: string, from: number, limit: number) =>
+  listed(q, repository).select(['summary', 'modified_at']).orderBy('name').limit(limit).offset(from).execute()
+
+/** Those behind a name, and what they are found by. */
+export const packagesBehind = (q: Queries, repository: string, name: string, limit: number) =>
+  listed(q, repository)
+    .select(['name', sql<string>`substr(found_by, 1, ${sql.lit(npmFoundByMaxCharacters)})`.as('found_by')])
+    .where('name', '>', name)
+    .orderBy('name')
+    .limit(limit)
+    .execute()
+
+/** Those of some names, by name. */
+export const packagesNamed = (q: Queries, repository: string, names: readonly string[]) =>
+  listed(q, repository).select(['summary', 'modified_at']).where('name', 'in', names).orderBy('name').execute()
