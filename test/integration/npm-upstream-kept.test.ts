@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { closeConnections } from '../harness/client.ts'
 import { examineService } from '../harness/doctor.ts'
@@ -232,6 +233,33 @@ forEachEngine((engine) => {
       assert.deepEqual([kept.failure, kept.versions, kept.tarballs], ['missing', 0, 1])
       await registry.publish({ name: 'removed', version: '1.0.0' })
       assert.equal((await client.document('removed')).status, 200)
+      await sound()
+    })
+
+    it('is not served as what another upstream has, and goes where that one has something of the name', async (t) => {
+      const other = await startHostileRegistry()
+      t.after(() => other.leave())
+      await createRepository(service, 'moved')
+      await grant(service, owner, 'moved', 'write')
+      const there = npmClient(service, owner.token, 'moved')
+      const tarballs: Buffer[] = []
+      for (const name of ['left', 'replaced']) {
+        tarballs.push(await registry.publish({ name, version: '1.0.0' }))
+        await lookThrough(service, 'moved', { url: registry.url, freshSeconds: 0 })
+        assert.equal((await there.tarball(name, '1.0.0')).status, 200)
+      }
+      const their = await other.publish({ name: 'replaced', version: '1.0.0', description: 'theirs' })
+      await lookThrough(service, 'moved', { url: other.url, freshSeconds: 0 })
+      for (const told of [await there.document('left'), await there.tarball('left', '1.0.0')])
+        assert.equal(told.status, 404)
+      const { dist } = (await there.document('replaced')).json.versions['1.0.0']
+      assert.equal(dist.integrity, `sha512-${hash('sha512', their, 'base64')}`)
+      assert.ok((await there.tarball('replaced', '1.0.0')).bytes.equals(their))
+      // What is not there keeps what came before, for whoever goes back.
+      await lookThrough(service, 'moved', { url: registry.url, freshSeconds: 0 })
+      const asked = registry.asked.length
+      assert.ok((await there.tarball('left', '1.0.0')).bytes.equals(tarballs[0] ?? their))
+      assert.equal(registry.asked.length, asked)
       await sound()
     })
 

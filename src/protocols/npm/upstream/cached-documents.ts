@@ -28,6 +28,7 @@ import {
   putCached,
   updateCached,
 } from './cached.queries.ts'
+import { dropCached } from './dropping.ts'
 import { type FetchDeps, type FetchLease, fetchedHere, fetchOnce, lost } from './fetches.ts'
 import type { Gates } from './gates.ts'
 import type { UpstreamMeter } from './meter.ts'
@@ -150,9 +151,11 @@ const refresh = async (
 ): Promise<Outcome> => {
   const { database, clock, meter } = deps
   const known = await findCached(database.reader, here)
-  const isSameUpstream = known !== undefined && known.bytes > 0 && known.url === setting.url
+  const isOfFormer = known !== undefined && known.url !== setting.url
+  const isSameUpstream = known !== undefined && known.bytes > 0 && !isOfFormer
   const next = { id: known?.id ?? newId(clock.now()), revision: (known?.revision ?? 0) + 1 }
-  const kept = new Map((await keptHashesOf(database.reader, here)).map(({ version, ...hashes }) => [version, hashes]))
+  const hashes = isOfFormer ? [] : await keptHashesOf(database.reader, here)
+  const kept = new Map(hashes.map(({ version, ...each }) => [version, each]))
   const expected = { name: here.name, revision: revisionText(next), kept }
   const etag = isSameUpstream && known.sha256 !== null ? known.etag : null
   try {
@@ -174,6 +177,8 @@ const refresh = async (
       return 'there'
     }
     if (answer === 'same') return 'there'
+    // What a former upstream sent is not passed on as what this one has.
+    if (isOfFormer) await dropCached(deps, { ...here, version: undefined }, setting.actor)
     meter.changed(answer.document.changed.length)
     deps.reach('npm-upstream.came')
     const { etag: given, document } = answer

@@ -58,7 +58,7 @@ export const createCachedTarballs = (deps: CachedTarballsDeps): CachedTarballs =
             fetchOnce(deps, { ...here, version }, { gate: deps.tarballGates(setting.url), signal }, (lease) =>
               fetchTarball(deps, wanted, lease, signal),
             ),
-          async () => (await findCachedFile(deps.database.reader, here, version)) ?? null,
+          async () => (await findCachedFile(deps.database.reader, here, version, setting.url)) ?? null,
         ),
       )
       return file === 'missing' ? null : file
@@ -88,7 +88,7 @@ const fetchTarball = async (
 ): Promise<CachedFile | 'missing'> => {
   const { question, version, dist } = wanted
   const { here, setting, via } = question
-  const before = await findCachedFile(deps.database.reader, here, version)
+  const before = await findCachedFile(deps.database.reader, here, version, setting.url)
   if (before !== undefined) return before
   try {
     const url = tarballAddress(setting.url, dist.tarball)

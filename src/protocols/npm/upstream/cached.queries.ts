@@ -43,19 +43,21 @@ export const findCached = async (
 ): Promise<NpmCachedPackagesTable | undefined> => (await cached(q, { repository, name }))[0]
 
 const cachedFile = prepareQuery(
-  (q, p: Parameters<Named & { version: string }>) =>
+  (q, p: Parameters<Named & { version: string; url: string }>) =>
     q
       .selectFrom('npm_cached_versions')
-      .select(['sha256', 'size', 'fetched_at'])
-      .where('repository', '=', p('repository'))
-      .where('name', '=', p('name'))
-      .where('version', '=', p('version')),
+      .innerJoin('npm_cached_packages', 'npm_cached_packages.id', 'npm_cached_versions.package_id')
+      .select(['npm_cached_versions.sha256', 'size', 'npm_cached_versions.fetched_at'])
+      .where('npm_cached_versions.repository', '=', p('repository'))
+      .where('npm_cached_versions.name', '=', p('name'))
+      .where('version', '=', p('version'))
+      .where('url', '=', p('url')),
   { planned: 'once' },
 )
 
-/** A tarball that is kept. */
-export const findCachedFile = async (q: Queries, { repository, name }: Named, version: string) =>
-  (await cachedFile(q, { repository, name, version }))[0]
+/** A tarball that is kept, and came from an upstream: what a former one sent is nothing that another one has. */
+export const findCachedFile = async (q: Queries, { repository, name }: Named, version: string, url: string) =>
+  (await cachedFile(q, { repository, name, version, url }))[0]
 
 /** What the tarballs of a package are that are kept. */
 export const keptHashesOf = (q: Queries, { repository, name }: Named) =>

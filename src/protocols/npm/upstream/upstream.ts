@@ -98,12 +98,13 @@ export const createUpstream = (given: UpstreamDeps): Upstream => {
       return found
     },
     async has(here) {
-      return (await settingFor(here)) !== null && (await findCached(q, here)) !== undefined
+      const setting = await settingFor(here)
+      return setting !== null && (await findCached(q, here))?.url === setting.url
     },
     async fileOf(here, version, asker) {
       const question = await questionOf(here, asker)
       if (question === null) return null
-      const kept = await findCachedFile(q, here, version)
+      const kept = await findCachedFile(q, here, version, question.setting.url)
       if (kept !== undefined) {
         deps.meter.count('tarball', 'hit')
         return kept
