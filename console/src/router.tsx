@@ -87,7 +87,7 @@ const npm = createRoute({
   getParentRoute: () => repository,
   path: '/npm',
   validateSearch: texts('contains', 'package', 'version'),
-  component: lazyRouteComponent(() => import('./pages/npm.tsx'), 'Npm'),
+  component: lazyRouteComponent(() => import('./pages/npm/npm.tsx'), 'Npm'),
 })
 const lfs = createRoute({
   getParentRoute: () => repository,
@@ -112,6 +112,11 @@ const storage = createRoute({
   validateSearch: texts('tab'),
   component: lazyRouteComponent(() => import('./pages/storage/storage.tsx'), 'Storage'),
 })
+const settings = createRoute({
+  getParentRoute: () => repository,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'Settings'),
+})
 const transfers = createRoute({
   getParentRoute: () => root,
   path: '/transfers',
@@ -126,7 +131,7 @@ const connect = createRoute({
 const access = createRoute({
   getParentRoute: () => root,
   path: '/access',
-  validateSearch: texts('tab', 'repository', 'who'),
+  validateSearch: texts('tab', 'repository', 'who', 'action'),
   component: lazyRouteComponent(() => import('./pages/access/access.tsx'), 'Access'),
 })
 const service = createRoute({
@@ -168,6 +173,7 @@ const tree = root.addChildren([
     stages,
     activity,
     storage,
+    settings,
   ]),
   transfers,
   connect,
@@ -177,6 +183,13 @@ const tree = root.addChildren([
   backups,
   me,
 ])
+
+/** Texts as they are: `1.0` is a tag, and not a number. */
+const stringifySearch = (search: Readonly<Record<string, unknown>>): string => {
+  const said = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
+  const text = new URLSearchParams(said.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? '' : `?${text}`
+}
 
 /** Where the console lies. Typed without its slash, the address is that of a file beside it. */
 const settledBase = (): string => {
@@ -188,6 +201,8 @@ const settledBase = (): string => {
 export const router = createRouter({
   routeTree: tree,
   basepath: settledBase(),
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch,
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultErrorComponent: Crashed,

@@ -25,6 +25,10 @@ const shared: readonly (readonly [name: string, words: readonly string[]])[] = [
   ['FailureCode', Object.keys(failures)],
 ]
 
+/** Those of them among which people choose, as lists. */
+const chosen: Readonly<Record<string, readonly string[]>> = { repositoryActions, administrationActions, systemActions }
+const typeNamed = (list: string): string => list.charAt(0).toUpperCase() + list.slice(1, -1)
+
 const union = (words: readonly unknown[]): string => {
   let left = [...words]
   const named: string[] = []
@@ -141,13 +145,16 @@ export const consoleContract = (): string => {
     ...operations.map(typesOf),
     '}',
     '',
-    '/** Everything that may be allowed in a repository. */',
-    `export const repositoryActions = [\n${repositoryActions.map((each) => `  ${quoted(each)},\n`).join('')}] as const`,
-    ...shared.map(([name, words]) =>
-      name === 'RepositoryAction'
-        ? `export type ${name} = (typeof repositoryActions)[number]\n`
-        : `export type ${name} =\n${words.map((each) => `  | ${quoted(each)}\n`).join('')}`,
+    '/** Everything that may be allowed: in a repository, with service accounts, with backups. */',
+    ...Object.entries(chosen).map(
+      ([name, words]) =>
+        `export const ${name} = [\n${words.map((each) => `  ${quoted(each)},\n`).join('')}] as const\n`,
     ),
+    ...Object.keys(chosen).map((name) => `export type ${typeNamed(name)} = (typeof ${name})[number]`),
+    '',
+    ...shared
+      .filter(([name]) => !Object.keys(chosen).some((list) => typeNamed(list) === name))
+      .map(([name, words]) => `export type ${name} =\n${words.map((each) => `  | ${quoted(each)}\n`).join('')}`),
     '/** Method, path and who may, of each operation. */',
     'export const operations = {',
     ...operations.map(entryOf),

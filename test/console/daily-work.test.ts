@@ -32,6 +32,7 @@ const pages = [
   '/r/releases/stages',
   '/r/releases/activity',
   '/r/releases/storage',
+  '/r/releases/settings',
   '/search?q=app',
   '/transfers',
   '/connect',

@@ -254,6 +254,75 @@ forEachEngine((engine) => {
       await context.close()
     })
 
+    it('changes what a repository does differently, deletes it by its name, and takes that back', async () => {
+      await createRepository(service, 'short-lived')
+      const group = await grant(service, owner, 'short-lived', 'write')
+      const { context, page, faults } = await signedIn()
+      await page.goto(`${address}/console/r/short-lived/settings`)
+      const upstream = page.locator('section').filter({ hasText: 'Upstream of npm' })
+      await upstream.getByText('only what was published here').waitFor()
+      await upstream.getByRole('button', { name: 'Set an upstream' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Registry').fill('https://registry.example.org/')
+      await dialog.getByLabel('Reserved names').fill('@acme/*')
+      await page.keyboard.press('Enter')
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await upstream.getByText('https://registry.example.org').waitFor()
+      await upstream.getByText('@acme/*').waitFor()
+      // What no session may do says so; the key does it.
+      const keeper = await createServiceAccount(
+        service,
+        [binding('short-lived', 'artifact.list', 'storage.read', 'storage.manage')],
+        'svc-keeper',
+      )
+      const { secret } = await activeKey(service, keeper.id, { bindings: keeper.bindings, name: 'keeper' })
+      await page.getByRole('button', { name: 'Allow no locks' }).click()
+      await dialog.getByLabel('Key', { exact: true }).fill(secret)
+      await dialog.getByRole('button', { name: 'Add to this tab' }).click()
+      await page.getByRole('button', { name: /^Allow no locks as / }).click()
+      await page.getByText('Files cannot be locked').waitFor()
+      await page.getByRole('button', { name: /^Edit as / }).click()
+      await dialog.getByLabel('Tags that stay').fill('v*')
+      await page.keyboard.press('Enter')
+      // Somebody else is first: what was typed is still there, and says what it replaces.
+      const theirs = await service.ask({
+        method: 'PUT',
+        path: '/api/v1/repositories/short-lived/images/immutable-tags',
+        credential: secret,
+        json: { expectedRevision: 0, patterns: ['stable'] },
+      })
+      assert.equal(theirs.status, 200, theirs.text)
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await dialog.getByText('Saved now: stable.').waitFor()
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await page.locator('.tag').getByText('v*', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Delete the repository' }).click()
+      await dialog.getByText('Groups that lose it: owner-short-lived-write.').waitFor()
+      const last = dialog.getByRole('button', { name: 'Delete the repository' })
+      await dialog.getByLabel('Type short-lived to go on').fill('short')
+      assert.ok(await last.isDisabled())
+      await dialog.getByLabel('Type short-lived to go on').fill('short-lived')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Repositories' }).waitFor()
+      const path = '/api/v1/repositories/short-lived'
+      assert.equal((await service.ask({ path, credential: owner.token })).status, 404)
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByRole('link', { name: 'short-lived', exact: true }).waitFor()
+      await page.getByText('short-lived is there again').waitFor()
+      assert.equal((await service.ask({ path, credential: owner.token })).status, 200)
+      const groups = await service.ask({ path: '/api/v1/access-groups', credential: service.recoveryKey })
+      const again = groups.json.items.find(({ id }: { id: string }) => id === group)
+      assert.deepEqual(again.grants, [{ repository: 'short-lived', access: 'write' }])
+      // A repository that holds something is not offered to go.
+      await page.goto(`${address}/console/r/releases/settings`)
+      await page.getByRole('button', { name: 'Delete the repository' }).click()
+      await dialog.getByText('It is not empty').waitFor()
+      await dialog.getByLabel('Type releases to go on').fill('releases')
+      assert.ok(await last.isDisabled())
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
     it('of a reader says that nothing can be changed there', async () => {
       const reader = await startService(engine, { on: service, roles: { gateway: 'reader', worker: false } })
       const { context, page, faults } = await visit(browser)

@@ -226,6 +226,8 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
     listPromotions: [here('/promotions'), asWriter('/api/v1/repositories/two/promotions')],
     getCleanup: [{ ...here('/cleanup'), credential: key.secret }],
     getAnnotations: artifact('/annotations'),
+    listAnnotationHistory: artifact('/annotations/history'),
+    listReferences: artifact('/references'),
     searchArtifacts: [here('/search'), here('/search?q=TOOL'), here('/search?label=shown&collection=seen')],
     searchEverywhere: [asWriter('/api/v1/search?q=TOOL&paths=true'), asOwner('/search?order=desc')],
     explainArtifact: artifact('/explain').slice(0, 3),

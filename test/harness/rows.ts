@@ -44,6 +44,7 @@ const tables = {
   artifact_references: true,
   artifact_stages: true,
   annotations: true,
+  annotation_revisions: true,
   artifacts: true,
   assemblies: true,
   assembly_parts: true,

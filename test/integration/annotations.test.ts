@@ -126,6 +126,43 @@ forEachEngine((engine) => {
       assert.equal((await get(id)).revision, 1)
     })
 
+    it('are told revision by revision, with who said so and when, the last hundred of them', async () => {
+      const history = async (id: string, query = '') =>
+        (
+          await expectAnswer(
+            catalog.service,
+            { path: `${pathOf(id)}/history${query}`, credential: catalog.reader.token },
+            200,
+          )
+        ).json
+      const id = await published()
+      assert.deepEqual(await history(id), { items: [], next: null })
+      for (let revision = 0; revision < 101; revision++) await replaced(id, revision, { labels: [`l${revision}`] })
+      const first = await history(id)
+      assert.equal(first.items.length, 20)
+      const { createdAt, ...newest } = first.items[0]
+      assert.ok(Date.parse(createdAt) <= catalog.service.clock.now())
+      assert.deepEqual(newest, {
+        ...{ revision: 101, labels: ['l100'], metadata: {}, collections: [] },
+        ...{ actor: `account:${catalog.writer.id}`, actorName: catalog.writer.name },
+      })
+      const told: number[] = []
+      for (let next: number | null = 102; next !== null; ) {
+        const page = await history(id, `?before=${next}`)
+        told.push(...page.items.map(({ revision }: { revision: number }) => revision))
+        next = page.next
+      }
+      assert.deepEqual(
+        told,
+        Array.from({ length: 100 }, (_, index) => 101 - index),
+      )
+      await expectAnswer(
+        catalog.service,
+        { path: `${pathOf(randomUUID())}/history`, credential: catalog.reader.token },
+        404,
+      )
+    })
+
     it('reach the last revision and stay there', async () => {
       const id = await published()
       await replaced(id, 0, {})
@@ -204,10 +241,13 @@ forEachEngine((engine) => {
       await catalog.removed(id, 1)
       catalog.service.clock.advance(25 * hour)
       await catalog.inspection.upkeep()
-      const rows = await inDatabase(catalog.service, (q) =>
-        q.selectFrom('annotations').selectAll().where('artifact_id', '=', id).execute(),
-      )
-      assert.deepEqual(rows, [])
+      for (const table of ['annotations', 'annotation_revisions'] as const)
+        assert.deepEqual(
+          await inDatabase(catalog.service, (q) =>
+            q.selectFrom(table).selectAll().where('artifact_id', '=', id).execute(),
+          ),
+          [],
+        )
     })
   })
 

@@ -83,6 +83,8 @@ export const forEveryReader = [
   'getArtifact',
   'getArtifactContent',
   'getAnnotations',
+  'listAnnotationHistory',
+  'listReferences',
   'createLink',
   'listAssets',
   'listAssetPage',

@@ -38,6 +38,7 @@ const watched = [
   'artifact_references',
   'artifact_stages',
   'annotations',
+  'annotation_revisions',
   'artifacts',
   'assembly_parts',
   'asset_revisions',

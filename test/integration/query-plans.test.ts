@@ -237,6 +237,8 @@ forEachEngine((engine) => {
     'a page of a prefix': `${base}/assets/page?prefix=folder%202`,
     'folders of folders': `${base}/assets/page?delimiter=/`,
     'a folder of files': `${base}/assets/page?delimiter=/&prefix=folder%2013/`,
+    'what was said of a file': `${base}/artifacts/${middle}/annotations/history?before=50`,
+    'references to a file': `${base}/artifacts/${middle}/references`,
     'paths of a file': `${base}/artifacts/${middle}/paths`,
     'one path': `${base}/asset?path=much/changed`,
     'the newest of a history': `${base}/asset/history?path=much/changed`,

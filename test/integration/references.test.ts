@@ -67,6 +67,40 @@ forEachEngine((engine) => {
     assert.deepEqual(actors, [people, key, people, key])
   })
 
+  it('all of them are listed, page by page, with whose they are', async () => {
+    const id = await catalog.published()
+    for (const key of ['b', 'a']) await change('POST', id, key)
+    await change('POST', id, 'a', catalog.keeper)
+    const list = async (query: string, credential?: string) => {
+      const path = `/artifacts/${id}/references${query}`
+      return catalog.ask({ path, ...(credential === undefined ? {} : { credential }) })
+    }
+    const { json } = await list('')
+    const [people, key] = [`account:${catalog.writer.id}`, catalog.keeperActor]
+    assert.deepEqual(
+      json.items.map((each: { actor: string; key: string }) => [each.actor, each.key]),
+      [
+        [people, 'a'],
+        [people, 'b'],
+        [key, 'a'],
+      ].sort(),
+    )
+    const named = json.items.find(({ actor }: { actor: string }) => actor === people)
+    assert.equal(named.actorName, catalog.writer.name)
+    const paged: unknown[] = []
+    for (let after: string | null = ''; after !== null; ) {
+      const page = await list(`?limit=1${after === '' ? '' : `&after=${after}`}`)
+      paged.push(...page.json.items)
+      after = page.json.next
+    }
+    assert.deepEqual(paged, json.items)
+    assert.equal((await list('?after=bm9uZQ')).status, 400)
+    assert.equal((await list('', catalog.reader.token)).status, 403)
+    const other = await catalog.published()
+    const { next } = (await list('?limit=1')).json
+    assert.equal((await catalog.ask({ path: `/artifacts/${other}/references?after=${next}` })).status, 400)
+  })
+
   it('is refused to readers, on what is not published, and with keys that are none', async () => {
     const id = await catalog.published()
     for (const method of ['POST', 'DELETE'] as const) {

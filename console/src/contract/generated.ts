@@ -396,6 +396,11 @@ export interface Contract {
     given: { path: { repository: string; id: string }; body: { key: string } }
     answer: null
   }
+  /** List by whom a file is kept from being deleted, and under which keys. */
+  listReferences: {
+    given: { path: { repository: string; id: string }; query?: { after?: string; limit?: number } }
+    answer: { items: Array<{ key: string; actor: string; actorName: string | null; createdAt: string }>; next: string | null }
+  }
   /** Give up your own reference to a file. */
   removeReference: {
     given: { path: { repository: string; id: string }; body: { key: string } }
@@ -455,6 +460,11 @@ export interface Contract {
   getAnnotations: {
     given: { path: { repository: string; id: string } }
     answer: { revision: number; labels: Array<string>; metadata: Record<string, string>; collections: Array<string> }
+  }
+  /** List what was said of a file since its upload, newest first. */
+  listAnnotationHistory: {
+    given: { path: { repository: string; id: string }; query?: { before?: number } }
+    answer: { items: Array<{ revision: number; labels: Array<string>; metadata: Record<string, string>; collections: Array<string>; actor: string; actorName: string | null; createdAt: string }>; next: number | null }
   }
   /** Replace what is said of a file. */
   putAnnotations: {
@@ -898,7 +908,7 @@ export interface Contract {
   }
 }
 
-/** Everything that may be allowed in a repository. */
+/** Everything that may be allowed: in a repository, with service accounts, with backups. */
 export const repositoryActions = [
   'repository.read',
   'storage.read',
@@ -925,20 +935,25 @@ export const repositoryActions = [
   'reference.write',
   'audit.read',
 ] as const
+
+export const administrationActions = [
+  'service-account.read',
+  'service-account.manage',
+  'policy.read',
+  'policy.manage',
+  'credential.read',
+  'credential.manage',
+  'service-audit.read',
+] as const
+
+export const systemActions = [
+  'backup.read',
+  'backup.manage',
+] as const
+
 export type RepositoryAction = (typeof repositoryActions)[number]
-
-export type AdministrationAction =
-  | 'service-account.read'
-  | 'service-account.manage'
-  | 'policy.read'
-  | 'policy.manage'
-  | 'credential.read'
-  | 'credential.manage'
-  | 'service-audit.read'
-
-export type SystemAction =
-  | 'backup.read'
-  | 'backup.manage'
+export type AdministrationAction = (typeof administrationActions)[number]
+export type SystemAction = (typeof systemActions)[number]
 
 export type FailureCode =
   | 'invalid_request'
@@ -1089,6 +1104,7 @@ export const operations = {
   restoreArtifact: ['POST', '/api/v1/repositories/{repository}/artifacts/{id}/restore', { repository: ['artifact.delete'] }],
   restoreDeletedArtifact: ['POST', '/api/v1/repositories/{repository}/deleted-artifacts/{id}/restore', { repository: ['artifact.read', 'asset.restore'] }],
   addReference: ['POST', '/api/v1/repositories/{repository}/artifacts/{id}/references', { repository: ['reference.write', 'artifact.read'] }],
+  listReferences: ['GET', '/api/v1/repositories/{repository}/artifacts/{id}/references', { repository: ['reference.write', 'artifact.read'] }],
   removeReference: ['DELETE', '/api/v1/repositories/{repository}/artifacts/{id}/references', { repository: ['reference.write', 'artifact.read'] }],
   getAttachments: ['GET', '/api/v1/repositories/{repository}/artifacts/{id}/attachments', { repository: ['annotation.read'] }],
   listAttachmentHistory: ['GET', '/api/v1/repositories/{repository}/artifacts/{id}/attachments/history', { repository: ['annotation.read'] }],
@@ -1101,6 +1117,7 @@ export const operations = {
   listPromotions: ['GET', '/api/v1/repositories/{repository}/promotions', { repository: ['artifact.list'] }],
   promoteArtifact: ['POST', '/api/v1/repositories/{repository}/artifacts/{id}/promote', { repository: ['artifact.read', 'content.read'] }],
   getAnnotations: ['GET', '/api/v1/repositories/{repository}/artifacts/{id}/annotations', { repository: ['annotation.read'] }],
+  listAnnotationHistory: ['GET', '/api/v1/repositories/{repository}/artifacts/{id}/annotations/history', { repository: ['annotation.read'] }],
   putAnnotations: ['PUT', '/api/v1/repositories/{repository}/artifacts/{id}/annotations', { repository: ['annotation.write', 'artifact.read'] }],
   searchArtifacts: ['GET', '/api/v1/repositories/{repository}/search', { repository: ['artifact.list'] }],
   searchEverywhere: ['GET', '/api/v1/search', 'visible'],

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useChange, usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
 import { Act } from '../parts/act.tsx'
+import { boxColumn, ChoiceBar, useChosen } from '../parts/choice.tsx'
 import { momentColumn, publishedColumn, sizeColumn, stagesColumn } from '../parts/columns.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { News } from '../parts/news.tsx'
@@ -13,6 +14,7 @@ import { tell, tellProblem } from '../parts/toasts.tsx'
 import { ByteMark, Size } from '../parts/values.tsx'
 import { useMay } from '../session/holders.ts'
 import { t } from '../words/words.ts'
+import { ChosenArtifacts } from './chosen-artifacts.tsx'
 import { querySaid } from './search-words.ts'
 
 /** Every published file of a repository, newest first, or what was deleted and can be brought back. */
@@ -89,37 +91,59 @@ const Published = ({ repository, q, order }: Asked & { readonly q: string }) => 
     path: { repository },
     query: { ...querySaid(q), order, ...(after === undefined ? {} : { after: String(after) }) },
   }))
+  const rows = found.data?.pages.flatMap(({ items }) => items) ?? []
+  const { chosen, choose, clear } = useChosen()
+  const items = rows.filter(({ id }) => chosen.has(id)).map(({ id, name }) => ({ id, name }))
+  const touch = (key: string, range: boolean): void =>
+    choose(
+      rows.map(({ id }) => id),
+      key,
+      range,
+    )
   return (
-    <Listed
-      of={found}
-      label={t('tab.artifacts')}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          key: 'name',
-          label: t('list.name'),
-          width: 'minmax(160px, 3fr)',
-          show: ({ id, name }) => (
-            <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
-              <Icon name="file" />
-              <span>{name}</span>
-            </Link>
-          ),
-        },
-        stagesColumn({ width: 'minmax(120px, 2fr)' }),
-        sizeColumn('size'),
-        publishedColumn(),
-      ]}
-      empty={
-        q === '' ? (
-          <Empty title={t('artifacts.none')}>
-            <p className="muted">{t('files.how')}</p>
-          </Empty>
-        ) : (
-          <Empty icon="search" title={t('search.nothing', { text: q })} />
-        )
-      }
-    />
+    <>
+      <Listed
+        of={found}
+        label={t('tab.artifacts')}
+        keyOf={({ id }) => id}
+        chosen={chosen}
+        choose={touch}
+        columns={[
+          boxColumn<(typeof rows)[number]>({
+            keyOf: ({ id }) => id,
+            nameOf: ({ name }) => name,
+            chosen,
+            choose: touch,
+          }),
+          {
+            key: 'name',
+            label: t('list.name'),
+            width: 'minmax(160px, 3fr)',
+            show: ({ id, name }) => (
+              <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
+                <Icon name="file" />
+                <span>{name}</span>
+              </Link>
+            ),
+          },
+          stagesColumn({ width: 'minmax(120px, 2fr)' }),
+          sizeColumn('size'),
+          publishedColumn(),
+        ]}
+        empty={
+          q === '' ? (
+            <Empty title={t('artifacts.none')}>
+              <p className="muted">{t('files.how')}</p>
+            </Empty>
+          ) : (
+            <Empty icon="search" title={t('search.nothing', { text: q })} />
+          )
+        }
+      />
+      <ChoiceBar count={items.length} clear={clear}>
+        <ChosenArtifacts repository={repository} items={items} clear={clear} />
+      </ChoiceBar>
+    </>
   )
 }
 

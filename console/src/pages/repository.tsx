@@ -1,4 +1,5 @@
 import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { useAsk } from '../contract/asking.ts'
 import { isProblem } from '../contract/problem.ts'
 import { Icon } from '../look/icons.tsx'
@@ -16,6 +17,7 @@ const tabs = [
   ['/r/$repository/stages', 'tab.stages'],
   ['/r/$repository/activity', 'tab.activity'],
   ['/r/$repository/storage', 'tab.storage'],
+  ['/r/$repository/settings', 'tab.settings'],
 ] as const satisfies readonly (readonly [string, PlainId])[]
 
 /** What is in a repository, by kind: kinds of which there are none are there all the same, to begin with. */
@@ -24,6 +26,15 @@ export const Repository = () => {
   const stars = useStars()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const card = useAsk('getRepository', { path: { repository } })
+  const kinds = useRef<HTMLElement>(null)
+  // Where not all of them have room, the one that is open is seen.
+  useEffect(() => {
+    const folder = path.slice(path.indexOf(`/r/${repository}/`)).split('/')[3]
+    const at = tabs.findIndex(([to]) => to.split('/')[3] === (folder === 'file' ? 'files' : folder))
+    const open = kinds.current?.children[at]
+    if (kinds.current !== null && open instanceof HTMLElement)
+      kinds.current.scrollLeft = open.offsetLeft - kinds.current.offsetLeft - 48
+  }, [path, repository])
   if (isProblem(card.error) && card.error.status === 404) return <NotFound />
   const starred = stars.includes(repository)
   const isFile = path.includes(`/r/${repository}/file/`)
@@ -52,7 +63,7 @@ export const Repository = () => {
             {t('nav.connect')}
           </Link>
         </div>
-        <nav className="tabs" aria-label={repository}>
+        <nav className="tabs" aria-label={repository} ref={kinds}>
           {tabs.map(([to, name]) => (
             <Link
               key={to}

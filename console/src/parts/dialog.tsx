@@ -50,6 +50,7 @@ export const FormDialog = ({
   children,
   danger = false,
   ready = true,
+  size = 'md',
 }: {
   readonly title: string
   readonly open: boolean
@@ -61,8 +62,9 @@ export const FormDialog = ({
   readonly children: ReactNode
   readonly danger?: boolean
   readonly ready?: boolean
+  readonly size?: 'md' | 'lg'
 }) => (
-  <Dialog title={title} open={open} close={close}>
+  <Dialog title={title} open={open} close={close} size={size}>
     <form
       className="form"
       onSubmit={(event: FormEvent) => {

@@ -67,6 +67,9 @@ const useWindowed = (offset: number, count: number) => {
   return { body, from: within(range.from), to: within(range.to) }
 }
 
+const isField = (target: EventTarget): boolean =>
+  target instanceof HTMLElement && /^(?:TEXTAREA|SELECT)$/.test(target.tagName)
+
 const classOf = ({ wide, end }: Pick<Column<never>, 'wide' | 'end'>): string =>
   ['cell', wide === true ? 'wide' : '', end === true ? 'end' : ''].filter(Boolean).join(' ')
 
@@ -159,7 +162,7 @@ export function Grid<Row>({
 
   const onKey = (event: KeyboardEvent<HTMLDivElement>): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return
-    if (event.target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return
+    if (event.target instanceof HTMLInputElement ? event.target.type !== 'checkbox' : isField(event.target)) return
     const row = rows[at - offset]
     switch (event.key) {
       case 'ArrowDown':
@@ -177,6 +180,7 @@ export function Grid<Row>({
         go(end - 1)
         break
       case 'x':
+      case 'X':
         if (row === undefined || choose === undefined) return
         choose(keyOf(row), event.shiftKey)
         break

@@ -14,6 +14,8 @@ export interface Words {
   'access.joining': { names: string | number; grants: string | number }
   'access.lead': null
   'access.leaving': { names: string | number }
+  'access.level.read': null
+  'access.level.write': null
   'access.made': { name: string | number }
   'access.members': null
   'access.newGroup': null
@@ -23,9 +25,20 @@ export interface Words {
   'access.nobody': null
   'access.nobodyMay': null
   'access.nothingChanges': null
+  'access.reason.account_disabled': null
+  'access.reason.grant_too_small': null
+  'access.reason.no_active_key': null
+  'access.reason.no_entry': null
+  'access.reason.no_grant': null
+  'access.reason.not_administrator': null
+  'access.reason.not_in_key': null
+  'access.reason.not_in_policy': null
+  'access.reason.repository_missing': null
+  'access.reason.service_keys_only': null
   'access.reset': null
   'access.revoke': { repository: string | number }
   'access.seesNothing': { name: string | number }
+  'access.tab.explain': null
   'access.tab.groups': null
   'access.tab.matrix': null
   'access.tab.people': null
@@ -113,6 +126,7 @@ export interface Words {
   'artifact.stage': null
   'artifact.stageName': null
   'artifact.staged': { stage: string | number }
+  'artifact.unknownBefore': null
   'artifact.unsaid': null
   'artifact.unstage': { stage: string | number }
   'artifact.unstaged': { stage: string | number }
@@ -129,6 +143,23 @@ export interface Words {
   'artifacts.there': null
   'artifacts.until': null
   'artifacts.when': null
+  'attach.about': null
+  'attach.aboutOf': { name: string | number }
+  'attach.add': null
+  'attach.another': null
+  'attach.file': null
+  'attach.find': null
+  'attach.kind.file': null
+  'attach.kind.manifest': null
+  'attach.kind.report': null
+  'attach.kind.sbom': null
+  'attach.kind.signature': null
+  'attach.kindOf': { name: string | number }
+  'attach.none': null
+  'attach.nothing': null
+  'attach.take': { name: string | number }
+  'attach.taken': null
+  'attach.what': null
   'backup.agent_offline': null
   'backup.backup_stale': null
   'backup.kind.capture': null
@@ -191,10 +222,26 @@ export interface Words {
   'band.reader': null
   'blocker.asset_history': null
   'blocker.attachment_history': null
+  'blocker.dist_tag': null
   'blocker.immutable_tag': null
   'blocker.promotion_stage': null
   'blocker.protected_label': null
   'blocker.reference': null
+  'bulk.again': { count: number }
+  'bulk.done': null
+  'bulk.sofar': { done: string | number; count: string | number; refused: string | number }
+  'choice.add': null
+  'choice.bar': null
+  'choice.choose': { name: string | number }
+  'choice.clear': null
+  'choice.count': { count: number }
+  'choice.delete': { count: number }
+  'choice.deleted': { count: number }
+  'choice.deleting': null
+  'choice.label': null
+  'choice.labelled': { count: number }
+  'choice.promoted': { count: number; target: string | number }
+  'choice.take': null
   'client.curl': null
   'client.docker': null
   'client.github': null
@@ -203,6 +250,7 @@ export interface Words {
   'client.npm': null
   'conflict.both': { keys: string | number }
   'conflict.merged': null
+  'conflict.patterns': { patterns: string | number }
   'conflict.policy': { sentence: string | number }
   'conflict.theirs': null
   'conflict.title': null
@@ -221,12 +269,31 @@ export interface Words {
   'decision.deletable': null
   'decision.kept': null
   'decision.not_covered': null
+  'delegation.account': null
+  'delegation.add': null
+  'delegation.ceiling': null
+  'delegation.end': null
+  'delegation.ended': null
+  'delegation.lead': null
+  'delegation.may': null
+  'delegation.none': null
+  'delegation.of': { name: string | number }
+  'delegation.title': null
   'depth.deep': null
   'depth.structural': null
   'dialog.cancel': null
   'dialog.close': null
   'dialog.save': null
   'dialog.type': { name: string | number }
+  'explain.choose': null
+  'explain.grant': null
+  'explain.lead': null
+  'explain.may': null
+  'explain.no': { name: string | number; action: string | number }
+  'explain.through': null
+  'explain.title': null
+  'explain.why': null
+  'explain.yes': { name: string | number; action: string | number }
   'file.artifact': null
   'file.back': null
   'file.binary': null
@@ -404,6 +471,7 @@ export interface Words {
   'list.actions': null
   'list.changed': null
   'list.clear': null
+  'list.earlier': null
   'list.error': null
   'list.more': null
   'list.name': null
@@ -498,6 +566,10 @@ export interface Words {
   'npm.unpacked': null
   'npm.versions': null
   'npm.yes': null
+  'outcome.changed': null
+  'outcome.not_eligible': null
+  'outcome.not_found': null
+  'outcome.protected': null
   'packages.choose': null
   'packages.chosen': { version: string | number }
   'packages.how': null
@@ -566,9 +638,20 @@ export interface Words {
   'promote.mode': null
   'promote.move': null
   'promote.nowhere': null
+  'promote.npmTagsHow': null
   'promote.stages': null
   'promote.stagesThere': null
+  'promote.tags': null
+  'promote.tagsHow': null
   'promote.target': null
+  'reference.giveUp': { key: string | number }
+  'reference.grammar': null
+  'reference.how': null
+  'reference.keep': null
+  'reference.key': null
+  'reference.none': null
+  'reference.title': null
+  'reference.wasGivenUp': { key: string | number }
   'remedy.agent_offline': null
   'remedy.backup_stale': null
   'remedy.last_run_failed': null
@@ -628,6 +711,48 @@ export interface Words {
   'services.rotation': null
   'services.secret': null
   'services.where': null
+  'settings.cached': null
+  'settings.checked': null
+  'settings.delete': null
+  'settings.drop': null
+  'settings.dropped': { name: string | number }
+  'settings.end': null
+  'settings.endUpstream': null
+  'settings.ending': null
+  'settings.endingUpstream': null
+  'settings.fresh': null
+  'settings.freshHow': null
+  'settings.holds': { size: string | number }
+  'settings.immutable': null
+  'settings.isBack': { name: string | number }
+  'settings.keeps': null
+  'settings.lead': null
+  'settings.locking': null
+  'settings.locks': null
+  'settings.looksThrough': null
+  'settings.lose': { groups: string | number }
+  'settings.noUpstream': null
+  'settings.nobodyLoses': null
+  'settings.noneImmutable': null
+  'settings.notEmpty': null
+  'settings.notLocking': null
+  'settings.nothingCached': null
+  'settings.off': null
+  'settings.on': null
+  'settings.patterns': null
+  'settings.patternsHow': null
+  'settings.registry': null
+  'settings.reserved': null
+  'settings.reservedHow': null
+  'settings.saved': null
+  'settings.seconds': { seconds: number }
+  'settings.setUpstream': null
+  'settings.tarballs': null
+  'settings.turnOff': null
+  'settings.turnOn': null
+  'settings.undoable': null
+  'settings.upstream': null
+  'settings.wasDeleted': { name: string | number }
   'sign.again': null
   'sign.ask': null
   'sign.create': null
@@ -746,6 +871,7 @@ export interface Words {
   'tab.lfs': null
   'tab.npm': null
   'tab.packages': null
+  'tab.settings': null
   'tab.stages': null
   'tab.storage': null
   'toast.close': null

@@ -28,6 +28,8 @@ const described = (table: JsonColumn['table'], key = 'id'): JsonColumn[] => [
 export const jsonColumns: readonly JsonColumn[] = [
   ...described('annotations', 'artifact_id'),
   json('annotations', 'artifact_id', 'collections', 'array', true),
+  ...described('annotation_revisions', 'artifact_id'),
+  json('annotation_revisions', 'artifact_id', 'collections', 'array', true),
   ...described('artifacts'),
   ...described('deleted_artifacts'),
   ...described('uploads'),

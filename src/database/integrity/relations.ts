@@ -38,6 +38,7 @@ const deletedHere = 'deleted_artifacts(id,repository)'
  */
 export const relations: readonly Relation[] = [
   from('annotations', 'artifact_id', file, 'deleted_artifacts(id)'),
+  from('annotation_revisions', 'artifact_id', 'annotations(artifact_id)'),
   from('artifact_references', 'artifact_id', file),
   from('artifact_stages', 'artifact_id', file),
   from('artifact_stages', 'repository', repository),

@@ -14,6 +14,7 @@ export interface Numbering {
  * Journals are looked at by themselves, and where a path's history begins: they are forgotten from the beginning on.
  */
 export const numberings: readonly Numbering[] = [
+  { table: 'annotation_revisions', of: ['artifact_id'], number: 'revision', first: null },
   { table: 'asset_revisions', of: ['repository', 'path'], number: 'revision', first: null },
   { table: 'attachment_revisions', of: ['artifact_id'], number: 'revision', first: null },
   { table: 'attachments', of: ['artifact_id', 'revision'], number: 'position', first: 0 },

@@ -48,6 +48,7 @@ import { promotedPackages } from './0046-promoted-packages.ts'
 import { whoCountsOnBlobs } from './0047-who-counts-on-blobs.ts'
 import { npmVersionsByAge } from './0048-npm-versions-by-age.ts'
 import { journalGaps } from './0049-journal-gaps.ts'
+import { annotationHistory } from './0050-annotation-history.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   whoCountsOnBlobs,
   npmVersionsByAge,
   journalGaps,
+  annotationHistory,
 ]

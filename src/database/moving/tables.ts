@@ -62,6 +62,7 @@ export const tableDecisions = {
   artifacts: by('id'),
   deleted_artifacts: by('id'),
   annotations: { ...by('artifact_id'), page: exportPageOfLongRows },
+  annotation_revisions: { ...by('artifact_id', 'revision'), page: exportPageOfLongRows },
   search_entries: staying('search knows files anew from what is said of them'),
   assets: by('repository', 'path'),
   asset_revisions: by('repository', 'path', 'revision'),

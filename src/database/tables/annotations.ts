@@ -11,3 +11,9 @@ export interface AnnotationsTable {
   /** JSON array of strings. */
   collections: string
 }
+
+/** What was said of it, revision by revision, as far back as it is kept. */
+export interface AnnotationRevisionsTable extends AnnotationsTable {
+  actor: string
+  created_at: string
+}

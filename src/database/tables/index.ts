@@ -1,5 +1,5 @@
 import type { AccountsTable, SessionsTable } from './accounts.ts'
-import type { AnnotationsTable } from './annotations.ts'
+import type { AnnotationRevisionsTable, AnnotationsTable } from './annotations.ts'
 import type { ArtifactsTable, DeletedArtifactsTable } from './artifacts.ts'
 import type { AssembliesTable, AssemblyPartsTable } from './assemblies.ts'
 import type { AssetRevisionsTable, AssetsTable, RemovedPathsTable } from './assets.ts'
@@ -87,6 +87,7 @@ export interface Tables {
   artifact_references: ArtifactReferencesTable
   artifact_stages: ArtifactStagesTable
   annotations: AnnotationsTable
+  annotation_revisions: AnnotationRevisionsTable
   artifacts: ArtifactsTable
   asset_revisions: AssetRevisionsTable
   assemblies: AssembliesTable

@@ -38,6 +38,9 @@ export const referencesPerArtifactMax = 1_000
 export const auditLinesLookedAt = 5_000
 
 /** Attachments of a build, and revisions of them in one page of their history. */
+/** What was said of a file, so many times back; a program that says something else every minute fills no disk. */
+export const annotationRevisionsKept = 100
+export const annotationHistoryPage = 20
 export const attachmentsMax = 32 // spec
 export const attachmentNameMaxCharacters = 240 // spec
 export const attachmentDescriptionMaxCharacters = 512 // spec

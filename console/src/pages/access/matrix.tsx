@@ -51,7 +51,9 @@ export const Matrix = () => {
             show: ({ who: { kind, name } }) => (
               <span className="name">
                 <Icon name={kind === 'account' ? 'shield' : 'key'} />
-                <span>{name}</span>
+                <Link to="/access" search={{ tab: 'explain', who: name, repository }}>
+                  {name}
+                </Link>
               </span>
             ),
           },

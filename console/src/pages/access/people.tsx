@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAsk } from '../../contract/asking.ts'
 import { Act } from '../../parts/act.tsx'
@@ -56,9 +57,14 @@ export const People = () => {
                       )}
                     </td>
                     <td>
-                      <Button size="compact-xs" variant="default" onClick={() => setChanging(user)}>
-                        {t('artifact.edit')}
-                      </Button>
+                      <span className="line">
+                        <Button size="compact-xs" variant="default" onClick={() => setChanging(user)}>
+                          {t('artifact.edit')}
+                        </Button>
+                        <Link to="/access" search={{ tab: 'explain', who: user.name }}>
+                          {t('explain.why')}
+                        </Link>
+                      </span>
                     </td>
                   </tr>
                 ))}

@@ -14,6 +14,7 @@ import { Tag } from '../../parts/values.tsx'
 import { randomId } from '../../platform/ids.ts'
 import { said, t } from '../../words/words.ts'
 import { activation } from '../snippets.ts'
+import { Delegations } from './delegations.tsx'
 import type { Account } from './service-policy.tsx'
 
 type Key = Answer<'listServiceKeys'>['items'][number]
@@ -29,6 +30,7 @@ export const Keys = ({ account }: { readonly account: Account }) => {
     ...(after === undefined ? {} : { query: { after: String(after) } }),
   }))
   const [making, setMaking] = useState<Key | 'new' | null>(null)
+  const [delegating, setDelegating] = useState<Key | null>(null)
   const [revoking, setRevoking] = useState<Key | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
   const [rotated, setRotated] = useState<Key | null>(null)
@@ -72,7 +74,7 @@ export const Keys = ({ account }: { readonly account: Account }) => {
           {
             key: 'act',
             label: t('list.actions'),
-            width: '200px',
+            width: '300px',
             end: true,
             show: (key) =>
               key.state === 'revoked' ? null : (
@@ -83,6 +85,9 @@ export const Keys = ({ account }: { readonly account: Account }) => {
                     label={t('services.rotate')}
                     run={() => setMaking(key)}
                   />
+                  <button type="button" className="link small" onClick={() => setDelegating(key)}>
+                    {t('delegation.title')}
+                  </button>
                   <Act by="revokeServiceKey" size="compact-xs" label={t('me.revoke')} run={() => setRevoking(key)} />
                 </span>
               ),
@@ -90,6 +95,9 @@ export const Keys = ({ account }: { readonly account: Account }) => {
         ]}
         empty={<Empty icon="key" title={t('services.noKeys')} />}
       />
+      {delegating === null ? null : (
+        <Delegations id={delegating.id} name={delegating.name} close={() => setDelegating(null)} />
+      )}
       {making === null ? null : (
         <MakeKey
           account={account}

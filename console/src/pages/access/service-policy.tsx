@@ -1,39 +1,23 @@
-import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useAsk, useChange } from '../../contract/asking.ts'
 import type { Answer } from '../../contract/call.ts'
 import { isProblem } from '../../contract/problem.ts'
-import { Icon } from '../../look/icons.tsx'
 import { Act } from '../../parts/act.tsx'
+import { Changed } from '../../parts/changed.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { Section } from '../../parts/page.tsx'
 import { tell } from '../../parts/toasts.tsx'
-import { said, t } from '../../words/words.ts'
-import { Actions, chosenActions } from '../actions.tsx'
+import { t } from '../../words/words.ts'
+import { BindingList, type Bindings, EditBindings } from './bindings.tsx'
 
 /** The account of a program. */
 export type Account = Answer<'getServiceAccount'>
-
-/** What it may, by repository. */
-export type Bindings = Account['bindings']
-
-const BindingList = ({ bindings }: { readonly bindings: Bindings }) => (
-  <ul className="lines">
-    {bindings.map(({ resource, actions }) => (
-      <li key={resource.id} className="panel">
-        <strong className="mono">{resource.id}</strong>
-        <p>{actions.map((action) => said('action', action)).join(', ')}</p>
-      </li>
-    ))}
-  </ul>
-)
 
 /** What a program may; two who change it at once are told of each other. */
 export const Policy = ({ account }: { readonly account: Account }) => {
   const [open, setOpen] = useState(false)
   const [base, setBase] = useState(account)
   const [bindings, setBindings] = useState<Bindings>(account.bindings)
-  const [added, setAdded] = useState('')
   const [clash, setClash] = useState(false)
   const put = useChange('putServicePolicy', ['getServiceAccount', 'listServiceAccounts'])
   const read = useAsk('getServiceAccount', { path: { id: account.id } })
@@ -81,47 +65,12 @@ export const Policy = ({ account }: { readonly account: Account }) => {
         error={clash ? null : put.error}
       >
         {clash ? (
-          <div className="band warn" role="alert">
-            <Icon name="compare" />
-            <div>
-              <p className="strong">{t('conflict.title')}</p>
-              <p>{t('conflict.theirs')}</p>
-              <BindingList bindings={base.bindings} />
-            </div>
-          </div>
+          <Changed>
+            <p>{t('conflict.theirs')}</p>
+            <BindingList bindings={base.bindings} />
+          </Changed>
         ) : null}
-        {bindings.map(({ resource, actions }) => (
-          <div key={resource.id} className="panel">
-            <strong className="mono">{resource.id}</strong>
-            <Actions
-              value={actions}
-              change={(next) =>
-                setBindings(
-                  bindings.map((each) =>
-                    each.resource.id === resource.id ? { resource, actions: chosenActions(next) } : each,
-                  ),
-                )
-              }
-            />
-          </div>
-        ))}
-        <div className="filters">
-          <TextInput
-            className="grow"
-            label={t('services.add')}
-            value={added}
-            onChange={(event) => setAdded(event.currentTarget.value)}
-          />
-          <Act
-            by="putServicePolicy"
-            label={t('services.addIt')}
-            off={added === ''}
-            run={() => {
-              setBindings([...bindings, { resource: { kind: 'repository', id: added }, actions: ['repository.read'] }])
-              setAdded('')
-            }}
-          />
-        </div>
+        <EditBindings bindings={bindings} change={setBindings} />
       </FormDialog>
     </Section>
   )

@@ -1,12 +1,13 @@
 import { TagsInput, Textarea } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useAsk, useChange } from '../../contract/asking.ts'
+import { useAsk, useChange, usePages } from '../../contract/asking.ts'
 import type { Answer } from '../../contract/call.ts'
 import { isProblem } from '../../contract/problem.ts'
-import { Icon } from '../../look/icons.tsx'
 import { Act } from '../../parts/act.tsx'
+import { Changed } from '../../parts/changed.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
+import { Earlier } from '../../parts/history.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { tell } from '../../parts/toasts.tsx'
@@ -50,6 +51,7 @@ export const Annotations = ({ repository, id }: Of) => {
             )}
             {Object.keys(now.metadata).length === 0 ? null : <Facts facts={Object.entries(now.metadata)} />}
             {now.collections.length === 0 ? null : <p className="muted small">{now.collections.join(', ')}</p>}
+            {now.revision === 0 ? null : <Before repository={repository} id={id} />}
             {editing ? (
               <EditAnnotations repository={repository} id={id} base={now} close={() => setEditing(false)} />
             ) : null}
@@ -57,6 +59,31 @@ export const Annotations = ({ repository, id }: Of) => {
         )}
       </Shown>
     </Section>
+  )
+}
+
+const Before = ({ repository, id }: Of) => {
+  const [open, setOpen] = useState(false)
+  const list = usePages(
+    'listAnnotationHistory',
+    (before) => ({ path: { repository, id }, ...(before === undefined ? {} : { query: { before: Number(before) } }) }),
+    { enabled: open },
+  )
+  return (
+    <Earlier
+      list={list}
+      open={open}
+      toggle={setOpen}
+      none={t('artifact.unknownBefore')}
+      show={({ labels, collections, metadata }) => (
+        <p className="line">
+          {labels.map((label) => (
+            <Tag key={label} text={label} />
+          ))}
+          <span className="mono small">{[...collections, ...pairsOf(metadata).split('\n')].join(' ')}</span>
+        </p>
+      )}
+    />
   )
 }
 
@@ -72,7 +99,12 @@ const EditAnnotations = ({
   const [pairs, setPairs] = useState(pairsOf(first.metadata))
   const [clashes, setClashes] = useState<readonly string[]>([])
   const [theirs, setTheirs] = useState<Answer<'getAnnotations'> | null>(null)
-  const put = useChange('putAnnotations', ['getAnnotations', 'searchArtifacts', 'explainArtifact'])
+  const put = useChange('putAnnotations', [
+    'getAnnotations',
+    'listAnnotationHistory',
+    'searchArtifacts',
+    'explainArtifact',
+  ])
   const now = useAsk('getAnnotations', { path: { repository, id } })
   const mine = (): Said => ({ labels: [...labels], collections: [...collections], metadata: metadataOf(pairs) })
   const save = async (): Promise<void> => {
@@ -104,18 +136,14 @@ const EditAnnotations = ({
       error={theirs === null ? put.error : null}
     >
       {theirs === null ? null : (
-        <div className="band warn" role="alert">
-          <Icon name="compare" />
-          <div>
-            <p className="strong">{t('conflict.title')}</p>
-            <p>{clashes.length === 0 ? t('conflict.merged') : t('conflict.both', { keys: clashes.join(', ') })}</p>
-            {clashes.map((key) => (
-              <p key={key} className="mono small">
-                − {key}={theirs.metadata[key] ?? ''} · + {key}={metadataOf(pairs)[key] ?? ''}
-              </p>
-            ))}
-          </div>
-        </div>
+        <Changed>
+          <p>{clashes.length === 0 ? t('conflict.merged') : t('conflict.both', { keys: clashes.join(', ') })}</p>
+          {clashes.map((key) => (
+            <p key={key} className="mono small">
+              − {key}={theirs.metadata[key] ?? ''} · + {key}={metadataOf(pairs)[key] ?? ''}
+            </p>
+          ))}
+        </Changed>
       )}
       <TagsInput label={t('artifact.labels')} value={[...labels]} onChange={setLabels} data-autofocus />
       <TagsInput label={t('artifact.collections')} value={[...collections]} onChange={setCollections} />

@@ -7,10 +7,12 @@ import { Digest, Moment, Size } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
 import { Preview } from '../file.tsx'
 import { Annotations } from './annotations.tsx'
+import { Attachments } from './attachments.tsx'
 import { Delete } from './delete.tsx'
 import { Lifeline } from './lifeline.tsx'
-import { Attached, Paths } from './places.tsx'
+import { Paths } from './places.tsx'
 import { Promote } from './promote.tsx'
+import { References } from './references.tsx'
 import { Stages } from './stages.tsx'
 import { Why } from './why.tsx'
 
@@ -49,12 +51,13 @@ export const Artifact = () => {
               </div>
               <Lifeline repository={repository} id={id} publishedAt={createdAt} />
               <Paths repository={repository} id={id} />
-              <Attached repository={repository} id={id} />
+              <Attachments repository={repository} id={id} />
               <Preview repository={repository} id={id} name={descriptor.name} size={Number(descriptor.size)} />
             </div>
             <div className="lines">
               <Annotations repository={repository} id={id} />
               <Stages repository={repository} id={id} />
+              <References repository={repository} id={id} />
               <Why repository={repository} id={id} />
             </div>
           </div>

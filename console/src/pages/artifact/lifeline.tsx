@@ -1,21 +1,12 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { useAsk } from '../../contract/asking.ts'
-import type { Answer } from '../../contract/call.ts'
-import { Icon, type IconName } from '../../look/icons.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
-import { Actor, Moment } from '../../parts/values.tsx'
+import { Event, Told } from '../../parts/told.tsx'
+import { Actor } from '../../parts/values.tsx'
 import { useMay } from '../../session/holders.ts'
 import { t } from '../../words/words.ts'
 import type { Of } from './of.ts'
-
-const icons: Readonly<Record<string, IconName>> = {
-  'stage.added': 'tag',
-  'stage.removed': 'cross',
-  promoted: 'upload',
-  received: 'download',
-}
 
 /** Its line stands beside its publication: what came later need not be looked through. */
 const soonAfter = (time: string): string => new Date(Date.parse(time) + 60_000).toISOString()
@@ -36,63 +27,29 @@ export const Lifeline = ({ repository, id, publishedAt }: Of & { readonly publis
     <Section title={t('artifact.lifeline')}>
       <Shown of={journal} rows={2}>
         {({ items }) => (
-          <ol className="timeline panel">
-            <Event icon="plus" at={publishedAt}>
-              {published === undefined ? (
-                t('artifact.published')
-              ) : (
-                <>
-                  {t('artifact.publishedBy')} <Actor actor={published.actor} name={published.actorName} />
-                </>
-              )}
-            </Event>
-            {items.map((line) => (
-              <Event key={line.sequence} icon={icons[line.action] ?? 'history'} at={line.occurredAt}>
-                {sentenceOf(line)} <Actor actor={line.actor} name={line.actorName} />
-                {line.peerRepository === null || line.peerArtifactId === null ? null : (
+          <Told
+            lines={items}
+            before={
+              <Event icon="plus" at={publishedAt}>
+                {published === undefined ? (
+                  t('artifact.published')
+                ) : (
                   <>
-                    {' '}
-                    <Link
-                      to="/r/$repository/artifacts/$id"
-                      params={{ repository: line.peerRepository, id: line.peerArtifactId }}
-                    >
-                      {line.peerRepository}
-                    </Link>
+                    {t('artifact.publishedBy')} <Actor actor={published.actor} name={published.actorName} />
                   </>
                 )}
-                {line.comment === null || line.comment === '' ? null : <p className="muted">{line.comment}</p>}
               </Event>
-            ))}
-          </ol>
+            }
+            peer={({ peerRepository, peerArtifactId }) =>
+              peerRepository === null || peerArtifactId === null ? null : (
+                <Link to="/r/$repository/artifacts/$id" params={{ repository: peerRepository, id: peerArtifactId }}>
+                  {peerRepository}
+                </Link>
+              )
+            }
+          />
         )}
       </Shown>
     </Section>
   )
 }
-
-const sentenceOf = ({ action, stage, mode }: Answer<'listPromotions'>['items'][number]): string => {
-  if (action === 'stage.added') return t('artifact.staged', { stage: stage ?? '' })
-  if (action === 'stage.removed') return t('artifact.unstaged', { stage: stage ?? '' })
-  if (action === 'received') return mode === 'move' ? t('artifact.movedHere') : t('artifact.copiedHere')
-  return mode === 'move' ? t('artifact.moved') : t('artifact.copied')
-}
-
-const Event = ({
-  icon,
-  at,
-  children,
-}: {
-  readonly icon: IconName
-  readonly at: string
-  readonly children: ReactNode
-}) => (
-  <li>
-    <Icon name={icon} />
-    <div>
-      <div>{children}</div>
-      <span className="muted small">
-        <Moment at={at} />
-      </span>
-    </div>
-  </li>
-)

@@ -2,7 +2,6 @@ import { Link } from '@tanstack/react-router'
 import { useAsk } from '../../contract/asking.ts'
 import { Icon } from '../../look/icons.tsx'
 import { Section } from '../../parts/page.tsx'
-import { Tag } from '../../parts/values.tsx'
 import { useMay } from '../../session/holders.ts'
 import { t } from '../../words/words.ts'
 import type { Of } from './of.ts'
@@ -38,27 +37,6 @@ export const Paths = ({ repository, id }: Of) => {
             >
               {group === '' ? name : `${group}/${name}`} {version}
             </Link>
-          </li>
-        ))}
-      </ul>
-    </Section>
-  )
-}
-
-/** What is attached to a file. */
-export const Attached = ({ repository, id }: Of) => {
-  const attached = useAsk('getAttachments', { path: { repository, id } })
-  if (attached.data === undefined || attached.data.items.length === 0) return null
-  return (
-    <Section title={t('artifact.attached')}>
-      <ul className="panel">
-        {attached.data.items.map(({ name, kind, artifactId, description }) => (
-          <li key={name} className="line">
-            <Tag text={kind} />
-            <Link to="/r/$repository/artifacts/$id" params={{ repository, id: artifactId }}>
-              {name}
-            </Link>
-            <span className="muted">{description}</span>
           </li>
         ))}
       </ul>

@@ -4,6 +4,7 @@ import { Facts, Page, Section } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Actor, Digest, Moment, Size } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
+import { ImageLifeline, ImageStages, PromoteImage, WhyImage } from './promotion.tsx'
 import { type OfImage, Way } from './way.tsx'
 
 /** What a manifest is made of: platforms, layers, steps, and what refers to it. */
@@ -19,60 +20,71 @@ export const Manifest = ({ repository, image, reference }: OfImage & { readonly 
       title={`${image}:${reference.slice(0, 19)}`}
       mono
       lead={<Way repository={repository} image={image} reference={reference} />}
+      actions={
+        read.data === undefined ? undefined : (
+          <PromoteImage key={reference} repository={repository} image={image} reference={reference} />
+        )
+      }
     >
       <Shown of={read}>
         {(manifest) => (
-          <>
-            <div className="panel">
-              <Facts
-                facts={[
-                  [t('images.digest'), <Digest key="d" sha256={manifest.digest} />],
-                  [t('images.content'), <Size key="s" bytes={manifest.contentSize} />],
-                  [t('images.platforms'), manifest.platforms.join(', ') || '–'],
-                  [t('images.pushed'), <Moment key="p" at={manifest.pushedAt} />],
-                  [t('list.who'), <Actor key="w" actor={manifest.actor} name={manifest.actorName} />],
-                  [t('images.tags'), manifest.tags.join(', ') || '–'],
-                  [t('list.stages'), manifest.stages.join(', ') || '–'],
-                ]}
-              />
+          <div className="aside">
+            <div className="lines">
+              <div className="panel">
+                <Facts
+                  facts={[
+                    [t('images.digest'), <Digest key="d" sha256={manifest.digest} />],
+                    [t('images.content'), <Size key="s" bytes={manifest.contentSize} />],
+                    [t('images.platforms'), manifest.platforms.join(', ') || '–'],
+                    [t('images.pushed'), <Moment key="p" at={manifest.pushedAt} />],
+                    [t('list.who'), <Actor key="w" actor={manifest.actor} name={manifest.actorName} />],
+                    [t('images.tags'), manifest.tags.join(', ') || '–'],
+                  ]}
+                />
+              </div>
+              {manifest.manifests.length === 0 ? null : (
+                <Section title={t('images.inside')}>
+                  <Parts
+                    rows={manifest.manifests.map((each) => ({
+                      ...each,
+                      name: each.platform ?? each.mediaType,
+                      size: each.contentSize ?? each.size,
+                    }))}
+                    link={(digest) => ({ repository, image, reference: digest })}
+                  />
+                </Section>
+              )}
+              {manifest.layers.length === 0 ? null : (
+                <Section title={t('images.layers')}>
+                  <Parts rows={manifest.layers.map((each) => ({ ...each, name: each.mediaType }))} link={null} />
+                </Section>
+              )}
+              {manifest.config?.content?.history === undefined ? null : (
+                <Section title={t('images.history')}>
+                  <ol className="lines panel">
+                    {numbered(manifest.config.content.history).map(({ step, key }) => (
+                      <li key={key} className="mono small">
+                        {step.createdBy ?? step.comment ?? '–'}
+                      </li>
+                    ))}
+                  </ol>
+                </Section>
+              )}
+              {referrers.data === undefined || referrers.data.items.length === 0 ? null : (
+                <Section title={t('images.referrers')}>
+                  <Parts
+                    rows={referrers.data.items.map((each) => ({ ...each, name: each.artifactType ?? each.mediaType }))}
+                    link={(digest) => ({ repository, image, reference: digest })}
+                  />
+                </Section>
+              )}
+              <ImageLifeline repository={repository} image={image} reference={manifest.digest} />
             </div>
-            {manifest.manifests.length === 0 ? null : (
-              <Section title={t('images.inside')}>
-                <Parts
-                  rows={manifest.manifests.map((each) => ({
-                    ...each,
-                    name: each.platform ?? each.mediaType,
-                    size: each.contentSize ?? each.size,
-                  }))}
-                  link={(digest) => ({ repository, image, reference: digest })}
-                />
-              </Section>
-            )}
-            {manifest.layers.length === 0 ? null : (
-              <Section title={t('images.layers')}>
-                <Parts rows={manifest.layers.map((each) => ({ ...each, name: each.mediaType }))} link={null} />
-              </Section>
-            )}
-            {manifest.config?.content?.history === undefined ? null : (
-              <Section title={t('images.history')}>
-                <ol className="lines panel">
-                  {numbered(manifest.config.content.history).map(({ step, key }) => (
-                    <li key={key} className="mono small">
-                      {step.createdBy ?? step.comment ?? '–'}
-                    </li>
-                  ))}
-                </ol>
-              </Section>
-            )}
-            {referrers.data === undefined || referrers.data.items.length === 0 ? null : (
-              <Section title={t('images.referrers')}>
-                <Parts
-                  rows={referrers.data.items.map((each) => ({ ...each, name: each.artifactType ?? each.mediaType }))}
-                  link={(digest) => ({ repository, image, reference: digest })}
-                />
-              </Section>
-            )}
-          </>
+            <div className="lines">
+              <ImageStages repository={repository} image={image} reference={manifest.digest} />
+              <WhyImage repository={repository} image={image} reference={manifest.digest} />
+            </div>
+          </div>
         )}
       </Shown>
     </Page>

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useAsk, useChange } from '../../contract/asking.ts'
 import type { Answer } from '../../contract/call.ts'
 import { isProblem } from '../../contract/problem.ts'
-import { Icon } from '../../look/icons.tsx'
+import { Changed } from '../../parts/changed.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { tell } from '../../parts/toasts.tsx'
 import { said, t } from '../../words/words.ts'
@@ -70,21 +70,17 @@ export const EditPolicy = ({
       error={theirs ? null : put.error}
     >
       {theirs ? (
-        <div className="band warn" role="alert">
-          <Icon name="compare" />
-          <div>
-            <p className="strong">{t('conflict.title')}</p>
-            <p>
-              {t('conflict.policy', {
-                sentence: t('storage.sentence', {
-                  keep: read.data?.policy.keepLast ?? 0,
-                  grouping: said('storage.grouping', read.data?.policy.grouping ?? ''),
-                  hours: read.data?.policy.minAgeHours ?? 0,
-                }),
-              })}
-            </p>
-          </div>
-        </div>
+        <Changed>
+          <p>
+            {t('conflict.policy', {
+              sentence: t('storage.sentence', {
+                keep: read.data?.policy.keepLast ?? 0,
+                grouping: said('storage.grouping', read.data?.policy.grouping ?? ''),
+                hours: read.data?.policy.minAgeHours ?? 0,
+              }),
+            })}
+          </p>
+        </Changed>
       ) : null}
       <Switch
         label={t('storage.enabled')}

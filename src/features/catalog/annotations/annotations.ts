@@ -4,10 +4,18 @@ import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
+import { annotationHistoryPage, annotationRevisionsKept, revisionMax } from '../../../kernel/limits/catalog.ts'
 import { heldArtifact, publishedArtifact } from '../artifacts/artifacts.ts'
 import { labelsText, metadataText, recordOf, stringsOf } from '../artifacts/views.ts'
 import { refreshEntry } from '../search/entries.ts'
-import { deleteAnnotations, findAnnotations, insertAnnotations, updateAnnotations } from './annotations.queries.ts'
+import {
+  deleteAnnotations,
+  findAnnotations,
+  insertAnnotations,
+  insertRevision,
+  listRevisions,
+  updateAnnotations,
+} from './annotations.queries.ts'
 
 export interface AnnotationDeps {
   readonly database: Database
@@ -48,6 +56,34 @@ export const annotationsOf = async (q: Queries, artifact: Described): Promise<An
 /** 404 for what is not published. */
 export const getAnnotations = async (q: Queries, repository: string, id: string): Promise<Annotations> =>
   annotationsOf(q, await publishedArtifact(q, repository, id))
+
+export interface AnnotationRevision extends Annotations {
+  readonly actor: string
+  readonly createdAt: string
+}
+
+/**
+ * A page of what was said of a file, newest first, and where the next one begins; the last hundred are kept. 404 for
+ * what is not published.
+ */
+export const annotationHistory = async (
+  q: Queries,
+  repository: string,
+  id: string,
+  before: number | undefined,
+): Promise<{ items: AnnotationRevision[]; next: number | null }> => {
+  await publishedArtifact(q, repository, id)
+  const found = await listRevisions(q, id, before ?? revisionMax + 1, annotationHistoryPage + 1)
+  const items = found.slice(0, annotationHistoryPage).map(({ revision, labels, metadata, collections, ...by }) => ({
+    revision,
+    labels: stringsOf(labels),
+    metadata: recordOf(metadata),
+    collections: stringsOf(collections),
+    actor: by.actor,
+    createdAt: by.created_at,
+  }))
+  return { items, next: found.length > items.length ? (items.at(-1)?.revision ?? null) : null }
+}
 
 export interface NewAnnotations {
   readonly expectedRevision: number
@@ -113,6 +149,7 @@ export const say = async (
     collections: JSON.stringify(collections),
   }
   await (revision === 1 ? insertAnnotations(tx, row) : updateAnnotations(tx, row))
+  await insertRevision(tx, { ...row, actor, created_at: now }, annotationRevisionsKept)
   await appendJournal(tx, {
     repository,
     action: 'annotation.replace',
@@ -132,10 +169,17 @@ export const forgetAnnotations = (tx: Transaction, artifactId: string): Promise<
  * What is said of a file now is said of a copy of it from the beginning. The revisions at which they say the same. The
  * caller makes the copy known to search.
  */
-export const copyAnnotations = async (tx: Transaction, artifactId: string, copyId: string): Promise<Agreement> => {
+export const copyAnnotations = async (
+  tx: Transaction,
+  artifactId: string,
+  copyId: string,
+  { actor, now }: { readonly actor: string; readonly now: string },
+): Promise<Agreement> => {
   const row = await findAnnotations(tx, artifactId)
   if (row === undefined) return { source: 0, copy: 0 }
-  await insertAnnotations(tx, { ...row, artifact_id: copyId, revision: 1 })
+  const said = { ...row, artifact_id: copyId, revision: 1 }
+  await insertAnnotations(tx, said)
+  await insertRevision(tx, { ...said, actor, created_at: now }, annotationRevisionsKept)
   return { source: row.revision, copy: 1 }
 }
 

@@ -1,6 +1,7 @@
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
+import { pageWithActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
-import { type AnnotationDeps, getAnnotations, putAnnotations } from './annotations.ts'
+import { type AnnotationDeps, annotationHistory, getAnnotations, putAnnotations } from './annotations.ts'
 import * as operations from './operations.ts'
 
 export const annotationHandlers = (deps: AnnotationDeps): BoundOperation[] => [
@@ -12,4 +13,9 @@ export const annotationHandlers = (deps: AnnotationDeps): BoundOperation[] => [
     status: 200,
     json: await putAnnotations(deps, path.repository, path.id, body, actorOf(caller)),
   })),
+  handle(operations.listAnnotationHistory, async ({ path, query }) => {
+    const { reader } = deps.database
+    const page = await annotationHistory(reader, path.repository, path.id, query.before)
+    return { status: 200, json: await pageWithActorNames(reader, page) }
+  }),
 ]

@@ -1,7 +1,12 @@
 import Type from 'typebox'
 import { answers, defineOperation, jsonBody } from '../../../contract/define.ts'
-import { fields, Uuid } from '../../../contract/schemas.ts'
-import { collectionsMax, expectedRevisionMax, revisionMax } from '../../../kernel/limits/catalog.ts'
+import { ActorName, fields, nullable, Timestamp, Uuid } from '../../../contract/schemas.ts'
+import {
+  annotationHistoryPage,
+  collectionsMax,
+  expectedRevisionMax,
+  revisionMax,
+} from '../../../kernel/limits/catalog.ts'
 import { Collection, Labels, Metadata } from '../artifacts/vocabulary.ts'
 
 const path = '/api/v1/repositories/{repository}/artifacts/{id}/annotations'
@@ -52,4 +57,35 @@ export const putAnnotations = defineOperation({
   ),
   responses: { 200: answers('The new revision; what was left out is empty', Annotations) },
   failures: ['revision_mismatch'],
+})
+
+const Revision = Type.Integer({ minimum: 1, maximum: revisionMax })
+const ListedAnnotations = fields({
+  ...Annotations.properties,
+  revision: Revision,
+  actor: Type.String(),
+  actorName: ActorName,
+  createdAt: Timestamp,
+})
+
+export const listAnnotationHistory = defineOperation({
+  id: 'listAnnotationHistory',
+  method: 'GET',
+  path: `${path}/history`,
+  summary: 'List what was said of a file since its upload, newest first',
+  surface: 'catalog',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['annotation.read'] },
+  retry: 'read',
+  pathParameters: one,
+  query: fields({ before: Type.Optional(Revision) }),
+  responses: {
+    200: answers(
+      'Up to 20 of the last 100 revisions, as far as they are known; `next` is the `before` of the next page',
+      fields({
+        items: Type.Array(ListedAnnotations, { maxItems: annotationHistoryPage }),
+        next: nullable(Revision),
+      }),
+    ),
+  },
 })

@@ -1,6 +1,7 @@
 import Type from 'typebox'
-import { answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
-import { fields, Uuid } from '../../../contract/schemas.ts'
+import { answers, answersNothing, defineOperation, jsonBody } from '../../../contract/define.ts'
+import { ActorName, fields, nullable, OpaqueCursor, pageLimit, Timestamp, Uuid } from '../../../contract/schemas.ts'
+import { pageMax } from '../../../kernel/limits/catalog.ts'
 import { patterns } from '../../../kernel/names.ts'
 
 const shared = {
@@ -36,4 +37,29 @@ export const removeReference = defineOperation({
   method: 'DELETE',
   summary: 'Give up your own reference to a file',
   responses: { 204: answersNothing('You have no reference under this key') },
+})
+
+export const listReferences = defineOperation({
+  id: 'listReferences',
+  method: 'GET',
+  path: shared.path,
+  summary: 'List by whom a file is kept from being deleted, and under which keys',
+  surface: 'catalog',
+  visibility: 'repository',
+  access: shared.access,
+  retry: 'read',
+  pathParameters: shared.pathParameters,
+  query: fields({ after: Type.Optional(OpaqueCursor), limit: pageLimit }),
+  responses: {
+    200: answers(
+      'A page, by owner and key',
+      fields({
+        items: Type.Array(
+          fields({ key: Type.String(), actor: Type.String(), actorName: ActorName, createdAt: Timestamp }),
+          { maxItems: pageMax },
+        ),
+        next: nullable(OpaqueCursor),
+      }),
+    ),
+  },
 })

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Queries, Transaction } from '../../../database/database.ts'
 import type { ArtifactReferencesTable } from '../../../database/tables/references.ts'
 
@@ -28,3 +29,20 @@ export const deleteReference = async (tx: Transaction, { artifact_id, owner, key
 export const countReferences = async (q: Queries, artifactId: string, bound: number): Promise<number> =>
   (await q.selectFrom('artifact_references').select('key').where('artifact_id', '=', artifactId).limit(bound).execute())
     .length
+
+/** References to a file, by owner and key, behind one. */
+export const listReferences = (
+  q: Queries,
+  artifactId: string,
+  after: { readonly owner: string; readonly key: string },
+  limit: number,
+): Promise<ArtifactReferencesTable[]> =>
+  q
+    .selectFrom('artifact_references')
+    .selectAll()
+    .where('artifact_id', '=', artifactId)
+    .where(sql<boolean>`(owner, key) > (${after.owner}, ${after.key})`)
+    .orderBy('owner')
+    .orderBy('key')
+    .limit(limit)
+    .execute()

@@ -1,10 +1,12 @@
-import type { Database, Transaction } from '../../../database/database.ts'
+import type { Database, Queries, Transaction } from '../../../database/database.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { referencesPerArtifactMax } from '../../../kernel/limits/catalog.ts'
-import { heldArtifact } from '../artifacts/artifacts.ts'
-import { countReferences, deleteReference, insertReference } from './references.queries.ts'
+import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
+import { type Page, pageOf } from '../../../kernel/page.ts'
+import { heldArtifact, publishedArtifact } from '../artifacts/artifacts.ts'
+import { countReferences, deleteReference, insertReference, listReferences } from './references.queries.ts'
 
 /**
  * A reference keeps a file from being deleted: a deployment that runs it, a customer who has it. It belongs to the
@@ -58,3 +60,31 @@ const tell = (
   actor: string,
   occurredAt: string,
 ): Promise<void> => appendJournal(tx, { repository, action, artifactId, detail: null, actor, occurredAt })
+
+export interface ReferenceEntry {
+  readonly key: string
+  readonly actor: string
+  readonly createdAt: string
+}
+
+/** A page of the references to a file, by whom and under which key. 404 for what is not published. */
+export const referencesTo = async (
+  q: Queries,
+  { repository, id }: { readonly repository: string; readonly id: string },
+  after: string | undefined,
+  limit: number,
+): Promise<Page<ReferenceEntry>> => {
+  await publishedArtifact(q, repository, id)
+  const listing = ['references', repository, id]
+  const [owner = '', key = ''] = after === undefined ? [] : positionOfCursor(listing, after, [isWord, isWord])
+  const rows = await listReferences(q, id, { owner, key }, limit + 1)
+  return pageOf(
+    rows,
+    limit,
+    (row) => ({ key: row.key, actor: row.owner, createdAt: row.created_at }),
+    (row) => opaqueCursor(listing, [row.owner, row.key]),
+  )
+}
+
+/** What no database refuses to compare. */
+const isWord = (text: string): boolean => /^[\x21-\x7e]{1,512}$/.test(text)

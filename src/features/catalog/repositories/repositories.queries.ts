@@ -132,7 +132,13 @@ export const deleteUploadsOf = async (tx: Transaction, id: string): Promise<void
 /** Nothing of a deleted repository can be brought back, nor what was attached to it. */
 export const forgetDeletedIn = async (tx: Transaction, id: string): Promise<void> => {
   const deleted = tx.selectFrom('deleted_artifacts').select('id').where('repository', '=', id)
-  for (const table of ['annotations', 'attachments', 'attachment_revisions', 'freed_packages'] as const)
+  for (const table of [
+    'annotation_revisions',
+    'annotations',
+    'attachments',
+    'attachment_revisions',
+    'freed_packages',
+  ] as const)
     await tx.deleteFrom(table).where('artifact_id', 'in', deleted).execute()
   await tx.deleteFrom('promotions').where('copy_id', 'in', deleted).execute()
   await tx.deleteFrom('deleted_artifacts').where('repository', '=', id).execute()

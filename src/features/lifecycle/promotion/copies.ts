@@ -60,7 +60,12 @@ const agreementOf = (known: PromotionsTable | null): Agreement | null =>
 export const makeCopy = async (
   tx: Transaction,
   source: ArtifactsTable,
-  { target, nowMs, capacityBytes }: { readonly target: string; readonly nowMs: number; readonly capacityBytes: number },
+  {
+    target,
+    nowMs,
+    capacityBytes,
+    actor,
+  }: { readonly target: string; readonly nowMs: number; readonly capacityBytes: number; readonly actor: string },
 ): Promise<Copy> => {
   const id = newId(nowMs)
   const { size, sha256 } = source
@@ -69,7 +74,7 @@ export const makeCopy = async (
   const times = { created_at: now, expires_at: timestamp(nowMs + uploadLifetimeMs), published_at: now }
   const row = { ...source, ...times, id, repository: target }
   await insertCopy(tx, row)
-  const agreed = await copyAnnotations(tx, source.id, id)
+  const agreed = await copyAnnotations(tx, source.id, id, { actor, now })
   await refreshEntry(tx, id)
   const held = await holderOfVersion(tx, source.id, { repository: target, sha256 })
   return { row, known: null, agreed, lacks: held?.version ?? null }

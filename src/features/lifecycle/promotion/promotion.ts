@@ -86,7 +86,7 @@ const promoteIn = async (
     await registerCopy(tx, there, by)
     return giveTo(work, there, [], false)
   }
-  const copy = there ?? (await makeCopy(tx, file.row, { target, nowMs, capacityBytes: deps.capacityBytes }))
+  const copy = there ?? (await makeCopy(tx, file.row, { target, nowMs, capacityBytes: deps.capacityBytes, actor }))
   if (there === null) deps.reach('promotion.copied')
   return mode === 'move' ? moveTo(work, file, copy, there === null) : copyTo(work, copy, there === null)
 }

@@ -39,6 +39,7 @@ export const holders: readonly OfRepository[] = [
  */
 export const behindHolders: readonly OfRepository[] = [
   { table: 'annotations', by: 'artifact_id', ids: ['artifact_id'] },
+  { table: 'annotation_revisions', by: 'artifact_id', ids: ['artifact_id'] },
   here('assets', 'artifact_id'),
   here('removed_paths'),
   here('asset_revisions', 'artifact_id'),

@@ -1,0 +1,54 @@
+import { useAsk } from '../../contract/asking.ts'
+import { Facts, Section } from '../../parts/page.tsx'
+import { Shown } from '../../parts/states.tsx'
+import { Size } from '../../parts/values.tsx'
+import { t } from '../../words/words.ts'
+import type { OfVersion } from './of.ts'
+import { PromoteVersion, VersionLifeline, VersionStages, WhyVersion } from './promotion.tsx'
+
+/** A version: what is in it, where it goes and what keeps it. */
+export const Version = ({ repository, name, version }: OfVersion) => {
+  const read = useAsk('getNpmVersion', { path: { repository }, query: { package: name, version } })
+  return (
+    <Section
+      title={`${name}@${version}`}
+      actions={<PromoteVersion repository={repository} name={name} version={version} />}
+    >
+      <Shown of={read} rows={3}>
+        {(found) => (
+          <div className="aside">
+            <div className="panel">
+              {found.deprecated === null ? null : <p className="band warn">{found.deprecated}</p>}
+              <Facts
+                facts={[
+                  [t('list.size'), <Size key="s" bytes={found.size} />],
+                  [t('npm.unpacked'), <Size key="u" bytes={found.unpackedSize} />],
+                  [t('npm.files'), found.files],
+                  [
+                    t('npm.dependencies'),
+                    Object.entries(found.dependencies)
+                      .map(([of, range]) => `${of} ${range}`)
+                      .join(', ') || '–',
+                  ],
+                  [t('npm.attested'), found.attested ? t('npm.yes') : t('npm.no')],
+                  [
+                    t('npm.integrity'),
+                    <code key="i" className="small">
+                      {found.integrity}
+                    </code>,
+                  ],
+                ]}
+              />
+              {found.readme === null ? null : <pre className="preview-text">{found.readme}</pre>}
+            </div>
+            <div className="lines">
+              <VersionStages repository={repository} name={name} version={version} />
+              <VersionLifeline repository={repository} name={name} version={version} />
+              <WhyVersion repository={repository} name={name} version={version} />
+            </div>
+          </div>
+        )}
+      </Shown>
+    </Section>
+  )
+}

@@ -1,0 +1,104 @@
+import { Link, useSearch } from '@tanstack/react-router'
+import { useAsk, useChange, usePages } from '../../contract/asking.ts'
+import { Act } from '../../parts/act.tsx'
+import { actorColumn, momentColumn, sizeColumn } from '../../parts/columns.tsx'
+import { Listed } from '../../parts/listed.tsx'
+import { Page, Section } from '../../parts/page.tsx'
+import { Empty } from '../../parts/states.tsx'
+import { tell, tellProblem } from '../../parts/toasts.tsx'
+import { Moment, Tag } from '../../parts/values.tsx'
+import { t } from '../../words/words.ts'
+import type { OfPackage } from './of.ts'
+import { Version } from './version.tsx'
+
+/** The versions of an npm package, and those that may come back. */
+export const Versions = ({ repository, name }: OfPackage) => {
+  const { version } = useSearch({ from: '/r/$repository/npm' })
+  const list = usePages('listNpmVersions', (after) => ({
+    path: { repository },
+    query: { package: name, limit: 100, ...(after === undefined ? {} : { after: String(after) }) },
+  }))
+  return (
+    <Page
+      title={name}
+      mono
+      lead={
+        <Link to="/r/$repository/npm" params={{ repository }} search={{}}>
+          {t('tab.npm')}
+        </Link>
+      }
+    >
+      {version === undefined ? null : <Version repository={repository} name={name} version={version} />}
+      <Listed
+        of={list}
+        label={t('npm.versions')}
+        keyOf={(row) => row.version}
+        columns={[
+          {
+            key: 'version',
+            label: t('packages.version'),
+            width: 'minmax(100px, 1fr)',
+            show: (row) => (
+              <Link to="/r/$repository/npm" params={{ repository }} search={{ package: name, version: row.version }}>
+                <span className="mono">{row.version}</span>
+              </Link>
+            ),
+          },
+          {
+            key: 'tags',
+            label: t('images.tags'),
+            width: 'minmax(100px, 2fr)',
+            show: ({ tags, deprecated }) => (
+              <span className="name">
+                {tags.map((each) => (
+                  <Tag key={each} tone="accent" text={each} />
+                ))}
+                {deprecated === null ? null : <Tag tone="warn" text={t('npm.deprecated')} />}
+              </span>
+            ),
+          },
+          sizeColumn('size'),
+          momentColumn('publishedAt', t('list.published'), { wide: true }),
+          actorColumn({ width: 'minmax(80px, 1fr)', wide: true }),
+        ]}
+        empty={<Empty title={t('list.nothing')} />}
+      />
+      <Deleted repository={repository} name={name} />
+    </Page>
+  )
+}
+
+const Deleted = ({ repository, name }: OfPackage) => {
+  const deleted = useAsk('listDeletedNpmVersions', { path: { repository }, query: { package: name, limit: 50 } })
+  const restore = useChange('restoreNpmVersion', ['listDeletedNpmVersions', 'listNpmVersions'])
+  if (deleted.data === undefined || deleted.data.items.length === 0) return null
+  return (
+    <Section title={t('artifacts.deleted')}>
+      <ul className="lines">
+        {deleted.data.items.map(({ version, deletedAt, keptUntil }) => (
+          <li key={version} className="panel spread">
+            <span className="line">
+              <code>{version}</code>
+              <span className="muted small">
+                <Moment at={deletedAt} /> · {t('artifacts.until')} <Moment at={keptUntil} />
+              </span>
+            </span>
+            <Act
+              by="restoreNpmVersion"
+              on={repository}
+              size="compact-xs"
+              icon="undo"
+              label={t('artifacts.restore')}
+              run={() =>
+                restore.mutate(
+                  { path: { repository }, body: { package: name, version } },
+                  { onError: tellProblem, onSuccess: () => tell(t('artifacts.restored', { name: version })) },
+                )
+              }
+            />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}

@@ -1,0 +1,59 @@
+import type { OperationId } from '../contract/call.ts'
+import { Icon } from '../look/icons.tsx'
+import { useMay } from '../session/holders.ts'
+import { said, t } from '../words/words.ts'
+import { Section } from './page.tsx'
+import { Shown } from './states.tsx'
+import { Moment, Tag } from './values.tsx'
+
+interface Explained {
+  readonly decision: string
+  readonly reasons: readonly { readonly code: string; readonly text: string }[]
+  readonly deletableAt: string | null
+  readonly blockers: readonly string[]
+}
+
+interface Read {
+  readonly data: Explained | undefined
+  readonly error: unknown
+  readonly dataUpdatedAt: number
+  readonly refetch: () => unknown
+}
+
+/** Why something is kept, or when it goes; known to who may ask. */
+export const WhyKept = ({
+  by,
+  repository,
+  read,
+}: {
+  readonly by: OperationId
+  readonly repository: string
+  readonly read: Read
+}) => {
+  if (!useMay()(by, repository).may) return null
+  return (
+    <Section title={t('artifact.why')}>
+      <Shown of={read} rows={2}>
+        {({ decision, reasons, deletableAt, blockers }) => (
+          <div className="panel">
+            <Tag tone={decision === 'deletable' ? 'warn' : 'ok'} text={said('decision', decision)} />
+            {reasons.map(({ code, text }) => (
+              <p key={code + text}>{text}</p>
+            ))}
+            {blockers.map((each) => (
+              <p key={each} className="line">
+                <Icon name="lock" />
+                {said('blocker', each)}
+              </p>
+            ))}
+            {deletableAt === null ? null : (
+              <p className="muted">
+                {t('artifact.goes')} <Moment at={deletableAt} />
+              </p>
+            )}
+          </div>
+        )}
+      </Shown>
+    </Section>
+  )
+}
