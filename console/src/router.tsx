@@ -148,7 +148,13 @@ const system = createRoute({
 const backups = createRoute({
   getParentRoute: () => root,
   path: '/system/backups',
-  component: lazyRouteComponent(() => import('./pages/backups.tsx'), 'Backups'),
+  component: lazyRouteComponent(() => import('./pages/backups/backups.tsx'), 'Backups'),
+})
+const point = createRoute({
+  getParentRoute: () => root,
+  path: '/system/backups/$id',
+  validateSearch: texts('name', 'repository', 'kind'),
+  component: lazyRouteComponent(() => import('./pages/backups/point.tsx'), 'Point'),
 })
 const me = createRoute({
   getParentRoute: () => root,
@@ -181,6 +187,7 @@ const tree = root.addChildren([
   service,
   system,
   backups,
+  point,
   me,
 ])
 

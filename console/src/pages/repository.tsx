@@ -1,8 +1,8 @@
 import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
 import { useAsk } from '../contract/asking.ts'
 import { isProblem } from '../contract/problem.ts'
 import { Icon } from '../look/icons.tsx'
+import { Tabs } from '../parts/tabs.tsx'
 import { toggleStar, useStars } from '../session/stars.ts'
 import { NotFound } from '../shell/not-found.tsx'
 import { type PlainId, t } from '../words/words.ts'
@@ -26,15 +26,8 @@ export const Repository = () => {
   const stars = useStars()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const card = useAsk('getRepository', { path: { repository } })
-  const kinds = useRef<HTMLElement>(null)
-  // Where not all of them have room, the one that is open is seen.
-  useEffect(() => {
-    const folder = path.slice(path.indexOf(`/r/${repository}/`)).split('/')[3]
-    const at = tabs.findIndex(([to]) => to.split('/')[3] === (folder === 'file' ? 'files' : folder))
-    const open = kinds.current?.children[at]
-    if (kinds.current !== null && open instanceof HTMLElement)
-      kinds.current.scrollLeft = open.offsetLeft - kinds.current.offsetLeft - 48
-  }, [path, repository])
+  const folder = path.slice(path.indexOf(`/r/${repository}/`)).split('/')[3]
+  const at = tabs.findIndex(([to]) => to.split('/')[3] === (folder === 'file' ? 'files' : folder))
   if (isProblem(card.error) && card.error.status === 404) return <NotFound />
   const starred = stars.includes(repository)
   const isFile = path.includes(`/r/${repository}/file/`)
@@ -63,7 +56,7 @@ export const Repository = () => {
             {t('nav.connect')}
           </Link>
         </div>
-        <nav className="tabs" aria-label={repository} ref={kinds}>
+        <Tabs label={repository} at={at}>
           {tabs.map(([to, name]) => (
             <Link
               key={to}
@@ -75,7 +68,7 @@ export const Repository = () => {
               {t(name)}
             </Link>
           ))}
-        </nav>
+        </Tabs>
       </div>
       <Outlet />
     </div>

@@ -1,13 +1,19 @@
 import { SegmentedControl } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useAsk, usePages } from '../contract/asking.ts'
+import { useState } from 'react'
+import { useAsk, useChange, usePages } from '../contract/asking.ts'
+import type { Answer } from '../contract/call.ts'
 import { Icon } from '../look/icons.tsx'
+import { Act } from '../parts/act.tsx'
 import { actorColumn, momentColumn, timeColumn } from '../parts/columns.tsx'
+import { FormDialog } from '../parts/dialog.tsx'
 import { ExactFilter } from '../parts/exact-filter.tsx'
 import { Grid } from '../parts/grid.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Empty, Forbidden, Shown } from '../parts/states.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { tell } from '../parts/toasts.tsx'
 import { Actor, Meter, Moment, Size, Tag } from '../parts/values.tsx'
 import { useMay } from '../session/holders.ts'
 import { beginningOf, endOf } from '../values/days.ts'
@@ -21,14 +27,14 @@ export const System = () => {
   const { tab = 'overview' } = useSearch({ from: '/system' })
   return (
     <Page title={t('nav.system')}>
-      <nav className="tabs" aria-label={t('nav.system')}>
+      <Tabs label={t('nav.system')} at={tabs.findIndex((each) => tab === each)}>
         {tabs.map((each) => (
           <Link key={each} to="/system" search={{ tab: each }} className={tab === each ? 'active' : ''}>
             {said('system.tab', each)}
           </Link>
         ))}
         <Link to="/system/backups">{t('nav.backups')}</Link>
-      </nav>
+      </Tabs>
       {tab === 'webhooks' ? <Webhooks /> : tab === 'audit' ? <Audit /> : tab === 'uploads' ? <Uploads /> : <Overview />}
     </Page>
   )
@@ -132,45 +138,81 @@ const Uploads = () => {
     (after) => ({ query: { order: 'desc', limit: 100, ...(after === undefined ? {} : { after: String(after) }) } }),
     { enabled: allowed.may },
   )
+  const [ending, setEnding] = useState<Answer<'listOpenUploads'>['items'][number] | null>(null)
+  const end = useChange('cancelAnyUpload', ['listOpenUploads', 'getOverview'])
   if (!allowed.may) return <Forbidden missing={allowed} />
   return (
-    <Listed
-      of={list}
-      label={said('system.tab', 'uploads')}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          key: 'who',
-          label: t('list.who'),
-          width: 'minmax(120px, 1fr)',
-          show: ({ owner }) => <Actor actor={owner} name={null} />,
-        },
-        {
-          key: 'repository',
-          label: t('list.repository'),
-          width: 'minmax(96px, 1fr)',
-          show: ({ repository }) => <span className="mono">{repository}</span>,
-        },
-        {
-          key: 'stored',
-          label: t('transfers.stored'),
-          width: '96px',
-          end: true,
-          show: ({ storedBytes }) => <Size bytes={storedBytes} />,
-        },
-        {
-          key: 'reserved',
-          label: t('storage.reserved'),
-          width: '96px',
-          end: true,
-          wide: true,
-          show: ({ reservedBytes }) => <Size bytes={reservedBytes} />,
-        },
-        momentColumn('createdAt', t('services.made'), { wide: true }),
-        momentColumn('expiresAt', t('transfers.ends'), { wide: true }),
-      ]}
-      empty={<Empty icon="upload" title={t('transfers.none')} />}
-    />
+    <>
+      <Listed
+        of={list}
+        label={said('system.tab', 'uploads')}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            key: 'who',
+            label: t('list.who'),
+            width: 'minmax(120px, 1fr)',
+            show: ({ owner }) => <Actor actor={owner} name={null} />,
+          },
+          {
+            key: 'repository',
+            label: t('list.repository'),
+            width: 'minmax(96px, 1fr)',
+            show: ({ repository }) => <span className="mono">{repository}</span>,
+          },
+          {
+            key: 'stored',
+            label: t('transfers.stored'),
+            width: '96px',
+            end: true,
+            show: ({ storedBytes }) => <Size bytes={storedBytes} />,
+          },
+          {
+            key: 'reserved',
+            label: t('storage.reserved'),
+            width: '96px',
+            end: true,
+            wide: true,
+            show: ({ reservedBytes }) => <Size bytes={reservedBytes} />,
+          },
+          momentColumn('createdAt', t('services.made'), { wide: true }),
+          momentColumn('expiresAt', t('transfers.ends'), { wide: true }),
+          {
+            key: 'act',
+            label: t('list.actions'),
+            width: '110px',
+            end: true,
+            show: (upload) => (
+              <Act by="cancelAnyUpload" size="compact-xs" label={t('transfers.cancel')} run={() => setEnding(upload)} />
+            ),
+          },
+        ]}
+        empty={<Empty icon="upload" title={t('transfers.none')} />}
+      />
+      <FormDialog
+        title={t('transfers.cancel')}
+        open={ending !== null}
+        close={() => setEnding(null)}
+        submit={() =>
+          end.mutate(
+            { path: { id: ending?.id ?? '' } },
+            {
+              onSuccess: () => {
+                setEnding(null)
+                tell(t('transfers.cancelled'))
+              },
+            },
+          )
+        }
+        label={t('transfers.cancel')}
+        busy={end.isPending}
+        error={end.error}
+        danger
+      >
+        <p>{t('transfers.cancelling', { stored: shortBytes(Number(ending?.storedBytes ?? 0)) })}</p>
+        {ending?.sending === true ? <p className="band warn">{t('transfers.sendingNow')}</p> : null}
+      </FormDialog>
+    </>
   )
 }
 

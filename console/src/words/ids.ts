@@ -176,12 +176,21 @@ export interface Words {
   'backups.agent': null
   'backups.asked': null
   'backups.available': null
+  'backups.completed': null
   'backups.content': null
+  'backups.contents': null
   'backups.daily': null
   'backups.damaged': null
+  'backups.delete': null
+  'backups.deleted': null
+  'backups.deleting': null
+  'backups.find': null
   'backups.free': { free: string | number; total: string | number }
   'backups.hour': null
+  'backups.isPinned': null
   'backups.jobs': null
+  'backups.kind': null
+  'backups.last': null
   'backups.minute': null
   'backups.monthly': null
   'backups.new': null
@@ -193,11 +202,20 @@ export interface Words {
   'backups.noVault': null
   'backups.none': null
   'backups.nothing': null
+  'backups.of.artifact': null
+  'backups.of.image': null
+  'backups.of.image-tag': null
+  'backups.of.lfs-object': null
+  'backups.of.npm-version': null
+  'backups.of.path': null
   'backups.offline': null
   'backups.online': { version: string | number }
+  'backups.open': null
   'backups.pin': null
   'backups.plan': null
+  'backups.point': null
   'backups.points': null
+  'backups.program': null
   'backups.progress': null
   'backups.restore': null
   'backups.restoring': null
@@ -878,6 +896,8 @@ export interface Words {
   'toast.undo': null
   'transfers.again': null
   'transfers.cancel': null
+  'transfers.cancelled': null
+  'transfers.cancelling': { stored: string | number }
   'transfers.clear': null
   'transfers.continue': null
   'transfers.count': { done: string | number; count: number }
@@ -889,6 +909,7 @@ export interface Words {
   'transfers.none': null
   'transfers.noneOpen': null
   'transfers.open': null
+  'transfers.sendingNow': null
   'transfers.sent': null
   'transfers.stored': null
   'transfers.tab': null

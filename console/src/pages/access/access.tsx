@@ -1,5 +1,6 @@
 import { Link, useSearch } from '@tanstack/react-router'
 import { Page } from '../../parts/page.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
 import { said, t } from '../../words/words.ts'
 import { Explain } from './explain.tsx'
 import { Groups } from './groups.tsx'
@@ -18,13 +19,13 @@ export const Access = () => {
   const Tab = pages[tab]
   return (
     <Page title={t('nav.access')} lead={t('access.lead')}>
-      <nav className="tabs" aria-label={t('nav.access')}>
+      <Tabs label={t('nav.access')} at={tabs.indexOf(tab)}>
         {tabs.map((each) => (
           <Link key={each} to="/access" search={{ tab: each }} className={tab === each ? 'active' : ''}>
             {said('access.tab', each)}
           </Link>
         ))}
-      </nav>
+      </Tabs>
       <Tab />
     </Page>
   )

@@ -96,7 +96,7 @@ const Answered = ({
             </>
           )}
           <p className="muted small">{message}</p>
-          {allowed || caller.kind !== 'account' ? null : (
+          {reason !== 'no_grant' && reason !== 'grant_too_small' ? null : (
             <p>
               <Link to="/access" search={{ tab: 'groups' }}>
                 {t('explain.grant')}

@@ -1,6 +1,7 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { Page } from '../../parts/page.tsx'
 import { Forbidden } from '../../parts/states.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
 import { useMay } from '../../session/holders.ts'
 import { said, t } from '../../words/words.ts'
 import { Events } from './events.tsx'
@@ -16,7 +17,7 @@ export const Storage = () => {
     <Page title={t('tab.storage')} lead={t('storage.lead')}>
       {allowed.may ? (
         <>
-          <nav className="tabs" aria-label={t('tab.storage')}>
+          <Tabs label={t('tab.storage')} at={tab === 'policy' ? 1 : tab === 'events' ? 2 : 0}>
             {(['usage', 'policy', 'events'] as const).map((each) => (
               <Link
                 key={each}
@@ -28,7 +29,7 @@ export const Storage = () => {
                 {said('storage.tab', each)}
               </Link>
             ))}
-          </nav>
+          </Tabs>
           {tab === 'policy' ? (
             <Policy repository={repository} />
           ) : tab === 'events' ? (
