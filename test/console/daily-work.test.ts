@@ -7,9 +7,10 @@ import type { Browser } from 'playwright-core'
 import { faultsOfAccess, openBrowser, signInAt, visit } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import { createOwner, createPerson, createRepository, grant, password } from '../harness/people.ts'
+import { createOwner, createPerson, createRepository, grant, type Person, password } from '../harness/people.ts'
 import { runProgram } from '../harness/processes.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 import { until } from '../harness/until.ts'
 
 after(closeConnections)
@@ -39,6 +40,7 @@ const pages = [
   '/access',
   '/access?tab=people',
   '/access?tab=matrix',
+  '/access?tab=explain&who=ann&repository=releases',
   '/access?tab=services',
   '/system',
   '/system?tab=audit',
@@ -50,9 +52,10 @@ forEachEngine((engine) => {
   describe('daily work at the console', () => {
     let service: TestService
     let artifact: string
+    let owner: Person
     before(async () => {
       service = await startService(engine)
-      const owner = await createOwner(service)
+      owner = await createOwner(service)
       await createPerson(service, 'ann')
       await createRepository(service, 'builds')
       await grant(service, owner, 'builds', 'write')
@@ -84,6 +87,119 @@ forEachEngine((engine) => {
       await page.getByText('release 1.0').first().waitFor()
       assert.match(page.url(), /\/r\/builds\/artifacts\//)
       assert.notEqual(await page.title(), 'owned')
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('attaches a file to another, keeps it, and tells what was before', async () => {
+      const report = await service.ask({
+        method: 'PUT',
+        path: '/api/v1/repositories/releases/raw/app/1.0/report.txt',
+        credential: owner.token,
+        body: 'all green',
+      })
+      assert.equal(report.status, 201)
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.goto(`${service.url}/console/r/releases/artifacts/${artifact}`)
+      const attached = page.locator('section').filter({ hasText: 'Attached to it' })
+      await attached.getByRole('button', { name: 'Edit' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('combobox', { name: 'File' }).fill('report')
+      await page.getByRole('option', { name: /report\.txt/ }).click()
+      await dialog.getByRole('button', { name: 'Attach', exact: true }).click()
+      await dialog.getByLabel('What report.txt says').fill('of the nightly run')
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await attached.getByRole('link', { name: 'report.txt' }).waitFor()
+      await attached.getByRole('button', { name: 'Edit' }).click()
+      await dialog.getByRole('button', { name: 'Take report.txt off' }).click()
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await attached.getByText('Nothing yet').waitFor()
+      await attached.getByText('Earlier').click()
+      await attached.getByText('of the nightly run').waitFor()
+      const kept = page.locator('section').filter({ hasText: 'Kept by' })
+      await kept.getByRole('button', { name: 'Keep it' }).click()
+      await dialog.getByLabel('What keeps it').fill('deploy:production')
+      await page.keyboard.press('Enter')
+      await kept.getByText('deploy:production').waitFor()
+      await kept.getByRole('button', { name: 'Give up deploy:production' }).click()
+      await kept.getByText('deploy:production').waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await kept.getByText('deploy:production').waitFor()
+      assert.deepEqual(await faultsOfAccess(page), [])
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('labels, promotes and deletes many files at once, and says of each what became of it', async () => {
+      await createRepository(service, 'many')
+      await grant(service, owner, 'many', 'write')
+      for (const name of ['a', 'b', 'c'])
+        await service.ask({
+          method: 'PUT',
+          path: `/api/v1/repositories/many/raw/${name}.txt`,
+          credential: owner.token,
+          body: name,
+        })
+      const bindings = [binding('many', 'artifact.list', 'artifact.read', 'artifact.delete')]
+      const robot = await createServiceAccount(service, bindings, 'many-cleanup')
+      const { secret } = await activeKey(service, robot.id, { bindings, name: 'many' })
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.goto(`${service.url}/console/r/many/artifacts`)
+      await page.getByRole('link', { name: 'c.txt' }).waitFor()
+      // By keys alone: the first row is chosen, and with Shift all to the last.
+      await page.getByRole('row').nth(1).focus()
+      for (const key of ['x', 'j', 'j', 'Shift+X']) await page.keyboard.press(key)
+      const bar = page.getByRole('region', { name: 'With what is chosen' })
+      await bar.getByText('3 chosen').waitFor()
+      await bar.getByRole('button', { name: 'Labels' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Labels to add').fill('nightly')
+      await page.keyboard.press('Enter')
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Labels of 3 files were saved').waitFor()
+      await page.getByText('nightly').nth(2).waitFor()
+      // A path shows one of them, so that only the other goes.
+      const copied = await service.ask({
+        method: 'POST',
+        path: `/api/v1/repositories/releases/artifacts/${artifact}/promote`,
+        credential: owner.token,
+        json: { target: 'many' },
+      })
+      assert.equal(copied.status, 201, copied.text)
+      await page.reload()
+      await page.getByLabel('Choose привет.html').check()
+      await page.getByLabel('Choose b.txt').check()
+      await bar.getByRole('button', { name: 'Delete' }).focus()
+      await page.keyboard.press('Enter')
+      await dialog.getByLabel('Key', { exact: true }).fill(secret)
+      await dialog.getByRole('button', { name: 'Add to this tab' }).click()
+      await bar.getByRole('button', { name: /^Delete as / }).click()
+      await dialog.getByRole('button', { name: 'Delete 2 files' }).click()
+      await dialog.getByText('1 of 2 done, 1 refused').waitFor()
+      await dialog.getByText('A path shows it or showed it').waitFor()
+      assert.deepEqual(await faultsOfAccess(page), [])
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('link', { name: 'привет.html' }).waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByRole('link', { name: 'привет.html' }).waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('says why somebody may do something, and why not', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.goto(`${service.url}/console/access?tab=people`)
+      await page.getByRole('row', { name: /^ann/ }).getByRole('link', { name: 'Why?' }).click()
+      await page.getByRole('combobox', { name: 'Repository' }).click()
+      await page.getByRole('option', { name: 'builds' }).click()
+      await page.getByText('No group of theirs grants this repository').waitFor()
+      await page.getByLabel('Who', { exact: true }).fill('owner')
+      await page.getByText('owner may: download files').waitFor()
+      await page.getByText('owner-builds-write').first().waitFor()
+      assert.match(page.url(), /who=owner/)
       assert.deepEqual(faults, [])
       await context.close()
     })

@@ -95,7 +95,7 @@ forEachEngine((engine) => {
     }
     assert.deepEqual(paged, json.items)
     assert.equal((await list('?after=bm9uZQ')).status, 400)
-    assert.equal((await list('', catalog.reader.token)).status, 403)
+    assert.deepEqual((await list('', catalog.reader.token)).json, json)
     const other = await catalog.published()
     const { next } = (await list('?limit=1')).json
     assert.equal((await catalog.ask({ path: `/artifacts/${other}/references?after=${next}` })).status, 400)

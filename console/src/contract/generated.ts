@@ -1104,7 +1104,7 @@ export const operations = {
   restoreArtifact: ['POST', '/api/v1/repositories/{repository}/artifacts/{id}/restore', { repository: ['artifact.delete'] }],
   restoreDeletedArtifact: ['POST', '/api/v1/repositories/{repository}/deleted-artifacts/{id}/restore', { repository: ['artifact.read', 'asset.restore'] }],
   addReference: ['POST', '/api/v1/repositories/{repository}/artifacts/{id}/references', { repository: ['reference.write', 'artifact.read'] }],
-  listReferences: ['GET', '/api/v1/repositories/{repository}/artifacts/{id}/references', { repository: ['reference.write', 'artifact.read'] }],
+  listReferences: ['GET', '/api/v1/repositories/{repository}/artifacts/{id}/references', { repository: ['artifact.read'] }],
   removeReference: ['DELETE', '/api/v1/repositories/{repository}/artifacts/{id}/references', { repository: ['reference.write', 'artifact.read'] }],
   getAttachments: ['GET', '/api/v1/repositories/{repository}/artifacts/{id}/attachments', { repository: ['annotation.read'] }],
   listAttachmentHistory: ['GET', '/api/v1/repositories/{repository}/artifacts/{id}/attachments/history', { repository: ['annotation.read'] }],

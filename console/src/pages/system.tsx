@@ -27,7 +27,7 @@ export const System = () => {
   const { tab = 'overview' } = useSearch({ from: '/system' })
   return (
     <Page title={t('nav.system')}>
-      <Tabs label={t('nav.system')} at={tabs.findIndex((each) => tab === each)}>
+      <Tabs label={t('nav.system')} at={tabs.map(String).indexOf(tab)}>
         {tabs.map((each) => (
           <Link key={each} to="/system" search={{ tab: each }} className={tab === each ? 'active' : ''}>
             {said('system.tab', each)}

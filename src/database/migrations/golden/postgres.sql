@@ -23,6 +23,18 @@ alter table accounts add constraint accounts_name_key_key UNIQUE (name_key);
 
 alter table accounts add constraint accounts_pkey PRIMARY KEY (id);
 
+create table annotation_revisions (
+  artifact_id text collate "C" not null,
+  revision bigint not null,
+  labels text collate "C" not null,
+  metadata text collate "C" not null,
+  collections text collate "C" not null,
+  actor text collate "C" not null,
+  created_at text collate "C" not null
+);
+
+alter table annotation_revisions add constraint annotation_revisions_key PRIMARY KEY (artifact_id, revision);
+
 create table annotations (
   artifact_id text collate "C" not null,
   revision bigint not null,

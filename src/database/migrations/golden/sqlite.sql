@@ -15,6 +15,17 @@ CREATE TABLE "accounts" (
   "created_at" text not null
 ) strict;
 
+CREATE TABLE "annotation_revisions" (
+  "artifact_id" text not null,
+  "revision" integer not null,
+  "labels" text not null,
+  "metadata" text not null,
+  "collections" text not null,
+  "actor" text not null,
+  "created_at" text not null,
+  constraint "annotation_revisions_key" primary key ("artifact_id", "revision")
+) strict;
+
 CREATE TABLE "annotations" (
   "artifact_id" text primary key,
   "revision" integer not null,

@@ -46,7 +46,7 @@ export const listReferences = defineOperation({
   summary: 'List by whom a file is kept from being deleted, and under which keys',
   surface: 'catalog',
   visibility: 'repository',
-  access: shared.access,
+  access: { kind: 'repository', actions: ['artifact.read'] },
   retry: 'read',
   pathParameters: shared.pathParameters,
   query: fields({ after: Type.Optional(OpaqueCursor), limit: pageLimit }),
