@@ -239,6 +239,7 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
     listAssetHistory: [here('/asset/history?path=notes/read%20me.txt')],
     getAssetRevision: [here('/asset/revision?path=notes/read%20me.txt&revision=1')],
     getStorageUsage: [{ ...here('/storage/usage'), credential: key.secret }],
+    listUsageSamples: [{ ...here('/storage/samples?days=400'), credential: key.secret }],
     getAsset: [here('/asset?path=notes/read%20me.txt')],
     getAssetContent: [here('/asset/content?path=notes/read%20me.txt')],
     getRaw: [here('/raw/notes/read%20me.txt'), here('/raw/empty'), withToken('/raw/notes/%C3%A9')],

@@ -77,6 +77,8 @@ const tables = {
   journal: true,
   journal_cursors: true,
   journal_gaps: true,
+  service_samples: true,
+  usage_samples: true,
   lfs_locks: true,
   lfs_objects: true,
   lfs_settings: true,

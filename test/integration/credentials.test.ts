@@ -25,7 +25,7 @@ const groups = {
     'getReadiness getMetrics getCapabilities getOpenApi listOperations getPermissions getMe logout listRepositories listServiceAccounts searchEverywhere listOwnUploads listOwnJobs getRegistryVersion getRegistryToken listImages getNpmWhoami endNpmToken getNpmProfile listNpmTokens createNpmToken revokeNpmToken',
   session: 'changePassword createToken endSession listSessions listTokens revokeToken',
   administrator:
-    'createUser listUsers updateUser listUserTokens revokeUserToken addAccessGroupMember createAccessGroup deleteAccessGroup getAccessGroup listAccessGroups removeAccessGroupGrant removeAccessGroupMember setAccessGroupGrant listSecurityAudit explainAccess listWhoMay listAllRepositories createRepository deleteRepository listOpenUploads cancelAnyUpload getOverview getBackupStatus getBackupPlan putBackupPlan runBackup listBackupJobs listBackupPoints verifyBackupPoint pinBackupPoint getBackupPoint listBackupPointContents deleteBackupPoint listWebhooks getNpmUpstream putNpmUpstream deleteNpmUpstream dropCachedNpmPackages',
+    'createUser listUsers updateUser listUserTokens revokeUserToken addAccessGroupMember createAccessGroup deleteAccessGroup getAccessGroup listAccessGroups removeAccessGroupGrant removeAccessGroupMember setAccessGroupGrant listSecurityAudit explainAccess listWhoMay listAllRepositories createRepository deleteRepository listOpenUploads cancelAnyUpload getOverview listServiceSamples getBackupStatus getBackupPlan putBackupPlan runBackup listBackupJobs listBackupPoints verifyBackupPoint pinBackupPoint getBackupPoint listBackupPointContents deleteBackupPoint listWebhooks getNpmUpstream putNpmUpstream deleteNpmUpstream dropCachedNpmPackages',
   recovery: 'createServiceAccount listDelegations putDelegation deleteDelegation',
   delegated:
     'getServiceAccount getServicePolicy getServiceAudit listServiceKeys getServiceKey updateServiceAccount putServicePolicy issueServiceKey rotateServiceKey revokeServiceKey',
@@ -36,7 +36,7 @@ const groups = {
   'write access':
     'getUpload createUpload cancelUpload putUploadContent listUploadParts putUploadPart completeUpload completeUploadAsync putAsset putRaw addReference removeReference putAttachments addStage removeStage registerPackage restoreAsset putAnnotations removeAsset removeRaw listDeletedArtifacts restoreDeletedArtifact beginBlob appendToBlob completeBlob getBlobUpload cancelBlob putManifest deleteManifest setImageTag deleteImageTag addImageStage removeImageStage putLfsObject getLfsUpload appendToLfsObject verifyLfsObject listDeletedLfsObjects restoreLfsObject createLfsLock verifyLfsLocks removeLfsLock putPackage putPackageAt setDistTag deleteDistTag setNpmAccess restoreNpmVersion addNpmStage removeNpmStage',
   'service keys alone':
-    'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage getCleanup setCleanup getStoragePolicy putStoragePolicy previewStorageRun runStoragePolicy listStorageEvents previewRetention applyRetention forgetAssetRevisions deleteBlob deleteImageManifest putImmutableTags deleteLfsObject putLfsSettings deletePackage deleteTarball',
+    'checkArtifactDeletion deleteArtifact restoreArtifact getStorageUsage listUsageSamples getCleanup setCleanup getStoragePolicy putStoragePolicy previewStorageRun runStoragePolicy listStorageEvents previewRetention applyRetention forgetAssetRevisions deleteBlob deleteImageManifest putImmutableTags deleteLfsObject putLfsSettings deletePackage deleteTarball',
 } as const
 type Group = keyof typeof groups
 

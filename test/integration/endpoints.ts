@@ -94,6 +94,7 @@ export const specifiedEndpoints: readonly string[] = [
   `GET ${artifact}/attachments`,
   `PUT ${artifact}/attachments`,
   `GET ${artifact}/attachments/history`,
+  `GET ${repository}/storage/samples`,
   `GET ${repository}/search`,
   `GET ${repository}/audit`,
   // Stages, promotion, packages
@@ -162,6 +163,7 @@ export const endpointsOfOurs: readonly string[] = [
   'GET /console/{path*}',
   'GET /api/v1/access/explain',
   'GET /health/overview',
+  'GET /health/samples',
   'GET /api/v1/access/who',
   'GET /api/v1/access/repositories',
   'GET /api/v1/security-audit',

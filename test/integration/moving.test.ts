@@ -28,6 +28,7 @@ const ofTheProcess: Readonly<Record<string, string>> = {
   getBlobUpload: 'an upload that is under way',
   getLfsUpload: 'an upload that is under way',
   getOverview: 'how the process is',
+  listServiceSamples: 'what the service had to do',
   collectNpmSignIn: 'a sign-in that is under way',
   getNpmSignInPage: 'a sign-in that is under way',
   getReadiness: 'the engines',

@@ -26,6 +26,11 @@ export interface Contract {
     given: Record<string, never>
     answer: { role: 'api' | 'reader'; status: 'ready'; writable: boolean; sharedDownloads: { slot: number; slots: number; active: number; leaseSeconds: number } | null; transfers: { uploads: { admission: { active: number }; bandwidth: { bytes: string } }; downloads: { admission: { active: number; slots: number; held: number; waiting: number }; bandwidth: { bytes: string }; sessions: { open: number } } } }
   }
+  /** Read what the service held and had to do in the last days. */
+  listServiceSamples: {
+    given: { query?: { days?: number } }
+    answer: { items: Array<{ takenAt: string; publishedBytes: string; reservedBytes: string; openUploadSessions: number; openJobs: number }> }
+  }
   /** What this service can do, and its limits. */
   getCapabilities: {
     given: Record<string, never>
@@ -495,6 +500,11 @@ export interface Contract {
   listStorageEvents: {
     given: { path: { repository: string }; query?: { after?: string; level?: 'info' | 'warning' | 'error'; order?: 'asc' | 'desc' } }
     answer: { items: Array<{ sequence: string; occurredAt: string; level: 'info' | 'warning' | 'error'; code: string; details: Record<string, string | number> }>; next: string | null }
+  }
+  /** Read how full a repository was in the last days. */
+  listUsageSamples: {
+    given: { path: { repository: string }; query?: { days?: number } }
+    answer: { items: Array<{ takenAt: string; publishedBytes: string; pendingBytes: string; retiredBytes: string; quotaBytes: string | null }> }
   }
   /** Set how long deleted files can be brought back. */
   setCleanup: {
@@ -1030,6 +1040,7 @@ export const operations = {
   getMetrics: ['GET', '/health/metrics', 'credential'],
   getOverview: ['GET', '/health/overview', 'administrator'],
   getReadiness: ['GET', '/health/ready', 'credential'],
+  listServiceSamples: ['GET', '/health/samples', 'administrator'],
   getCapabilities: ['GET', '/api/v1/capabilities', 'credential'],
   getOpenApi: ['GET', '/api/v1/openapi.json', 'credential'],
   listOperations: ['GET', '/api/v1/operations', 'credential'],
@@ -1124,6 +1135,7 @@ export const operations = {
   getCleanup: ['GET', '/api/v1/repositories/{repository}/cleanup', { repository: ['storage.read'] }],
   getStorageUsage: ['GET', '/api/v1/repositories/{repository}/storage/usage', { repository: ['storage.read'] }],
   listStorageEvents: ['GET', '/api/v1/repositories/{repository}/storage/events', { repository: ['diagnostics.read'] }],
+  listUsageSamples: ['GET', '/api/v1/repositories/{repository}/storage/samples', { repository: ['storage.read'] }],
   setCleanup: ['PUT', '/api/v1/repositories/{repository}/cleanup', { repository: ['storage.manage'] }],
   applyRetention: ['POST', '/api/v1/repositories/{repository}/retention/apply', { repository: ['artifact.delete'] }],
   explainArtifact: ['GET', '/api/v1/repositories/{repository}/artifacts/{id}/explain', { repository: ['artifact.read'] }],

@@ -19,6 +19,7 @@ import { useMay } from '../session/holders.ts'
 import { beginningOf, endOf } from '../values/days.ts'
 import { shortBytes } from '../values/format.ts'
 import { said, t } from '../words/words.ts'
+import { QueueOverTime } from './queue-over-time.tsx'
 
 const tabs = ['overview', 'uploads', 'webhooks', 'audit'] as const
 
@@ -111,6 +112,7 @@ const Overview = () => {
                 />
               </div>
             </Section>
+            <QueueOverTime />
             {now.upkeep === null ? null : (
               <Section title={t('system.upkeep')}>
                 <details className="panel">

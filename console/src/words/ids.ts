@@ -248,6 +248,11 @@ export interface Words {
   'bulk.again': { count: number }
   'bulk.done': null
   'bulk.sofar': { done: string | number; count: string | number; refused: string | number }
+  'chart.none': null
+  'chart.queue': null
+  'chart.span': null
+  'chart.table': null
+  'chart.usage': null
   'choice.add': null
   'choice.bar': null
   'choice.choose': { name: string | number }

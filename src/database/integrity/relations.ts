@@ -68,6 +68,7 @@ export const relations: readonly Relation[] = [
   from('journal', 'repository', repository),
   from('journal_cursors', 'repository', repository),
   from('journal_gaps', 'repository', repository),
+  from('usage_samples', 'repository', repository),
   from('lfs_locks', 'repository', repository),
   from('lfs_objects', 'repository', repository),
   from('lfs_objects', 'sha256', 'blobs(sha256)'),

@@ -49,6 +49,7 @@ import { whoCountsOnBlobs } from './0047-who-counts-on-blobs.ts'
 import { npmVersionsByAge } from './0048-npm-versions-by-age.ts'
 import { journalGaps } from './0049-journal-gaps.ts'
 import { annotationHistory } from './0050-annotation-history.ts'
+import { samples } from './0051-samples.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   npmVersionsByAge,
   journalGaps,
   annotationHistory,
+  samples,
 ]

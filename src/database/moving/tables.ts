@@ -70,6 +70,8 @@ export const tableDecisions = {
   journal: by('repository', 'sequence'),
   journal_cursors: by('repository', 'name'),
   journal_gaps: by('repository', 'beyond'),
+  usage_samples: by('repository', 'taken_at'),
+  service_samples: staying('it tells of the service that was there'),
   webhooks: by('id'),
   storage_policies: by('repository'),
   storage_events: by('repository', 'sequence'),

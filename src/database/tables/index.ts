@@ -69,6 +69,7 @@ import type { PromotionsTable } from './promotions.ts'
 import type { QuarantineTable } from './quarantine.ts'
 import type { ArtifactReferencesTable } from './references.ts'
 import type { RepositoriesTable } from './repositories.ts'
+import type { ServiceSamplesTable, UsageSamplesTable } from './samples.ts'
 import type { SearchEntriesTable } from './search-entries.ts'
 import type { SecurityAuditTable } from './security-audit.ts'
 import type { DelegationsTable, ServiceAccountsTable, ServiceKeysTable } from './service-accounts.ts'
@@ -121,6 +122,8 @@ export interface Tables {
   journal: JournalTable
   journal_cursors: JournalCursorsTable
   journal_gaps: JournalGapsTable
+  usage_samples: UsageSamplesTable
+  service_samples: ServiceSamplesTable
   lfs_locks: LfsLocksTable
   lfs_objects: LfsObjectsTable
   lfs_settings: LfsSettingsTable

@@ -184,6 +184,7 @@ export const deletePolicyOf = async (tx: Transaction, id: string): Promise<void>
   await tx.deleteFrom('oci_immutable_tags').where('repository', '=', id).execute()
   await tx.deleteFrom('lfs_settings').where('repository', '=', id).execute()
   await tx.deleteFrom('lfs_locks').where('repository', '=', id).execute()
+  await tx.deleteFrom('usage_samples').where('repository', '=', id).execute()
 }
 
 export const deleteGrantsOn = async (tx: Transaction, id: string): Promise<number> => {

@@ -20,6 +20,7 @@ import {
   storageEventsPage,
 } from '../../../kernel/limits/journal.ts'
 import { graceHoursMax } from '../../../kernel/limits/lifecycle.ts'
+import { samplesToldMax, usageDaysDefault, usageDaysMax } from '../../../kernel/limits/samples.ts'
 import { usageStates } from '../../../kernel/usage-state.ts'
 
 const base = '/api/v1/repositories/{repository}'
@@ -53,6 +54,38 @@ export const getStorageUsage = defineOperation({
   retry: 'read',
   pathParameters: inRepository,
   responses: { 200: answers('Logical reservations, not disk usage', Usage) },
+})
+
+export const listUsageSamples = defineOperation({
+  id: 'listUsageSamples',
+  method: 'GET',
+  path: `${base}/storage/samples`,
+  summary: 'Read how full a repository was in the last days',
+  surface: 'operations',
+  visibility: 'repository',
+  access: { kind: 'repository', actions: ['storage.read'] },
+  retry: 'read',
+  pathParameters: inRepository,
+  query: fields({
+    days: Type.Optional(Type.Integer({ minimum: 1, maximum: usageDaysMax, default: usageDaysDefault })),
+  }),
+  responses: {
+    200: answers(
+      'Oldest first: the beginning of each hour in which it had become another, or, of more than 31 days, the last of each day. The first may be older: it held on',
+      fields({
+        items: Type.Array(
+          fields({
+            takenAt: Timestamp,
+            publishedBytes: ByteCount,
+            pendingBytes: ByteCount,
+            retiredBytes: ByteCount,
+            quotaBytes: nullable(ByteCount),
+          }),
+          { maxItems: samplesToldMax },
+        ),
+      }),
+    ),
+  },
 })
 
 export const getCleanup = defineOperation({

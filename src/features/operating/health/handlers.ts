@@ -2,9 +2,11 @@ import type { SharedSlotsState } from '../../../content/admission/shared-slots.t
 import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import { serviceDaysDefault } from '../../../kernel/limits/samples.ts'
 import * as operations from './operations.ts'
 import { figures, ifPossible, type OverviewDeps } from './overview.ts'
 import type { Readiness } from './readiness.ts'
+import { serviceSamples } from './samples.ts'
 import { type TransfersNow, transfersView } from './transfers.ts'
 
 export interface HealthHandlerDeps extends OverviewDeps {
@@ -100,6 +102,10 @@ export const healthHandlers = (deps: HealthHandlerDeps): BoundOperation[] => [
       },
     }
   }),
+  handle(operations.listServiceSamples, async ({ query }) => ({
+    status: 200,
+    json: await serviceSamples(deps, query.days ?? serviceDaysDefault),
+  })),
   handle(operations.getOverview, async () => ({ status: 200, json: await overview(deps) })),
   handle(operations.getMetrics, async ({ caller }) => ({
     status: 200,

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { answers, defineOperation } from '../../../contract/define.ts'
 import { ByteCount, fields, nullable, oneOf, Timestamp } from '../../../contract/schemas.ts'
 import { countedMax } from '../../../kernel/limits/process.ts'
+import { samplesToldMax, serviceDaysDefault, serviceDaysMax } from '../../../kernel/limits/samples.ts'
 
 const health = { surface: 'discovery', retry: 'read', method: 'GET', whileDraining: true } as const
 
@@ -101,6 +102,35 @@ export const getOverview = defineOperation({
         openUploadSessions: known,
         jobs: fields({ open: known, failedWithinADay: known }),
         upkeep: nullable(Type.Array(fields({ name: Type.String(), succeededAt: Timestamp }), { maxItems: countedMax })),
+      }),
+    ),
+  },
+})
+
+export const listServiceSamples = defineOperation({
+  ...health,
+  id: 'listServiceSamples',
+  path: '/health/samples',
+  summary: 'Read what the service held and had to do in the last days',
+  visibility: 'administrator',
+  access: { kind: 'administrator' },
+  query: fields({
+    days: Type.Optional(Type.Integer({ minimum: 1, maximum: serviceDaysMax, default: serviceDaysDefault })),
+  }),
+  responses: {
+    200: answers(
+      'Oldest first, every ten minutes, or, of more than 7 days, each hour',
+      fields({
+        items: Type.Array(
+          fields({
+            takenAt: Timestamp,
+            publishedBytes: ByteCount,
+            reservedBytes: ByteCount,
+            openUploadSessions: count,
+            openJobs: count,
+          }),
+          { maxItems: samplesToldMax },
+        ),
       }),
     ),
   },

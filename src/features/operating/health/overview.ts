@@ -11,12 +11,14 @@ export interface OverviewDeps {
   readonly freeSpace: FreeSpace
 }
 
+type Asked = Pick<OverviewDeps, 'database'>
+
 /** What one looks at first. Null is what cannot be asked now. */
 export const figures = {
-  publishedBytes: ({ database }: OverviewDeps) => publishedBytes(database.reader),
-  reservedBytes: ({ database }: OverviewDeps) => totalOf(database.reader, 'reserved_bytes'),
-  openSessions: ({ database }: OverviewDeps) => openSessions(database.reader),
-  openJobs: ({ database }: OverviewDeps) => totalOf(database.reader, 'open_jobs'),
+  publishedBytes: ({ database }: Asked) => publishedBytes(database.reader),
+  reservedBytes: ({ database }: Asked) => totalOf(database.reader, 'reserved_bytes'),
+  openSessions: ({ database }: Asked) => openSessions(database.reader),
+  openJobs: ({ database }: Asked) => totalOf(database.reader, 'open_jobs'),
   /** Within a day. */
   failedJobs: ({ database, clock }: OverviewDeps) => failedJobs(database.reader, timestamp(clock.now() - day)),
   freeBytes: ({ freeSpace }: OverviewDeps) => freeSpace.freeBytes(),
