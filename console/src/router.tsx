@@ -57,7 +57,7 @@ const file = createRoute({
   getParentRoute: () => repository,
   path: '/file/$',
   validateSearch: texts('rev', 'with', 'tab'),
-  component: lazyRouteComponent(() => import('./pages/file.tsx'), 'File'),
+  component: lazyRouteComponent(() => import('./pages/file/file.tsx'), 'File'),
 })
 const artifacts = createRoute({
   getParentRoute: () => repository,
@@ -159,7 +159,7 @@ const point = createRoute({
 const me = createRoute({
   getParentRoute: () => root,
   path: '/me',
-  component: lazyRouteComponent(() => import('./pages/me.tsx'), 'Me'),
+  component: lazyRouteComponent(() => import('./pages/me/me.tsx'), 'Me'),
 })
 
 const tree = root.addChildren([

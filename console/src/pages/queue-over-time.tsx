@@ -43,7 +43,7 @@ export const QueueOverTime = () => {
           drawn.times.length === 0 ? (
             <p className="muted">{t('chart.none')}</p>
           ) : (
-            <Chart label={t('chart.queue')} {...drawn} say={plain} />
+            <Chart label={t('chart.queue')} {...drawn} days={Number(days)} say={plain} />
           )
         }
       </Shown>

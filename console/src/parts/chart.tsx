@@ -13,6 +13,10 @@ export interface Drawing {
   /** Moments, as texts of the service. */
   readonly times: readonly string[]
   readonly series: readonly Series[]
+  /** How far back it goes, to now. */
+  readonly days: number
+  /** Values are bytes, whose steps are powers of two. */
+  readonly ofBytes?: boolean
   /** How a value is said. */
   readonly say: (value: number) => string
 }

@@ -9,6 +9,8 @@ const height = 220
 /** Lines differ by their dashes as well, for whoever does not tell the colours apart. */
 const dashes = [[], [8, 4], [2, 4], [12, 4, 2, 4], [4, 4]]
 
+const binarySteps = Array.from({ length: 50 }, (_, power) => 2 ** power)
+
 const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 const axis = (size: number) => ({
@@ -20,7 +22,7 @@ const axis = (size: number) => ({
 })
 
 /** The lines of a chart. A value holds until the next one, so they are steps. */
-export const Drawn = ({ label, times, series, say }: Drawing) => {
+export const Drawn = ({ label, times, series, days, ofBytes = false, say }: Drawing) => {
   const { colorScheme } = useMantineColorScheme()
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -35,21 +37,28 @@ export const Drawn = ({ label, times, series, say }: Drawing) => {
     })
     const dayOnly = new Intl.DateTimeFormat(language(), { month: 'short', day: 'numeric' })
     const seconds = times.map((time) => Date.parse(time) / 1000)
-    const long = (seconds.at(-1) ?? 0) - (seconds[0] ?? 0) > 3 * 86_400
+    const now = Date.now() / 1000
     const plot = new Plot(
       {
         width: host.clientWidth,
         height,
         legend: { show: false },
         cursor: { drag: { x: false, y: false } },
-        scales: { y: { range: (_, __, most) => [0, most <= 0 ? 1 : most * 1.1] } },
+        scales: {
+          x: { range: [now - days * 86_400, now] },
+          y: { range: (_, __, most) => [0, most <= 0 ? 1 : most * 1.1] },
+        },
         axes: [
           {
             ...axis(32),
-            values: (_, ticks) => ticks.map((tick) => (long ? dayOnly : format).format(tick * 1000)),
+            values: (_, ticks) => ticks.map((tick) => (days > 3 ? dayOnly : format).format(tick * 1000)),
             space: 110,
           },
-          { ...axis(84), values: (_, ticks) => ticks.map((tick) => say(tick)) },
+          {
+            ...axis(84),
+            ...(ofBytes ? { incrs: binarySteps } : {}),
+            values: (_, ticks) => ticks.map((tick) => say(tick)),
+          },
         ],
         series: [
           {},
@@ -72,6 +81,6 @@ export const Drawn = ({ label, times, series, say }: Drawing) => {
       look.disconnect()
       plot.destroy()
     }
-  }, [times, series, say, colorScheme])
+  }, [times, series, days, ofBytes, say, colorScheme])
   return <div ref={place} className="chart" role="img" aria-label={label} />
 }

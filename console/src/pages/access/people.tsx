@@ -5,6 +5,7 @@ import { useAsk } from '../../contract/asking.ts'
 import { Act } from '../../parts/act.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Forbidden, Shown } from '../../parts/states.tsx'
+import { Table } from '../../parts/table.tsx'
 import { Tag } from '../../parts/values.tsx'
 import { useMay } from '../../session/holders.ts'
 import { said, t } from '../../words/words.ts'
@@ -30,47 +31,36 @@ export const People = () => {
     >
       <Shown of={users}>
         {({ items }) => (
-          <div className="scroll-x panel">
-            <table className="plain-table">
-              <thead>
-                <tr>
-                  <th>{t('list.name')}</th>
-                  <th>{t('me.role')}</th>
-                  <th>{said('access.tab', 'groups')}</th>
-                  <th>{t('list.state')}</th>
-                  <th>{t('list.actions')}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {items.map((user) => (
-                  <tr key={user.id}>
-                    <td>
-                      <strong>{user.name}</strong>
-                    </td>
-                    <td>{user.administrator ? <Tag tone="accent" text={t('me.administrator')} /> : t('me.person')}</td>
-                    <td>{groupsOf(user.id) || '–'}</td>
-                    <td>
-                      {user.enabled ? (
-                        <Tag tone="ok" text={t('access.enabled')} />
-                      ) : (
-                        <Tag tone="warn" text={t('access.disabled')} />
-                      )}
-                    </td>
-                    <td>
-                      <span className="line">
-                        <Button size="compact-xs" variant="default" onClick={() => setChanging(user)}>
-                          {t('artifact.edit')}
-                        </Button>
-                        <Link to="/access" search={{ tab: 'explain', who: user.name }}>
-                          {t('explain.why')}
-                        </Link>
-                      </span>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            heads={[t('list.name'), t('me.role'), said('access.tab', 'groups'), t('list.state'), t('list.actions')]}
+          >
+            {items.map((user) => (
+              <tr key={user.id}>
+                <td>
+                  <strong>{user.name}</strong>
+                </td>
+                <td>{user.administrator ? <Tag tone="accent" text={t('me.administrator')} /> : t('me.person')}</td>
+                <td>{groupsOf(user.id) || '–'}</td>
+                <td>
+                  {user.enabled ? (
+                    <Tag tone="ok" text={t('access.enabled')} />
+                  ) : (
+                    <Tag tone="warn" text={t('access.disabled')} />
+                  )}
+                </td>
+                <td>
+                  <span className="line">
+                    <Button size="compact-xs" variant="default" onClick={() => setChanging(user)}>
+                      {t('artifact.edit')}
+                    </Button>
+                    <Link to="/access" search={{ tab: 'explain', who: user.name }}>
+                      {t('explain.why')}
+                    </Link>
+                  </span>
+                </td>
+              </tr>
+            ))}
+          </Table>
         )}
       </Shown>
       {creating ? <CreatePerson close={() => setCreating(false)} /> : null}

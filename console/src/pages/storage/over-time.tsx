@@ -48,7 +48,7 @@ export const OverTime = ({ repository }: Of) => {
           drawn === null ? (
             <p className="muted">{t('chart.none')}</p>
           ) : (
-            <Chart label={t('chart.usage')} {...drawn} say={shortBytes} />
+            <Chart label={t('chart.usage')} {...drawn} days={Number(days)} ofBytes say={shortBytes} />
           )
         }
       </Shown>

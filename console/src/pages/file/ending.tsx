@@ -1,0 +1,53 @@
+import { useState } from 'react'
+import { useChange } from '../../contract/asking.ts'
+import { Act } from '../../parts/act.tsx'
+import { FormDialog } from '../../parts/dialog.tsx'
+import { tell, tellProblem } from '../../parts/toasts.tsx'
+import { t } from '../../words/words.ts'
+
+/** Ends a path, and takes that back. */
+export const Ending = ({
+  repository,
+  path,
+  revision,
+  removed,
+}: {
+  readonly repository: string
+  readonly path: string
+  readonly revision: number
+  readonly removed: boolean
+}) => {
+  const [open, setOpen] = useState(false)
+  const remove = useChange('removeAsset', ['listAssetHistory', 'listAssetPage'])
+  const restore = useChange('restoreAsset', ['listAssetHistory', 'listAssetPage'])
+  const run = async (): Promise<void> => {
+    const gone = await remove.mutateAsync({ path: { repository }, body: { path, expectedRevision: revision } })
+    setOpen(false)
+    tell(t('file.wasRemoved', { path }), () => {
+      restore
+        .mutateAsync({
+          path: { repository },
+          body: { path, sourceRevision: revision, expectedRevision: gone.revision },
+        })
+        .then(() => tell(t('file.back')), tellProblem)
+    })
+  }
+  if (removed) return null
+  return (
+    <>
+      <Act by="removeAsset" on={repository} icon="trash" label={t('file.remove')} run={() => setOpen(true)} />
+      <FormDialog
+        title={t('file.remove')}
+        open={open}
+        close={() => setOpen(false)}
+        submit={() => void run().catch(() => {})}
+        label={t('file.remove')}
+        busy={remove.isPending}
+        error={remove.error}
+        danger
+      >
+        <p>{t('file.removing', { path })}</p>
+      </FormDialog>
+    </>
+  )
+}
