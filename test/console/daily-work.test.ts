@@ -196,7 +196,7 @@ forEachEngine((engine) => {
       await page.getByRole('combobox', { name: 'Repository' }).click()
       await page.getByRole('option', { name: 'builds' }).click()
       await page.getByText('No group of theirs grants this repository').waitFor()
-      await page.getByLabel('Who', { exact: true }).fill('owner')
+      await page.getByRole('combobox', { name: 'Who' }).fill('owner')
       await page.getByText('owner may: download files').waitFor()
       await page.getByText('owner-builds-write').first().waitFor()
       assert.match(page.url(), /who=owner/)

@@ -191,7 +191,7 @@ forEachEngine((engine) => {
       await page.getByRole('button', { name: 'Back up now' }).click()
       await page.getByText('The newest point that was verified').waitFor({ timeout: 60_000 })
       // A file of the past is found by its name, and the only point that was verified says so before it goes.
-      await page.getByRole('link', { name: 'Open', exact: true }).click()
+      await page.getByRole('grid', { name: 'Points' }).getByRole('link').first().click()
       await page.getByRole('heading', { name: 'What is in it' }).waitFor()
       await page.getByLabel('Name', { exact: true }).fill('same.txt')
       await page.keyboard.press('Enter')

@@ -210,7 +210,6 @@ export interface Words {
   'backups.of.path': null
   'backups.offline': null
   'backups.online': { version: string | number }
-  'backups.open': null
   'backups.pin': null
   'backups.plan': null
   'backups.point': null

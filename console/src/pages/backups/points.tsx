@@ -2,14 +2,13 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useChange, type usePages } from '../../contract/asking.ts'
 import { Act } from '../../parts/act.tsx'
-import { momentColumn } from '../../parts/columns.tsx'
 import { Commands } from '../../parts/copy.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Listed } from '../../parts/listed.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { tell, tellProblem } from '../../parts/toasts.tsx'
-import { Size } from '../../parts/values.tsx'
+import { Moment, Size } from '../../parts/values.tsx'
 import { randomId } from '../../platform/ids.ts'
 import { t } from '../../words/words.ts'
 import { type PointRow, PointState } from './state.tsx'
@@ -26,7 +25,16 @@ export const Points = ({ list }: { readonly list: ReturnType<typeof usePages<'li
         label={t('backups.points')}
         keyOf={({ id }) => id}
         columns={[
-          momentColumn('snapshotAt', t('backups.taken'), { width: 'minmax(120px, 1fr)' }),
+          {
+            key: 'snapshotAt',
+            label: t('backups.taken'),
+            width: 'minmax(120px, 1fr)',
+            show: ({ id, snapshotAt }) => (
+              <Link to="/system/backups/$id" params={{ id }}>
+                <Moment at={snapshotAt} />
+              </Link>
+            ),
+          },
           {
             key: 'state',
             label: t('list.state'),
@@ -52,7 +60,7 @@ export const Points = ({ list }: { readonly list: ReturnType<typeof usePages<'li
           {
             key: 'act',
             label: t('list.actions'),
-            width: '400px',
+            width: '272px',
             end: true,
             show: (point) => (
               <span className="line end-line">
@@ -75,9 +83,6 @@ export const Points = ({ list }: { readonly list: ReturnType<typeof usePages<'li
                     pin.mutate({ path: { id: point.id }, body: { pinned: !point.pinned } }, { onError: tellProblem })
                   }
                 />
-                <Link to="/system/backups/$id" params={{ id: point.id }} className="small">
-                  {t('backups.open')}
-                </Link>
                 <button type="button" className="link small" onClick={() => setRestoring(point)}>
                   {t('backups.restore')}
                 </button>
