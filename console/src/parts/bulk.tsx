@@ -42,7 +42,7 @@ const eachOf = async (
 export const Bulk = ({
   title,
   label,
-  items,
+  items: chosen,
   close,
   work,
   ended,
@@ -62,6 +62,8 @@ export const Bulk = ({
   readonly danger?: boolean
   readonly children?: ReactNode
 }) => {
+  // Those that were chosen when it began: what goes meanwhile leaves the list, and is told of here all the same.
+  const [items] = useState(chosen)
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map())
   const [state, setState] = useState<'asked' | 'running' | 'over'>('asked')
   const [typed, setTyped] = useState(false)

@@ -66,6 +66,7 @@ const Edit = ({
 }: Of & { readonly base: Answer<'getImmutableTags'>; readonly close: () => void }) => {
   const [patterns, setPatterns] = useState<readonly string[]>(base.patterns)
   const [seen, setSeen] = useState(base)
+  const [theirs, setTheirs] = useState(false)
   const read = useAsk('getImmutableTags', { path: { repository } })
   const put = useChange('putImmutableTags', ['getImmutableTags'])
   const save = async (): Promise<void> => {
@@ -79,10 +80,11 @@ const Edit = ({
     } catch (error) {
       if (!isProblem(error) || error.code !== 'revision_mismatch') return
       const { data } = await read.refetch()
-      if (data !== undefined) setSeen(data)
+      if (data === undefined) return
+      setSeen(data)
+      setTheirs(true)
     }
   }
-  const theirs = seen !== base
   return (
     <FormDialog
       title={t('settings.immutable')}

@@ -1319,6 +1319,16 @@ alter table service_keys add constraint service_keys_pkey PRIMARY KEY (id);
 
 CREATE INDEX service_keys_by_account ON service_keys USING btree (account_id, id);
 
+create table service_samples (
+  taken_at text collate "C" not null,
+  published_bytes bigint not null,
+  reserved_bytes bigint not null,
+  open_sessions bigint not null,
+  open_jobs bigint not null
+);
+
+alter table service_samples add constraint service_samples_pkey PRIMARY KEY (taken_at);
+
 create table sessions (
   id text collate "C" not null,
   account_id text collate "C" not null,
@@ -1436,6 +1446,21 @@ CREATE INDEX uploads_open_by_id ON uploads USING btree (id) WHERE (status = 'pen
 CREATE INDEX uploads_open_of_owner ON uploads USING btree (owner, id) WHERE (status = 'pending'::text);
 
 CREATE INDEX uploads_turns ON uploads USING btree (turn_until) WHERE (turn_until IS NOT NULL);
+
+create table usage_samples (
+  repository text collate "C" not null,
+  taken_at text collate "C" not null,
+  published_bytes bigint not null,
+  pending_bytes bigint not null,
+  retired_bytes bigint not null,
+  quota_bytes bigint
+);
+
+alter table usage_samples add constraint usage_samples_key PRIMARY KEY (repository, taken_at);
+
+alter table usage_samples add constraint usage_samples_repository_fkey FOREIGN KEY (repository) REFERENCES repositories(id);
+
+CREATE INDEX usage_samples_by_age ON usage_samples USING btree (taken_at);
 
 create table webhooks (
   id text collate "C" not null,

@@ -1456,6 +1456,14 @@ CREATE INDEX "service_keys_by_account" on "service_keys" (
   "id"
 );
 
+CREATE TABLE "service_samples" (
+  "taken_at" text primary key,
+  "published_bytes" integer not null,
+  "reserved_bytes" integer not null,
+  "open_sessions" integer not null,
+  "open_jobs" integer not null
+) strict;
+
 CREATE TABLE "sessions" (
   "id" text primary key,
   "account_id" text not null references "accounts" ("id"),
@@ -1591,6 +1599,20 @@ CREATE INDEX "uploads_open_of_owner" on "uploads" (
 CREATE INDEX "uploads_turns" on "uploads" (
   "turn_until"
 ) where "turn_until" is not null;
+
+CREATE TABLE "usage_samples" (
+  "repository" text not null references "repositories" ("id"),
+  "taken_at" text not null,
+  "published_bytes" integer not null,
+  "pending_bytes" integer not null,
+  "retired_bytes" integer not null,
+  "quota_bytes" integer,
+  constraint "usage_samples_key" primary key ("repository", "taken_at")
+) strict;
+
+CREATE INDEX "usage_samples_by_age" on "usage_samples" (
+  "taken_at"
+);
 
 CREATE TABLE "webhooks" (
   "id" text primary key,
