@@ -3,7 +3,7 @@ import { exactTime } from '../values/format.ts'
 import { t } from '../words/words.ts'
 import { Loading } from './states.tsx'
 
-export interface Series {
+interface Series {
   readonly name: string
   readonly values: readonly (number | null)[]
 }

@@ -29,7 +29,7 @@ export const Promote = ({ repository, id }: Of) => {
 }
 
 /** The files that a stage of a repository holds now. */
-export const HeldByStage = ({ repository, stage }: { readonly repository: string; readonly stage: string }) => {
+const HeldByStage = ({ repository, stage }: { readonly repository: string; readonly stage: string }) => {
   const may = useMay()
   const held = useAsk(
     'listStages',

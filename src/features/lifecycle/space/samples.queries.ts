@@ -23,13 +23,13 @@ export const repositoriesWithLast = (q: Queries, after: string, limit: number) =
     .limit(limit)
     .execute()
 
-export const samplesAt = (q: Queries, places: readonly { readonly repository: string; readonly takenAt: string }[]) =>
+export const samplesAt = (q: Queries, moments: readonly { readonly repository: string; readonly takenAt: string }[]) =>
   q
     .selectFrom('usage_samples')
     .selectAll()
     .where((eb) =>
       eb.or(
-        places.map(({ repository, takenAt }) =>
+        moments.map(({ repository, takenAt }) =>
           eb.and([eb('repository', '=', repository), eb('taken_at', '=', takenAt)]),
         ),
       ),

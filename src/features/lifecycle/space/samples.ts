@@ -36,9 +36,9 @@ export const sampleUsage = async ({ database, clock }: SampleDeps, stopping: () 
   const taken_at = timestamp(now - (now % usageSampleEveryMs))
   for (let after = ''; !stopping(); ) {
     const found = await repositoriesWithLast(database.reader, after, usageSampleBatch)
-    const places = found.flatMap(({ id, last_at }) => (last_at === null ? [] : [{ repository: id, takenAt: last_at }]))
+    const moments = found.flatMap(({ id, last_at }) => (last_at === null ? [] : [{ repository: id, takenAt: last_at }]))
     const last = new Map(
-      (places.length === 0 ? [] : await samplesAt(database.reader, places)).map((row) => [row.repository, row]),
+      (moments.length === 0 ? [] : await samplesAt(database.reader, moments)).map((row) => [row.repository, row]),
     )
     const rows = found
       .filter((row) => row.last_at !== taken_at && !same(last.get(row.id), row))
