@@ -36,8 +36,8 @@ const settings = (home: string): string =>
     '',
   ].join('\n')
 
-/** `name` is in the name of the home. */
-export const sitDownWithGit = async (name: string): Promise<GitDesk> => {
+/** `name` is in the name of the home; `more` is what git is told by its environment beside. */
+export const sitDownWithGit = async (name: string, more: Readonly<Record<string, string>> = {}): Promise<GitDesk> => {
   const home = await mkdtemp(join(tmpdir(), `svc-git-${name}-`))
   await writeFile(join(home, '.gitconfig'), settings(home))
   const environment = {
@@ -48,6 +48,7 @@ export const sitDownWithGit = async (name: string): Promise<GitDesk> => {
     GIT_LFS_FORCE_PROGRESS: '0',
     LC_ALL: 'C.UTF-8',
     NO_PROXY: '127.0.0.1',
+    ...more,
   }
   const ask = async (cwd: string, args: readonly string[]) => {
     const { code, stdout, stderr } = await runProgram('git', args, environment, { cwd })

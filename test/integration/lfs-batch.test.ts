@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
 import { Value } from 'typebox/value'
 import { GiB, hour } from '../../src/kernel/units.ts'
 import { BatchAnswer, type BatchObject } from '../../src/protocols/lfs/vocabulary.ts'
-import { closeConnections } from '../harness/client.ts'
+import { closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { newGitRemote, sitDownWithGit } from '../harness/git-desks.ts'
 import { openInspection } from '../harness/inspection.ts'
@@ -13,7 +14,8 @@ import { isRefused, lfsSite, lfsType, newObject, setQuota } from '../harness/lfs
 import { createPerson } from '../harness/people.ts'
 import { endProgramsAfterTests } from '../harness/processes.ts'
 import { everyRow, inDatabase } from '../harness/rows.ts'
-import { startService } from '../harness/service.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { until } from '../harness/until.ts'
 
 endProgramsAfterTests()
 after(closeConnections)
@@ -353,19 +355,55 @@ forEachEngine((engine) => {
         await proxied.stop()
       }
     })
+  })
 
-    it('waits where its caller asks too often', async () => {
-      const settings = { SVC_REQUESTS_PER_SECOND: '1' }
-      const small = await startService(engine, { on: site.service, settings, roles: { gateway: 'api', worker: false } })
-      try {
-        const asked = say(path, download, { credential: site.owner.token })
-        let told = await small.ask(asked)
-        for (let tries = 0; told.status === 200 && tries < 1000; tries++) told = await small.ask(asked)
-        isRefused(told, 429, /./)
-        assert.match(String(told.headers['retry-after']), /^[1-9][0-9]*$/)
-      } finally {
-        await small.stop()
+  describe('a batch asked too often', () => {
+    let small: TestService
+    before(async () => {
+      const settings = { SVC_REQUESTS_PER_SECOND: '2' }
+      small = await startService(engine, { on: site.service, settings, roles: { gateway: 'api', worker: false } })
+    })
+    after(() => small.stop())
+
+    const askOnce = (): Promise<Told> => small.ask(say(path, download, { credential: site.owner.token }))
+
+    it('is told to wait', async () => {
+      const told = await until('nothing is left', async () => {
+        const answered = await askOnce()
+        return answered.status !== 200 && answered
+      })
+      isRefused(told, 429, /./)
+      assert.match(String(told.headers['retry-after']), /^[1-9][0-9]*$/)
+    })
+
+    it('by git is asked again after as long as it was told, and comes through', async () => {
+      const trace = join(await mkdtemp(join(tmpdir(), 'svc-git-trace-')), 'trace')
+      const desk = await sitDownWithGit('hurried', { GIT_TRACE: trace })
+      await desk.keepPassword(small.url, site.owner.token)
+      const folder = await desk.clone(await newGitRemote(desk, 'game', `${small.url}/lfs/releases/game`), 'game')
+      await desk.commit(folder, { 'a.bin': newObject(5_000).bytes })
+      // As long as it was told; left to itself it would wait for a quarter of a second, and then for half of one.
+      const refused = async () =>
+        /enqueue retry #[12] after (1\.00|0\.9\d)s .*batch response/.test(await readFile(trace, 'utf8'))
+      /** Runs git, takes what is left until it is refused, and then lets it; false where it was quicker than we are. */
+      const isRefusedAt = async (...args: string[]): Promise<boolean> => {
+        await writeFile(trace, '')
+        let ended = false
+        const running = desk.git(folder, 'lfs', ...args).finally(() => {
+          ended = true
+        })
+        while (!ended && !(await refused())) await askOnce()
+        await running
+        return refused()
       }
+      await until('git was refused and pushed', () => isRefusedAt('push', '--all', 'origin'))
+      await until('git was refused and fetched', async () => {
+        await rm(join(folder, '.git/lfs/objects'), { recursive: true })
+        return isRefusedAt('fetch')
+      })
+      assert.match(await desk.git(folder, 'lfs', 'fsck'), /fsck OK/)
+      await desk[Symbol.asyncDispose]()
+      await rm(dirname(trace), { recursive: true })
     })
   })
 })
