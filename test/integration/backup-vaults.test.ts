@@ -7,7 +7,6 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { spoolsIn } from '../../src/adapters/files/spool.ts'
 import type { Queries } from '../../src/database/database.ts'
 import { captureRows } from '../../src/features/operating/backups/capture-rows.ts'
-import { filesOf } from '../../src/features/operating/backups/contents.ts'
 import type { Room } from '../../src/features/operating/backups/data-files.ts'
 import { chunksOf } from '../../src/features/operating/backups/manifest.ts'
 import { realTimers, type Timers } from '../../src/kernel/timers.ts'
@@ -71,7 +70,7 @@ onSqlite((engine) => {
         [],
       )
     }
-    const [newest, oldest] = [0, -1]
+    const newest = 0
     /** What is told of a point once all of it was read. */
     const verified = async (at: number): Promise<[string, string | null]> => {
       await post(`points/${(await points()).at(at).id}/verify`)
@@ -366,48 +365,6 @@ onSqlite((engine) => {
       const job = await takePoint(catalog.service, url, late, undefined, never)
       assert.deepEqual([job.state, job.error_code], ['interrupted', 'stopped'])
       assert.equal(files('blob').length, copied)
-    })
-
-    it('gets its room back when points go, and keeps those that are pinned', async () => {
-      const room = await roomOf(url)
-      /** Every file is named by a point that is there. */
-      const nothingElse = async (): Promise<void> => {
-        const named = new Set<string>()
-        for (const manifest of await pointsOf(room))
-          for await (const { name } of filesOf(room, manifest)) named.add(name)
-        assert.deepEqual(
-          files('*')
-            .map((path) => path.slice(folder.length + 1))
-            .sort(),
-          [...named].sort(),
-        )
-      }
-      const put = (path: string, json: object) => {
-        const asked = { method: 'PUT', path: `/api/v1/backup/${path}`, credential: catalog.service.recoveryKey, json }
-        return expectAnswer(catalog.service, asked, 200)
-      }
-      const schedule = { enabled: false, hour: 2, minute: 0, timezone: 'UTC' }
-      const retention = { daily: 0, weekly: 0, monthly: 0 }
-      await put('plan', { expectedRevision: (await get('plan')).revision, ...schedule, retention })
-      await taken()
-      const [first] = await points()
-      await put(`points/${first.id}/pin`, { pinned: true })
-      for (let changes = 0; changes < 3; changes++) {
-        await catalog.published(`change ${changes}`)
-        await catalog.pass(3 * day)
-        await taken()
-        assert.equal((await points()).length, 2, 'the newest, and the one that is pinned')
-        assert.equal((await points()).at(oldest).id, first.id)
-      }
-      await nothingElse()
-      const before = files('*').length
-      await put(`points/${first.id}/pin`, { pinned: false })
-      await catalog.pass(3 * day)
-      await taken()
-      assert.equal((await points()).length, 1)
-      await nothingElse()
-      assert.ok(files('*').length < before)
-      await restored()
     })
   })
 })

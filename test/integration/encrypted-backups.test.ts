@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { globSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -93,6 +93,18 @@ onSqlite((engine) => {
       const [without, withKey] = [await verified({}), await verified(reading)]
       assert.deepEqual([without.fault, withKey.fault], [null, null])
       assert.ok(without.files > 10 && withKey.files === without.files)
+    })
+
+    it('believe nothing that lies there unless a list of the vault vouches for it', async () => {
+      for (const kind of ['blob', 'pack', 'rows', 'list'])
+        for (const path of globSync(join(folder, `data/*/*.${kind}*`))) await truncate(path, 100)
+      await taken()
+      assert.equal((await verified(reading)).fault, null)
+      const place = engine.use(await placeLike(catalog.service, engine))
+      await restoreTo(place, vault, 'latest', {}, undefined, await roomOf(vault, reading))
+      // What was written anew is found again by the next one.
+      const { newBytes } = await findPointFor(await roomOf(vault), await taken())
+      assert.ok(newBytes < 100_000, `${newBytes}`)
     })
 
     it('say what repositories took, and nothing more, to who has no key', async () => {

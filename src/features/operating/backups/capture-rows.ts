@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { zstdCompress, zstdDecompress } from 'node:zlib'
+import { zstdDecompress } from 'node:zlib'
 import type { Database } from '../../../database/database.ts'
 import { columnsOf } from '../../../database/moving/rows.queries.ts'
 import { movedRows, rowText } from '../../../database/moving/rows.ts'
@@ -18,11 +18,11 @@ import {
   storedChunk,
   writeChunk,
 } from './chunks.ts'
+import { compressedWhole } from './coding.ts'
 import type { Room } from './data-files.ts'
 import { formOf } from './layout.ts'
 import type { BackedUpTable } from './manifest.ts'
 
-const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
 interface RowDeps {
@@ -148,7 +148,7 @@ const cutRows = (
       const cutter = new ChunkCutter(async (text, lines) => {
         const before = chunkBefore(room, form, known, sizes, text)
         if (before !== null) return void cuts.push(before)
-        const small = await compress(text)
+        const small = await compressedWhole(text)
         cuts.push({ lines, start: await spool.append(small), bytes: small.byteLength })
       })
       let rows = 0

@@ -120,6 +120,9 @@ const namesOf = function* (room: Room, { kind, readers }: ChunkForm, { isDamaged
   }
 }
 
+/** Names beyond the first are of data that was damaged, or that nobody could vouch for: there are few of them. */
+const attemptsLookedAt = 8
+
 /** The chunk of the point before that has this text, if it lies in the vault as `sizes` say. Asks no vault. */
 export const chunkBefore = (
   room: Room,
@@ -128,9 +131,9 @@ export const chunkBefore = (
   sizes: ReadonlyMap<string, number | null>,
   text: Buffer,
 ): Chunk | null => {
-  for (const { name } of namesOf(room, form, known, text)) {
+  for (const { name } of namesOf(room, form, known, text).take(attemptsLookedAt)) {
     const before = known.before.get(name)
-    return before !== undefined && sizes.get(name) === before.stored.bytes ? before : null
+    if (before !== undefined && sizes.get(name) === before.stored.bytes) return before
   }
   return null
 }

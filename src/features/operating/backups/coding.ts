@@ -1,7 +1,14 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
-import { createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { promisify } from 'node:util'
+import { createZstdCompress, createZstdDecompress, zstdCompress } from 'node:zlib'
 import type { Sha256 } from '../../../kernel/digest.ts'
 import { codingPieceBytes } from '../../../kernel/limits/backups.ts'
+
+const compress = promisify(zstdCompress)
+
+/** What is in memory, compressed: in few large pieces, since thousands of small ones keep the collector of garbage busy. */
+export const compressedWhole = (bytes: Uint8Array): Promise<NonSharedBuffer> =>
+  compress(bytes, { chunkSize: codingPieceBytes })
 
 /** Who is to read: the operators alone, also the service, which goes by its lists, or whoever has the vault. */
 export type Readers = 'operators' | 'service' | 'anybody'

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { zstdCompress } from 'node:zlib'
 import { readWhole } from '../../../content/checks/copies.ts'
-import { type Sha256, toSha256 } from '../../../kernel/digest.ts'
 import {
   compressBelowPercent,
   compressSampleBytes,
@@ -11,12 +8,11 @@ import {
 } from '../../../kernel/limits/backups.ts'
 import { BlobMissing, type BlobStore } from '../../../ports/blob-store.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
-import { foundData, type Room, type Stored, writeData, writeSmaller } from './data-files.ts'
+import { compressedWhole } from './coding.ts'
+import { foundData, type Room, type Stored, sha256Beside, writeData, writeWhole } from './data-files.ts'
 import type { Entry } from './entries.ts'
 import { dataName } from './layout.ts'
 import type { NamedBlob } from './named-blobs.ts'
-
-const compress = promisify(zstdCompress)
 
 /** Bytes that a row calls stored and that are not there, or not what they are called. Begins with which. */
 export class SourceDamaged extends Error {
@@ -92,7 +88,7 @@ const shrinks = async ({ store }: CopyDeps, { name, bytes }: NamedBlob): Promise
     if (error instanceof BlobMissing) return false
     throw error
   }
-  return (await compress(Buffer.concat(pieces))).byteLength * 100 < end * compressBelowPercent
+  return (await compressedWhole(Buffer.concat(pieces))).byteLength * 100 < end * compressBelowPercent
 }
 
 /** A small blob, whole. */
@@ -136,8 +132,8 @@ export class Pack {
   async write({ room, isDamaged }: CopyDeps): Promise<{ readonly entries: Entry[]; readonly newBytes: number }> {
     const parts = this.#parts.sort((a, b) => (a.blob.digest < b.blob.digest ? -1 : 1))
     const bytes = Buffer.concat(parts.map((part) => part.bytes))
-    const digest: Sha256 = toSha256(createHash('sha256').update(bytes).digest('hex'))
-    const smaller = await compress(bytes)
+    // Both in the thread pool, side by side: the main thread hashes what is read for the next pack meanwhile.
+    const [digest, smaller] = await Promise.all([sha256Beside(bytes), compressedWhole(bytes)])
     const compressed = smaller.byteLength * 100 < bytes.byteLength * compressBelowPercent
     const form = { kind: 'pack', compressed, encrypted: room.coding.encrypted } as const
     const id = room.coding.idOf(digest)
@@ -145,7 +141,7 @@ export class Pack {
       const name = dataName(digest, id, attempt, form)
       if (isDamaged(name)) continue
       const written =
-        (await writeSmaller(room, name, bytes.byteLength, 'operators', once(compressed ? smaller : bytes))) ??
+        (await writeWhole(room, name, 'operators', compressed ? smaller : bytes)) ??
         (await foundData(room, name, digest))
       if (written === null) continue
       let offset = 0
@@ -157,8 +153,4 @@ export class Pack {
       return { entries, newBytes: written.bytes }
     }
   }
-}
-
-async function* once(piece: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield piece
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, subtle } from 'node:crypto'
 import { type Sha256, toSha256 } from '../../../kernel/digest.ts'
 import type { BackupVault } from '../../../ports/backup-vault.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
@@ -74,6 +74,30 @@ export const writeSmaller = async (
   return written ? { name, bytes: meter.bytes, sha256: meter.sha256() } : null
 }
 
+/** The same of what is in memory, whole. */
+export const writeWhole = async (
+  room: Room,
+  name: VaultName,
+  readers: Readers,
+  smaller: NonSharedBuffer,
+): Promise<Stored | null> => {
+  const bytes = smaller.byteLength
+  if (formOf(name).encrypted) return await writeSmaller(room, name, bytes, readers, once(smaller))
+  const [sha256, written] = await Promise.all([
+    sha256Beside(smaller),
+    room.vault.write(name, bytes, (take) => take(smaller)),
+  ])
+  return written ? { name, bytes, sha256 } : null
+}
+
+/** Hashed by a thread of the pool. */
+export const sha256Beside = async (bytes: NonSharedBuffer): Promise<Sha256> =>
+  toSha256(Buffer.from(await subtle.digest('SHA-256', bytes)).toString('hex'))
+
+async function* once(piece: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield piece
+}
+
 /** The plain bytes of data, and at their end {@link BackupDamaged} unless it lay there as it was written. */
 export async function* readData({ vault, coding }: Room, stored: Stored): AsyncGenerator<Uint8Array> {
   const form = formOf(stored.name)
@@ -137,19 +161,22 @@ const lyingData = async (
 
 /**
  * Data of this digest that lies there although no list names it, as a capture left it that did not end. Null where
- * there is none, or where it holds something else; what is encrypted is believed.
+ * there is none, where it holds something else, and where it is encrypted to others: no list vouches for it, so what
+ * cannot be read is not believed.
  */
-export const foundData = async (room: Room, name: VaultName, digest: Sha256): Promise<Stored | null> => {
+export const foundData = async ({ vault, coding }: Room, name: VaultName, digest: Sha256): Promise<Stored | null> => {
+  const form = formOf(name)
+  const meter = new Meter()
+  const hash = createHash('sha256')
+  const lying = meter.of(vault.open(name))
+  const clear = form.encrypted ? coding.decrypt(lying) : lying
   try {
-    const lying = await lyingData(room.vault, name)
-    if (lying === null || formOf(name).encrypted) return lying
-    const hash = createHash('sha256')
-    for await (const piece of readData(room, lying)) hash.update(piece)
-    return hash.digest('hex') === digest ? lying : null
+    for await (const piece of form.compressed ? decompressed(clear) : clear) hash.update(piece)
   } catch (error) {
-    if (error instanceof BackupDamaged) return null
-    throw error
+    if (error instanceof VaultFailure && error.trouble !== 'missing' && error.trouble !== 'damaged') throw error
+    return null
   }
+  return hash.digest('hex') === digest ? { name, bytes: meter.bytes, sha256: meter.sha256() } : null
 }
 
 const mustBe = (stored: Stored, found: { readonly bytes: number; readonly sha256: Sha256 }): void => {

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { zstdCompress, zstdDecompress } from 'node:zlib'
+import { zstdDecompress } from 'node:zlib'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { chunkBytesMax, indexBytesMax, indexEntriesMax } from '../../../kernel/limits/backups.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
+import { compressedWhole } from './coding.ts'
 import type { Room } from './data-files.ts'
 import { type Entry, entryOf, entryText } from './entries.ts'
 import { firstOfIndex, indexFolder, indexName } from './layout.ts'
 
-const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
 /**
@@ -42,8 +42,8 @@ export class IndexWriter {
     const id = coding.idOf(toSha256(createHash('sha256').update(text).digest('hex')))
     const name = indexName(first.digest, id, coding.encrypted)
     const small = coding.encrypted
-      ? Buffer.concat(await Array.fromAsync(coding.encrypt(once(await compress(text)), 'service')))
-      : await compress(text)
+      ? Buffer.concat(await Array.fromAsync(coding.encrypt(once(await compressedWhole(text)), 'service')))
+      : await compressedWhole(text)
     await vault.create(name, small)
     this.written.push(name)
   }

@@ -59,6 +59,17 @@ export const lockPoint = (tx: Transaction, vault: string, id: string): Promise<P
     .forUpdate()
     .executeTakeFirst()
 
+/** All of a vault that nobody gave up, as they are until the end of the transaction. */
+export const lockPoints = (tx: Transaction, vault: string): Promise<PointRow[]> =>
+  tx
+    .selectFrom('backup_points')
+    .selectAll()
+    .where('vault_id', '=', vault)
+    .where('forgotten_at', 'is', null)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+
 export const updatePoint = async (tx: Transaction, id: string, to: Partial<PointRow>): Promise<boolean> => {
   const { numUpdatedRows } = await tx
     .updateTable('backup_points')

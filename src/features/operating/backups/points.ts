@@ -4,14 +4,18 @@ import { type Clock, earlier, timestamp } from '../../../kernel/clock.ts'
 import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { deepShares } from '../../../kernel/limits/backups.ts'
 import { day } from '../../../kernel/units.ts'
+import { findBackupJob } from './jobs.queries.ts'
+import { pointsToForget } from './keeping.ts'
 import type { ManifestContent } from './manifest.ts'
-import { findAgentRow } from './plan.queries.ts'
+import { findAgentRow, findPlanRow } from './plan.queries.ts'
 import {
   deletePoints,
   findPoint,
+  givenUpPoints,
   insertPoint,
   listPoints,
   lockPoint,
+  lockPoints,
   noteDamage,
   noteShare,
   type PointRow,
@@ -104,7 +108,7 @@ export const giveUpPoint = ({ database, clock }: PointDeps, id: string, confirm:
 export const pointsOfVault = (q: Queries, vault: string): Promise<PointRow[]> => listPoints(q, vault, null, 100_000)
 
 /** What a manifest says of its point. */
-const pointRowOf = (content: ManifestContent): PointRow => ({
+const pointRowOf = (content: ManifestContent, pinned: 0 | 1): PointRow => ({
   id: content.id,
   vault_id: content.vault,
   snapshot_at: content.snapshotAt,
@@ -114,15 +118,41 @@ const pointRowOf = (content: ManifestContent): PointRow => ({
   new_bytes: content.newBytes,
   table_count: content.tables.length,
   row_count: content.tables.reduce((sum, { rows }) => sum + rows, 0),
-  pinned: 0,
+  pinned,
   verified_at: null,
   verify_depth: null,
   verify_error: null,
   forgotten_at: null,
 })
 
+/** Writes down a point that was taken here. */
 export const recordPoint = (tx: Transaction, content: ManifestContent): Promise<void> =>
-  insertPoint(tx, pointRowOf(content))
+  insertPoint(tx, pointRowOf(content, 0))
+
+/**
+ * Writes down a point that was found in the vault. Unless a capture of this database took it, it is pinned: whoever
+ * took it may have been told that it is, and no plan of here was made for it.
+ */
+export const adoptPoint = async (tx: Transaction, content: ManifestContent): Promise<void> =>
+  await insertPoint(tx, pointRowOf(content, (await findBackupJob(tx, content.id)) === undefined ? 1 : 0))
+
+/**
+ * Marks the points of a vault that the plan lets go, so that nobody is told any more that one of them is kept, and
+ * answers all that are to go. Without a plan that somebody has saved none of them goes.
+ */
+export const letGo = async (tx: Transaction, vault: string, nowMs: number): Promise<string[]> => {
+  const plan = await findPlanRow(tx)
+  const points = await lockPoints(tx, vault)
+  const known = points.map((point) => ({
+    id: point.id,
+    snapshotAtMs: Date.parse(point.snapshot_at),
+    pinned: point.pinned === 1,
+    sound: point.verify_error === null,
+  }))
+  const going = plan === undefined ? [] : pointsToForget(known, plan, plan.timezone)
+  for (const id of going) await updatePoint(tx, id, { forgotten_at: timestamp(nowMs) })
+  return await givenUpPoints(tx, vault)
+}
 
 export const forgetPointRows = (tx: Transaction, ids: readonly string[]): Promise<void> => deletePoints(tx, ids)
 

@@ -4,7 +4,7 @@ import { BackupDamaged, type Room } from './data-files.ts'
 import { vaultIdentity } from './identity.ts'
 import { readManifest } from './manifest.ts'
 import { givenUpPoints } from './points.queries.ts'
-import { forgetPointRows, pointsOfVault, recordPoint } from './points.ts'
+import { adoptPoint, forgetPointRows, pointsOfVault } from './points.ts'
 import { pointsIn } from './sweep.ts'
 
 /**
@@ -40,7 +40,7 @@ const followPoints = async (database: Database, room: Room, vault: string): Prom
     if (known.delete(id)) continue
     try {
       const manifest = await readManifest(room.vault, id)
-      if (manifest.vault === vault) await database.transaction((tx) => recordPoint(tx, manifest))
+      if (manifest.vault === vault) await database.transaction((tx) => adoptPoint(tx, manifest))
     } catch (error) {
       // What cannot be read is no point that anybody could go back to.
       if (!(error instanceof BackupDamaged)) throw error

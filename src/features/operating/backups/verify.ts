@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto'
 import { deepShares } from '../../../kernel/limits/backups.ts'
-import type { VaultName } from '../../../ports/vault-name.ts'
+import { toVaultName, type VaultName } from '../../../ports/vault-name.ts'
 import { type Chunk, linesOf, storedChunk } from './chunks.ts'
 import { filesOf } from './contents.ts'
-import { BackupDamaged, checkOpened, type Room } from './data-files.ts'
+import { BackupDamaged, checkOpened, type Room, type Stored } from './data-files.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { NameSet } from './name-set.ts'
 
@@ -47,6 +48,12 @@ export const verifyShare = async (
     const fault = await found.point(id, (name) => shareOf(name) === share)
     if (fault !== null) faulty.set(id, fault)
   }
+  // What two points say of one file differently is not right for both: those that were read first hear of it, too.
+  if (found.verified.damaged.length > 0)
+    for (const id of ids) {
+      const fault = await found.point(id, () => false)
+      if (fault !== null) faulty.set(id, fault)
+    }
   return { ...found.verified, faulty }
 }
 
@@ -84,14 +91,21 @@ class Reading {
         this.#deps.goOn()
         const known = this.#damaged.get(stored.name)
         if (known !== undefined) note(known)
-        if (!wanted(stored.name) || this.#seen.has(stored.name)) continue
-        this.#seen.add(stored.name)
+        if (!wanted(stored.name) || this.#isSeen(stored)) continue
         await noted(note, () => checkOpened(this.#deps.room, stored, (bytes) => this.#took(bytes)))
         this.#files += 1
         this.#deps.told({ bytes: this.#bytes, blobs: this.#files })
       }
     })
     return first
+  }
+
+  /** Whether a file was read as what this list says of it; from now on it was. Another list may say something else. */
+  #isSeen({ name, bytes, sha256 }: Stored): boolean {
+    const as = toVaultName(`data/00/${hash('sha256', `${name} ${bytes} ${sha256}`)}`)
+    if (this.#seen.has(as)) return true
+    this.#seen.add(as)
+    return false
   }
 
   /** Lists that cannot be read: what they name is not looked at. */

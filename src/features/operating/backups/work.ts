@@ -6,12 +6,10 @@ import { type CaptureDeps, type CaptureProgress, capture } from './capture.ts'
 import { BackupDamaged } from './data-files.ts'
 import { vaultIdentity } from './identity.ts'
 import { updateOpenBackupJob } from './jobs.queries.ts'
-import { pointsToForget } from './keeping.ts'
 import { pointName } from './layout.ts'
 import { readManifest } from './manifest.ts'
-import { planRow } from './plan.ts'
-import { damagedFiles, findPoint, givenUpPoints, noteDamage } from './points.queries.ts'
-import { dueShare, forgetPointRows, noteShareRead, noteVerified, pointsOfVault, recordPoint } from './points.ts'
+import { damagedFiles, findPoint, noteDamage } from './points.queries.ts'
+import { dueShare, forgetPointRows, letGo, noteShareRead, noteVerified, pointsOfVault, recordPoint } from './points.ts'
 import { type BackupJob, enqueueBackup } from './requests.ts'
 import { checkStructure } from './restore-point.ts'
 import { forgetPoints, sweep } from './sweep.ts'
@@ -110,16 +108,7 @@ const keepPlan = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
   const { database, room, clock, goOn, reach, report } = deps
   const vault = await vaultIdentity(room.vault)
   if (vault !== null) {
-    const plan = await planRow(database.reader)
-    const points = await pointsOfVault(database.reader, vault)
-    const known = points.map((point) => ({
-      id: point.id,
-      snapshotAtMs: Date.parse(point.snapshot_at),
-      pinned: point.pinned === 1,
-      sound: point.verify_error === null,
-    }))
-    const givenUp = await givenUpPoints(database.reader, vault)
-    const forgotten = [...givenUp, ...pointsToForget(known, plan, plan.timezone)]
+    const forgotten = await database.transaction((tx) => letGo(tx, vault, clock.now()))
     goOn()
     const gone = await forgetPoints(room, forgotten)
     reach('retention.forgotten')

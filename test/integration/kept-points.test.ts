@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { ChunkWriter } from '../../src/features/operating/backups/chunks.ts'
+import { contentsOf, filesOf } from '../../src/features/operating/backups/contents.ts'
+import type { Room } from '../../src/features/operating/backups/data-files.ts'
+import { entryText } from '../../src/features/operating/backups/entries.ts'
+import { pointName } from '../../src/features/operating/backups/layout.ts'
+import { type Manifest, manifestText } from '../../src/features/operating/backups/manifest.ts'
+import { verifyShare } from '../../src/features/operating/backups/verify.ts'
+import { toSha256 } from '../../src/kernel/digest.ts'
+import { deepShares } from '../../src/kernel/limits/backups.ts'
+import { day } from '../../src/kernel/units.ts'
+import { findPointFor, pointsOf } from '../../src/main/restoring.ts'
+import { freshVault, removeVault, restoreTo, roomOf, takePoint, withAgent } from '../harness/backups.ts'
+import { Catalog } from '../harness/catalog.ts'
+import { closeConnections } from '../harness/client.ts'
+import { onSqlite } from '../harness/engines.ts'
+import { expectAnswer } from '../harness/expect.ts'
+import { digestOf } from '../harness/inspection.ts'
+import { inTheStore } from '../harness/kept-inline.ts'
+import { type Place, placeLike } from '../harness/moving.ts'
+
+after(closeConnections)
+
+onSqlite((engine) => {
+  describe('a point in a vault', () => {
+    let catalog: Catalog
+    let url: string
+    let folder: string
+
+    before(async () => {
+      catalog = await Catalog.open(engine, { ...inTheStore, SVC_BACKUP_VAULT: 'file:/configured' })
+      await catalog.published('small')
+    })
+    after(() => catalog.close())
+    beforeEach(async () => {
+      url = await freshVault(engine)
+      folder = url.slice('file:'.length)
+      await catalog.pass(day)
+    })
+    afterEach(() => removeVault(url))
+
+    const get = async (path: string) =>
+      (await catalog.service.ask({ path: `/api/v1/backup/${path}`, credential: catalog.service.recoveryKey })).json
+    const put = (path: string, json: object, status = 200) => {
+      const asked = { method: 'PUT', path: `/api/v1/backup/${path}`, credential: catalog.service.recoveryKey, json }
+      return expectAnswer(catalog.service, asked, status)
+    }
+    const points = async () => (await get('points')).items
+    const taken = async (room?: Room): Promise<string> => {
+      const job = await takePoint(catalog.service, url, undefined, room)
+      assert.deepEqual([job.state, job.error_code], ['completed', null])
+      return String(job.point_id)
+    }
+    const files = (kind: string): string[] => globSync(join(folder, `data/*/*.${kind}*`))
+    const lying = async (): Promise<string[]> => (await pointsOf(await roomOf(url))).map(({ id }) => id).sort()
+    const fresh = async (): Promise<Place> => engine.use(await placeLike(catalog.service, engine))
+    const restored = async (): Promise<void> => {
+      const { findings } = await restoreTo(await fresh(), url)
+      assert.deepEqual(
+        findings.filter(({ kind }) => kind === 'damage'),
+        [],
+      )
+    }
+    const keep = async (daily: number): Promise<void> => {
+      const schedule = { enabled: false, hour: 2, minute: 0, timezone: 'UTC' }
+      const retention = { daily, weekly: 0, monthly: 0 }
+      await put('plan', { expectedRevision: (await get('plan')).revision, ...schedule, retention })
+    }
+    /** The newest alone. */
+    const keepFew = () => keep(0)
+
+    it('goes by no plan that nobody has saved', async () => {
+      const ids = [await taken(), await taken(), await taken()]
+      assert.deepEqual(await lying(), ids.sort())
+    })
+
+    it('goes by the plan unless it is pinned, and the vault gets its room back', async () => {
+      const room = await roomOf(url)
+      /** Every file is named by a point that is there. */
+      const nothingElse = async (): Promise<void> => {
+        const named = new Set<string>()
+        for (const manifest of await pointsOf(room))
+          for await (const { name } of filesOf(room, manifest)) named.add(name)
+        assert.deepEqual(
+          files('*')
+            .map((path) => path.slice(folder.length + 1))
+            .sort(),
+          [...named].sort(),
+        )
+      }
+      await keepFew()
+      await taken()
+      const [first] = await points()
+      await put(`points/${first.id}/pin`, { pinned: true })
+      for (let changes = 0; changes < 3; changes++) {
+        await catalog.published(`change ${changes}`)
+        await catalog.pass(3 * day)
+        await taken()
+        assert.equal((await points()).length, 2, 'the newest, and the one that is pinned')
+        assert.equal((await points()).at(-1).id, first.id)
+      }
+      await nothingElse()
+      const before = files('*').length
+      await put(`points/${first.id}/pin`, { pinned: false })
+      await catalog.pass(3 * day)
+      await taken()
+      assert.equal((await points()).length, 1)
+      await nothingElse()
+      assert.ok(files('*').length < before)
+      await restored()
+    })
+
+    it('that was let go cannot be pinned any more while it is on its way out, however slow the vault is', async () => {
+      await keepFew()
+      const room = await roomOf(url)
+      const told: string[] = []
+      const slow: Room = {
+        ...room,
+        vault: {
+          ...room.vault,
+          async remove(names) {
+            // What a person is told meanwhile has to be true.
+            for (const name of names.filter((each) => each.startsWith('points/')))
+              told.push(
+                (await put(`points/${name.slice('points/'.length, -'.json'.length)}/pin`, { pinned: true }, 404)).json
+                  .code,
+              )
+            await room.vault.remove(names)
+          },
+        },
+      }
+      await taken()
+      const newest = await taken(slow)
+      assert.deepEqual([told, await lying()], [['not_found'], [newest]])
+    })
+
+    it('stays for a service that was restored from it, and for one that begins beside it, until a person says so', async () => {
+      await keep(7)
+      const ids: string[] = []
+      for (let days = 0; days < 3; days++) {
+        await catalog.pass(day)
+        ids.push(await taken())
+      }
+      await keepFew()
+      await put(`points/${ids[0]}/pin`, { pinned: true })
+      await put(`points/${ids[1]}/pin`, { pinned: true })
+      const [, point = '', newest = ''] = ids
+      assert.deepEqual(await lying(), ids.sort())
+      const back = await fresh()
+      // It knows of the first one, and of no pin.
+      await restoreTo(back, url, point)
+      for (const place of [back, await fresh()])
+        await withAgent(place, url, async (agent, { database }) => {
+          const row = { id: 1, revision: 9, enabled: 0, hour: 2, minute: 0, timezone: 'UTC', counted_from: '' } as const
+          await database.transaction(async (tx) => {
+            await tx.deleteFrom('backup_plan').execute()
+            await tx
+              .insertInto('backup_plan')
+              .values({ ...row, daily: 0, weekly: 0, monthly: 0 })
+              .execute()
+          })
+          const before = await lying()
+          await agent.look()
+          assert.deepEqual(await lying(), before)
+          // What it has taken itself it lets go.
+          for (let days = 0; days < 2; days++) {
+            await catalog.pass(day)
+            await takePoint(place, url)
+          }
+          assert.equal((await lying()).length, before.length + 1)
+          const found = await database.reader.selectFrom('backup_points').select(['id', 'pinned']).execute()
+          assert.equal(found.find(({ id }) => id === newest)?.pinned, 1)
+          assert.equal(found.filter(({ pinned }) => pinned === 1).length, before.length)
+        })
+    })
+
+    it('that says something else of a file than another one is not believed for it', async () => {
+      const room = await roomOf(url)
+      const first = await findPointFor(room, await taken())
+      const [pack = ''] = files('pack')
+      const torn = (await readFile(pack)).subarray(0, 5)
+      await writeFile(pack, torn)
+      const second: Manifest = { ...first, id: crypto.randomUUID() }
+      const lists = new ChunkWriter(
+        room,
+        { kind: 'list', readers: 'service' },
+        { before: new Map(), isDamaged: () => false },
+      )
+      for await (const entry of contentsOf(room, first.contents)) {
+        const stored = { ...entry.stored, bytes: torn.byteLength, sha256: toSha256(digestOf(torn)) }
+        await lists.add(entryText({ ...entry, stored }))
+      }
+      await lists.end()
+      const { digest: _, ...content } = { ...second, contents: lists.chunks }
+      await room.vault.create(pointName(second.id), Buffer.from(manifestText(content)))
+      const deps = { room, pace: async () => {}, goOn: () => {}, told: () => {} }
+      const faulty = new Set<string>()
+      for (let share = 0; share < deepShares; share++)
+        for (const id of (await verifyShare(deps, [second.id, first.id], share)).faulty.keys()) faulty.add(id)
+      assert.deepEqual([...faulty].sort(), [first.id, second.id].sort())
+    })
+  })
+})
