@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { ChunkWriter } from '../../src/features/operating/backups/chunks.ts'
@@ -9,6 +9,7 @@ import type { Room } from '../../src/features/operating/backups/data-files.ts'
 import { entryText } from '../../src/features/operating/backups/entries.ts'
 import { pointName } from '../../src/features/operating/backups/layout.ts'
 import { type Manifest, manifestText } from '../../src/features/operating/backups/manifest.ts'
+import { requestCapture } from '../../src/features/operating/backups/requests.ts'
 import { verifyShare } from '../../src/features/operating/backups/verify.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
 import { deepShares } from '../../src/kernel/limits/backups.ts'
@@ -176,6 +177,63 @@ onSqlite((engine) => {
           assert.equal(found.find(({ id }) => id === newest)?.pinned, 1)
           assert.equal(found.filter(({ pinned }) => pinned === 1).length, before.length)
         })
+    })
+
+    it('can be taken by the same agent once the disk of the vault was replaced', async () => {
+      await withAgent(catalog.service, url, async (agent, { database, clock }) => {
+        const ended = async (): Promise<string> => {
+          const { id } = await requestCapture({ database, clock }, { by: 'test', key: crypto.randomUUID() })
+          await agent.look()
+          return (await get(`jobs/${id}`)).state
+        }
+        assert.equal(await ended(), 'completed')
+        await rm(folder, { recursive: true })
+        await mkdir(folder)
+        assert.equal(await ended(), 'completed')
+      })
+    })
+
+    it('is known by what the points say where the vault has lost its name, which it gets again', async () => {
+      await keep(7)
+      const first = await taken()
+      await put(`points/${first}/pin`, { pinned: true })
+      const name = join(folder, 'vault.json')
+      const before = await readFile(name)
+      await rm(name)
+      await catalog.pass(day)
+      const second = await taken()
+      assert.deepEqual(await readFile(name), before)
+      const told = (await points()).map(({ id, pinned }: { id: string; pinned: boolean }) => [id, pinned])
+      assert.deepEqual(told, [
+        [second, false],
+        [first, true],
+      ])
+      await rm(name)
+      await restored()
+    })
+
+    it('is taken in time, and kept, although the clock was ahead once, which is told of as long as it matters', async () => {
+      await keepFew()
+      const before = await taken()
+      await catalog.pass(400 * day)
+      const ahead = await taken()
+      await catalog.pass(-400 * day)
+      const codes = async (): Promise<string[]> =>
+        (await get('status')).warnings.map(({ code }: { code: string }) => code)
+      assert.equal((await get('status')).agent.online, false)
+      assert.ok((await codes()).includes('backup_stale'))
+      await catalog.pass(day)
+      const after = await taken()
+      assert.deepEqual(
+        (await codes()).filter((code) => ['agent_offline', 'backup_stale'].includes(code)),
+        [],
+      )
+      // The one of the wrong clock is not the newest, and takes the place of none.
+      assert.equal((await lying()).includes(before), false)
+      assert.deepEqual(await lying(), [ahead, after].sort())
+      await catalog.pass(day)
+      await taken()
+      assert.equal((await get('jobs')).items.filter(({ state }: { state: string }) => state === 'failed').length, 0)
     })
 
     it('that says something else of a file than another one is not believed for it', async () => {

@@ -35,7 +35,8 @@ export const openBackupDirectory = (folder: string, lockFile: LockFile): BackupV
     const paths = [...unsynced].sort().reverse()
     // From the inside out: a folder is in its place before the one that it lies in says so.
     for (const path of paths) {
-      await syncDirectory(path)
+      // Where the disk was replaced the folder is gone, with whatever had got a name there.
+      await syncDirectory(path).catch(nullIfMissing)
       unsynced.delete(path)
     }
     if (paths.length > 0) await syncDirectory(root)

@@ -87,6 +87,8 @@ export const samplesOfEachKind = 10
 export const openBackupRequestsMax = 100
 /** Ended jobs are kept for so long. */
 export const backupJobsKeptMs = 90 * day
+/** A time that is further ahead was told by a clock that was wrong: machines differ by less. It counts as none. */
+export const clockAheadMs = 10 * minute
 /** A backup is stale when the newest is older than its interval and this. */
 export const staleAfterMs = 24 * hour + 2 * hour
 /** Below this share of the vault, or this room, it is low. */

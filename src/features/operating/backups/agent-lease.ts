@@ -3,6 +3,7 @@ import type { BackupAgentsTable } from '../../../database/tables/backups.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { agentLeaseMs } from '../../../kernel/limits/backups.ts'
 import { interruptBackupJobs } from './jobs.queries.ts'
+import { isOfFuture } from './keeping.ts'
 import { insertAgentRow, lockAgentRow, updateAgentRow } from './plan.queries.ts'
 
 export interface LeaseDeps {
@@ -35,7 +36,8 @@ export const takeLease = ({ database, clock, holder, program }: LeaseDeps): Prom
         await insertAgentRow(tx, { id: 1, ...mine, ...found })
         return true
       }
-      if (row.holder !== holder && row.lease_until > now) return false
+      const held = row.lease_until > now && !isOfFuture(row.lease_until, nowMs)
+      if (row.holder !== holder && held) return false
       if (row.holder !== holder) await interruptBackupJobs(tx, now)
       return await updateAgentRow(tx, row.holder, mine)
     },

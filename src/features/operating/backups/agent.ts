@@ -10,6 +10,7 @@ import type { CaptureDeps } from './capture.ts'
 import { SourceDamaged } from './copy-blobs.ts'
 import { BackupDamaged } from './data-files.ts'
 import { forgetBackupJobs, lastBackupJobs, openBackupJobs, updateOpenBackupJob } from './jobs.queries.ts'
+import { untilNow } from './keeping.ts'
 import { findAgentRow } from './plan.queries.ts'
 import { planRow, takeDueRun } from './plan.ts'
 import { dueShare, pointsOfVault } from './points.ts'
@@ -179,10 +180,11 @@ const askForDue = async ({ database, clock }: AgentDeps, vault: string | null): 
       const isOpen = (kind: BackupJob['kind']): boolean => open.some((job) => job.kind === kind)
       const due = await takeDueRun(tx, nowMs)
       const again =
-        (await planRow(tx)).enabled === 1 && (await wasInterrupted(lastBackupJobs(tx, 'capture', interruptedMax)))
+        (await planRow(tx)).enabled === 1 &&
+        (await wasInterrupted(lastBackupJobs(tx, 'capture', untilNow(nowMs), interruptedMax)))
       if ((due || again) && !isOpen('capture')) await enqueueBackup(tx, nowMs, 'capture', null, null)
       if (anyPoint && share !== null && !isOpen('verify')) await enqueueBackup(tx, nowMs, 'verify', null, null)
-      const [kept] = await lastBackupJobs(tx, 'retention', 1)
+      const [kept] = await lastBackupJobs(tx, 'retention', untilNow(nowMs), 1)
       if (anyPoint && !isOpen('retention') && (kept === undefined || Date.parse(kept.requested_at) < nowMs - day))
         await enqueueBackup(tx, nowMs, 'retention', null, null)
       await forgetBackupJobs(tx, timestamp(nowMs - backupJobsKeptMs))

@@ -50,12 +50,13 @@ export const listBackupJobs = (q: Queries, before: Position | null, limit: numbe
     .limit(limit)
     .execute()
 
-/** Those of a kind, newest first. */
-export const lastBackupJobs = (q: Queries, kind: Job['kind'], limit: number): Promise<Job[]> =>
+/** Those of a kind that were asked for by then, newest first. */
+export const lastBackupJobs = (q: Queries, kind: Job['kind'], until: string, limit: number): Promise<Job[]> =>
   q
     .selectFrom('backup_jobs')
     .selectAll()
     .where('kind', '=', kind)
+    .where('requested_at', '<=', until)
     .orderBy('requested_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)

@@ -1,4 +1,6 @@
 import { Cron } from 'croner'
+import { timestamp } from '../../../kernel/clock.ts'
+import { clockAheadMs } from '../../../kernel/limits/backups.ts'
 import { day as dayMs } from '../../../kernel/units.ts'
 
 /** How many points are kept, of the newest of each day, week and month. */
@@ -45,6 +47,12 @@ export const pointsToForget = (points: readonly KeptPoint[], keeping: Keeping, t
     }
   return newestFirst.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
 }
+
+/** The last moment that may have been told by a clock that is right. */
+export const untilNow = (nowMs: number): string => timestamp(nowMs + clockAheadMs)
+
+/** Whether a time was told by a clock that was ahead. */
+export const isOfFuture = (at: string, nowMs: number): boolean => Date.parse(at) > nowMs + clockAheadMs
 
 interface Day {
   readonly day: string

@@ -3,7 +3,7 @@ import type { BackupPlanTable } from '../../../database/tables/backups.ts'
 import { type Actor, appendSecurityAudit, changeAuthority } from '../../../journal/security-audit/security-audit.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
-import { isTimezone, nextRunMs } from './keeping.ts'
+import { isOfFuture, isTimezone, nextRunMs } from './keeping.ts'
 import { countPlanFrom, findPlanRow, lockPlanRow, writePlanRow } from './plan.queries.ts'
 import { planView } from './views.ts'
 import type { Plan } from './vocabulary.ts'
@@ -65,7 +65,8 @@ export const nextRunOf = (plan: BackupPlanTable): number | null =>
 export const takeDueRun = async (tx: Transaction, nowMs: number): Promise<boolean> => {
   const plan = await lockPlanRow(tx)
   const next = plan === undefined ? null : nextRunOf(plan)
-  if (next === null || next > nowMs) return false
+  if (plan === undefined || next === null) return false
+  if (next > nowMs && !isOfFuture(plan.counted_from, nowMs)) return false
   await countPlanFrom(tx, timestamp(nowMs))
   return true
 }

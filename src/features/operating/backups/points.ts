@@ -5,7 +5,7 @@ import { Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import { deepShares } from '../../../kernel/limits/backups.ts'
 import { day } from '../../../kernel/units.ts'
 import { findBackupJob } from './jobs.queries.ts'
-import { pointsToForget } from './keeping.ts'
+import { isOfFuture, pointsToForget } from './keeping.ts'
 import type { ManifestContent } from './manifest.ts'
 import { findAgentRow, findPlanRow } from './plan.queries.ts'
 import {
@@ -142,7 +142,8 @@ export const adoptPoint = async (tx: Transaction, content: ManifestContent): Pro
  */
 export const letGo = async (tx: Transaction, vault: string, nowMs: number): Promise<string[]> => {
   const plan = await findPlanRow(tx)
-  const points = await lockPoints(tx, vault)
+  // One of a clock that was ahead is not the newest, and takes the place of none.
+  const points = (await lockPoints(tx, vault)).filter(({ snapshot_at }) => !isOfFuture(snapshot_at, nowMs))
   const known = points.map((point) => ({
     id: point.id,
     snapshotAtMs: Date.parse(point.snapshot_at),
@@ -169,7 +170,8 @@ export const noteVerified = async (
 
 /** The share of a vault that is to be read next; null while the day of the last one is not over. */
 export const dueShare = async (q: Queries, vault: string, nowMs: number): Promise<number | null> => {
-  const read = new Map((await sharesRead(q, vault)).map(({ share, read_at }) => [share, Date.parse(read_at)]))
+  const shares = (await sharesRead(q, vault)).filter(({ read_at }) => !isOfFuture(read_at, nowMs))
+  const read = new Map(shares.map(({ share, read_at }) => [share, Date.parse(read_at)]))
   if (Math.max(Number.NEGATIVE_INFINITY, ...read.values()) > nowMs - day) return null
   let due = 0
   for (let share = 1; share < deepShares; share++)

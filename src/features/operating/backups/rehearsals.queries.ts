@@ -11,12 +11,18 @@ export const endRehearsalRow = async (tx: Transaction, id: string, to: Partial<R
   await tx.updateTable('backup_rehearsals').set(to).where('id', '=', id).execute()
 }
 
-/** The last that was begun of a vault, or the last that ended well. */
-export const lastRehearsal = (q: Queries, vault: string, proven: boolean): Promise<RehearsalRow | undefined> =>
+/** The last that was begun of a vault by then, or the last of those that ended well. */
+export const lastRehearsal = (
+  q: Queries,
+  vault: string,
+  until: string,
+  proven: boolean,
+): Promise<RehearsalRow | undefined> =>
   q
     .selectFrom('backup_rehearsals')
     .selectAll()
     .where('vault_id', '=', vault)
+    .where('begun_at', '<=', until)
     .$if(proven, (query) => query.where('ended_at', 'is not', null).where('error_code', 'is', null))
     .orderBy('id', 'desc')
     .limit(1)

@@ -2,6 +2,7 @@ import type { Database, Queries } from '../../../database/database.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { rehearsalEveryMs, rehearsalsKeptMs, rehearsalTriedEveryMs } from '../../../kernel/limits/backups.ts'
+import { untilNow } from './keeping.ts'
 import type { Manifest } from './manifest.ts'
 import { endRehearsalRow, forgetRehearsals, insertRehearsal, lastRehearsal } from './rehearsals.queries.ts'
 
@@ -48,13 +49,14 @@ export const endRehearsal = (
   database.transaction(async (tx) => {
     const ended = { ended_at: timestamp(clock.now()), error_code: errorCode, row_count: rows, blobs, answers }
     await endRehearsalRow(tx, id, ended)
-    const proven = await lastRehearsal(tx, vault, true)
+    const proven = await lastRehearsal(tx, vault, untilNow(clock.now()), true)
     await forgetRehearsals(tx, timestamp(clock.now() - rehearsalsKeptMs), proven?.id ?? id)
   })
 
 /** Whether a month has passed since a restore was proven, and a day since one was tried. */
 export const rehearsalIsDue = async (q: Queries, vault: string, nowMs: number): Promise<boolean> => {
-  const [tried, proven] = [await lastRehearsal(q, vault, false), await lastRehearsal(q, vault, true)]
+  const until = untilNow(nowMs)
+  const [tried, proven] = [await lastRehearsal(q, vault, until, false), await lastRehearsal(q, vault, until, true)]
   if (tried !== undefined && Date.parse(tried.begun_at) > nowMs - rehearsalTriedEveryMs) return false
   return proven === undefined || Date.parse(proven.begun_at) <= nowMs - rehearsalEveryMs
 }
@@ -63,12 +65,14 @@ export const rehearsalIsDue = async (q: Queries, vault: string, nowMs: number): 
 export const provenRestore = async (
   q: Queries,
   vault: string | null,
+  nowMs: number,
 ): Promise<{
   readonly lastProven: { pointId: string; snapshotAt: string; provenAt: string } | null
   readonly rehearsalError: string | null
 }> => {
   if (vault === null) return { lastProven: null, rehearsalError: null }
-  const [tried, proven] = [await lastRehearsal(q, vault, false), await lastRehearsal(q, vault, true)]
+  const until = untilNow(nowMs)
+  const [tried, proven] = [await lastRehearsal(q, vault, until, false), await lastRehearsal(q, vault, until, true)]
   return {
     lastProven:
       proven === undefined

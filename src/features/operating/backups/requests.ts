@@ -12,6 +12,7 @@ import {
   listBackupJobs,
   openBackupJobs,
 } from './jobs.queries.ts'
+import { untilNow } from './keeping.ts'
 import { findPoint } from './points.queries.ts'
 import { type Position, positionText } from './positions.ts'
 import { jobView } from './views.ts'
@@ -117,5 +118,6 @@ export const runningBackup = async (q: Queries): Promise<BackupJob | null> =>
   (await openBackupJobs(q, openBackupRequestsMax)).find(({ state }) => state !== 'queued') ?? null
 
 /** The last job of a kind that has ended. */
-export const lastEnded = async (q: Queries, kind: BackupJob['kind']): Promise<BackupJob | null> =>
-  (await lastBackupJobs(q, kind, openBackupRequestsMax + 1)).find((job) => job.finished_at !== null) ?? null
+export const lastEnded = async (q: Queries, kind: BackupJob['kind'], nowMs: number): Promise<BackupJob | null> =>
+  (await lastBackupJobs(q, kind, untilNow(nowMs), openBackupRequestsMax + 1)).find((job) => job.finished_at !== null) ??
+  null

@@ -2,6 +2,7 @@ import type { Database, Queries } from '../../../database/database.ts'
 import type { BackupAgentsTable } from '../../../database/tables/backups.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { agentOnlineMs, lowSpaceBytes, lowSpacePercent, staleAfterMs } from '../../../kernel/limits/backups.ts'
+import { isOfFuture } from './keeping.ts'
 import { findAgentRow } from './plan.queries.ts'
 import { nextRunOf, planRow } from './plan.ts'
 import type { PointRow } from './points.queries.ts'
@@ -29,7 +30,7 @@ export const backupStatusNow = ({ database, clock, backupsConfigured }: StatusDe
 const statusOf = async (q: Queries, nowMs: number, configured: boolean): Promise<Status> => {
   const agent = (await findAgentRow(q)) ?? null
   const plan = await planRow(q)
-  const online = agent !== null && Date.parse(agent.last_seen_at) > nowMs - agentOnlineMs
+  const online = agent !== null && isSince(agent.last_seen_at, nowMs - agentOnlineMs, nowMs)
   const vaultId = agent?.vault_id ?? null
   const points = configured && vaultId !== null ? await pointsOfVault(q, vaultId) : []
   const [newest = null] = points
@@ -50,7 +51,7 @@ const statusOf = async (q: Queries, nowMs: number, configured: boolean): Promise
     lastCompleted: newest === null ? null : pointView(newest),
     nextRunAt: next === null ? null : timestamp(next),
     running: running === null ? null : jobView(running),
-    ...(await provenRestore(q, configured ? vaultId : null)),
+    ...(await provenRestore(q, configured ? vaultId : null, nowMs)),
     warnings: warningsOf({
       configured,
       online,
@@ -58,8 +59,8 @@ const statusOf = async (q: Queries, nowMs: number, configured: boolean): Promise
       enabled: plan.enabled === 1,
       points,
       agent,
-      lastCapture: await lastEnded(q, 'capture'),
-      lastRetention: await lastEnded(q, 'retention'),
+      lastCapture: await lastEnded(q, 'capture', nowMs),
+      lastRetention: await lastEnded(q, 'retention', nowMs),
       nowMs,
     }),
   }
@@ -100,7 +101,11 @@ export const warningsOf = ({
     ['vault_unavailable', 'critical', online && !available],
     ['schedule_disabled', 'warning', !enabled],
     ['no_backup_yet', 'critical', newest === undefined],
-    ['backup_stale', 'critical', newest !== undefined && Date.parse(newest.snapshot_at) < nowMs - staleAfterMs],
+    [
+      'backup_stale',
+      'critical',
+      newest !== undefined && !points.some((point) => isSince(point.snapshot_at, nowMs - staleAfterMs, nowMs)),
+    ],
     ['last_run_failed', 'critical', lastCapture?.state === 'failed' || lastCapture?.state === 'interrupted'],
     ['vault_low_space', 'warning', isLow(agent)],
     [
@@ -118,6 +123,10 @@ export const warningsOf = ({
   ]
   return found.filter(([, , holds]) => holds).map(([code, severity]) => ({ code, severity }))
 }
+
+/** Since a moment, and not by a clock that was ahead. */
+const isSince = (at: string, sinceMs: number, nowMs: number): boolean =>
+  Date.parse(at) >= sinceMs && !isOfFuture(at, nowMs)
 
 const isLow = (agent: BackupAgentsTable | null): boolean => {
   const free = agent?.free_bytes ?? null

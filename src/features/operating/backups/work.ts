@@ -6,6 +6,7 @@ import { type CaptureDeps, type CaptureProgress, capture } from './capture.ts'
 import { BackupDamaged } from './data-files.ts'
 import { vaultIdentity } from './identity.ts'
 import { updateOpenBackupJob } from './jobs.queries.ts'
+import { isOfFuture } from './keeping.ts'
 import { pointName } from './layout.ts'
 import { readManifest } from './manifest.ts'
 import { damagedFiles, findPoint, noteDamage } from './points.queries.ts'
@@ -49,7 +50,8 @@ const takePoint = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
   const damaged = new Set(vault === null ? [] : await damagedFiles(database.reader, vault))
   const content = await capture(deps, {
     id: job.id,
-    before: points[0]?.id ?? null,
+    // One of a clock that was ahead may be older than what came since.
+    before: (points.find(({ snapshot_at }) => !isOfFuture(snapshot_at, clock.now())) ?? points[0])?.id ?? null,
     isDamaged: (name: VaultName) => damaged.has(name),
     goOn,
     told: (progress) => told(progress, progress.phase === 'manifest' ? 'committing' : undefined),
