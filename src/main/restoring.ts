@@ -11,6 +11,7 @@ import { pointsIn } from '../features/operating/backups/sweep.ts'
 import type { Progress } from '../features/operating/moving/progress.ts'
 import { type Restored, restore } from '../features/operating/moving/restore.ts'
 import { Failure, invalid } from '../kernel/failure.ts'
+import { shown } from '../kernel/shown.ts'
 import type { Engines } from './engines.ts'
 import { everyCheck } from './every-check.ts'
 import { programVersion } from './version.ts'
@@ -43,7 +44,7 @@ export const refuseNewerPoint = ({ schema, program }: Manifest): void => {
   if (schema > migrations.length)
     throw new Failure(
       'invalid_request',
-      `The point was taken by svc ${program} with schema ${schema}; this is svc ${programVersion()}, which knows schema ${migrations.length} and older. Restore it with svc ${program} or newer.`,
+      `The point was taken by svc ${shown(program)} with schema ${schema}; this is svc ${programVersion()}, which knows schema ${migrations.length} and older. Restore it with svc ${shown(program)} or newer.`,
     )
 }
 

@@ -29,8 +29,8 @@ export const chunkLinesMax = 16_384
 export const chunkCharactersMax = 8 * MiB
 /** The text of a chunk with its longest line, all of four bytes. */
 export const chunkBytesMax = 64 * MiB
-/** One chunk takes some 300 bytes of a manifest. */
-export const backupManifestBytesMax = 64 * MiB
+/** One chunk takes some 300 bytes of a manifest, and has some 2,000 rows: enough for a hundred million of them. */
+export const backupManifestBytesMax = 16 * MiB
 
 /** Chunks of rows that are looked up or written at once. */
 export const backupChunksAtOnce = 8
@@ -43,6 +43,10 @@ export const codingPieceBytes = 256 * KiB
 /** What was copied is written down after so many files or bytes: what a crash makes a later run read again at most. */
 export const indexEntriesMax = 1_024
 export const indexBytesMax = GiB
+/** An index is that and a pack at most, some 300 bytes a line: what is longer nobody of us wrote. */
+export const indexTextBytesMax = 2 * MiB
+/** Indexes whose entries are in memory at once: those of one capture follow one another. What is beyond is not used. */
+export const indexesOpenMax = 32
 /** A file is compressed when its first bytes shrink below this share. */
 export const compressSampleBytes = 128 * KiB
 export const compressBelowPercent = 90

@@ -5,6 +5,8 @@ import { unfinishedName } from '../../adapters/files/durable-file.ts'
 import { errorCode } from '../../adapters/files/errors.ts'
 import { fileOfPoint } from '../../features/operating/backups/find-file.ts'
 import { bytesOfDigest } from '../../features/operating/backups/point-bytes.ts'
+import { isPrintable } from '../../kernel/names.ts'
+import { shown } from '../../kernel/shown.ts'
 import { openBackupRoom } from '../backup-vault.ts'
 import { CommandFailed } from '../client/command-failed.ts'
 import { findPointFor } from '../restoring.ts'
@@ -22,20 +24,24 @@ export const restoreFileCommand = async (
   const { digest, name, bytes } = await fileOfPoint(room, manifest, repository, what)
   const found = await bytesOfDigest(room, manifest, digest)
   if (found === null) throw new CommandFailed('failed', `The point names ${digest} and does not have it.`)
-  const pieces = verified(found.pieces(), digest)
+  const pieces = verified(found.pieces(), digest, bytes)
   if (output === '-') {
     for await (const piece of pieces) await written(piece)
     return
   }
-  const path = resolve(output ?? (/^\.{0,2}$/.test(name) ? digest : name))
+  const path = resolve(output ?? (/^\.{0,2}$/.test(name) || !isPrintable(name) ? digest : name))
   await writeNew(path, pieces)
-  console.log(`${path}: ${bytes} bytes, SHA-256 ${digest}, as it was at ${manifest.snapshotAt}`)
+  console.log(`${shown(path)}: ${bytes} bytes, SHA-256 ${digest}, as it was at ${manifest.snapshotAt}`)
 }
 
-/** The same pieces; at their end it throws unless they were what they are called. */
-async function* verified(pieces: AsyncIterable<Uint8Array>, digest: string): AsyncGenerator<Uint8Array> {
+/** The same pieces; throws at the first that is beyond their length, and at their end unless they are what they are called. */
+async function* verified(pieces: AsyncIterable<Uint8Array>, digest: string, bytes: number): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256')
+  let length = 0
   for await (const piece of pieces) {
+    length += piece.byteLength
+    // Nobody else may fill the disk of whoever restores. Where the row tells no length it tells nothing.
+    if (!(length <= bytes)) throw new CommandFailed('failed', `What the vault has is longer than ${digest}.`)
     hash.update(piece)
     yield piece
   }

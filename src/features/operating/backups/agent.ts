@@ -15,7 +15,7 @@ import { findAgentRow } from './plan.queries.ts'
 import { planRow, takeDueRun } from './plan.ts'
 import { dueShare, pointsOfVault } from './points.ts'
 import { type BackupJob, enqueueBackup } from './requests.ts'
-import { lookAtVault } from './vault-look.ts'
+import { lookAtVault, type Useless } from './vault-look.ts'
 import { type WorkDeps, work } from './work.ts'
 
 export type AgentDeps = CaptureDeps & LeaseDeps
@@ -42,6 +42,7 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
   let lookedAtMs = Number.NEGATIVE_INFINITY
   let vaultId: string | null = null
   let available = false
+  const useless: Useless = new Map()
   /** Until when no other agent can have taken our place. */
   let oursUntilMs = Number.NEGATIVE_INFINITY
 
@@ -53,7 +54,7 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
   }
 
   const lookAtIt = async (): Promise<void> => {
-    const found = await lookAtVault(deps, deps.room)
+    const found = await lookAtVault(deps, deps.room, useless)
     lookedAtMs = clock.now()
     available = found !== null
     if (found === null) return tellOfVault(deps, { ...(await lastKnown(database)), vault_available: 0 })

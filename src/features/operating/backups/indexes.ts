@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
 import { toSha256 } from '../../../kernel/digest.ts'
-import { chunkBytesMax, indexBytesMax, indexEntriesMax } from '../../../kernel/limits/backups.ts'
+import { indexBytesMax, indexEntriesMax, indexesOpenMax, indexTextBytesMax } from '../../../kernel/limits/backups.ts'
+import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { compressedWhole } from './coding.ts'
 import type { Room } from './data-files.ts'
@@ -55,13 +56,14 @@ async function* once(piece: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /** The entries of an index; none where it is damaged or cannot be read: then what it names is copied anew. */
 const entriesOf = async ({ vault, coding }: Room, name: VaultName): Promise<Entry[]> => {
-  const bytes = await vault.read(name, chunkBytesMax)
-  if (bytes === null) return []
   try {
+    const bytes = await vault.read(name, indexTextBytesMax)
+    if (bytes === null) return []
     const clear = coding.encrypted ? Buffer.concat(await Array.fromAsync(coding.decrypt(once(bytes)))) : bytes
-    const text = (await decompress(clear, { maxOutputLength: chunkBytesMax })).toString()
+    const text = (await decompress(clear, { maxOutputLength: indexTextBytesMax })).toString()
     return text.split('\n').slice(0, -1).map(entryOf)
-  } catch {
+  } catch (error) {
+    if (error instanceof VaultFailure && error.trouble !== 'damaged') throw error
     return []
   }
 }
@@ -85,6 +87,8 @@ export async function* entriesOfIndexes(room: Room, names: readonly VaultName[])
     const coming = waiting.at(-1)
     if (coming !== undefined && (next === null || (firstOfIndex(coming) ?? '') <= next.entry.digest)) {
       waiting.pop()
+      // Whoever can write there may have put any number of them into one place.
+      if (open.length >= indexesOpenMax) continue
       open.push({ entries: await entriesOf(room, coming), at: 0 })
       continue
     }
