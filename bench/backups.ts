@@ -123,7 +123,7 @@ const store = async (settings: Environment, name: string, files: number): Promis
  * Points of generated files: rows as of so many published files, and as many different contents, each of which is its
  * number, so that no disk is measured but that of the vault. One more comes between two points.
  */
-const measureGenerated = async (files: number): Promise<void> => {
+export const measureGenerated = async (files: number): Promise<void> => {
   const settings = readSettings({
     SVC_DATA_DIR: await makeFolder('generated'),
     SVC_BACKUP_VAULT: `file:${await makeFolder('generated-vault')}`,

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
 import { GiB } from '../src/kernel/units.ts'
-import { measureBackups } from './backups.ts'
+import { measureBackups, measureGenerated } from './backups.ts'
 import { measureConsole } from './console.ts'
 import { measureImages } from './images.ts'
 import { measureLfs } from './lfs.ts'
@@ -29,7 +29,7 @@ import { measureWebhooks } from './webhooks.ts'
  * many (bench/packages.ts). `--small <files>` measures small files in the database and beside it
  * (bench/small-files.ts). `--images <tags>` pushes and pulls container images beside docker-registry, and lists so many
  * tags and images (bench/images.ts). `--backups <files>` takes, verifies and restores backups beside restic
- * (bench/backups.ts). `--lfs <objects>` has git push and fetch so many small files and a large one, beside giftless
+ * (bench/backups.ts), `--points <files>` only points of so many files, generated. `--lfs <objects>` has git push and fetch so many small files and a large one, beside giftless
  * where it is installed (bench/lfs.ts). `--npm <packages>` reads, publishes and installs npm packages beside Verdaccio
  * where it is installed (bench/npm.ts). `--webhooks <changes>` measures how far subscriptions are behind
  * (bench/webhooks.ts). `--console <files>` looks at the pages for browsers among so many (bench/console.ts).
@@ -52,6 +52,7 @@ const options = {
   small: { type: 'string' },
   images: { type: 'string' },
   backups: { type: 'string' },
+  points: { type: 'string' },
   lfs: { type: 'string' },
   npm: { type: 'string' },
   webhooks: { type: 'string' },
@@ -78,6 +79,7 @@ const measuredAlone = (): Alone | null => {
     ['packages', measurePackages],
     ['images', measureImages],
     ['backups', measureBackups],
+    ['points', measureGenerated],
     ['lfs', measureLfs],
     ['npm', measureNpm],
     ['webhooks', measureWebhooks],

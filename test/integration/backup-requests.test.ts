@@ -213,8 +213,11 @@ forEachEngine((engine) => {
 
     it('are refused once too many are open', async () => {
       const open = (await get('jobs?limit=100')).items.filter(({ state }: { state: string }) => state === 'queued')
-      for (let asked = open.length; asked < openBackupRequestsMax; asked++)
+      for (let asked = open.length; asked < openBackupRequestsMax - 3; asked++)
         assert.equal((await ask('POST', 'runs', undefined, `many-${asked}`)).status, 202)
+      const asked = Array.from({ length: 8 }, (_, index) => ask('POST', 'runs', undefined, `at-once-${index}`))
+      const told = (await Promise.all(asked)).map(({ status }) => status)
+      assert.deepEqual(told.sort(), [202, 202, 202, 507, 507, 507, 507, 507])
       const refused = await ask('POST', 'runs', undefined, 'too-many')
       assert.deepEqual([refused.status, refused.json.code], [507, 'queue_full'])
     })

@@ -11,10 +11,12 @@ import { pointName } from '../../src/features/operating/backups/layout.ts'
 import { type Manifest, manifestText } from '../../src/features/operating/backups/manifest.ts'
 import { requestCapture } from '../../src/features/operating/backups/requests.ts'
 import { verifyShare } from '../../src/features/operating/backups/verify.ts'
+import { timestamp } from '../../src/kernel/clock.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
 import { deepShares } from '../../src/kernel/limits/backups.ts'
-import { day } from '../../src/kernel/units.ts'
+import { day, minute } from '../../src/kernel/units.ts'
 import { findPointFor, pointsOf } from '../../src/main/restoring.ts'
+import { VaultFailure } from '../../src/ports/vault.ts'
 import { freshVault, removeVault, restoreTo, roomOf, takePoint, withAgent } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
@@ -66,8 +68,8 @@ onSqlite((engine) => {
         [],
       )
     }
-    const keep = async (daily: number): Promise<void> => {
-      const schedule = { enabled: false, hour: 2, minute: 0, timezone: 'UTC' }
+    const keep = async (daily: number, enabled = false): Promise<void> => {
+      const schedule = { enabled, hour: 2, minute: 0, timezone: 'UTC' }
       const retention = { daily, weekly: 0, monthly: 0 }
       await put('plan', { expectedRevision: (await get('plan')).revision, ...schedule, retention })
     }
@@ -193,6 +195,48 @@ onSqlite((engine) => {
       })
     })
 
+    it('of the plan that was not taken is tried again within the hour, and not without an end', async () => {
+      await keep(7, true)
+      await catalog.pass(day)
+      const room = await roomOf(url)
+      let away = true
+      const failing: Room = {
+        ...room,
+        vault: {
+          ...room.vault,
+          async create(...args) {
+            if (away) throw new VaultFailure('unreachable', room.vault.where, 'as the test says')
+            return await room.vault.create(...args)
+          },
+        },
+      }
+      const states = async (): Promise<string[]> =>
+        (await get('jobs')).items
+          .filter(
+            ({ kind, startedAt }: { kind: string; startedAt: string }) => kind === 'capture' && startedAt >= begun,
+          )
+          .map(({ state }: { state: string }) => state)
+      const begun = timestamp(catalog.service.clock.now())
+      await withAgent(
+        catalog.service,
+        url,
+        async (agent) => {
+          await agent.look()
+          await agent.look()
+          assert.deepEqual(await states(), ['failed'])
+          away = false
+          catalog.service.clock.advance(31 * minute)
+          await agent.look()
+          assert.deepEqual(await states(), ['completed', 'failed'])
+          catalog.service.clock.advance(31 * minute)
+          await agent.look()
+          assert.deepEqual(await states(), ['completed', 'failed'])
+        },
+        undefined,
+        failing,
+      )
+    })
+
     it('is known by what the points say where the vault has lost its name, which it gets again', async () => {
       await keep(7)
       const first = await taken()
@@ -215,9 +259,9 @@ onSqlite((engine) => {
     it('is taken in time, and kept, although the clock was ahead once, which is told of as long as it matters', async () => {
       await keepFew()
       const before = await taken()
-      await catalog.pass(400 * day)
+      catalog.service.clock.advance(400 * day)
       const ahead = await taken()
-      await catalog.pass(-400 * day)
+      catalog.service.clock.advance(-400 * day)
       const codes = async (): Promise<string[]> =>
         (await get('status')).warnings.map(({ code }: { code: string }) => code)
       assert.equal((await get('status')).agent.online, false)

@@ -65,6 +65,8 @@ export const agentLookMs = 5 * second
 export const agentOnlineMs = minute
 /** An agent that was silent for so long has lost its work to another one. */
 export const agentLeaseMs = 45 * second
+/** A point that was not taken for a reason that may pass is tried again after so long. */
+export const captureTriedEveryMs = 30 * minute
 /** How often it looks at the vault while there is nothing to do. */
 export const vaultLookMs = minute
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../../database/database.ts'
 import { DatabaseUnavailable } from '../../../database/unavailable.ts'
 import { timestamp } from '../../../kernel/clock.ts'
-import { agentLeaseMs, backupJobsKeptMs, vaultLookMs } from '../../../kernel/limits/backups.ts'
+import { agentLeaseMs, backupJobsKeptMs, captureTriedEveryMs, vaultLookMs } from '../../../kernel/limits/backups.ts'
 import { day } from '../../../kernel/units.ts'
 import { BlobStoreUnavailable } from '../../../ports/blob-store.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
@@ -170,7 +170,7 @@ const lastKnown = async (database: Database) => {
 const changeJob = (database: Database, { id }: BackupJob, to: Partial<BackupJob>): Promise<boolean> =>
   database.transaction((tx) => updateOpenBackupJob(tx, id, to))
 
-/** Asks for what time brings: what the plan says, what was interrupted, a share of the vault each day. */
+/** Asks for what time brings: what the plan says, what was interrupted or did not succeed, a share of the vault each day. */
 const askForDue = async ({ database, clock }: AgentDeps, vault: string | null): Promise<void> => {
   const nowMs = clock.now()
   const share = vault === null ? null : await dueShare(database.reader, vault, nowMs)
@@ -182,7 +182,7 @@ const askForDue = async ({ database, clock }: AgentDeps, vault: string | null): 
       const due = await takeDueRun(tx, nowMs)
       const again =
         (await planRow(tx)).enabled === 1 &&
-        (await wasInterrupted(lastBackupJobs(tx, 'capture', untilNow(nowMs), interruptedMax)))
+        isWorthAnother(await lastBackupJobs(tx, 'capture', untilNow(nowMs), interruptedMax), nowMs)
       if ((due || again) && !isOpen('capture')) await enqueueBackup(tx, nowMs, 'capture', null, null)
       if (anyPoint && share !== null && !isOpen('verify')) await enqueueBackup(tx, nowMs, 'verify', null, null)
       const [kept] = await lastBackupJobs(tx, 'retention', untilNow(nowMs), 1)
@@ -194,10 +194,28 @@ const askForDue = async ({ database, clock }: AgentDeps, vault: string | null): 
   )
 }
 
-const wasInterrupted = async (last: Promise<BackupJob[]>): Promise<boolean> => {
-  const jobs = await last
-  return jobs[0]?.state === 'interrupted' && !(jobs.length === interruptedMax && jobs.every(isInterrupted))
+/** Whether the last captures, newest first, ended so that another one may end better, and before the next night. */
+const isWorthAnother = (last: readonly BackupJob[], nowMs: number): boolean => {
+  const [job] = last
+  if (job === undefined) return false
+  if (isInterrupted(job)) return !(last.length === interruptedMax && last.every(isInterrupted))
+  return (
+    job.state === 'failed' &&
+    mayPass.has(job.error_code ?? '') &&
+    Date.parse(job.finished_at ?? job.requested_at) <= nowMs - captureTriedEveryMs
+  )
 }
+
+/** What is elsewhere at fault, and may be right again without anybody of here. */
+const mayPass: ReadonlySet<string> = new Set([
+  'vault_unreachable',
+  'vault_missing',
+  'vault_denied',
+  'vault_full',
+  'store_unavailable',
+  'database_unavailable',
+  'hold_lost',
+])
 
 const isInterrupted = ({ state }: BackupJob): boolean => state === 'interrupted'
 

@@ -1,4 +1,5 @@
 import type { Database, Queries, Transaction } from '../../../database/database.ts'
+import { lockInstallation } from '../../../database/moving/installation.queries.ts'
 import type { BackupJobsTable } from '../../../database/tables/backups.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
@@ -69,6 +70,8 @@ export const enqueueBackup = async (
   pointId: string | null,
   asker: Asker | null,
 ): Promise<BackupJob> => {
+  // One after another: several at the very same moment would not see each other.
+  if (asker !== null) await lockInstallation(tx)
   if (asker !== null && (await openBackupJobs(tx, openBackupRequestsMax)).length >= openBackupRequestsMax)
     throw new Failure(
       'queue_full',
