@@ -52,6 +52,7 @@
  * - `backup.recorded`: it does; what only the capture needed is still in the vault
  * - `retention.forgotten`: the manifest of a point is gone, what only it named is not
  * - `retention.swept`: some of that is
+ * - `heal.placed`: bytes are right again, nobody was told of it
  * - `import.begun`: the database says that it is being imported into, nothing else has happened
  * - `import.blob`: some bytes are in the store, the database does not know how far it is
  * - `import.blobs`: some bytes are in the store, and it knows
@@ -108,6 +109,7 @@ export const faultPoints = [
   'backup.recorded',
   'retention.forgotten',
   'retention.swept',
+  'heal.placed',
   'import.begun',
   'import.blob',
   'import.blobs',

@@ -6,16 +6,20 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { checkStructure } from '../../src/features/operating/backups/restore-point.ts'
 import { verifyDeep } from '../../src/features/operating/backups/verify.ts'
+import { toSha256 } from '../../src/kernel/digest.ts'
 import { faultPoints } from '../../src/kernel/fault-points.ts'
 import { day } from '../../src/kernel/units.ts'
+import type { Engines } from '../../src/main/engines.ts'
 import { pointsOf } from '../../src/main/restoring.ts'
+import { blobName } from '../../src/ports/blob-name.ts'
 import { roomOf } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { examine } from '../harness/doctor.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { digestOf } from '../harness/inspection.ts'
 import { inTheStore } from '../harness/kept-inline.ts'
-import { type Place, placeLike } from '../harness/moving.ts'
+import { type Place, placeLike, withPartsOf } from '../harness/moving.ts'
 import { type Environment, endProgramsAfterTests, programOf, runProgram, settingsFor } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
 
@@ -31,12 +35,21 @@ forEachEngine((engine) => {
     let catalog: Catalog
     let folder: string
     let aheadMs = 0
+    const kept = 3
     const settingsOf = (place: Place): Environment =>
       settingsFor(place, { SVC_BLOB_STORE: place.blobStoreUrl, SVC_BACKUP_VAULT: `file:${folder}`, ...inTheStore })
 
     before(async () => {
       catalog = await Catalog.open(engine, inTheStore)
       for (let file = 0; file < 10; file++) await catalog.published()
+      // So that retention has something to let go.
+      await inDatabase(catalog.service, async (q) => {
+        const row = { id: 1, revision: 1, enabled: 0, hour: 2, minute: 0, timezone: 'UTC', counted_from: '' } as const
+        await q
+          .insertInto('backup_plan')
+          .values({ ...row, daily: kept, weekly: 0, monthly: 0 })
+          .execute()
+      })
       folder = await mkdtemp(join(tmpdir(), 'svc-vault-'))
     })
     after(async () => {
@@ -45,7 +58,7 @@ forEachEngine((engine) => {
     })
 
     const run = (command: string, place: Place, dieAt = '') =>
-      runProgram(process.execPath, [program, command], {
+      runProgram(process.execPath, [program, ...command.split(' ')], {
         ...settingsOf(place),
         SVC_TEST_DIE_AT: dieAt,
         SVC_TEST_AHEAD: String(aheadMs),
@@ -86,7 +99,7 @@ forEachEngine((engine) => {
         const before = await wholePoints()
         aheadMs += day
         await done('run', catalog.service)
-        assert.ok((await wholePoints()) >= Math.max(1, before))
+        assert.ok((await wholePoints()) >= Math.min(Math.max(1, before), kept))
         const open = await inDatabase(catalog.service, (q) =>
           q.selectFrom('backup_jobs').selectAll().where('finished_at', 'is', null).execute(),
         )
@@ -99,6 +112,46 @@ forEachEngine((engine) => {
         await killed('restore', place, point)
         await done('restore', place)
         assert.deepEqual((await examine(settingsOf(place))).damage, [])
+      })
+
+    for (const [point, into] of [
+      ['publish.announced', 'back-one'],
+      ['publish.placed', 'back-two'],
+      ['publish.committed', 'back-three'],
+    ] as const)
+      it(`at ${point}: a repository that is brought back beside the others is all there after another run`, async () => {
+        await killed(`only ${into}`, catalog.service, point)
+        await done(`only ${into}`, catalog.service)
+        const of = (repository: string) =>
+          inDatabase(catalog.service, async (q) => {
+            const rows = await q.selectFrom('artifacts').select('sha256').where('repository', '=', repository).execute()
+            return rows.map(({ sha256 }) => sha256).sort()
+          })
+        assert.deepEqual(await of(into), await of('one'))
+        assert.deepEqual((await examine(settingsOf(catalog.service))).damage, [])
+      })
+
+    for (const point of named('heal'))
+      it(`at ${point}: what was brought back is there, and the next scrub has nothing to say`, async () => {
+        const largest = async ({ database }: Engines) => {
+          const blobs = database.reader.selectFrom('blobs').selectAll().where('state', '=', 'stored')
+          const { sha256, generation } = await blobs.orderBy('size', 'desc').executeTakeFirstOrThrow()
+          return { sha256, name: blobName(toSha256(sha256), generation) }
+        }
+        await withPartsOf(catalog.service, async (engines) => {
+          const staged = await engines.store.stage(crypto.randomUUID(), { name: null, bytes: null })
+          await staged.write(Buffer.from('rotten'))
+          await staged.publish((await largest(engines)).name)
+        })
+        await killed('scrub', catalog.service, point)
+        await done('scrub', catalog.service)
+        await withPartsOf(catalog.service, async (engines) => {
+          const { sha256, name } = await largest(engines)
+          const range = { start: 0, end: (await engines.store.size(name)) ?? 0 }
+          // A piece is valid until the next one.
+          const pieces = await Array.fromAsync(await engines.store.open(name, range), (piece) => Buffer.from(piece))
+          assert.equal(digestOf(Buffer.concat(pieces)), sha256)
+        })
       })
   })
 })

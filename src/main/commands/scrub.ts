@@ -3,7 +3,7 @@ import { heal, type Rotten } from '../../features/operating/backups/healing.ts'
 import { rottenAtOnce } from '../../kernel/limits/backups.ts'
 import { MiB } from '../../kernel/units.ts'
 import { openBackupRoom } from '../backup-vault.ts'
-import type { Engines } from '../engines.ts'
+import type { Engines, Environment } from '../engines.ts'
 import { pointsOf } from '../restoring.ts'
 import { withEngines } from './offline.ts'
 
@@ -18,7 +18,10 @@ interface ScrubOptions {
  * the repositories that hold them as well. What the vault of backups has is brought back. Ends with 1 when something
  * stays damaged. Interrupted, it says where to go on.
  */
-export const scrub = ({ rate, after = '', heal: heals = true }: ScrubOptions): Promise<void> =>
+export const scrub = (
+  { rate, after = '', heal: heals = true }: ScrubOptions,
+  environment?: Environment,
+): Promise<void> =>
   withEngines(
     async (engines) => {
       const { database, store, clock, settings } = engines
@@ -55,7 +58,7 @@ export const scrub = ({ rate, after = '', heal: heals = true }: ScrubOptions): P
       if (stopped) console.log(`Interrupted; to go on: svc scrub --after ${last}`)
       if (rotten > healed) process.exitCode = 1
     },
-    { duringImport: true },
+    { environment, duringImport: true },
   )
 
 /** How many came back. A vault that is away is said, and is no reason to stop reading. */

@@ -4,6 +4,7 @@ import { tellOfHealing } from '../../../content/checks/scrub.ts'
 import type { Database } from '../../../database/database.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import type { Sha256 } from '../../../kernel/digest.ts'
+import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
 import { healedKeptMs } from '../../../kernel/limits/backups.ts'
 import type { BlobStore } from '../../../ports/blob-store.ts'
 import { BackupDamaged, type Room } from './data-files.ts'
@@ -16,6 +17,7 @@ interface HealDeps {
   readonly clock: Clock
   readonly store: Pick<BlobStore, 'stage'>
   readonly room: Room
+  readonly reach: ReachFaultPoint
 }
 
 /** A stored blob that is not what it is called. */
@@ -67,6 +69,7 @@ const broughtBack = async (
     if (error instanceof CopyDamaged || error instanceof BackupDamaged) return false
     throw error
   }
+  deps.reach('heal.placed')
   const nowMs = deps.clock.now()
   await deps.database.transaction((tx) =>
     noteHealed(tx, { sha256: digest, healed_at: timestamp(nowMs), finding: rot }, timestamp(nowMs - healedKeptMs)),
