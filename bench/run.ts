@@ -29,9 +29,10 @@ import { measureWebhooks } from './webhooks.ts'
  * many (bench/packages.ts). `--small <files>` measures small files in the database and beside it
  * (bench/small-files.ts). `--images <tags>` pushes and pulls container images beside docker-registry, and lists so many
  * tags and images (bench/images.ts). `--backups <files>` takes, verifies and restores backups beside restic
- * (bench/backups.ts), `--points <files>` only points of so many files, generated. `--lfs <objects>` has git push and fetch so many small files and a large one, beside giftless
- * where it is installed (bench/lfs.ts). `--npm <packages>` reads, publishes and installs npm packages beside Verdaccio
- * where it is installed (bench/npm.ts). `--webhooks <changes>` measures how far subscriptions are behind
+ * (bench/backups.ts), `--points <files>` only points of so many files, generated. `--lfs <objects>` has git
+ * push and fetch so many small files and a large one, beside giftless where it is installed (bench/lfs.ts).
+ * `--npm <packages>` reads, publishes and installs npm packages beside Verdaccio where it is installed
+ * (bench/npm.ts). `--webhooks <changes>` measures how far subscriptions are behind
  * (bench/webhooks.ts). `--console <files>` looks at the pages for browsers among so many (bench/console.ts).
  */
 

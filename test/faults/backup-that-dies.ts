@@ -1,6 +1,7 @@
 /**
- * `svc backup run`, `svc restore latest`, `svc restore latest --only one --into <name>` and `svc scrub` as they are, but for a fault point whose reaching is the end
- * (SVC_TEST_DIE_AT), by a clock that is so many milliseconds ahead (SVC_TEST_AHEAD).
+ * `svc backup run`, `svc restore latest`, `svc restore latest --only one --into <name>` and `svc scrub` as they are,
+ * but for a fault point whose reaching is the end (SVC_TEST_DIE_AT), by a clock that is so many milliseconds ahead
+ * (SVC_TEST_AHEAD).
  */
 import { runBackupCommand } from '../../src/main/commands/backup.ts'
 import { restoreCommand, restoreRepositoryCommand } from '../../src/main/commands/restore.ts'

@@ -34,7 +34,7 @@ export const restoreFileCommand = async (
   console.log(`${shown(path)}: ${bytes} bytes, SHA-256 ${digest}, as it was at ${manifest.snapshotAt}`)
 }
 
-/** The same pieces; throws at the first that is beyond their length, and at their end unless they are what they are called. */
+/** The same pieces; throws at the first beyond their length, and at their end unless they are what they are called. */
 async function* verified(pieces: AsyncIterable<Uint8Array>, digest: string, bytes: number): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256')
   let length = 0

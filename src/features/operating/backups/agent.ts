@@ -170,7 +170,10 @@ const lastKnown = async (database: Database) => {
 const changeJob = (database: Database, { id }: BackupJob, to: Partial<BackupJob>): Promise<boolean> =>
   database.transaction((tx) => updateOpenBackupJob(tx, id, to))
 
-/** Asks for what time brings: what the plan says, what was interrupted or did not succeed, a share of the vault each day. */
+/**
+ * Asks for what time brings: what the plan says, what was interrupted or did not succeed, a share of the vault each
+ * day.
+ */
 const askForDue = async ({ database, clock }: AgentDeps, vault: string | null): Promise<void> => {
   const nowMs = clock.now()
   const share = vault === null ? null : await dueShare(database.reader, vault, nowMs)

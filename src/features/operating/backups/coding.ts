@@ -6,7 +6,7 @@ import { codingPieceBytes } from '../../../kernel/limits/backups.ts'
 
 const compress = promisify(zstdCompress)
 
-/** What is in memory, compressed: in few large pieces, since thousands of small ones keep the collector of garbage busy. */
+/** What is in memory, compressed: in few large pieces, since thousands of small ones are work for the collector. */
 export const compressedWhole = (bytes: Uint8Array): Promise<NonSharedBuffer> =>
   compress(bytes, { chunkSize: codingPieceBytes })
 

@@ -58,7 +58,7 @@ export const writeData = (
   writeSmaller(room, name, bytes, readers, formOf(name).compressed ? compressed(pieces) : pieces)
 
 /** The same of pieces that are compressed already where the name says so. */
-export const writeSmaller = async (
+const writeSmaller = async (
   { vault, coding }: Room,
   name: VaultName,
   bytes: number,
