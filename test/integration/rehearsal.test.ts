@@ -59,6 +59,24 @@ forEachEngine((engine) => {
       assert.deepEqual([lastProven.pointId, rehearsalError], [lastCompleted.id, null])
     })
 
+    it('knows no credential of the point while its reader answers, though all of them are good at the service', async (t) => {
+      const { writer, reader, base, service } = rich.catalog
+      const credentials = [writer.token, reader.token]
+      const path = `${base}/artifacts`
+      for (const credential of credentials) assert.equal((await service.ask({ path, credential })).status, 200)
+      const told: number[] = []
+      const { fetch } = globalThis
+      t.mock.method(globalThis, 'fetch', async (address: string, init: RequestInit) => {
+        const url = new URL(path, address)
+        if (told.length === 0)
+          for (const credential of credentials)
+            told.push((await fetch(url, { headers: { authorization: `Bearer ${credential}` } })).status)
+        return await fetch(address, init)
+      })
+      assert.equal((await tried()).errorCode, null)
+      assert.deepEqual(told, [401, 401])
+    })
+
     it('is due again a month later', async () => {
       const { vault: found } = await status()
       assert.equal(await isDue(found.id), false)

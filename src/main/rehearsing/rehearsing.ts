@@ -11,6 +11,7 @@ import { BackupDamaged, type Room } from '../../features/operating/backups/data-
 import type { Manifest } from '../../features/operating/backups/manifest.ts'
 import { rowsOfPoint } from '../../features/operating/backups/point-rows.ts'
 import { beginRehearsal, endRehearsal, type Rehearsed } from '../../features/operating/backups/rehearsals.ts'
+import { revokeAll } from '../../features/operating/backups/revoking.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { type Engines, openEngines } from '../engines.ts'
 import { openLog } from '../log.ts'
@@ -125,6 +126,8 @@ const restoreInto = async (
         if (!isRight)
           throw new RehearsalFailed('counts_differ', `${table.name} has ${found} rows instead of ${table.rows}`)
       }
+    // What was revoked since the moment is good again in the point, and the reader stands at a port of this machine.
+    await revokeAll(scratch)
     return { rows, blobs }
   } finally {
     await stack.disposeAsync()
