@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Row } from '../../database/moving/rows.queries.ts'
-import { rowOf } from '../../database/moving/rows.ts'
 import type { TableName } from '../../database/moving/tables.ts'
-import { linesOf } from '../../features/operating/backups/chunks.ts'
+import { linesOf, rowIn } from '../../features/operating/backups/chunks.ts'
 import type { Room } from '../../features/operating/backups/data-files.ts'
 import type { Manifest } from '../../features/operating/backups/manifest.ts'
 import { rowsOfPoint, tableOf, tells } from '../../features/operating/backups/point-rows.ts'
@@ -91,7 +90,7 @@ async function* spread(room: Room, manifest: Manifest, name: TableName): AsyncGe
     const ofEach = Math.max(1, Math.floor(samplesOfEachKind / some.length))
     for (let taken = 0; taken < ofEach; taken++) {
       const line = lines[Math.floor((lines.length * taken) / ofEach)]
-      if (line !== undefined && (taken === 0 || lines.length >= ofEach)) yield rowOf(line, columns)
+      if (line !== undefined && (taken === 0 || lines.length >= ofEach)) yield rowIn(chunk, line, columns)
     }
   }
 }

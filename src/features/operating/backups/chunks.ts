@@ -2,6 +2,8 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import Type, { type Static } from 'typebox'
 import { fields, Sha256Text } from '../../../contract/schemas.ts'
+import type { Row } from '../../../database/moving/rows.queries.ts'
+import { rowOf } from '../../../database/moving/rows.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import {
   chunkBytesMax,
@@ -18,7 +20,7 @@ import { dataName, dataNamePattern, formOf } from './layout.ts'
 /** A chunk of lines as a manifest names it. */
 export const Chunk = fields({
   file: Type.String({ pattern: dataNamePattern }),
-  lines: Type.Integer({ minimum: 1 }),
+  lines: Type.Integer({ minimum: 1, maximum: chunkLinesMax }),
   /** Of the lines, newlines included, before they are compressed; of an encrypted file, of the file. */
   sha256: Sha256Text,
   /** Of the file as it lies there. */
@@ -179,8 +181,23 @@ export const linesOf = async (room: Room, chunk: Chunk): Promise<string[]> => {
   const text = await wholeData(room, stored, chunkBytesMax)
   if (!formOf(stored.name).encrypted && hash('sha256', text) !== chunk.sha256)
     throw new BackupDamaged('damaged', stored.name, 'its lines are not those that the manifest names')
-  const lines = text.toString().split('\n').slice(0, -1)
-  if (lines.length !== chunk.lines)
+  if (linesIn(text, chunk.lines) !== chunk.lines)
     throw new BackupDamaged('damaged', stored.name, `the manifest says that it has ${chunk.lines} lines`)
+  return text.toString().split('\n').slice(0, -1)
+}
+
+/** Counts no further than one above `most`: who made the text may have made millions. */
+const linesIn = (text: Buffer, most: number): number => {
+  let lines = 0
+  for (let at = text.indexOf('\n'); at !== -1 && lines <= most; at = text.indexOf('\n', at + 1)) lines += 1
   return lines
+}
+
+/** The row of a line of a chunk. {@link BackupDamaged} where it is none. */
+export const rowIn = (chunk: Chunk, line: string, columns: readonly string[]): Row => {
+  try {
+    return rowOf(line, columns)
+  } catch (error) {
+    throw new BackupDamaged('damaged', storedChunk(chunk).name, `a line is no row: ${String(error)}`)
+  }
 }

@@ -1,7 +1,6 @@
-import { rowOf } from '../../../database/moving/rows.ts'
 import { type Sha256, toSha256 } from '../../../kernel/digest.ts'
 import { type BlobName, blobName } from '../../../ports/blob-name.ts'
-import { linesOf } from './chunks.ts'
+import { linesOf, rowIn } from './chunks.ts'
 import type { Room } from './data-files.ts'
 import type { BackedUpTable } from './manifest.ts'
 
@@ -17,7 +16,7 @@ export async function* namedBlobs(room: Room, tables: readonly BackedUpTable[]):
   const table = tables.find(({ name }) => name === 'blobs')
   for (const chunk of table?.chunks ?? [])
     for (const line of await linesOf(room, chunk)) {
-      const { sha256, size, state, generation, inline } = rowOf(line, table?.columns ?? [])
+      const { sha256, size, state, generation, inline } = rowIn(chunk, line, table?.columns ?? [])
       if (state !== 'stored' || inline === 1) continue
       const digest = toSha256(String(sha256))
       yield { digest, name: blobName(digest, String(generation)), bytes: Number(size) }

@@ -1,6 +1,5 @@
 import type { Database } from '../../../database/database.ts'
 import type { Row, RowValue } from '../../../database/moving/rows.queries.ts'
-import { rowOf } from '../../../database/moving/rows.ts'
 import type { TableName } from '../../../database/moving/tables.ts'
 import { invalid } from '../../../kernel/failure.ts'
 import { contentChunksMax } from '../../../kernel/limits/backups.ts'
@@ -120,7 +119,7 @@ export const pointContents = async (
       const lines = await points.lines(chunk)
       for (let line = from; line < lines.length; line++) {
         if (items.length >= limit) return { items, next: contentPositionText({ ...at, line }) }
-        const item = itemOf(of, rowOf(lines[line] ?? '', columns), sought)
+        const item = itemOf(of, points.row(chunk, lines[line] ?? '', columns), sought)
         if (item !== null) items.push(item)
       }
     }

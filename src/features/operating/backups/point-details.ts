@@ -1,5 +1,4 @@
 import type { Database } from '../../../database/database.ts'
-import { rowOf } from '../../../database/moving/rows.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import type { PointReader } from './point-reader.ts'
 import { tableOf } from './point-rows.ts'
@@ -36,7 +35,7 @@ const repositoriesIn = async (
   const found: NonNullable<PointDetails['repositories']> = []
   for (const chunk of chunks)
     for (const line of await points.lines(chunk)) {
-      const { id, deleted_at, published_bytes, retired_bytes } = rowOf(line, columns)
+      const { id, deleted_at, published_bytes, retired_bytes } = points.row(chunk, line, columns)
       if (deleted_at !== null) continue
       const sizes = { publishedBytes: String(published_bytes), deletedBytes: String(retired_bytes) }
       found.push({ repository: String(id), ...sizes })

@@ -1,6 +1,7 @@
+import type { Row } from '../../../database/moving/rows.queries.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
-import { linesOf } from './chunks.ts'
+import { type Chunk, linesOf, rowIn } from './chunks.ts'
 import { BackupLocked } from './coding.ts'
 import { BackupDamaged, type Room } from './data-files.ts'
 import { type Manifest, readManifest } from './manifest.ts'
@@ -8,7 +9,9 @@ import { type Manifest, readManifest } from './manifest.ts'
 /** What answers read of a vault: 503 where it does not answer, 409 `point_unreadable` where it cannot be read. */
 export interface PointReader {
   manifest(id: string): Promise<Manifest>
-  lines(chunk: Manifest['contents'][number]): Promise<readonly string[]>
+  lines(chunk: Chunk): Promise<readonly string[]>
+  /** What a line of a chunk says. */
+  row(chunk: Chunk, line: string, columns: readonly string[]): Row
 }
 
 /**
@@ -37,6 +40,13 @@ export const createPointReader = (openRoom: () => Promise<Room>): PointReader =>
         if (chunk?.file !== wanted.file) chunk = { file: wanted.file, lines: await linesOf(await opened(), wanted) }
         return chunk.lines
       }),
+    row(of, line, columns) {
+      try {
+        return rowIn(of, line, columns)
+      } catch (error) {
+        throw inAnswers(error)
+      }
+    },
   }
 }
 
@@ -44,15 +54,20 @@ const answering = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof BackupDamaged)
-      throw new Failure('point_unreadable', `Something of the point is ${error.code} in the vault. Verify it.`, {
-        forOperator: { file: error.file },
-        cause: error,
-      })
-    if (error instanceof BackupLocked)
-      throw new Failure('point_unreadable', `The point is encrypted: ${error.message}`, { cause: error })
-    if (error instanceof VaultFailure)
-      throw new Failure('unavailable', 'The vault of backups does not answer.', { cause: error, retryAfterSeconds: 60 })
-    throw error
+    throw inAnswers(error)
   }
+}
+
+/** What answers say of an error. */
+const inAnswers = (error: unknown): unknown => {
+  if (error instanceof BackupDamaged)
+    return new Failure('point_unreadable', `Something of the point is ${error.code} in the vault. Verify it.`, {
+      forOperator: { file: error.file },
+      cause: error,
+    })
+  if (error instanceof BackupLocked)
+    return new Failure('point_unreadable', `The point is encrypted: ${error.message}`, { cause: error })
+  if (error instanceof VaultFailure)
+    return new Failure('unavailable', 'The vault of backups does not answer.', { cause: error, retryAfterSeconds: 60 })
+  return error
 }

@@ -1,7 +1,6 @@
 import type { Row } from '../../../database/moving/rows.queries.ts'
-import { rowOf } from '../../../database/moving/rows.ts'
 import type { TableName } from '../../../database/moving/tables.ts'
-import { linesOf } from './chunks.ts'
+import { linesOf, rowIn } from './chunks.ts'
 import type { Room } from './data-files.ts'
 import type { BackedUpTable, Manifest } from './manifest.ts'
 
@@ -20,7 +19,8 @@ export async function* rowsOfPoint(
   may: (line: string) => boolean = () => true,
 ): AsyncGenerator<Row> {
   const { chunks, columns } = tableOf(manifest, name)
-  for (const chunk of chunks) for (const line of await linesOf(room, chunk)) if (may(line)) yield rowOf(line, columns)
+  for (const chunk of chunks)
+    for (const line of await linesOf(room, chunk)) if (may(line)) yield rowIn(chunk, line, columns)
 }
 
 /** Whether the text of a row has this value in some column: quick, and to be looked at again. */

@@ -1,12 +1,11 @@
 import type { Row } from '../../../database/moving/rows.queries.ts'
-import { rowOf } from '../../../database/moving/rows.ts'
 import { isTableName } from '../../../database/moving/tables.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { entriesAheadMax } from '../../../kernel/limits/backups.ts'
 import { toVaultName } from '../../../ports/vault-name.ts'
 import type { Restorable, RestorableTable } from '../moving/restorable.ts'
 import { refuseUnlessStoreTakes } from '../moving/restore-blobs.ts'
-import { linesOf } from './chunks.ts'
+import { linesOf, rowIn } from './chunks.ts'
 import { contentsOf, filesOf } from './contents.ts'
 import { BackupDamaged, type Room } from './data-files.ts'
 import type { Entry } from './entries.ts'
@@ -50,7 +49,7 @@ export const restorablePoint = (room: Room, manifest: Manifest): Restorable => {
     rowsOf: async (table, index): Promise<Row[]> => {
       const chunk = manifest.tables.find(({ name }) => name === table.name)?.chunks[index]
       if (chunk === undefined) throw new RangeError(`no chunk ${index} of ${table.name}`)
-      return (await linesOf(room, chunk)).map((line) => rowOf(line, table.columns))
+      return (await linesOf(room, chunk)).map((line) => rowIn(chunk, line, table.columns))
     },
     async *bytesOf({ digest }) {
       const entry = known.get(digest)
