@@ -169,6 +169,14 @@ forEachEngine((engine) => {
     assert.deepEqual([total, names], [10, ['p773', 'p775', 'p776']])
     const beyond = (await npm.expect({ path: npm.at('/-/v1/search?text=p77&from=10') }, 200)).json
     assert.deepEqual([beyond.total, beyond.objects], [10, []])
+    const listed = '/api/v1/repositories/releases/npm/packages?contains=77&limit=4'
+    const first = (await npm.expect({ path: listed }, 200)).json
+    const second = (await npm.expect({ path: `${listed}&after=${first.next}` }, 200)).json
+    const called = [first, second].map(({ items }) => items.map(({ name }: { name: string }) => name))
+    assert.deepEqual(called, [
+      ['p1077', 'p1177', 'p1277', 'p1477'],
+      ['p1577', 'p1677', 'p177', 'p1770'],
+    ])
   })
 
   it('so do changes of packages', async () => {

@@ -3,19 +3,27 @@ import type { Queries } from '../../../database/database.ts'
 
 type Named = { readonly repository: string; readonly name: string }
 
-/** Packages that have a version behind a name, in the order of their names; `part` is a part of it, '' for any. */
-export const packagePage = (q: Queries, repository: string, last: string, part: string, limit: number) => {
-  const rows = q
+const listed = (q: Queries, repository: string) =>
+  q
     .selectFrom('npm_packages')
     .select(['name', 'versions', 'summary', 'created_at', 'modified_at'])
     .where('repository', '=', repository)
-    .where('name', '>', last)
     .where('versions', '>', 0)
     .orderBy('name')
-    .limit(limit)
-  const escaped = part.replaceAll(/[\\%_]/g, '\\$&')
-  return (part === '' ? rows : rows.where(sql<boolean>`name like ${`%${escaped}%`} escape '\\'`)).execute()
+
+/** Packages that have a version behind a name, in the order of their names. */
+export const packagePage = (q: Queries, repository: string, last: string, limit: number) =>
+  listed(q, repository).where('name', '>', last).limit(limit).execute()
+
+/** Names of the same. */
+export const packageNames = async (q: Queries, repository: string, last: string, limit: number): Promise<string[]> => {
+  const rows = listed(q, repository).clearSelect().select('name').where('name', '>', last)
+  return (await rows.limit(limit).execute()).map(({ name }) => name)
 }
+
+/** Those of some names. */
+export const packagesCalled = (q: Queries, repository: string, names: readonly string[]) =>
+  listed(q, repository).where('name', 'in', names).execute()
 
 /** The package is looked up by itself, so that its versions come in the order of their index. */
 const versions = (q: Queries, { repository, name }: Named) =>

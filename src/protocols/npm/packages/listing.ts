@@ -1,7 +1,9 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { graceEndMs } from '../../../content/reclaim/grace.ts'
 import type { Database, Queries } from '../../../database/database.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { pageDefault } from '../../../kernel/limits/catalog.ts'
+import { npmSearchedAtOnce } from '../../../kernel/limits/npm.ts'
 import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
 import { type Fields, objectOf } from '../fields.ts'
@@ -10,7 +12,16 @@ import type { PackageName } from '../reading.ts'
 import { packageUnknown, versionUnknown } from '../refusals.ts'
 import { stageNamesOf } from '../staged.queries.ts'
 import { isPackageName } from '../vocabulary.ts'
-import { deletedPage, graceHoursHere, openedVersion, packagePage, tagsAt, versionPage } from './listing.queries.ts'
+import {
+  deletedPage,
+  graceHoursHere,
+  openedVersion,
+  packageNames,
+  packagePage,
+  packagesCalled,
+  tagsAt,
+  versionPage,
+} from './listing.queries.ts'
 
 export interface AskedPage {
   readonly after: string | undefined
@@ -37,7 +48,10 @@ export const packagesOf = async (
 ) => {
   const listing = ['npm packages', repository, part]
   const last = after === undefined ? '' : (positionOfCursor(listing, after, [isPackageName])[0] ?? '')
-  const rows = await packagePage(q, repository, last, part.toLowerCase(), limit + 1)
+  const rows =
+    part === ''
+      ? await packagePage(q, repository, last, limit + 1)
+      : await pageWith(q, repository, last, part.toLowerCase(), limit + 1)
   return pageOf(
     rows,
     limit,
@@ -48,6 +62,20 @@ export const packagesOf = async (
     },
     ({ name }) => opaqueCursor(listing, [name]),
   )
+}
+
+/** Names are looked at some at a time: others have their turn, however many are passed over. */
+const pageWith = async (q: Queries, repository: string, behind: string, part: string, limit: number) => {
+  const names: string[] = []
+  for (let last = behind; ; ) {
+    const some = await packageNames(q, repository, last, npmSearchedAtOnce)
+    names.push(...some.filter((name) => name.includes(part)).slice(0, limit - names.length))
+    const end = some.at(-1)
+    if (end === undefined || some.length < npmSearchedAtOnce || names.length === limit) break
+    last = end
+    await nextRound()
+  }
+  return names.length === 0 ? [] : await packagesCalled(q, repository, names)
 }
 
 const isNumber = (text: string): boolean => /^[1-9][0-9]{0,14}$/.test(text)
@@ -141,4 +169,4 @@ export const openVersion = async (q: Queries, here: PackageName, version: string
 
 /** Whether a package is in the repository. */
 export const hasPackages = async (q: Queries, repository: string): Promise<boolean> =>
-  (await packagePage(q, repository, '', '', 1)).length > 0
+  (await packagePage(q, repository, '', 1)).length > 0
