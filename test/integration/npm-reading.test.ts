@@ -213,6 +213,7 @@ forEachEngine((engine) => {
     assert.equal(whole.headers['content-encoding'], undefined)
     assert.equal(whole.headers['content-length'], String(tarball.byteLength))
     assert.match(String(whole.headers['cache-control']), /immutable/)
+    assert.match(String(whole.headers['vary']), /Authorization/)
     const part = await npm.expect({ path, headers: { range: 'bytes=100-199' } }, 206)
     assert.ok(part.bytes.equals(tarball.subarray(100, 200)))
     assert.equal(part.headers['content-range'], `bytes 100-199/${tarball.byteLength}`)

@@ -92,8 +92,8 @@ const versionIn = (bytes: Uint8Array): unknown => {
   }
 }
 
-/** Never is a version given other bytes. */
-const forEver = { 'cache-control': 'private, max-age=31536000, immutable' }
+/** Never is a version given other bytes, and what somebody was given is not for who comes after them. */
+const forEver = { 'cache-control': 'private, max-age=31536000, immutable', vary: 'Origin, Authorization' }
 
 export const npmHandlers = (deps: NpmDeps): BoundOperation[] => {
   const { reader } = deps.database
