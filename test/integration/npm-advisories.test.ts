@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { npmAuditBytesMax } from '../../src/kernel/limits/npm-accounts.ts'
+import { npmAuditBytesMax, npmAuditPartsMax } from '../../src/kernel/limits/npm-accounts.ts'
 import { type Ask, closeConnections, type Told } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -57,6 +57,7 @@ forEachEngine((engine) => {
         [packed(gzipSync('{"a":')), /no JSON/],
         [{ path: bulk, json: [] }, /as npm audit does/],
         [{ path: bulk, json: { a: '1.0.0' } }, /as npm audit does/],
+        [packed(gzipSync(`{${'"a":[],'.repeat(npmAuditPartsMax / 3)}"a":[]}`)), /more than 60000 names/],
       ]
       for (const [request, why] of wrong) assert.match((await ask(request, 400)).json.error, why)
       await ask({ path: bulk, headers: { 'content-encoding': 'br' }, body: 'x' }, 415)

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Agent } from 'node:http'
 import { after, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { npmDocumentPartsMax, npmJsonPartsMax } from '../../src/kernel/limits/npm.ts'
 import { MiB } from '../../src/kernel/units.ts'
 import { ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -184,6 +185,13 @@ forEachEngine((engine) => {
     const nested = `${'['.repeat(MiB / 2)}${']'.repeat(MiB / 2)}`
     for (const body of [`{"x":${nested}}`, `{"versions":{"1.0.0":{"x":${nested}}}}`])
       assert.match((await put(body, 400)).json.error, /nested deeper than 100 levels/)
+    // Names cost more than the bytes that they are written in: they are counted before anything is parsed.
+    const names = (count: number) => Array.from({ length: count }, (_, index) => `"t${index}":"1"`).join()
+    for (const [body, words] of [
+      [`{"dist-tags":{${names(npmDocumentPartsMax / 2 + 1)}},"users":{}}`, /The document .* more than 80000 parts/],
+      [`{"versions":{"1.0.0":{${names(npmJsonPartsMax / 2 + 1)}}}}`, /The version 1.0.0 .* more than 20000 parts/],
+    ] as const)
+      assert.match((await put(body, 400)).json.error, words)
     // Of whatever is repeated to people it is a beginning.
     const inner = await packed({ ...wanted, name: 'n'.repeat(300_000) })
     const told = await npm.put('refused', (await publishDocument(wanted, { tarball: inner })).document, 400)

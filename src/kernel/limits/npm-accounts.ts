@@ -15,5 +15,7 @@ export const npmPasswordTypedMaxCharacters = 1_024
 export const npmSentJsonBytesMax = 64 * KiB
 /** What an audit asks about: names and versions of 10,000 packages, of which 3,000 are many. */
 export const npmAuditBytesMax = MiB
-/** The same unpacked: to parse so much takes some 20 ms. */
+/** Its names and versions, and what stands between them. */
+export const npmAuditPartsMax = 60_000
+/** The same unpacked. */
 export const npmAuditUnpackedBytesMax = 2 * MiB

@@ -36,6 +36,12 @@ export const npmVersionsSentMaxBytes = 32 * MiB
 export const npmVersionKeptBytes = 512
 /** Objects and lists in each other, of what is said of a package; manifests have some five. */
 export const npmJsonDepthMax = 100
+/**
+ * Names and values of one version, and of what a document says beside its versions: tags, times and stars. To parse a
+ * name costs some microseconds, whatever its length.
+ */
+export const npmJsonPartsMax = 20_000
+export const npmDocumentPartsMax = 80_000
 /** What is said in a refusal of what was sent. */
 export const npmQuotedMaxCharacters = 250
 /**
@@ -87,3 +93,4 @@ export const npmSearchesAtOnce = 2
 export const npmTagBodyMaxBytes = KiB
 /** Versions of a document that are parsed before others have their turn: some milliseconds. */
 export const npmDocumentsReadAtOnce = 200
+export const npmParsedAtOnceBytes = 256 * KiB

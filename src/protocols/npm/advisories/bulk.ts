@@ -1,7 +1,8 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Failure } from '../../../kernel/failure.ts'
-import { npmAuditUnpackedBytesMax } from '../../../kernel/limits/npm-accounts.ts'
+import { isBeyond } from '../../../kernel/json-pieces.ts'
+import { npmAuditPartsMax, npmAuditUnpackedBytesMax } from '../../../kernel/limits/npm-accounts.ts'
 
 const unpack = promisify(gunzip)
 
@@ -33,8 +34,11 @@ const plainOf = async (bytes: Uint8Array, coding = 'identity'): Promise<Uint8Arr
 }
 
 const parsed = (bytes: Uint8Array): unknown => {
+  const text = Buffer.from(bytes).toString()
+  if (isBeyond(text, { count: npmAuditPartsMax, depth: 2 }))
+    throw unreadable(`it has more than ${npmAuditPartsMax} names and versions.`)
   try {
-    return JSON.parse(Buffer.from(bytes).toString())
+    return JSON.parse(text)
   } catch {
     throw unreadable('it is no JSON.')
   }

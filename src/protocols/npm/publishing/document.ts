@@ -1,8 +1,11 @@
 import { parse } from 'secure-json-parse'
 import type { IncomingBody } from '../../../contract/handler.ts'
+import { isBeyond } from '../../../kernel/json-pieces.ts'
 import {
+  npmDocumentPartsMax,
   npmDocumentRestMaxBytes,
   npmJsonDepthMax,
+  npmJsonPartsMax,
   npmVersionKeptBytes,
   npmVersionMaxBytes,
   npmVersionsPerDocumentMax,
@@ -59,6 +62,7 @@ export const readDocument = ({ pieces, keeps }: Pick<IncomingBody, 'pieces' | 'k
       versions.set(version, text)
     }
   }
+  let rest: Fields | null = null
   let counted = 0
   const count = (): void => {
     const now = keptBytes + versionBytes + cutter.heldBytes + versions.size * npmVersionKeptBytes
@@ -87,7 +91,10 @@ export const readDocument = ({ pieces, keeps }: Pick<IncomingBody, 'pieces' | 'k
         keep(value)
       }
     },
-    rest: () => jsonObject(Buffer.concat(kept), 'The document'),
+    rest() {
+      rest ??= jsonObject(Buffer.concat(kept), 'The document', npmDocumentPartsMax)
+      return rest
+    },
   }
 }
 
@@ -107,37 +114,20 @@ async function* cutsOf(
   return undefined
 }
 
-/** An object that stands in JSON. 400 for anything else, and for names by which prototypes are reached. */
-export const jsonObject = (text: Buffer, what: string): Fields => {
-  if (depthOf(text) > npmJsonDepthMax) throw badPackage(`${what} is nested deeper than ${npmJsonDepthMax} levels.`)
+/**
+ * An object that stands in JSON. 400 for anything else, for names by which prototypes are reached, and for one that is
+ * made of so much that to parse it, or to write it again, would keep everybody waiting.
+ */
+export const jsonObject = (bytes: Buffer, what: string, partsMax: number = npmJsonPartsMax): Fields => {
+  const text = bytes.toString()
+  if (isBeyond(text, { count: partsMax, depth: npmJsonDepthMax }))
+    throw badPackage(`${what} is nested deeper than ${npmJsonDepthMax} levels, or has more than ${partsMax} parts.`)
   let value: unknown
   try {
-    value = parse(text.toString())
+    value = parse(text)
   } catch (error) {
     throw badPackage(`${what} is not JSON that can be taken: ${error instanceof Error ? error.message : 'malformed'}.`)
   }
   if (!isObject(value)) throw badPackage(`${what} is not a JSON object.`)
   return objectOf(value)
-}
-
-const quote = 0x22
-const backslash = 0x5c
-const opening: ReadonlySet<number> = new Set([0x5b, 0x7b])
-const closing: ReadonlySet<number> = new Set([0x5d, 0x7d])
-
-/** How deep JSON is nested. What is parsed is written again, which Node does by recursion. */
-const depthOf = (text: Buffer): number => {
-  let depth = 0
-  let deepest = 0
-  let inString = false
-  for (let at = 0; at < text.byteLength; at++) {
-    const byte = text[at] ?? 0
-    if (inString) {
-      if (byte === backslash) at += 1
-      else if (byte === quote) inString = false
-    } else if (byte === quote) inString = true
-    else if (opening.has(byte)) deepest = Math.max(deepest, ++depth)
-    else if (closing.has(byte)) depth -= 1
-  }
-  return deepest
 }

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { valid } from 'semver'
 import { Failure } from '../../../kernel/failure.ts'
 import {
+  npmDocumentPartsMax,
   npmDocumentRestMaxBytes,
   npmDocumentsReadAtOnce,
+  npmParsedAtOnceBytes,
   npmTagMaxCharacters,
   npmTagsMax,
   npmVersionMaxBytes,
@@ -80,6 +82,7 @@ class Taking {
   readonly #changed: string[] = []
   readonly #rest: Buffer[] = []
   #restBytes = 0
+  #parsedBytes = 0
   /** As it is written again, which may be more than what came: of numbers, above all. */
   #writtenBytes = 0
 
@@ -106,8 +109,12 @@ class Taking {
         'too_large',
         `its document of the package has more than ${npmVersionsPerDocumentMax} versions`,
       )
-    // Others have their turn while thousands are parsed.
-    if (this.#seen.size % npmDocumentsReadAtOnce === 0) await new Promise((resolve) => setImmediate(resolve))
+    // Others have their turn while thousands are parsed, or few large ones.
+    this.#parsedBytes += text.byteLength
+    if (this.#seen.size % npmDocumentsReadAtOnce === 0 || this.#parsedBytes > npmParsedAtOnceBytes) {
+      this.#parsedBytes = 0
+      await new Promise((resolve) => setImmediate(resolve))
+    }
     const told = this.#toldOf(key, text)
     if (told === null) return
     const between = this.#versions.size === 0 ? '{"versions":{' : ','
@@ -180,7 +187,7 @@ class Taking {
       new UpstreamTrouble('malformed', 'what it sends as the document of the package is none', { cause })
     let rest: Fields
     try {
-      rest = jsonObject(Buffer.concat(this.#rest), 'The document')
+      rest = jsonObject(Buffer.concat(this.#rest), 'The document', npmDocumentPartsMax)
     } catch (error) {
       throw malformed(error)
     }
