@@ -9,7 +9,7 @@ import { retentionBatch } from '../kernel/limits/journal.ts'
 import { day } from '../kernel/units.ts'
 import { forgetOldLines, type NeededLines } from './forgetting.ts'
 import { checkJournals } from './repository/checks.ts'
-import { closeCursor, cursorFloor, moveCursor, openCursor } from './repository/cursors.ts'
+import { type CursorMove, closeCursor, cursorFloor, moveCursors, openCursor } from './repository/cursors.ts'
 import { appendJournal } from './repository/journal.ts'
 import { appendSecurityAudit, changeAuthority, unasked } from './security-audit/security-audit.ts'
 
@@ -159,7 +159,7 @@ forEachEngine((engine) => {
       assert.deepEqual(await kept(database), [3, 4, 5])
       assert.deepEqual(told, [{ repository: 'releases', consumerAt: 2, goneTo: null }])
       assert.equal(await cursorFloor(database.reader, 'releases'), 2)
-      await database.transaction((tx) => moveCursor(tx, webhook, 3, at(1)))
+      await database.transaction((tx) => moveCursors(tx, 'releases', [{ name: webhook.name, sequence: 3 }], at(1)))
       await forget(database, 39)
       assert.deepEqual(await kept(database), [4, 5])
       await append(database, [30])
@@ -208,15 +208,35 @@ forEachEngine((engine) => {
       const database = await open()
       await append(database, [0, 0, 0])
       const openIt = () => database.transaction((tx) => openCursor(tx, webhook, at(0)))
-      const move = (to: number) => database.transaction((tx) => moveCursor(tx, webhook, to, at(0)))
-      assert.equal(await move(3), false)
+      const { repository, name } = webhook
+      const moveAll = (...moves: readonly CursorMove[]) =>
+        database.transaction((tx) => moveCursors(tx, repository, moves, at(0)))
+      const move = (sequence: number) => moveAll({ name, sequence })
+      assert.equal(await move(3), 0)
       assert.equal(await openIt(), 3)
       await append(database, [0, 0])
       assert.equal(await openIt(), 3)
-      assert.equal(await move(5), true)
-      assert.equal(await move(4), false)
-      assert.equal(await move(5), false)
+      assert.equal(await move(5), 1)
+      assert.equal(await move(4), 0)
+      assert.equal(await move(5), 0)
+      assert.equal(await moveAll(), 0)
       assert.equal(await openIt(), 5)
+      const other = { repository, name: 'webhook:other' }
+      await append(database, [0, 0])
+      const openOther = () => database.transaction((tx) => openCursor(tx, other, at(0)))
+      assert.equal(await openOther(), 7)
+      await append(database, [0, 0])
+      const all = [
+        { name, sequence: 6 },
+        { name: other.name, sequence: 9 },
+        { name: 'webhook:nobody', sequence: 9 },
+      ]
+      assert.equal(await moveAll(...all), 2)
+      assert.equal(await openIt(), 6)
+      assert.equal(await openOther(), 9)
+      assert.equal(await moveAll({ name, sequence: 8 }, { name: other.name, sequence: 8 }), 1)
+      assert.equal(await openIt(), 8)
+      assert.equal(await openOther(), 9)
       const nowhere = { ...webhook, repository: 'nowhere' }
       assert.equal(await database.transaction((tx) => openCursor(tx, nowhere, at(0))), undefined)
     })

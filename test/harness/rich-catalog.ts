@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setQuota } from '../../src/features/lifecycle/policies/policy.ts'
-import { noteSubscription, takeSubscription } from '../../src/features/operating/webhooks/standing.ts'
+import { noteSubscriptions, takeSubscription } from '../../src/features/operating/webhooks/standing.ts'
 import type { Subscription } from '../../src/features/operating/webhooks/subscription.ts'
 import { Catalog } from './catalog.ts'
 import type { Ask } from './client.ts'
@@ -50,7 +50,8 @@ export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> 
     actions: ['artifact.publish'],
   }
   await takeSubscription(deps, builds, 'a worker')
-  await noteSubscription(deps, builds, 'a worker', { position: 0, to: { holder: null, leased_until: null } })
+  const note = { position: 0, lastSuccessAt: null, to: { holder: null, leased_until: null } }
+  await noteSubscriptions(deps, 'a worker', [{ subscription: builds, note }])
 
   // One that was brought back from a point.
   const began = '2026-01-01T00:00:00.000Z'

@@ -30,16 +30,29 @@ export const insertCursor = async (tx: Transaction, row: JournalCursorsTable): P
   await tx.insertInto('journal_cursors').values(row).execute()
 }
 
-/** Only forward. Answers whether it moved. */
-export const advanceCursor = async (tx: Transaction, row: JournalCursorsTable): Promise<boolean> => {
+/** Cursors of one repository, each only forward. Answers how many moved. */
+export const advanceCursors = async (
+  tx: Transaction,
+  repository: string,
+  [first, ...others]: readonly Pick<JournalCursorsTable, 'name' | 'sequence'>[],
+  now: string,
+): Promise<number> => {
+  if (first === undefined) return 0
   const { numUpdatedRows } = await tx
     .updateTable('journal_cursors')
-    .set({ sequence: row.sequence, moved_at: row.moved_at })
-    .where('repository', '=', row.repository)
-    .where('name', '=', row.name)
-    .where('sequence', '<', row.sequence)
+    .set((eb) => {
+      const begun = eb.case('name').when(first.name).then(first.sequence)
+      const all = others.reduce((soFar, { name, sequence }) => soFar.when(name).then(sequence), begun)
+      return { moved_at: now, sequence: all.else(eb.ref('sequence')).end() }
+    })
+    .where('repository', '=', repository)
+    .where((eb) =>
+      eb.or(
+        [first, ...others].map(({ name, sequence }) => eb.and([eb('name', '=', name), eb('sequence', '<', sequence)])),
+      ),
+    )
     .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return Number(numUpdatedRows)
 }
 
 export const deleteCursor = async (tx: Transaction, repository: string, name: string): Promise<void> => {

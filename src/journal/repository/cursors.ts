@@ -1,5 +1,5 @@
 import type { Queries, Transaction } from '../../database/database.ts'
-import { advanceCursor, deleteCursor, findCursor, insertCursor, lockEnds, lowestCursor } from './cursors.queries.ts'
+import { advanceCursors, deleteCursor, findCursor, insertCursor, lockEnds, lowestCursor } from './cursors.queries.ts'
 
 /**
  * How far consumers inside the service have come in the journals. Retention forgets no line beyond a cursor, so a
@@ -35,13 +35,19 @@ export const openCursor = async (
   return sequence
 }
 
-/** Says that a consumer is done with everything up to a sequence. False when it had said so before, or is unknown. */
-export const moveCursor = (
+export interface CursorMove {
+  readonly name: string
+  /** The consumer is done with everything up to this. */
+  readonly sequence: number
+}
+
+/** Moves cursors of one repository. How many did: not those that said so before, and not those that are unknown. */
+export const moveCursors = (
   tx: Transaction,
-  { repository, name }: CursorName,
-  sequence: number,
+  repository: string,
+  moves: readonly CursorMove[],
   now: string,
-): Promise<boolean> => advanceCursor(tx, { repository, name, sequence, moved_at: now })
+): Promise<number> => advanceCursors(tx, repository, moves, now)
 
 /** The consumer will not come back. */
 export const closeCursor = (tx: Transaction, { repository, name }: CursorName): Promise<void> =>

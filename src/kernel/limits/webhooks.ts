@@ -27,12 +27,19 @@ export const webhooksLookEveryMs = 2 * second
 export const webhookLeaseMs = 30 * second
 export const webhookLeaseRenewMs = 10 * second
 export const webhookLeaseSpareMs = webhookAnswerMs + webhookSecretReadMs + 2 * second
-/** Deliveries are noted this often, and before every pause: so much is sent again after a crash. */
+/**
+ * Deliveries are noted this often, those of all subscriptions at the same moments, and before every pause: so much is
+ * sent again after a crash.
+ */
 export const webhookNotedEveryMs = second / 4
+/** Notes that come within this are one transaction. */
+export const webhookNotesTogetherMs = 20
 /** Lines of a journal that a subscription is given at a time. */
 export const webhookLinesAtOnce = 256
 /** Pause between reads of a journal: all subscriptions that are ready by then are served by one. */
-export const webhookReadsEveryMs = 20
+export const webhookReadsEveryMs = 50
+/** The same while there is more than is read at a time. */
+export const webhookReadsBehindEveryMs = 20
 /** What is given to be delivered is given for so long: secrets that were replaced count from the next time on. */
 export const webhookCarriedMs = 2 * second
 /** Of the thread that delivers: beside requests that want all of a core it has a tenth of that. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Followers } from '../../features/operating/webhooks/followers.ts'
 import type { Told } from '../../features/operating/webhooks/following.ts'
+import { Noting } from '../../features/operating/webhooks/noting.ts'
 import { Reading } from '../../features/operating/webhooks/reading.ts'
 import type { SecretFiles } from '../../features/operating/webhooks/subscription.ts'
 import { startReconciler } from '../../jobs/reconciler.ts'
@@ -39,13 +40,15 @@ export const startWebhooks = async (engines: Engines): Promise<{ stop(): Promise
     waitingMax: 2 * webhooksMax,
     waitingPerCallerMax: 2,
   })
+  const holder = randomUUID()
   const followers = new Followers({
     database,
     clock,
     carrier,
     reading: new Reading(database),
+    noting: new Noting({ database, clock }, holder),
     watch,
-    holder: randomUUID(),
+    holder,
     tell: (told) => logTold(log, told),
     known: (error) => translate(error)?.message ?? null,
   })

@@ -16,8 +16,9 @@ import { orLater } from '../../../kernel/or-later.ts'
 import { second } from '../../../kernel/units.ts'
 import type { Carried, Carrier } from './carrying.ts'
 import type { DeliveryFault, Event } from './delivery.ts'
+import type { Noting } from './noting.ts'
 import type { Reading } from './reading.ts'
-import { type Note, noteSubscription, type Standing, type StandingDeps, takeSubscription } from './standing.ts'
+import { type Note, type Standing, type StandingDeps, takeSubscription } from './standing.ts'
 import { cursorOf, hostOf, type Subscribed, type Subscription } from './subscription.ts'
 
 /** What is told of deliveries, by the names of the specification. */
@@ -36,6 +37,7 @@ export interface Told {
 export interface FollowingDeps extends StandingDeps {
   readonly carrier: Carrier
   readonly reading: Reading
+  readonly noting: Noting
   readonly watch: JournalWatch
   /** Names this worker in leases; nobody else has the same. */
   readonly holder: string
@@ -136,7 +138,7 @@ class Following {
         } else if (!(await this.#deliverSome()) && !this.#isOver) {
           if (this.#isNoteDue || this.#isLeaseOld) await this.#note()
           const isNoted = this.#noted === this.#position
-          await waiter.changed(this.#position, isNoted ? webhookLeaseRenewMs : webhookNotedEveryMs)
+          await waiter.changed(this.#position, isNoted ? webhookLeaseRenewMs : untilNotesMs())
         }
       }
     } finally {
@@ -164,13 +166,14 @@ class Following {
     const wanted = actions === null ? events : events.filter(({ action }) => actions.has(action))
     if (this.#isLeaseOld) await this.#note()
     if (!this.#isHeld || this.#signal.aborted) return true
-    if (wanted.length === 0) this.#position = last.sequence
-    else {
-      const { taken, fault } = await this.#carried(wanted, last)
-      const next = wanted[taken]
-      if (fault !== null && next !== undefined) await this.#failed(next, fault)
+    if (wanted.length === 0) {
+      this.#position = last.sequence
+      if (this.#isNoteDue) await this.#note()
+      return true
     }
-    if (this.#isNoteDue) await this.#note()
+    const { taken, fault } = await this.#carried(wanted, last)
+    const next = wanted[taken]
+    if (fault !== null && next !== undefined) await this.#failed(next, fault)
     return true
   }
 
@@ -185,10 +188,10 @@ class Following {
     const work = carrier.carry(load, taken)
     try {
       for (;;) {
-        const carried = await orLater(work, webhookNotedEveryMs)
+        const carried = await orLater(work, this.#isNoteDue ? 0 : untilNotesMs())
         await this.#delivered(carried?.taken ?? Atomics.load(taken, 0), wanted, last)
         if (carried !== null) return carried
-        await this.#note()
+        if (this.#isNoteDue || this.#isNoteOld) await this.#note()
         if (!this.#isHeld) carrier.leave(subscription.id)
       }
     } catch (error) {
@@ -261,7 +264,12 @@ class Following {
   }
 
   get #isNoteDue(): boolean {
-    return this.#noted !== this.#position && performance.now() - this.#notedMs >= webhookNotedEveryMs
+    return this.#noted !== this.#position && noteMoment(performance.now()) > noteMoment(this.#notedMs)
+  }
+
+  /** Somebody else may have it meanwhile, or none. */
+  get #isNoteOld(): boolean {
+    return performance.now() - this.#notedMs >= webhookCarriedMs
   }
 
   get #isLeaseOld(): boolean {
@@ -272,9 +280,8 @@ class Following {
   async #note(to: Note['to'] = {}, lost = 0): Promise<void> {
     const began = performance.now()
     const position = this.#position
-    const success = this.#lastSuccessMs === null ? {} : { last_success_at: timestamp(this.#lastSuccessMs) }
-    const note = { position, to: { ...success, ...to }, lost }
-    const noted = await noteSubscription(this.#deps, this.#subscription, this.#deps.holder, note)
+    const lastSuccessAt = this.#lastSuccessMs === null ? null : timestamp(this.#lastSuccessMs)
+    const noted = await this.#deps.noting.note(this.#subscription, { position, lastSuccessAt, to, lost })
     this.#isHeld = noted !== null
     this.#nextTryMs = noted === null || noted.nextTryAt === null ? 0 : Date.parse(noted.nextTryAt)
     this.#notedMs = began
@@ -282,6 +289,10 @@ class Following {
     this.#noted = position
   }
 }
+
+/** All subscriptions are noted at the same moments, so that it can be done in one transaction. */
+const noteMoment = (nowMs: number): number => Math.floor(nowMs / webhookNotedEveryMs)
+const untilNotesMs = (): number => Math.ceil(webhookNotedEveryMs - (performance.now() % webhookNotedEveryMs))
 
 /** Ends early when the signal speaks. */
 const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>

@@ -1,6 +1,6 @@
 import { journalHeadAndRowsAfter } from '../../../journal/repository/journal.queries.ts'
 import type { Telling } from '../../../journal/telling.ts'
-import { webhookLinesAtOnce, webhookReadsEveryMs } from '../../../kernel/limits/webhooks.ts'
+import { webhookLinesAtOnce, webhookReadsBehindEveryMs, webhookReadsEveryMs } from '../../../kernel/limits/webhooks.ts'
 import type { Event } from './delivery.ts'
 
 /** Lines of a journal in its order, and how far it goes. */
@@ -16,8 +16,12 @@ interface Asked extends PromiseWithResolvers<Stretch | null> {
 interface Journal {
   asked: Asked[]
   readAtMs: number
+  /** There was more than was read. */
+  isBehind: boolean
   isDue: boolean
 }
+
+const unread = (): Journal => ({ asked: [], readAtMs: Number.NEGATIVE_INFINITY, isBehind: false, isDue: false })
 
 /**
  * Reads journals for subscriptions. Those of one repository want the same lines at about the same time: one read serves
@@ -33,13 +37,14 @@ export class Reading {
 
   /** The next lines after a sequence, of one moment; null where there is no repository. */
   after(repository: string, after: number): Promise<Stretch | null> {
-    const journal = this.#journals.get(repository) ?? { asked: [], readAtMs: Number.NEGATIVE_INFINITY, isDue: false }
+    const journal = this.#journals.get(repository) ?? unread()
     this.#journals.set(repository, journal)
     const asked = { after, ...Promise.withResolvers<Stretch | null>() }
     journal.asked.push(asked)
     if (!journal.isDue) {
       journal.isDue = true
-      const waitMs = Math.max(0, journal.readAtMs + webhookReadsEveryMs - performance.now())
+      const everyMs = journal.isBehind ? webhookReadsBehindEveryMs : webhookReadsEveryMs
+      const waitMs = Math.max(0, journal.readAtMs + everyMs - performance.now())
       setTimeout(() => this.#serve(repository, journal), waitMs)
     }
     return asked.promise
@@ -49,18 +54,20 @@ export class Reading {
     const all = journal.asked.toSorted((one, other) => one.after - other.after)
     journal.asked = []
     journal.isDue = false
+    journal.isBehind = false
     journal.readAtMs = performance.now()
     while (all.length > 0) {
       const from = all[0]?.after ?? 0
       const together = all.filter(({ after }) => after - from <= webhookLinesAtOnce)
       all.splice(0, together.length)
-      void this.#read(repository, from, together)
+      void this.#read(repository, journal, together)
     }
   }
 
   /** Whoever is ahead by as much as a stretch gets a whole one all the same. */
-  async #read(repository: string, from: number, together: readonly Asked[]): Promise<void> {
+  async #read(repository: string, journal: Journal, together: readonly Asked[]): Promise<void> {
     try {
+      const from = together[0]?.after ?? 0
       const rows = await journalHeadAndRowsAfter(this.#database, repository, from, 2 * webhookLinesAtOnce)
       const [first] = rows
       const events = rows
@@ -71,6 +78,7 @@ export class Reading {
       for (const { after, resolve } of together) {
         const begin = events.findIndex(({ sequence }) => sequence > after)
         const own = begin === -1 ? [] : events.slice(begin, begin + webhookLinesAtOnce)
+        if (own.length === webhookLinesAtOnce) journal.isBehind = true
         resolve(first === undefined ? null : { head: first.journal_head, events: own })
       }
     } catch (error) {

@@ -10,12 +10,15 @@ import { watchJournal } from '../../../journal/repository/watch.ts'
 import { hour, minute, second } from '../../../kernel/units.ts'
 import { Followers } from './followers.ts'
 import type { Told } from './following.ts'
+import { Noting } from './noting.ts'
 import { Reading } from './reading.ts'
 import { webhooksStand } from './shown.ts'
 import {
   giveUpSubscription,
   giveUpUnnamed,
-  noteSubscription,
+  type Note,
+  type Noted,
+  noteSubscriptions,
   type Standing,
   type StandingDeps,
   takeSubscription,
@@ -41,6 +44,11 @@ forEachEngine((engine) => {
   const append = (database: Database): Promise<void> =>
     database.transaction((tx) => appendJournal(tx, publishedLine('releases', start)))
 
+  const note = async (deps: StandingDeps, holder: string, some: Partial<Note>): Promise<Noted | null | undefined> => {
+    const whole = { position: 0, lastSuccessAt: null, to: {}, ...some }
+    return (await noteSubscriptions(deps, holder, [{ subscription: builds, note: whole }]))[0]
+  }
+
   it('one of many who come at once has it, and the others know for how long', async () => {
     const deps = await open()
     const workers = Array.from({ length: 8 }, (_, n) => `worker-${n}`)
@@ -50,7 +58,7 @@ forEachEngine((engine) => {
     const again = await takeSubscription(deps, builds, 'somebody')
     assert.deepEqual(again, { heldForMs: 30 * second })
     const winner = workers[taken.findIndex(isTaken)] ?? ''
-    assert.ok((await noteSubscription(deps, builds, winner, { position: 0, to: {} })) !== null)
+    assert.ok((await note(deps, winner, { position: 0 })) !== null)
   })
 
   it('a lease ends, also one that was written before the clock was set back', async () => {
@@ -60,7 +68,7 @@ forEachEngine((engine) => {
     assert.deepEqual(await takeSubscription(deps, builds, 'next'), { heldForMs: second })
     deps.set(start + 30 * second)
     assert.ok(isTaken(await takeSubscription(deps, builds, 'next')))
-    assert.equal(await noteSubscription(deps, builds, 'dead', { position: 1, to: {} }), null)
+    assert.equal(await note(deps, 'dead', { position: 1 }), null)
     deps.set(start + 20 * second)
     assert.deepEqual(await takeSubscription(deps, builds, 'third'), { heldForMs: 40 * second }, 'clocks that differ')
     deps.set(start - hour)
@@ -122,14 +130,68 @@ forEachEngine((engine) => {
     await takeSubscription(deps, builds, 'worker')
     for (let n = 0; n < 5; n++) await append(database)
     const lost = async () => (await webhooksStand(deps)).map(({ lostEvents }) => lostEvents)
-    await noteSubscription(deps, builds, 'worker', { position: 1, to: {}, lost: 10 })
+    await note(deps, 'worker', { position: 1, lost: 10 })
     assert.deepEqual(await lost(), [10])
     await database.transaction((tx) => tx.deleteFrom('journal').where('sequence', '<=', 3).execute())
     assert.deepEqual(await lost(), [12])
     await database.transaction((tx) => tx.deleteFrom('journal').execute())
     assert.deepEqual(await lost(), [14])
-    await noteSubscription(deps, builds, 'worker', { position: 5, to: {}, lost: 4 })
+    await note(deps, 'worker', { position: 5, lost: 4 })
     assert.deepEqual(await lost(), [14])
+  })
+
+  it('what several have to note at a time is noted at once, but for what another worker has', async () => {
+    const deps = await open()
+    const all = ['a', 'b', 'c', 'd'].map((id) => ({ ...builds, id }))
+    for (const each of all) await takeSubscription(deps, each, each.id === 'c' ? 'other' : 'worker')
+    for (let n = 0; n < 3; n++) await append(deps.database)
+    deps.set(start + minute / 4)
+    let transactions = 0
+    const transaction: Database['transaction'] = (work, options) => {
+      transactions += 1
+      return deps.database.transaction(work, options)
+    }
+    // Of a class, whose getters are not its own.
+    const counted = Object.setPrototypeOf({ transaction }, deps.database)
+    const noting = new Noting({ clock: deps.clock, database: counted }, 'worker')
+    const lastSuccessAt = new Date(start).toISOString()
+    const failing = { failing_since: lastSuccessAt, failures: 1, error_code: 'tls', next_try_at: lastSuccessAt }
+    const noted = await Promise.all(
+      all.map((each, at) =>
+        noting.note(each, {
+          position: at,
+          lastSuccessAt: at === 0 ? null : lastSuccessAt,
+          to: at === 1 ? failing : {},
+          lost: at === 3 ? 2 : 0,
+        }),
+      ),
+    )
+    assert.equal(transactions, 1)
+    assert.deepEqual(noted, [{ nextTryAt: null }, { nextTryAt: lastSuccessAt }, null, { nextTryAt: null }])
+    const stand = async () =>
+      (await webhooksStand(deps)).map((each) => [
+        each.id,
+        each.position,
+        each.lastSuccessAt,
+        each.errorCode,
+        each.lostEvents,
+        each.state,
+      ])
+    assert.deepEqual(await stand(), [
+      ['a', '0', null, null, 0, 'delivering'],
+      ['b', '1', lastSuccessAt, 'tls', 0, 'failing'],
+      ['c', '0', null, null, 0, 'delivering'],
+      ['d', '3', lastSuccessAt, null, 2, 'delivering'],
+    ])
+    await Promise.all(all.map((each) => noting.note(each, { position: 1, lastSuccessAt: null, to: {} })))
+    assert.equal(transactions, 2)
+    assert.deepEqual((await stand()).at(-1), ['d', '3', lastSuccessAt, null, 2, 'delivering'])
+    deps.set(start + minute / 2)
+    const states = async () => (await webhooksStand(deps)).map(({ state }) => state)
+    assert.deepEqual(await states(), ['delivering', 'failing', 'no_worker', 'delivering'], 'leases are kept')
+    await deps.database[Symbol.asyncDispose]()
+    const late = all.map((each) => noting.note(each, { position: 2, lastSuccessAt: null, to: {} }))
+    for (const each of late) await assert.rejects(each)
   })
 
   it('a failure to give up what nobody names is told', async () => {
@@ -139,6 +201,7 @@ forEachEngine((engine) => {
       ...deps,
       carrier: { carry: () => assert.fail('nothing is sent'), leave: () => {} },
       reading: new Reading(deps.database),
+      noting: new Noting(deps, 'worker'),
       watch: watchJournal({ database: deps.database, everyMs: hour, waitingMax: 1, waitingPerCallerMax: 1 }),
       holder: 'worker',
       tell: (each) => told.push(each),

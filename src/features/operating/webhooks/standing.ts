@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../../database/database.ts'
 import type { WebhooksTable } from '../../../database/tables/webhooks.ts'
-import { closeCursor, moveCursor, openCursor } from '../../../journal/repository/cursors.ts'
+import { closeCursor, moveCursors, openCursor } from '../../../journal/repository/cursors.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import {
   webhookLeaseMs,
@@ -10,10 +10,13 @@ import {
 } from '../../../kernel/limits/webhooks.ts'
 import { cursorOf, hostOf, type Subscription } from './subscription.ts'
 import {
+  addLost,
   deleteWebhook,
   findWebhook,
   insertWebhook,
+  keepWebhooks,
   lockWebhook,
+  lockWebhooks,
   namedWebhooks,
   updateWebhook,
 } from './webhooks.queries.ts'
@@ -116,6 +119,9 @@ const newRow = (subscription: Subscription, now: string): WebhooksTable => ({
 
 export interface Note {
   readonly position: number
+  /** When a receiver last took an event; null where that is noted. */
+  readonly lastSuccessAt: string | null
+  /** What else there is to be written down. */
   readonly to: Partial<WebhooksTable>
   /** Events that were forgotten before they were sent. */
   readonly lost?: number
@@ -126,22 +132,52 @@ export interface Noted {
   readonly nextTryAt: string | null
 }
 
-/** Moves the cursor and writes down how it went, and keeps the lease. Null when another worker has it. */
-export const noteSubscription = (
+export interface NoteOf {
+  readonly subscription: Subscription
+  readonly note: Note
+}
+
+/**
+ * Moves the cursors of subscriptions, writes down how it went with each, and keeps their leases, all in one
+ * transaction. Null for each that another worker has.
+ */
+export const noteSubscriptions = (
   { database, clock }: StandingDeps,
-  { id, repository }: Subscription,
   holder: string,
-  { position, to, lost = 0 }: Note,
-): Promise<Noted | null> =>
+  notes: readonly NoteOf[],
+): Promise<(Noted | null)[]> =>
   database.transaction(async (tx) => {
-    const row = await lockWebhook(tx, id)
-    if (row === undefined || row.holder !== holder || row.repository !== repository) return null
+    const ids = notes.map(({ subscription }) => subscription.id)
+    const rows = new Map((await lockWebhooks(tx, ids)).map((row) => [row.id, row]))
+    const heldRow = ({ subscription: { id, repository } }: NoteOf): WebhooksTable | null => {
+      const row = rows.get(id)
+      return row?.holder === holder && row.repository === repository ? row : null
+    }
+    const held = notes.filter((each) => heldRow(each) !== null)
     const now = timestamp(clock.now())
     const lease = { leased_until: timestamp(clock.now() + webhookLeaseMs), named_at: now }
-    await updateWebhook(tx, id, { ...lease, ...to, ...(lost === 0 ? {} : { lost: row.lost + lost }) })
-    await moveCursor(tx, { repository, name: cursorOf(id) }, position, now)
-    return { nextTryAt: to.next_try_at === undefined ? row.next_try_at : to.next_try_at }
+    const kept = held.map(({ subscription: { id }, note: { lastSuccessAt } }) => ({ id, lastSuccessAt }))
+    await keepWebhooks(tx, kept, lease)
+    for (const { subscription, note } of held) await writeMore(tx, subscription.id, note)
+    for (const [repository, all] of Map.groupBy(held, ({ subscription }) => subscription.repository)) {
+      const moves = all.map(({ subscription: { id }, note: { position } }) => ({
+        name: cursorOf(id),
+        sequence: position,
+      }))
+      await moveCursors(tx, repository, moves, now)
+    }
+    return notes.map((each) => {
+      const row = heldRow(each)
+      if (row === null) return null
+      const { next_try_at: nextTryAt = row.next_try_at } = each.note.to
+      return { nextTryAt }
+    })
   }, relaxed)
+
+const writeMore = async (tx: Transaction, id: string, { to, lost = 0 }: Note): Promise<void> => {
+  if (Object.keys(to).length > 0) await updateWebhook(tx, id, to)
+  if (lost > 0) await addLost(tx, id, lost)
+}
 
 /** Whoever has it tries again within seconds. False where there is no such subscription. */
 export const tryAtOnce = ({ database }: Pick<StandingDeps, 'database'>, id: string): Promise<boolean> =>
