@@ -128,16 +128,18 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 /** Linux counts CPU time in this many ticks a second for every program, whatever the kernel's own clock (USER_HZ). */
 const ticksPerSecond = 100
 
+const secondsIn = (path: string): number => {
+  const fields = readFileSync(path, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+}
+
 /** CPU seconds that a process and its children have used, in the kernel too. */
-export const cpuSeconds = (pid: number): number =>
-  sum(
-    treeOf(pid).map((each) => {
-      const fields = readFileSync(`/proc/${each}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' ')
-      return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
-    }),
-  )
+export const cpuSeconds = (pid: number): number => sum(treeOf(pid).map((each) => secondsIn(`/proc/${each}/stat`)))
+
+/** The same of one thread. */
+export const threadSeconds = (pid: number, thread: number): number => secondsIn(`/proc/${pid}/task/${thread}/stat`)
 
 /** Largest resident memory since {@link forgetPeak}, in MiB, of a process and its children. */
 export const peakMiB = (pid: number): number =>

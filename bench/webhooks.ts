@@ -7,7 +7,7 @@ import { webhooksMax } from '../src/kernel/limits/webhooks.ts'
 import { KiB } from '../src/kernel/units.ts'
 import { startPostgres } from '../test/harness/postgres.ts'
 import { smallPuts } from './load.ts'
-import { cpuSeconds, makeFolder, startTalking } from './processes.ts'
+import { cpuSeconds, makeFolder, startTalking, threadSeconds } from './processes.ts'
 import { type Bench, startSvc } from './servers.ts'
 import { svcClient } from './svc-client.ts'
 import { aligned, median, shown } from './table.ts'
@@ -22,7 +22,9 @@ const rounds = 5
 /**
  * `npm run bench -- --webhooks <changes>`: a repository has a thousand changes a second, so many in all, and sixteen
  * subscriptions follow it: how far the slowest of them is behind the head, whether any missed one, and what a delivery
- * costs. Then small files are stored as fast as can be, with subscriptions and without.
+ * costs. Then small files are stored as fast as can be, with subscriptions and without, and without while a process of
+ * its own sends as many bare posts: what those take of the machine is not the service's. On few cores read the
+ * subscriptions' ratio beside theirs, and the CPU of the service's first thread for each file, which needs no cores.
  */
 export const measureWebhooks = async (changes: number, engines: readonly string[]): Promise<void> => {
   for (const engine of engines)
@@ -60,12 +62,16 @@ interface Receivers {
   subscribed(): Promise<Settings>
   taken(): Promise<readonly Taken[]>
   cpuSeconds(): number
+  /** From now on so many bare posts a second come from elsewhere. */
+  postBare(perSecond: number): void
 }
 
 const startReceivers = async (): Promise<Receivers> => {
   const child = startTalking(join(import.meta.dirname, 'webhook-receivers.ts'), [])
   const [{ port }] = await once(child, 'message')
+  const posts = startTalking(join(import.meta.dirname, 'webhook-posts.ts'), [String(port)])
   return {
+    postBare: (perSecond) => void posts.send(perSecond),
     async subscribed() {
       const folder = await makeFolder('subscriptions')
       const file = join(folder, 'webhooks.json')
@@ -84,7 +90,9 @@ const startReceivers = async (): Promise<Receivers> => {
     async taken() {
       child.send('look')
       const [{ taken }] = await once(child, 'message')
-      return taken.map(([, each]: [string, Taken]) => each)
+      return taken
+        .filter(([name]: [string, Taken]) => name.startsWith('hook-'))
+        .map(([, each]: [string, Taken]) => each)
     },
     cpuSeconds: () => cpuSeconds(child.pid ?? Number.NaN),
   }
@@ -180,25 +188,53 @@ const paced = async (server: Bench, receivers: Receivers, changes: number): Prom
   ]
 }
 
+const deliveriesOf = async (receivers: Receivers): Promise<number> =>
+  (await receivers.taken()).reduce((sum, { count }) => sum + count, 0)
+
+const modes = ['off', 'on', 'bare'] as const
+type Mode = (typeof modes)[number]
+
 const beside = async (on: Bench, off: Bench, receivers: Receivers, changes: number): Promise<string[][]> => {
   const puts = Math.ceil(changes / 10)
-  const figures = { on: [] as number[], off: [] as number[] }
-  for (let round = 0; round < rounds; round++)
-    for (const which of round % 2 === 0 ? (['on', 'off'] as const) : (['off', 'on'] as const)) {
-      const seconds = await smallPuts(which === 'on' ? on : off, putBytes, puts, 8, `beside-${round}`)
-      figures[which].push(puts / seconds)
-      if (which === 'off') continue
-      // The next one finds it at rest.
-      let before = -1
-      for (let at = await slowest(receivers); at !== before; at = await slowest(receivers)) {
-        before = at
-        await pause(500)
-      }
+  const perSecond: Record<Mode, number[]> = { on: [], off: [], bare: [] }
+  const micros: Record<Mode, number[]> = { on: [], off: [], bare: [] }
+  let deliveriesPerSecond = 0
+  /** One round of a mode. Whichever comes next finds the service at rest. */
+  const measure = async (mode: Mode, round: number): Promise<void> => {
+    const server = mode === 'on' ? on : off
+    if (mode === 'bare') receivers.postBare(deliveriesPerSecond)
+    const [before, cpuBefore] = [await deliveriesOf(receivers), firstThreadSeconds(server)]
+    const seconds = await smallPuts(server, putBytes, puts, 8, `${mode}-${round}`)
+    perSecond[mode].push(puts / seconds)
+    micros[mode].push(((firstThreadSeconds(server) - cpuBefore) / puts) * 1e6)
+    receivers.postBare(0)
+    if (mode !== 'on') return
+    deliveriesPerSecond = ((await deliveriesOf(receivers)) - before) / seconds
+    let last = -1
+    for (let at = await slowest(receivers); at !== last; at = await slowest(receivers)) {
+      last = at
+      await pause(500)
     }
-  const ratio = median(figures.on.map((each, round) => each / (figures.off[round] ?? Number.NaN)))
+  }
+  // What is compiled and opened in the first round costs all of them alike.
+  for (const mode of modes) await measure(mode, -1)
+  for (const mode of modes) [perSecond[mode], micros[mode]] = [[], []]
+  for (let round = 0; round < rounds; round++)
+    for (const mode of round % 2 === 0 ? modes : modes.toReversed()) await measure(mode, round)
+  const ratio = (of: readonly number[]): string =>
+    median(of.map((each, round) => each / (perSecond.off[round] ?? Number.NaN))).toFixed(2)
   return [
-    ['PUT a second, 8 connections, with subscriptions', shown(median(figures.on))],
-    ['  without any', shown(median(figures.off))],
-    ['  ratio, median of the rounds', ratio.toFixed(2)],
+    ['PUT a second, 8 connections, without subscriptions', shown(median(perSecond.off))],
+    ['  with them', shown(median(perSecond.on))],
+    ['    ratio, median of the rounds', ratio(perSecond.on)],
+    ['  without, beside as many bare posts', shown(median(perSecond.bare))],
+    ['    ratio, median of the rounds', ratio(perSecond.bare)],
+    ['deliveries a second meanwhile', shown(deliveriesPerSecond)],
+    ['µs CPU of the first thread for each PUT, without', shown(median(micros.off))],
+    ['  with them', shown(median(micros.on))],
+    ['  without, beside as many bare posts', shown(median(micros.bare))],
   ]
 }
+
+/** CPU of the event loop that answers requests, without the other threads of the process. */
+const firstThreadSeconds = ({ process: { pid = Number.NaN } }: Bench): number => threadSeconds(pid, pid)
