@@ -39,6 +39,9 @@ it('commands add, list, test, rotate, redeliver and remove webhooks beside a run
   assert.deepEqual(await inFile(), [{ id: 'builds', repository: 'releases', url: receiver.url, secretFile }])
   for (const path of [file, secretFile]) assert.equal((await stat(path)).mode & 0o077, 0)
   assert.match(await svc('list'), /builds +releases +127\.0\.0\.1:\d+ +no worker has taken it yet/)
+  const { host } = new URL(receiver.url)
+  const untaken = [{ id: 'builds', repository: 'releases', host, actions: null }]
+  assert.deepEqual(JSON.parse(await svc('list --json')), { items: [], untaken })
 
   receiver.secret = await secretOf(secretFile)
   assert.match(await svc('test builds'), /took webhook\.test/)

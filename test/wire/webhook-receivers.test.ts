@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import http from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -86,6 +87,18 @@ describe('the receivers of the guide', { timeout: 180_000 }, () => {
   const sign = (key: string, timestamp: string, body: string): string =>
     `sha256=${createHmac('sha256', key).update(`${timestamp}.${body}`).digest('hex')}`
 
+  /** What a receiver answers to a body that is long and has no end; 0 where it hangs up. */
+  const postTooMuch = (port: number): Promise<number> =>
+    new Promise((resolve) => {
+      const headers = { 'content-length': 2 ** 21 }
+      const request = http.request({ host: '127.0.0.1', port, method: 'POST', headers }, ({ statusCode = 0 }) => {
+        resolve(statusCode)
+        request.destroy()
+      })
+      request.on('error', () => resolve(0))
+      request.write(Buffer.alloc(2 ** 20 + 1))
+    })
+
   for (const language of ['TypeScript', 'Python', 'Go'])
     test(`in ${language} take what the service sends, and refuse what it would not`, async () => {
       const { program, port } = running.get(language) ?? assert.fail(language)
@@ -125,5 +138,7 @@ describe('the receivers of the guide', { timeout: 180_000 }, () => {
         [body, '', sign(secret, '', body)],
       ] as const)
         assert.equal(await post(port, text, timestamp, signature), 401, `${timestamp} ${signature}`)
+      assert.ok([0, 401, 413].includes(await postTooMuch(port)))
+      assert.equal(await post(port, body, now, good), 204)
     })
 })

@@ -11,6 +11,8 @@ export const webhookPauseFirstMs = 12 * second // spec
 export const webhookPauseLongestMs = hour // spec
 /** Pause where the fault is ours: the journal or the state cannot be read. */
 export const webhookOwnPauseMs = 5 * second // spec
+/** A fault of ours that has not come back for so long is over; until then it is not told again. */
+export const webhookOverAfterMs = minute
 export const webhookSecretBytesMin = 16 // spec
 export const webhookSecretBytesMax = 4 * KiB
 /** Until a secret has been read: a file system over a network may never answer. */
@@ -49,6 +51,11 @@ export const webhookNiceness = 10
  * it hangs.
  */
 export const webhookThreadLateMs = 10 * second
+/**
+ * Its heap, of which loads and what undici keeps take a few: one that grows beyond it ends with its thread, and the
+ * service goes on with another.
+ */
+export const webhookThreadHeapMaxMiB = 64
 /** A subscription that no file has named for so long is given up: files of several machines change one by one. */
 export const webhookUnnamedMs = 10 * minute
 /** Subscriptions that are told of: those of the file, and those that it named a moment ago. */

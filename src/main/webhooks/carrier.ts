@@ -3,7 +3,12 @@ import { Worker } from 'node:worker_threads'
 import { insideTransaction } from '../../database/scope.ts'
 import type { Carried, Carrier, Load } from '../../features/operating/webhooks/carrying.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { webhookLeaseSpareMs, webhookThreadLateMs } from '../../kernel/limits/webhooks.ts'
+import {
+  webhookLeaseSpareMs,
+  webhookOverAfterMs,
+  webhookThreadHeapMaxMiB,
+  webhookThreadLateMs,
+} from '../../kernel/limits/webhooks.ts'
 import { monotonicMs } from '../../kernel/monotonic.ts'
 import type { CarrierNews, CarrierTask, CarrierThreadData } from './carrier-thread.ts'
 
@@ -28,10 +33,16 @@ interface ThreadCarrierOptions extends CarrierThreadData {
  */
 export const createThreadCarrier = (options: ThreadCarrierOptions): ThreadCarrier => {
   let thread: CarrierThread | null = null
+  let reportedMs = Number.NEGATIVE_INFINITY
+  const report: typeof options.report = (message, error) => {
+    if (monotonicMs() - reportedMs < webhookOverAfterMs) return
+    reportedMs = monotonicMs()
+    options.report(message, error)
+  }
   return {
     carry(load, taken) {
       if (insideTransaction()) throw new Error('an event was sent inside a database transaction (I5)')
-      if (thread === null || thread.isOver) thread = new CarrierThread(options)
+      if (thread === null || thread.isOver) thread = new CarrierThread({ ...options, report })
       return thread.carry(load, taken)
     },
     leave: (id) => thread?.leave(id),
@@ -40,7 +51,7 @@ export const createThreadCarrier = (options: ThreadCarrierOptions): ThreadCarrie
 }
 
 /** It makes little that lives on; left to itself, its heap would grow all the same. */
-const resourceLimits = { maxYoungGenerationSizeMb: 4 }
+const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: webhookThreadHeapMaxMiB }
 
 const ownProgram = new URL(`./carrier-thread${extname(import.meta.url)}`, import.meta.url)
 

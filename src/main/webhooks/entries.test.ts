@@ -47,6 +47,18 @@ describe('the file of webhooks', () => {
     )
   })
 
+  it('is refused in few words, however much of it is wrong', () => {
+    assert.deepEqual(
+      faults(() => parseWebhooks(`{"webhooks":[${'1,'.repeat(59_999)}1]}`)),
+      ['it has 60000 items, and 16 are the most'],
+    )
+    const unknown = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`f${n}`, 1]))
+    const told = faults(() => parse({ ...good, ...unknown }))
+    assert.equal(told.length, 21)
+    assert.equal(told[0], 'item 1 (builds_1-a), field "f0": there is no such field')
+    assert.equal(told.at(-1), 'and 9980 more')
+  })
+
   it('is refused whole, and it is said where: item, field and why', () => {
     const wrong: readonly [object, RegExp][] = [
       [{ id: 'Upper' }, /^item 2, field id: it is not 1 to 64 characters/],

@@ -24,14 +24,18 @@ const isFields = (value: unknown): value is Fields =>
 
 const fieldNames = new Set(['id', 'repository', 'url', 'secretFile', 'nextSecretFile', 'actions'])
 
-/** The subscriptions of a file. Throws a {@link WebhooksWrong} with every fault: no part of a wrong file is taken. */
+/** Nobody mends more at a time, and a line of the log has an end. */
+const faultsToldMax = 20
+
+/** The subscriptions of a file. Throws a {@link WebhooksWrong} with what is wrong: no part of a wrong file is taken. */
 export const parseWebhooks = (text: string): WebhookEntry[] => {
   const parsed = parseJson(text)
   if (!isFields(parsed) || !Array.isArray(parsed['webhooks']) || Object.keys(parsed).length !== 1)
     throw new WebhooksWrong(['it is no object with the field webhooks, an array, alone'])
   const items: readonly unknown[] = parsed['webhooks']
   const faults: string[] = []
-  if (items.length > webhooksMax) faults.push(`it has ${items.length} items, and ${webhooksMax} are the most`)
+  if (items.length > webhooksMax)
+    throw new WebhooksWrong([`it has ${items.length} items, and ${webhooksMax} are the most`])
   const entries = items.map((item, at) => {
     const own: string[] = []
     const entry = entryOf(item, own)
@@ -45,8 +49,9 @@ export const parseWebhooks = (text: string): WebhookEntry[] => {
     if (ids.has(id)) faults.push(`item ${at + 1} (${id}), field id: another item has it`)
     ids.add(id)
   }
-  if (faults.length > 0) throw new WebhooksWrong(faults)
-  return entries
+  if (faults.length === 0) return entries
+  const more = faults.splice(faultsToldMax).length
+  throw new WebhooksWrong(more === 0 ? faults : [...faults, `and ${more} more`])
 }
 
 const parseJson = (text: string): unknown => {

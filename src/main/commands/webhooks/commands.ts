@@ -9,6 +9,7 @@ import {
   type StandingDeps,
   tryAtOnce,
 } from '../../../features/operating/webhooks/standing.ts'
+import { hostOf } from '../../../features/operating/webhooks/subscription.ts'
 import { journalRows } from '../../../journal/repository/journal.queries.ts'
 import { systemClock } from '../../../kernel/clock.ts'
 import { isJournalAction } from '../../../kernel/journal-actions.ts'
@@ -76,7 +77,7 @@ export const listWebhooksCommand = async (options: OutputOptions): Promise<void>
   await withEngines(async (engines) => {
     const items = await webhooksStand(engines)
     const waiting = entries.filter(({ id }) => !items.some((item) => item.id === id))
-    if (options.json === true) return tell(options, { items })
+    if (options.json === true) return tell(options, { items, untaken: waiting.map(untaken) })
     const rows = items.map((item) => [
       item.id,
       item.repository,
@@ -86,11 +87,17 @@ export const listWebhooksCommand = async (options: OutputOptions): Promise<void>
       item.nextTryAt ?? '',
       item.lostEvents === 0 ? '' : `${item.lostEvents} lost`,
     ])
-    for (const { id, repository, url } of waiting)
-      rows.push([id, repository, new URL(url).host, '', 'no worker has taken it yet', '', ''])
+    for (const { id, repository, host } of waiting.map(untaken))
+      rows.push([id, repository, host, '', 'no worker has taken it yet', '', ''])
     const head = ['id', 'repository', 'host', 'event', 'state', 'next try', '']
     for (const line of table(head, rows, `${path} has no webhooks`)) console.log(line)
   })
+}
+
+/** What is known of one that no worker has taken yet. */
+const untaken = (entry: WebhookEntry) => {
+  const { id, repository, actions } = entry
+  return { id, repository, host: hostOf(entry), actions }
 }
 
 const stateOf = ({ state, repository, errorCode, failingSince }: WebhookStanding): string => {
