@@ -3,8 +3,8 @@ import { setPriority } from 'node:os'
 import { webhookNiceness, webhooksMax } from '../src/kernel/limits/webhooks.ts'
 
 /*
- * Bare posts of `npm run bench -- --webhooks`, in a process of their own as patient as the thread that delivers: as many
- * a second as it is told, over as many connections as there are subscriptions, without a journal, a cursor, a
+ * Bare posts of `npm run bench -- --webhooks`, in a process of their own as patient as the thread that delivers: as
+ * many a second as it is told, over as many connections as there are subscriptions, without a journal, a cursor, a
  * signature or a client. What they cost uploads of the same machine, deliveries cost at least.
  */
 
