@@ -114,7 +114,7 @@ forEachEngine((engine) => {
       await attached.getByRole('button', { name: 'Edit' }).click()
       await dialog.getByRole('button', { name: 'Take report.txt off' }).click()
       await dialog.getByRole('button', { name: 'Save' }).click()
-      await attached.getByText('Nothing yet').waitFor()
+      await page.locator('#main').getByText('Nothing yet: a bill').waitFor()
       await attached.getByText('Earlier').click()
       await attached.getByText('of the nightly run').waitFor()
       const kept = page.locator('section').filter({ hasText: 'Kept by' })
@@ -267,6 +267,23 @@ forEachEngine((engine) => {
         assert.deepEqual(faults, [])
         await context.close()
       })
+
+    it('puts nothing into a block that came with an address, unless a repository has that name', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      const named = encodeURIComponent("releases/raw/x'; id; echo '")
+      for (const client of ['curl', 'docker', 'npm', 'lfs', 'github', 'gitlab']) {
+        await page.goto(`${service.url}/console/connect?client=${client}&repository=${named}`)
+        await page.getByText('There is no repository of this name').waitFor()
+        assert.equal(await page.locator('.commands').count(), 0)
+        assert.equal(await page.getByRole('button', { name: 'Make a token' }).count(), 0)
+      }
+      assert.deepEqual(
+        faults.filter((fault) => !fault.includes('404')),
+        [],
+      )
+      await context.close()
+    })
 
     it('finds a file by a part of its name in the palette', async () => {
       const { context, page, faults } = await visit(browser)

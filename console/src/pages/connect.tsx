@@ -1,7 +1,7 @@
 import { Button, SegmentedControl, Select } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useChange } from '../contract/asking.ts'
+import { useAsk, useChange } from '../contract/asking.ts'
 import { Act } from '../parts/act.tsx'
 import { Commands } from '../parts/copy.tsx'
 import { Page, Section } from '../parts/page.tsx'
@@ -20,7 +20,11 @@ export const Connect = () => {
   const { session } = useHolders()
   const repositories = (session?.permissions.repositories ?? []).map(({ repository }) => repository)
   const client: Client = isClient(named) ? named : 'curl'
-  const repository = chosen ?? repositories[0] ?? ''
+  // Whoever made the address may be anybody: only what the service knows by that name comes into a block.
+  const isListed = chosen === undefined || repositories.includes(chosen)
+  const asked = useAsk('getRepository', { path: { repository: chosen ?? '' } }, { enabled: !isListed })
+  const isThere = isListed || asked.data?.id === chosen
+  const repository = (isThere ? chosen : undefined) ?? repositories[0] ?? ''
   const [token, setToken] = useState<string | null>(null)
   const [kept, setKept] = useState(false)
   const writes =
@@ -71,7 +75,7 @@ export const Connect = () => {
           <Select
             label={t('list.repository')}
             data={repositories}
-            value={repository}
+            value={isThere ? repository : null}
             searchable
             allowDeselect={false}
             onChange={(next) =>
@@ -95,7 +99,7 @@ export const Connect = () => {
               ]}
             />
           </div>
-          {token === null ? (
+          {token === null && isThere ? (
             <Act
               by="createToken"
               icon="key"
@@ -108,25 +112,31 @@ export const Connect = () => {
         </div>
       </Section>
       {isBelowPath() && client === 'docker' ? <p className="band warn">{t('connect.below')}</p> : null}
-      <Section title={t('connect.block')}>
-        <p className="muted">{token === null ? t('connect.without') : t('connect.with')}</p>
-        <Commands text={snippet(client, repository, token)} what={said('client', client)} />
-        {token === null || kept ? null : (
-          <p className="band">
-            {t('secret.once')}
-            <Button
-              size="compact-sm"
-              variant="default"
-              onClick={() => {
-                setKept(true)
-                setToken(null)
-              }}
-            >
-              {t('secret.kept')}
-            </Button>
-          </p>
-        )}
-      </Section>
+      {isThere ? (
+        <Section title={t('connect.block')}>
+          <p className="muted">{token === null ? t('connect.without') : t('connect.with')}</p>
+          <Commands text={snippet(client, repository, token)} what={said('client', client)} />
+          {token === null || kept ? null : (
+            <p className="band">
+              {t('secret.once')}
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => {
+                  setKept(true)
+                  setToken(null)
+                }}
+              >
+                {t('secret.kept')}
+              </Button>
+            </p>
+          )}
+        </Section>
+      ) : asked.isFetching ? null : (
+        <p className="band warn" role="status">
+          {t('connect.unknown')}
+        </p>
+      )}
     </Page>
   )
 }

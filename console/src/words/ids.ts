@@ -281,6 +281,7 @@ export interface Words {
   'connect.lead': null
   'connect.make': null
   'connect.may': null
+  'connect.unknown': null
   'connect.what': null
   'connect.with': null
   'connect.without': null
