@@ -47,6 +47,7 @@ const lookedAtOtherwise = {
   reclaim_candidates: 'a queue of digests of which none need be known',
   reclaim_holds: 'it is of the moment',
   security_audit: 'its lines go to its counter without gaps',
+  service_samples: 'they tell how it was',
   throttles: 'wrong tries of names that need not be known',
   upkeep_runs: 'it tells when upkeep ran, by the names of its kinds',
   webhooks: 'a file says which there are, also of repositories that are yet to come',
@@ -186,8 +187,9 @@ forEachEngine((engine) => {
         columns.filter((column) => !known.has(column)),
         [],
       )
-      // Deleted files are described as published ones are, freed versions as others.
-      assert.equal(jsonColumns.length, columns.length + 3)
+      // Deleted files are described as published ones are, freed versions as others, and what was said of a file before
+      // as what is said now.
+      assert.equal(jsonColumns.length, columns.length + 6)
     })
 
     const ofTexts = ({ ofStrings }: { ofStrings: boolean }): boolean => ofStrings

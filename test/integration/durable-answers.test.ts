@@ -13,7 +13,14 @@ import { until } from '../harness/until.ts'
 after(closeConnections)
 
 /** They tell of the process, and have to while a disk does not answer. */
-const ofTheProcess = ['getLiveness', 'getHealthStatus', 'getReadiness', 'getMetrics', 'getOverview']
+const ofTheProcess = [
+  'getLiveness',
+  'getHealthStatus',
+  'getReadiness',
+  'getMetrics',
+  'getOverview',
+  'listServiceSamples',
+]
 
 /** Uploads that are under way are nothing that a catalog has. */
 const ofUploads = ['getBlobUpload', 'getLfsUpload']

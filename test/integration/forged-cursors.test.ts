@@ -21,7 +21,8 @@ after(closeConnections)
 /** A list whose cursors say nothing of what is in them: how anybody may make one, and one that is as it should be. */
 interface Forgery {
   readonly query: string
-  readonly forge: (position: readonly string[]) => string
+  /** Of what is asked about the file that is there. */
+  readonly forge: (position: readonly string[], file: string) => string
   readonly right: readonly string[]
 }
 
@@ -62,6 +63,12 @@ const forgeries: Readonly<Record<string, readonly Forgery[]>> = {
   listDeletedLfsObjects: ['asc', 'desc'].map((order) =>
     inOrder(order, ['deleted-lfs-objects', 'one', order], [time, id]),
   ),
+  listReferences: [
+    {
+      ...{ query: '', right: ['account:one', 'deploy:production'] },
+      forge: (position, file) => opaqueCursor(['references', 'one', file], position),
+    },
+  ],
   listRemovedPaths: [{ ...inOrder('', ['removed', 'one', ''], ['some/path']), query: '' }],
   listAssetPage: [
     ofPaths((path) => pathCursor('one', '', path)),
@@ -189,14 +196,15 @@ forEachEngine((engine) => {
         const status = await ask(`after=${encodeURIComponent(cursor)}`)
         assert.ok([200, 400, 409].includes(status), `${operation.id} after ${JSON.stringify(cursor)}: ${status}`)
       }
+      const file = ids['id'] ?? ''
       for (const { query, forge, right } of forgeries[operation.id] ?? []) {
         assert.equal(
-          await ask(`${query}after=${forge(right)}`),
+          await ask(`${query}after=${forge(right, file)}`),
           200,
           `${operation.id} ${query} after what it could tell`,
         )
         for (const position of positions) {
-          const status = await ask(`${query}after=${forge(position)}`)
+          const status = await ask(`${query}after=${forge(position, file)}`)
           const allowed = position.join('').includes('\0') ? [400] : [200, 400]
           assert.ok(allowed.includes(status), `${operation.id} ${query} after ${JSON.stringify(position)}: ${status}`)
         }

@@ -97,6 +97,8 @@ const madeByStarting = (): Partial<Record<TableName, RawBuilder<unknown>>> => ({
     and quota_bytes is null and grace_hours is null`,
   counters: sql`value = 0`,
   link_keys: sql`true`,
+  usage_samples: sql`true`,
+  service_samples: sql`true`,
 })
 
 /** The first of these tables that has rows which no mere start of the service made, or null. */
