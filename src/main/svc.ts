@@ -1,9 +1,7 @@
 #!/usr/bin/env node
 import { widenThreadPool } from './thread-pool.ts'
-import { boundYoungGeneration } from './young-generation.ts'
 
 widenThreadPool(process.env)
-boundYoungGeneration()
 // As it is published it is few files: its errors shall name the sources all the same.
 if (import.meta.filename.endsWith('.js')) process.setSourceMapsEnabled(true)
 // Only now: what is loaded may use the pool.

@@ -46,5 +46,3 @@ export const countedMax = 10_000
 export const rememberedMax = 500
 /** Longer ones are looked at each time, so that nobody fills the memory with them. */
 export const rememberedKeyCharactersMax = 300
-/** From this on the young generation of the heap grows no more: enough for what the requests of a moment make. */
-export const youngGenerationBytesMax = 8 * MiB
