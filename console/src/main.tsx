@@ -9,6 +9,7 @@ import { theme } from './look/theme.ts'
 import { router } from './router.tsx'
 import { followSession, refreshSession } from './session/holders.ts'
 import { findSession, onSession, session } from './session/session.ts'
+import { followStars } from './session/stars.ts'
 import { recallUploads } from './upload/queue.ts'
 import { LanguageRoot } from './words/language-root.tsx'
 import { preferredLanguage, speak } from './words/words.ts'
@@ -29,6 +30,7 @@ const start = async (): Promise<void> => {
   startPreferences()
   await Promise.all([speak(preferredLanguage()), findSession()])
   followSession()
+  followStars()
   forgetAnswersOfOthers()
   void recallUploads()
   await refreshSession().catch(() => {})

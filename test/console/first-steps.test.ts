@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import type { Browser } from 'playwright-core'
-import { faultsOfAccess, openBrowser, signInAt, visit } from '../harness/browser.ts'
+import type { Browser, Page } from 'playwright-core'
+import { faultsOfAccess, openBrowser, signInAt, tokenIn, visit } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, password } from '../harness/people.ts'
@@ -104,6 +104,91 @@ forEachEngine((engine) => {
       await context.close()
     })
 
+    const addKey = async (page: Page): Promise<void> => {
+      await page.getByRole('button', { name: 'Use a key' }).click()
+      await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(service.recoveryKey)
+      await page.getByRole('dialog').getByRole('button', { name: 'Add to this tab' }).click()
+    }
+
+    it('that is over leaves neither its keys nor its page to whoever signs in beside it', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      await page.goto(`${service.url}/console/me`)
+      await addKey(page)
+      await page.locator('.band.key').waitFor()
+      await page.clock.setFixedTime(Date.now() + 400 * 24 * 3_600_000)
+      const other = await context.newPage()
+      await signInAt(other, service.url, 'newcomer', password)
+      await page.getByRole('button', { name: 'Sign in' }).waitFor()
+      assert.equal(await page.locator('.shell').count(), 0)
+      await page.clock.setFixedTime(Date.now())
+      await page.getByLabel('Name').fill('newcomer')
+      await page.getByLabel('Password', { exact: true }).fill(password)
+      await page.keyboard.press('Enter')
+      await page.locator('.shell').waitFor()
+      assert.equal(await page.locator('.band.key').count(), 0)
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('takes no key that comes when it has ended', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      const other = await context.newPage()
+      await other.goto(`${service.url}/console/me`)
+      await page.goto(`${service.url}/console/me`)
+      await page.getByRole('button', { name: 'Use a key' }).waitFor()
+      await page.route('**/auth/permissions', () => {})
+      const asked = page.waitForRequest('**/auth/permissions')
+      await addKey(page)
+      await asked
+      await other.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByRole('button', { name: 'Sign in' }).waitFor()
+      const told = page.waitForResponse('**/auth/permissions')
+      await page.unroute('**/auth/permissions')
+      await (await told).finished()
+      await signInAt(other, service.url, 'newcomer', password)
+      // The tab beside it hears of that.
+      await page.locator('.shell').waitFor()
+      assert.equal(await page.locator('.band.key').count(), 0)
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('forgets a key that nobody used for a while, also where the page asks again by itself', async () => {
+      const { context, page, faults } = await visit(browser)
+      await page.clock.install()
+      await signInAt(page, service.url, 'owner', password)
+      await page.goto(`${service.url}/console/me`)
+      await addKey(page)
+      await page.locator('.band.key').waitFor()
+      await page.getByRole('link', { name: 'System' }).first().click()
+      await page.getByRole('heading', { name: 'System' }).waitFor()
+      for (let minutes = 0; minutes < 14; minutes += 2) await page.clock.runFor(120_000)
+      assert.equal(await page.locator('.band.key').count(), 1)
+      await page.clock.runFor(120_000)
+      await page.locator('.band.key').waitFor({ state: 'detached' })
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('whose end the service did not hear of is said to live on, until it does', async () => {
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'newcomer', password)
+      const token = await tokenIn(page)
+      const lives = async () => (await service.ask({ path: '/api/v1/auth/me', credential: token })).status === 200
+      await page.goto(`${service.url}/console/me`)
+      await page.route('**/auth/logout', (route) => route.abort())
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByText('the session lives on').waitFor()
+      assert.ok(await lives())
+      await page.unroute('**/auth/logout')
+      await page.getByText('The service knows now').waitFor()
+      assert.ok(!(await lives()))
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
     it('of somebody without a grant shows nothing, and says who gives one', async () => {
       const { context, page, faults } = await visit(browser)
       await signInAt(page, service.url, 'newcomer', password)
@@ -122,7 +207,7 @@ forEachEngine((engine) => {
       await page.goto(`${service.url}/console/r`)
       await page.getByRole('button', { name: 'New repository' }).click()
       await page.getByRole('dialog').getByLabel('Name').fill('typed-before')
-      const token = await page.evaluate(() => JSON.parse(sessionStorage.getItem('svc.session') ?? '{}').token)
+      const token = await tokenIn(page)
       await service.ask({ method: 'POST', path: '/api/v1/auth/logout', credential: token })
       await page.getByRole('dialog').getByRole('button', { name: 'New repository' }).click()
       const again = page.getByRole('dialog', { name: 'Sign in again' })

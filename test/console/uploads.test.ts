@@ -5,14 +5,19 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Browser, Page, Route } from 'playwright-core'
 import { MiB } from '../../src/kernel/units.ts'
-import { openBrowser, signInAt, visit } from '../harness/browser.ts'
+import { openBrowser, signInAt, tokenIn, visitAs } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { freePorts } from '../harness/front-proxies.ts'
 import { createOwner, createPerson, password } from '../harness/people.ts'
 import { PolicyPlace } from '../harness/policies.ts'
+import { endProgramsAfterTests } from '../harness/processes.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { startServiceApart } from '../harness/service-apart.ts'
+import { until } from '../harness/until.ts'
 
 after(closeConnections)
+endProgramsAfterTests()
 
 /** The service asks for parts of this size. */
 const partBytes = 8 * MiB
@@ -64,7 +69,7 @@ const holding = async (page: Page, held: number) => {
 
 /** In the page: how many uploads its store knows of. */
 const countOfRecords = `new Promise((resolve, reject) => {
-  const opened = indexedDB.open('svc-uploads')
+  const opened = indexedDB.open('svc-uploads:/console/')
   opened.onerror = () => reject(opened.error)
   opened.onsuccess = () => {
     const counted = opened.result.transaction('records').objectStore('records').count()
@@ -97,9 +102,8 @@ forEachEngine((engine) => {
     after(() => service.stop())
 
     const signedIn = async () => {
-      const opened = await visit(browser)
+      const opened = await visitAs(browser, service)
       opened.page.on('dialog', (dialog) => void dialog.accept())
-      await signInAt(opened.page, service.url, 'owner', password)
       return opened
     }
     const stored = async (path: string): Promise<Buffer> =>
@@ -134,20 +138,25 @@ forEachEngine((engine) => {
       await context.close()
     })
 
-    it('goes on by itself when the service was away', async () => {
+    it('goes on by itself when the service was killed under it', async () => {
+      const [port] = await freePorts(1)
+      const settings = { SVC_LISTEN: `127.0.0.1:${port}` }
+      const killed = engine.use(await startServiceApart(engine, { settings }))
+      await createOwner(killed)
       const large = bytesOf(2, partBytes + 100)
-      await writeFile(join(here, 'away.bin'), large)
-      const { context, page, faults } = await signedIn()
+      await writeFile(join(here, 'killed.bin'), large)
+      const { context, page, faults } = await visitAs(browser, killed)
       const parts = await holding(page, 1)
-      await drop(page, service.url, 'docs/', [join(here, 'away.bin')])
+      await drop(page, killed.url, 'docs/', [join(here, 'killed.bin')])
       await parts.reached
-      const { host } = new URL(service.url)
-      await service.restart({ SVC_LISTEN: host })
-      await parts.letGo({ dropped: true })
+      await killed.kill()
+      await parts.letGo()
+      await killed.start()
       await openTransfers(page)
       await page.getByText('1 of 1 file done').waitFor()
       assert.equal(parts.sent.get(0), 1)
-      assert.ok((await stored('docs/away.bin')).equals(large))
+      const path = '/api/v1/repositories/releases/raw/docs/killed.bin'
+      assert.ok((await killed.ask({ path, credential: killed.recoveryKey })).bytes.equals(large))
       assert.deepEqual(faults, [])
       await context.close()
     })
@@ -158,7 +167,7 @@ forEachEngine((engine) => {
       const parts = await holding(page, 1)
       await drop(page, service.url, 'docs/', [join(here, 'paused.bin')])
       await parts.reached
-      const token = await page.evaluate(() => JSON.parse(sessionStorage.getItem('svc.session') ?? '{}').token)
+      const token = await tokenIn(page)
       await service.ask({ method: 'POST', path: '/api/v1/auth/logout', credential: token })
       await parts.letGo()
       const again = page.getByRole('dialog', { name: 'Sign in again' })
@@ -206,20 +215,22 @@ forEachEngine((engine) => {
       await writeFile(join(here, 'private.bin'), bytesOf(7, partBytes + 100))
       const { context, page, faults } = await signedIn()
       const parts = await holding(page, 1)
+      const beside = await context.newPage()
+      await beside.goto(`${service.url}/console/me`)
+      await beside.getByRole('button', { name: 'Sign out' }).waitFor()
       await drop(page, service.url, 'docs/', [join(here, 'private.bin')])
       await parts.reached
       await page.reload()
       await openTransfers(page)
       await page.getByText('docs/private.bin').waitFor()
-      await page.goto(`${service.url}/console/me`)
-      await page.getByRole('button', { name: 'Sign out' }).click()
+      // In a tab that knows nothing of it.
+      await beside.getByRole('button', { name: 'Sign out' }).click()
       await page.getByRole('button', { name: 'Sign in' }).waitFor()
       await signInAt(page, service.url, 'neighbour', password)
       await openTransfers(page)
       await page.getByText('Nothing goes up').waitFor()
       assert.equal(await page.getByText('private.bin').count(), 0)
-      const left = await page.evaluate(countOfRecords)
-      assert.equal(left, 0)
+      await until('no record is left', async () => (await page.evaluate(countOfRecords)) === 0)
       assert.deepEqual(faults, [])
       await context.close()
     })

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { freshVault, removeVault } from '../harness/backups.ts'
-import { openBrowser, signInAt, visit } from '../harness/browser.ts'
+import { openBrowser, sessionKey, signInAt, visit } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { createOwner, createPerson, createRepository, grant, type Person, password } from '../harness/people.ts'
@@ -72,6 +72,9 @@ forEachEngine((engine) => {
     it('says which deployment it is, and that browsers keep something for encrypted pages', async () => {
       const { context, page, faults } = await signedIn()
       assert.equal(await page.evaluate('isSecureContext'), false)
+      // Another installation at the same host finds none of it.
+      const names = Object.keys(JSON.parse(await page.evaluate('JSON.stringify(sessionStorage)')))
+      assert.ok(names.includes(`svc.session:${prefix}/console/`) && !names.includes('svc.session'))
       await page.getByText('Staging').first().waitFor()
       await page.locator('.band').filter({ hasText: 'http' }).waitFor()
       assert.deepEqual(faults, [])
@@ -349,7 +352,7 @@ forEachEngine((engine) => {
         path: '/api/v1/auth/login',
         json: { name: 'owner', password },
       })
-      await page.addInitScript((kept) => sessionStorage.setItem('svc.session', kept), session.text)
+      await page.addInitScript(([key, kept]) => sessionStorage.setItem(key, kept), [sessionKey, session.text] as const)
       await page.goto(`${reader.url}/console/r/releases/files/app/`)
       await page.getByRole('link', { name: 'one.txt' }).waitFor()
       await page.locator('.band').filter({ hasText: /read/ }).first().waitFor()

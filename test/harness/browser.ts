@@ -1,5 +1,7 @@
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { password } from './people.ts'
+import type { Answering } from './service.ts'
 
 /** Debian's Chromium, without a window. As root it has no sandbox of its own to be in. */
 export const openBrowser = (args: readonly string[] = []): Promise<Browser> =>
@@ -19,6 +21,10 @@ export interface Visit {
 const told = (type: string, text: string): boolean =>
   type === 'error' && /Content.Security.Policy|Refused to|TrustedHTML|TrustedScript|Minified React/i.test(text)
 
+/** In the page: what its policy refuses is told, also where the browser itself would say nothing. */
+const tellViolations = `addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
+  console.error('Content-Security-Policy: ' + [violatedDirective, blockedURI, sample].join(' ')))`
+
 export const visit = async (browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> => {
   const context = await browser.newContext({ locale: 'en', viewport: { width: 1280, height: 800 }, ...options })
   context.setDefaultTimeout(20_000)
@@ -26,9 +32,35 @@ export const visit = async (browser: Browser, options: BrowserContextOptions = {
   context.on('console', (message) => {
     if (told(message.type(), message.text())) faults.push(message.text())
   })
+  await context.addInitScript(tellViolations)
   context.on('weberror', (error) => faults.push(String(error.error().stack)))
   return { context, page: await context.newPage(), faults }
 }
+
+/** Where a service at the root of its host has its session in a tab. */
+export const sessionKey = 'svc.session:/console/'
+
+/** Who is signed in already when the first page opens: what that looks like is a journey of its own. */
+export const visitAs = async (
+  browser: Browser,
+  service: Answering,
+  name = 'owner',
+  options: BrowserContextOptions = {},
+): Promise<Visit> => {
+  const opened = await visit(browser, options)
+  const path = '/api/v1/auth/login'
+  const session = await service.ask({ method: 'POST', path, json: { name, password } })
+  // Once: whoever signs out stays out. What a browser shows of its own has no store.
+  await opened.context.addInitScript(`if (origin !== 'null' && sessionStorage.getItem('given') === null) {
+    sessionStorage.setItem('given', 'yes')
+    sessionStorage.setItem('${sessionKey}', ${JSON.stringify(session.text)})
+  }`)
+  return opened
+}
+
+/** The token of who is signed in there. */
+export const tokenIn = (page: Page): Promise<string> =>
+  page.evaluate((key) => JSON.parse(sessionStorage.getItem(key) ?? '{}').token, sessionKey)
 
 /** What axe finds at fault in what a page shows now. */
 export const faultsOfAccess = async (page: Page): Promise<string[]> => {
@@ -53,13 +85,13 @@ export const signInAt = async (
   page: Page,
   address: string,
   name: string,
-  password: string,
+  secret: string,
   language: keyof typeof words = 'en',
 ): Promise<void> => {
   const said = words[language]
   await page.goto(`${address}/console/`)
   await page.getByLabel(said.name).fill(name)
-  await page.getByLabel(said.password, { exact: true }).fill(password)
+  await page.getByLabel(said.password, { exact: true }).fill(secret)
   await page.getByRole('button', { name: said.signIn }).click()
   await page.locator('.shell').waitFor()
 }

@@ -6,8 +6,11 @@ export interface Fault {
   readonly message: string
 }
 
-/** Ours: nobody answered; a file was changed or taken away while it was read; an upload was not what it was said to be. */
-export type ProblemCode = FailureCode | 'offline' | 'file_changed' | 'completion_failed'
+/**
+ * Ours: nobody answered; a file was changed or taken away while it was read; an upload was not what it was said to be; a
+ * sign-out that the service did not hear of.
+ */
+export type ProblemCode = FailureCode | 'offline' | 'file_changed' | 'completion_failed' | 'still_signed_in'
 
 /** What the service said no with, or that it said nothing. */
 export class Problem extends Error {

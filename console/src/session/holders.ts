@@ -1,13 +1,13 @@
 import { useSyncExternalStore } from 'react'
 import { type Answer, type AnyGiven, call, type Given, type OperationId } from '../contract/call.ts'
 import { operations } from '../contract/generated.ts'
-import { isProblem } from '../contract/problem.ts'
-import { endSession, onSession, session } from './session.ts'
+import { isProblem, Problem } from '../contract/problem.ts'
+import { dropSession, onSession, session } from './session.ts'
 
 /**
  * Who acts from this tab: the session, and keys that were added to it. A session never holds some actions (deleting
  * files, storage, diagnostics), so keys stand beside it; what a button does says by which. Keys are in memory alone:
- * a reload forgets them, and so do fifteen minutes in which none was used.
+ * a reload forgets them, and so do fifteen minutes in which nobody touches anything, and an hour in all.
  */
 export interface Holder {
   /** `session`, or the id of the key. */
@@ -24,6 +24,7 @@ export type May =
   | { readonly may: false; readonly missing: string; readonly byKeyOnly: boolean }
 
 const keyIdleMs = 15 * 60_000
+const keyMostMs = 60 * 60_000
 
 /** Actions that no session holds, whoever it is of. */
 const ofKeys = new Set(['artifact.delete', 'storage.read', 'storage.manage', 'diagnostics.read'])
@@ -69,19 +70,25 @@ export const refreshSession = async (): Promise<void> => {
   } catch (error) {
     if (isProblem(error) && error.status === 401) {
       if (state.session === null) {
-        endSession()
+        dropSession()
         set({ phase: 'known' })
       } else set({ phase: 'expired' })
     } else throw error
   }
 }
 
-/** Adds a key to this tab. Throws the problem of a secret that is none. */
+/**
+ * Adds a key to this tab, for as long as its session lasts. Throws the problem of a secret that is none; whoever signed
+ * out meanwhile adds nothing.
+ */
 export const addKey = async (secret: string): Promise<Holder> => {
+  const by = session()?.token
   const { id, name } = await call('getMe', {}, secret)
   const holder = await holderOf(id, name, secret)
+  if (by === undefined || session()?.token !== by) throw new Problem(401, 'credential_missing', '')
   set({ keys: [...state.keys.filter(({ id }) => id !== holder.id), holder] })
   startIdle()
+  setTimeout(() => set({ keys: state.keys.filter((each) => each !== holder) }), keyMostMs)
   return holder
 }
 
@@ -95,13 +102,24 @@ const startIdle = (): void => {
   idle = setTimeout(forgetKeys, keyIdleMs)
 }
 
-/** Follows the session wherever it begins and ends. */
+/** Pages that ask again by themselves are no sign of anybody. */
+const followPresence = (): void => {
+  for (const sign of ['keydown', 'pointerdown'] as const)
+    window.addEventListener(sign, () => {
+      if (state.keys.length > 0) startIdle()
+    })
+}
+
+/** Follows the session wherever it begins and ends. Keys are of the person who added them, and go with them. */
 export const followSession = (): void => {
+  followPresence()
+  let person = session()?.account.id
   onSession(() => {
-    if (session() === null) {
-      clearTimeout(idle)
-      set({ session: null, keys: [], phase: 'known' })
-    } else void refreshSession().catch(() => {})
+    const now = session()
+    if (now?.account.id !== person) forgetKeys()
+    person = now?.account.id
+    if (now === null) set({ session: null, phase: 'known' })
+    else void refreshSession().catch(() => {})
   })
 }
 
@@ -117,6 +135,9 @@ const holds = (holder: Holder, id: OperationId, repository: string | undefined):
     if (access === 'administrator') return holder.administrator
     if (access === 'session') return holder.id === 'session'
     if (access === 'service-administrator') return permissions.administration.some((each) => each.accountId === null)
+    // Everybody may ask for it; there is something in it for whoever administers services.
+    if (id === 'listServiceAccounts')
+      return permissions.administration.some(({ actions }) => actions.includes('service-account.read'))
     return access !== 'own-key'
   }
   if ('repository' in access) {
@@ -178,7 +199,6 @@ export const asHolder = async <Done>(
   const allowed = may(id, repository)
   const holder = allowed.may ? allowed.as : state.session
   const key = holder === null || holder.id === 'session' ? null : holder
-  if (key !== null) startIdle()
   const secret = key?.secret ?? session()?.token ?? null
   try {
     return await work(secret)

@@ -1,4 +1,5 @@
 import type { Answer } from '../contract/call.ts'
+import { storedAs } from '../platform/stored-as.ts'
 
 /**
  * The session of the person at this browser. It lies in memory and in the store of the tab, which a reload keeps and
@@ -6,14 +7,15 @@ import type { Answer } from '../contract/call.ts'
  */
 export type Session = Answer<'login'>
 
-const storeKey = 'svc.session'
+const storeKey = storedAs('svc.session')
 
 type Said =
   | { readonly kind: 'asking' }
   | { readonly kind: 'session'; readonly session: Session }
-  | { readonly kind: 'signed-out' }
+  | { readonly kind: 'signed-out'; readonly person: string }
 
 const listeners = new Set<() => void>()
+const leaving = new Set<(person: string) => void>()
 let current: Session | null = null
 let channel: BroadcastChannel | null = null
 
@@ -23,6 +25,9 @@ export const onSession = (listener: () => void): (() => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
+
+/** Hears of whoever signs out, here or in another tab: nothing of them stays at this browser. */
+export const onSignOut = (listener: (person: string) => void): void => void leaving.add(listener)
 
 const tell = (): void => {
   for (const listener of listeners) listener()
@@ -55,10 +60,20 @@ export const beginSession = (next: Session): void => {
   say({ kind: 'session', session: next })
 }
 
-/** Ends it in all tabs. The service is told by whoever calls this. */
+/** Ends it in all tabs, with what they keep of its person. The service is told by whoever calls this. */
 export const endSession = (): void => {
-  keep(null)
-  say({ kind: 'signed-out' })
+  const person = current?.account.id
+  if (person === undefined) return
+  say({ kind: 'signed-out', person })
+  leave(person)
+}
+
+/** Of a session that is over: whoever had it has not left, and goes on after the next sign-in. */
+export const dropSession = (): void => keep(null)
+
+const leave = (person: string): void => {
+  for (const listener of leaving) listener(person)
+  if (current?.account.id === person) keep(null)
 }
 
 const say = (said: Said): void => channel?.postMessage(said)
@@ -74,12 +89,18 @@ export const findSession = async (): Promise<void> => {
   channel = opened
   let answered = (): void => {}
   opened.onmessage = ({ data }: MessageEvent<Said>) => {
-    if (data.kind === 'asking' && current !== null) say({ kind: 'session', session: current })
-    if (data.kind === 'session' && isSession(data.session) && (current === null || isOver(current))) {
-      keep(data.session)
-      answered()
+    if (data.kind === 'asking' && current !== null && !isOver(current)) say({ kind: 'session', session: current })
+    if (data.kind === 'session' && isSession(data.session)) {
+      const before = current
+      if (before === null || (isOver(before) && before.account.id === data.session.account.id)) {
+        keep(data.session)
+        answered()
+      } else if (isOver(before)) {
+        // Somebody else: they begin at the beginning, for what was typed and opened here is not theirs.
+        keep(null)
+      }
     }
-    if (data.kind === 'signed-out' && current !== null) keep(null)
+    if (data.kind === 'signed-out') leave(data.person)
   }
   if (current !== null) return
   await new Promise<void>((resolve) => {

@@ -25,12 +25,11 @@ export interface Digests {
   readonly parts: readonly string[]
 }
 
-type Told = { readonly id: string } & ({ readonly read: number } | Digests | { readonly error: string })
+type Told = { readonly id: string } & (Digests | { readonly error: string })
 
 interface Waiting {
   readonly done: (digests: Digests) => void
   readonly failed: (error: Error) => void
-  readonly progress: (read: number) => void
 }
 
 let worker: Worker | null = null
@@ -42,25 +41,22 @@ const started = (): Worker => {
   made.onmessage = ({ data }: MessageEvent<Told>) => {
     const one = waiting.get(data.id)
     if (one === undefined) return
-    if ('read' in data) one.progress(data.read)
-    else {
-      waiting.delete(data.id)
-      if ('error' in data) one.failed(new Error(data.error))
-      else one.done({ sha256: data.sha256, parts: data.parts })
-    }
+    waiting.delete(data.id)
+    if ('error' in data) one.failed(new Error(data.error))
+    else one.done({ sha256: data.sha256, parts: data.parts })
   }
   worker = made
   return made
 }
 
-/** The digests of a file and of its parts, in a thread of its own. */
-export const digestsOf = (
-  id: string,
-  file: File,
-  partBytes: number,
-  progress: (read: number) => void,
-): Promise<Digests> =>
+/** The digests of a file and of its parts, in a thread of its own, for as long as somebody wants them. */
+export const digestsOf = (id: string, file: File, partBytes: number, signal: AbortSignal): Promise<Digests> =>
   new Promise((done, failed) => {
-    waiting.set(id, { done, failed, progress })
+    signal.throwIfAborted()
+    waiting.set(id, { done, failed })
     started().postMessage({ id, file, partBytes })
+    signal.addEventListener('abort', () => {
+      if (waiting.delete(id)) started().postMessage({ id, stop: true })
+      failed(signal.reason)
+    })
   })

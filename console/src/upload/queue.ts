@@ -3,7 +3,7 @@ import { isProblem, Problem } from '../contract/problem.ts'
 import { queries } from '../contract/queries.ts'
 import { randomId } from '../platform/ids.ts'
 import { ask } from '../session/holders.ts'
-import { onSession, session } from '../session/session.ts'
+import { onSession, onSignOut, session } from '../session/session.ts'
 import { isReadable } from './readable.ts'
 import { allRecords, dropRecord, keepRecord, type UploadRecord } from './records.ts'
 import { transfer } from './transfer.ts'
@@ -142,6 +142,7 @@ const run = async (id: string, file: File): Promise<void> => {
           state: (state) => change(id, { state }),
           sent: (sent) => change(id, { sent }),
           keep: (record) => {
+            if (abort.signal.aborted || found(id) === undefined) return
             change(id, { record })
             void keepRecord(record)
           },
@@ -229,13 +230,15 @@ export const recallUploads = async (): Promise<void> => {
   if (left.length > 0) set([...uploads, ...left])
 }
 
-/** Of whoever signs out nothing stays at this browser: neither what was sent nor what is left to send. */
-export const forgetUploads = async (): Promise<void> => {
-  const gone = own.map(({ record }) => record.id)
-  for (const id of gone) aborts.get(id)?.abort()
-  set(uploads.filter(({ record }) => !gone.includes(record.id)))
-  await Promise.all(gone.map(dropRecord))
+/** Of whoever signs out nothing stays: neither what was sent from this tab nor what any tab has left to send. */
+const forgetUploads = async (person: string): Promise<void> => {
+  const isTheirs = (record: UploadRecord): boolean => record.person === person
+  for (const { record } of uploads) if (isTheirs(record)) aborts.get(record.id)?.abort()
+  set(uploads.filter(({ record }) => !isTheirs(record)))
+  await Promise.all((await allRecords()).filter(isTheirs).map(({ id }) => dropRecord(id)))
 }
+
+onSignOut((person) => void forgetUploads(person))
 
 onSession(() => {
   // Another person may have come; what was begun by the one before waits for them.

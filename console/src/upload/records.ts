@@ -1,3 +1,5 @@
+import { storedAs } from '../platform/stored-as.ts'
+
 /**
  * What is known of uploads beyond this page: digests that took long to compute, the session that the service opened,
  * and where the browser has it, a handle to the file. A reload goes on from here. Nothing in it is a secret.
@@ -19,7 +21,7 @@ export interface UploadRecord {
 
 const open = (): Promise<IDBDatabase> =>
   new Promise((resolve, reject) => {
-    const asked = indexedDB.open('svc-uploads', 1)
+    const asked = indexedDB.open(storedAs('svc-uploads'), 1)
     asked.onupgradeneeded = () => asked.result.createObjectStore('records', { keyPath: 'id' })
     asked.onsuccess = () => resolve(asked.result)
     asked.onerror = () => reject(asked.error)

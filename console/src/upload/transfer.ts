@@ -51,7 +51,7 @@ export const transfer = async (
   const seen = await seenAt(repository, path, signal)
   let record = first
   if (record.sha256 === null) {
-    const { sha256, parts } = await digestsOf(record.id, file, partBytes, () => {})
+    const { sha256, parts } = await digestsOf(record.id, file, partBytes, signal)
     record = { ...record, sha256, parts }
     tell.keep(record)
   }

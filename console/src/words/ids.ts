@@ -542,6 +542,7 @@ export interface Words {
   'me.noKeys': null
   'me.noTokens': null
   'me.out': null
+  'me.outAfterAll': null
   'me.person': null
   'me.revoke': null
   'me.revoked': null
@@ -648,6 +649,7 @@ export interface Words {
   'problem.revision_mismatch': null
   'problem.session_expired': null
   'problem.source_not_deletable': null
+  'problem.still_signed_in': null
   'problem.storage_quota': null
   'problem.tag_immutable': null
   'problem.token_expired': null

@@ -87,6 +87,9 @@ const Before = ({ repository, id }: Of) => {
   )
 }
 
+/** Somebody saved meanwhile: the form says so in its own words. */
+const isConflict = (error: unknown): boolean => isProblem(error) && error.code === 'revision_mismatch'
+
 const EditAnnotations = ({
   repository,
   id,
@@ -113,7 +116,7 @@ const EditAnnotations = ({
       tell(t('artifact.saved'))
       close()
     } catch (error) {
-      if (!isProblem(error) || error.code !== 'revision_mismatch') return
+      if (!isConflict(error)) return
       const { data } = await now.refetch()
       if (data === undefined) return
       const { value, clashes: both } = merged(base, mine(), data)
@@ -133,7 +136,7 @@ const EditAnnotations = ({
       submit={() => void save()}
       label={t('dialog.save')}
       busy={put.isPending}
-      error={theirs === null ? put.error : null}
+      error={isConflict(put.error) ? null : put.error}
     >
       {theirs === null ? null : (
         <Changed>
