@@ -7,7 +7,6 @@ import {
   webhookLeaseRenewMs,
   webhookLeaseSpareMs,
   webhookNotedEveryMs,
-  webhookOverAfterMs,
   webhookOwnPauseMs,
   webhookPauseFirstMs,
   webhookPauseLongestMs,
@@ -54,10 +53,9 @@ export interface FollowingDeps extends StandingDeps {
 export const follow = async (deps: FollowingDeps, subscribed: Subscribed, signal: AbortSignal): Promise<void> => {
   const { subscription } = subscribed
   const { id: webhook } = subscription
-  /** The fault of ours that lasts. */
   let told = ''
   const fail = (errorCode: 'unavailable' | 'internal', why: string): Promise<void> => {
-    // While it lasts it is told once, and so is that it goes on after it.
+    // While it lasts it is told once.
     if (told !== why) deps.tell({ event: 'webhook.step_failed', webhook, facts: { errorCode, why } })
     told = why
     return pause(webhookOwnPauseMs, signal)
@@ -69,21 +67,14 @@ export const follow = async (deps: FollowingDeps, subscribed: Subscribed, signal
       else if ('heldForMs' in standing)
         await pause(Math.max(second, Math.min(standing.heldForMs, webhookLeaseRenewMs)), signal)
       else {
+        told = ''
         const facts = { repository: subscription.repository, host: hostOf(subscription), position: standing.position }
-        let isTold = false
-        const begin = (): void => {
-          isTold = true
-          told = ''
-          deps.tell({ event: 'webhook.started', webhook, facts })
-        }
-        const late = told === '' ? undefined : setTimeout(begin, webhookOverAfterMs)
-        if (late === undefined) begin()
+        deps.tell({ event: 'webhook.started', webhook, facts })
         const following = new Following(deps, subscribed, standing, signal)
         try {
           await following.run()
         } finally {
-          clearTimeout(late)
-          await following.stop(isTold)
+          await following.stop()
         }
       }
     } catch (error) {
@@ -157,12 +148,12 @@ class Following {
   }
 
   /** Notes how it stands and lets others have it. */
-  async stop(isTold: boolean): Promise<void> {
+  async stop(): Promise<void> {
     try {
       if (this.#isHeld) await this.#note({ holder: null, leased_until: null })
     } finally {
       const facts = { position: this.#position }
-      if (isTold) this.#deps.tell({ event: 'webhook.stopped', webhook: this.#subscription.id, facts })
+      this.#deps.tell({ event: 'webhook.stopped', webhook: this.#subscription.id, facts })
     }
   }
 
