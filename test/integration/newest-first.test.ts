@@ -10,7 +10,7 @@ import { expectAnswer } from '../harness/expect.ts'
 import { publishedLine } from '../harness/journal-line.ts'
 import { newFile, openUpload } from '../harness/publishing.ts'
 import { inDatabase } from '../harness/rows.ts'
-import { createServiceAccount } from '../harness/service-keys.ts'
+import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 
 /** More than a page of what has pages of a hundred. */
 const many = 105
@@ -146,6 +146,16 @@ forEachEngine((engine) => {
       (await of(`actor=${catalog.writer.name}&action=stage.added`)).length,
     )
     assert.deepEqual(await of('actor=nobody'), [])
+    const bindings = [binding(catalog.repository, 'audit.read')]
+    const { id } = await createServiceAccount(catalog.service, bindings)
+    const auditor = (await activeKey(catalog.service, id, { bindings })).secret
+    const toAuditor = (filter: string) => pages(`${catalog.base}/audit?order=desc&${filter}`, auditor)
+    assert.deepEqual(await toAuditor(`subject=${encodeURIComponent('files/7.file')}`), [])
+    assert.deepEqual(await toAuditor('subject=stage-3'), [])
+    const told = await toAuditor(`subject=${one.artifactId}&actor=${catalog.writer.name}`)
+    assert.equal(told.length, (await of(`subject=${one.artifactId}`)).length)
+    for (const { actorName, artifactName, detail } of told)
+      assert.deepEqual([actorName, artifactName, detail], [catalog.writer.name, null, null])
     assert.deepEqual(await of('to=2001-01-01T00:00:00Z'), [])
     const whole = await of('from=2001-01-01T00:00:00%2B02:00')
     assert.deepEqual(

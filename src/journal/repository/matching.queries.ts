@@ -9,8 +9,8 @@ import { beyond } from '../since-base.queries.ts'
 /** Which lines are wanted; what is null is not asked for. */
 export interface LinesWanted extends LinesInTime {
   readonly action: JournalAction | null
-  /** The id of a file, or a path, a stage or an image. */
-  readonly subject: string | null
+  /** The id of a file, or what `detail` says, a path, a stage or an image, for who is told that. */
+  readonly subject: { readonly called: string; readonly lists: boolean } | null
 }
 
 /** The first so many lines of a stretch; every look at them below is bounded by that. */
@@ -36,7 +36,10 @@ export const matchingRows = (
   if (actors !== null) query = query.where('actor', 'in', actors)
   if (action !== null) query = query.where('action', '=', action)
   if (subject !== null)
-    query = query.where((eb) => eb.or([eb('artifact_id', '=', subject), eb('detail', '=', subject)]))
+    query = query.where((eb) => {
+      const { called, lists } = subject
+      return eb.or([eb('artifact_id', '=', called), ...(lists ? [eb('detail', '=', called)] : [])])
+    })
   if (from !== null) query = query.where('occurred_at', '>=', from)
   if (to !== null) query = query.where('occurred_at', '<', to)
   return query.orderBy('sequence', stretch.order).limit(limit).execute()

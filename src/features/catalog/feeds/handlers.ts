@@ -29,15 +29,15 @@ export const feedHandlers = (deps: FeedHandlerDeps): BoundOperation[] => [
     const { repository } = path
     const { after, order, actor, action, subject, from, to } = query
     const stretch = stretchAfter(order, after)
+    const lists = (await deps.heldActions(caller, repository)).has('artifact.list')
     const isFiltered = [actor, action, subject, from, to].some((filter) => filter !== undefined)
     const { items, next } = isFiltered
       ? await wantedAuditPage(database, repository, stretch, {
           ...(await linesInTime(database.reader, { actor, from, to })),
           action: action ?? null,
-          subject: subject ?? null,
+          subject: subject === undefined ? null : { called: subject, lists },
         })
       : await auditPage(database, repository, stretch)
-    const lists = (await deps.heldActions(caller, repository)).has('artifact.list')
     const nameOf = await artifactNames(database.reader, repository, lists ? items.map((line) => line.artifactId) : [])
     const named = (await withActorNames(database.reader, items)).map((line) => ({
       ...line,

@@ -83,7 +83,7 @@ export const listAudit = defineOperation({
   }),
   responses: {
     200: answers(
-      'Up to 100 entries. Oldest first, the sequence of the last one is the `after` of the next page; newest first and where it is filtered, `next` is, and a page may show little and still have one. `actor` is a name or what entries call it, `subject` the id of a file or what `detail` says. `detail` and `artifactName` are for who may list artifacts',
+      'Up to 100 entries. Oldest first, the sequence of the last one is the `after` of the next page; newest first and where it is filtered, `next` is, and a page may show little and still have one. `actor` is a name or what entries call it, `subject` the id of a file or what `detail` says. `detail` and `artifactName` are for who may list artifacts; for others `subject` is an id alone',
       fields({
         items: Type.Array(AuditEntry, { maxItems: pageMax }),
         next: Type.Optional(nullable(SequenceCursor)),
