@@ -278,6 +278,14 @@ forEachEngine((engine) => {
         assert.equal(await page.locator('.commands').count(), 0)
         assert.equal(await page.getByRole('button', { name: 'Make a token' }).count(), 0)
       }
+      await page.goto(`${service.url}/console/r/releases/files/${encodeURIComponent("it's (a) folder")}/`)
+      const block = (await page.locator('.commands pre').textContent()) ?? ''
+      const { code, stdout, stderr } = await runProgram('sh', ['-euc', `curl() { printf '%s\\n' "$@"; }\n${block}`], {})
+      assert.equal(code, 0, stderr)
+      assert.equal(
+        stdout.trimEnd().split('\n').at(-1),
+        `${service.url}/api/v1/repositories/releases/raw/it's%20(a)%20folder/hello.txt`,
+      )
       assert.deepEqual(
         faults.filter((fault) => !fault.includes('404')),
         [],

@@ -14,6 +14,7 @@ import { tell } from '../../parts/toasts.tsx'
 import { ByteMark, Moment, Size, Tag } from '../../parts/values.tsx'
 import { useMay } from '../../session/holders.ts'
 import { exactTime } from '../../values/format.ts'
+import { shellWord } from '../../values/shell.ts'
 import { said, t } from '../../words/words.ts'
 import { PointState } from './state.tsx'
 
@@ -147,7 +148,7 @@ const Contents = ({ id, repositories }: { readonly id: string; readonly reposito
         ]}
         empty={<Empty icon="search" title={t('list.nothing')} />}
       />
-      <Commands text={`svc restore ${id}`} what={t('backups.restore')} />
+      <Commands text={`svc restore ${shellWord(id)}`} what={t('backups.restore')} />
     </Section>
   )
 }

@@ -10,6 +10,7 @@ import { Empty } from '../../parts/states.tsx'
 import { tell, tellProblem } from '../../parts/toasts.tsx'
 import { Moment, Size } from '../../parts/values.tsx'
 import { randomId } from '../../platform/ids.ts'
+import { shellWord } from '../../values/shell.ts'
 import { t } from '../../words/words.ts'
 import { type PointRow, PointState } from './state.tsx'
 
@@ -95,7 +96,7 @@ export const Points = ({ list }: { readonly list: ReturnType<typeof usePages<'li
       <Dialog title={t('backups.restore')} open={restoring !== null} close={() => setRestoring(null)} size="lg">
         <div className="form">
           <p>{t('backups.restoring')}</p>
-          <Commands text={`svc restore ${restoring?.id ?? ''}`} what={t('backups.restore')} />
+          <Commands text={`svc restore ${shellWord(restoring?.id ?? '')}`} what={t('backups.restore')} />
         </div>
       </Dialog>
     </Section>
