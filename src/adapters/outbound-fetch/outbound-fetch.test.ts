@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
+import { webhooksMax } from '../../kernel/limits/webhooks.ts'
 import { get, outboundHttpSuite, text, troubles } from '../../ports/outbound-http.suite.ts'
 import { outboundLineSuite } from '../../ports/outbound-line.suite.ts'
 import { bare, listening, opened } from '../../ports/outbound-servers.suite.ts'
@@ -179,6 +180,24 @@ describe('the address that is asked', () => {
       'over the same connection',
     )
     assert.deepEqual(known.asked, ['inside.example'])
+  })
+
+  it('is looked up whatever the names of all other receivers do, and nobody waits for one beyond the time', async (t) => {
+    const { url } = await listening(t, (_request, response) => void response.end('here'))
+    const { port } = new URL(url)
+    const silent = Promise.withResolvers<never>()
+    const lookup = async (name: string): Promise<Resolved[]> =>
+      name.startsWith('silent') ? await silent.promise : [{ address: '127.0.0.1', family: 4 }]
+    const door = opening(t, { allowed: loopback, lookup })
+    const ask = (name: string, answerMs: number) =>
+      door.ask({ ...get(`http://${name}.example:${port}/`), answerMs }, text)
+    const others = Array.from({ length: webhooksMax - 1 }, (_, n) =>
+      troubles(ask(`silent-${n}`, 300), 'timeout', /within 300 ms/),
+    )
+    assert.equal(await ask('quick', 5_000), 'here')
+    await Promise.all(others)
+    assert.equal(await ask('other', 5_000), 'here', 'also while the system still waits for them')
+    silent.reject(new Error('over'))
   })
 
   it('is refused where a name has one inward beside one outward', async (t) => {

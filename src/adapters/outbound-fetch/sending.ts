@@ -66,7 +66,7 @@ const sendOnce = (
     let wrong: Error | null = null
     sending.on('response', (response) => resolve({ response, wrong: () => wrong }))
     // Also after the answer began: what cuts its body is told to whoever reads that.
-    sending.on('error', (error) => {
+    const failing = (error: Error): void => {
       wrong = error
       if (attempt.addresses.length === 0) attempt.addresses = addressesOf(sending.socket?.remoteAddress)
       const wasKept = sending.reusedSocket && isCut(error) && !deadline.signal.aborted
@@ -74,7 +74,14 @@ const sendOnce = (
         ? deadline.reached(attempt, sending.socket === null ? 'no connection' : 'no answer')
         : translate(error, attempt)
       resolve({ response: null, failure, wasKept })
-    })
+    }
+    sending.on('error', failing)
+    // A request that has no connection yet ends only once it has one, or has none for good: whoever waits does not.
+    const unconnected = (): void => {
+      if (sending.socket === null) failing(new Error('no connection in time'))
+    }
+    if (deadline.signal.aborted) unconnected()
+    else deadline.signal.addEventListener('abort', unconnected, { once: true })
     sending.end(body)
   })
 

@@ -11,10 +11,11 @@ export const outboundKeptMs = 20 * second
 /** Until a connection stands, with its TLS. */
 export const outboundConnectMs = 8 * second
 /**
- * Names that are looked up at once: a quarter of the thread pool, since a server of names that is silent takes a thread
- * for as long as the system waits for it.
+ * Names that are looked up at once: as many as there may be receivers of webhooks, so that none waits for a name of
+ * another that nobody answers for. Each takes a thread for as long as the system waits for it, of which names never get
+ * more than half.
  */
-export const outboundLookupsAtOnceMax = 8
+export const outboundLookupsAtOnceMax = 16
 /** Head of an answer, and trailers: what our own listener takes of requests. */
 export const outboundHeadBytesMax = 16 * KiB
 /** Answers before the answer (1xx) that are passed over. */
