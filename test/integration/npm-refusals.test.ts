@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Agent } from 'node:http'
 import { after, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { npmDocumentPartsMax, npmJsonPartsMax } from '../../src/kernel/limits/npm.ts'
+import { npmDocumentPartsMax, npmJsonPartsMax, npmTagsMax } from '../../src/kernel/limits/npm.ts'
 import { MiB } from '../../src/kernel/units.ts'
 import { ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -57,6 +57,8 @@ forEachEngine((engine) => {
         const { document } = await publishDocument(wanted, { tag })
         await refused(document, /SemVer range/)
       }
+      const tags = Object.fromEntries(Array.from({ length: npmTagsMax + 1 }, (_, index) => [`t${index}`, '2.0.0']))
+      await refused({ ...(await publishDocument(wanted)).document, 'dist-tags': tags }, /at most 1000 tags/)
     })
 
     it('of a package that is private', async () => {

@@ -2,6 +2,8 @@ import { type BoundOperation, handle } from '../../../contract/handler.ts'
 import type { Queries } from '../../../database/database.ts'
 import { pageWithActorNames, withActorNames } from '../../../journal/names.ts'
 import { actorOf } from '../../../kernel/caller.ts'
+import { createGate } from '../../../kernel/gate.ts'
+import { npmSearchesAtOnce } from '../../../kernel/limits/npm.ts'
 import type { ChangingDeps } from '../changing.ts'
 import type { PackageName } from '../reading.ts'
 import { versionUnknown } from '../refusals.ts'
@@ -17,11 +19,13 @@ const opened = async (q: Queries, here: PackageName, version: string) => {
 
 export const npmPackageHandlers = (deps: ChangingDeps & KeepingDeps): BoundOperation[] => {
   const { reader } = deps.database
+  const searching = createGate(npmSearchesAtOnce)
   return [
-    handle(operations.listNpmPackages, async ({ path, query }) => ({
-      status: 200,
-      json: await packagesOf(reader, path.repository, { ...pageAsked(query), part: query.contains ?? '' }),
-    })),
+    handle(operations.listNpmPackages, async ({ path, query }) => {
+      const { contains: part = '' } = query
+      const page = () => packagesOf(reader, path.repository, { ...pageAsked(query), part })
+      return { status: 200, json: part === '' ? await page() : await searching(page) }
+    }),
     handle(operations.listNpmVersions, async ({ path, query }) => {
       const here = { repository: path.repository, name: query.package }
       return { status: 200, json: await pageWithActorNames(reader, await versionsOf(reader, here, pageAsked(query))) }

@@ -48,24 +48,33 @@ export const packagesOf = async (
 ) => {
   const listing = ['npm packages', repository, part]
   const last = after === undefined ? '' : (positionOfCursor(listing, after, [isPackageName])[0] ?? '')
-  const rows =
-    part === ''
-      ? await packagePage(q, repository, last, limit + 1)
-      : await pageWith(q, repository, last, part.toLowerCase(), limit + 1)
-  return pageOf(
-    rows,
-    limit,
-    ({ name, versions, summary, created_at: createdAt, modified_at: modifiedAt }) => {
-      const { version, description } = objectOf(JSON.parse(summary ?? '{}'))
-      const latest = typeof version === 'string' ? version : null
-      return { name, versions, latest, description: String(description ?? ''), createdAt, modifiedAt }
-    },
-    ({ name }) => opaqueCursor(listing, [name]),
-  )
+  const cursorAt = (name: string): string => opaqueCursor(listing, [name])
+  if (part === '') {
+    const rows = await packagePage(q, repository, last, limit + 1)
+    return pageOf(rows, limit, shownPackage, ({ name }) => cursorAt(name))
+  }
+  // Where it goes on is said by the names: one that goes before its row is read ends no list.
+  const found = await namesWith(q, repository, last, part.toLowerCase(), limit + 1)
+  const { items: names, next } = pageOf(found, limit, (name) => name, cursorAt)
+  const rows = names.length === 0 ? [] : await packagesCalled(q, repository, names)
+  return { items: rows.map(shownPackage), next }
+}
+
+const shownPackage = (row: Awaited<ReturnType<typeof packagePage>>[number]) => {
+  const { name, versions, summary, created_at: createdAt, modified_at: modifiedAt } = row
+  const { version, description } = objectOf(JSON.parse(summary ?? '{}'))
+  const latest = typeof version === 'string' ? version : null
+  return { name, versions, latest, description: String(description ?? ''), createdAt, modifiedAt }
 }
 
 /** Names are looked at some at a time: others have their turn, however many are passed over. */
-const pageWith = async (q: Queries, repository: string, behind: string, part: string, limit: number) => {
+const namesWith = async (
+  q: Queries,
+  repository: string,
+  behind: string,
+  part: string,
+  limit: number,
+): Promise<string[]> => {
   const names: string[] = []
   for (let last = behind; ; ) {
     const some = await packageNames(q, repository, last, npmSearchedAtOnce)
@@ -75,7 +84,7 @@ const pageWith = async (q: Queries, repository: string, behind: string, part: st
     last = end
     await nextRound()
   }
-  return names.length === 0 ? [] : await packagesCalled(q, repository, names)
+  return names
 }
 
 const isNumber = (text: string): boolean => /^[1-9][0-9]{0,14}$/.test(text)

@@ -99,10 +99,9 @@ const keyOfVersion = ({ versions }: IncomingDocument, name: string, attachment: 
 
 /** Tags that are to be at the version. 400 for what is none. */
 const tagsFor = (said: Fields, version: string): string[] => {
-  const tags = Object.entries(said).flatMap(([tag, at]) =>
-    typeof at === 'string' && valid(at) === version ? [tag] : [],
-  )
-  if (tags.length > npmTagsMax) throw badPackage(`A package has at most ${npmTagsMax} tags.`)
+  const all = Object.entries(said)
+  if (all.length > npmTagsMax) throw badPackage(`A package has at most ${npmTagsMax} tags.`)
+  const tags = all.flatMap(([tag, at]) => (typeof at === 'string' && valid(at) === version ? [tag] : []))
   for (const tag of tags) refuseTag(tag)
   return tags
 }

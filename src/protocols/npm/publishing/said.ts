@@ -1,8 +1,8 @@
 import { valid } from 'semver'
-import { npmDocumentsReadAtOnce } from '../../../kernel/limits/npm.ts'
 import { type Changed, type Changer, type ChangingDeps, deprecate, setOwners, star } from '../changing.ts'
 import { hasOf, objectOf } from '../fields.ts'
 import { badPackage } from '../refusals.ts'
+import { Rounds } from '../rounds.ts'
 import { unpublish } from '../unpublishing.ts'
 import { refuseName } from './claimed.ts'
 import { type IncomingDocument, jsonObject } from './document.ts'
@@ -27,13 +27,11 @@ export const changeBySaying = async (
 /** Of each version that a document tells of, what it says of its deprecation. */
 const deprecationsIn = async ({ versions }: IncomingDocument): Promise<ReadonlyMap<string, string | null>> => {
   const said = new Map<string, string | null>()
-  let count = 0
+  const rounds = new Rounds()
   for (const [key, text] of versions) {
+    await rounds.before(text)
     const { deprecated } = jsonObject(text, `The version ${key}`)
     said.set(valid(key) ?? key, typeof deprecated === 'string' ? deprecated : null)
-    count += 1
-    // Others have their turn while thousands are parsed.
-    if (count % npmDocumentsReadAtOnce === 0) await new Promise((resolve) => setImmediate(resolve))
   }
   return said
 }

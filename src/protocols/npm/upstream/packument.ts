@@ -4,8 +4,6 @@ import { Failure } from '../../../kernel/failure.ts'
 import {
   npmDocumentPartsMax,
   npmDocumentRestMaxBytes,
-  npmDocumentsReadAtOnce,
-  npmParsedAtOnceBytes,
   npmTagMaxCharacters,
   npmTagsMax,
   npmVersionMaxBytes,
@@ -17,6 +15,7 @@ import { runsOnInstall } from '../publishing/claimed.ts'
 import { type Cut, Cutter } from '../publishing/cutting.ts'
 import { jsonObject } from '../publishing/document.ts'
 import { abbreviatedOf, lifted, tarballAddressText } from '../rendering.ts'
+import { Rounds } from '../rounds.ts'
 import { isTag } from '../vocabulary.ts'
 import { CompressedPieces, PiecesBudget } from './compressed-pieces.ts'
 import { type Dist, distLine, distOf, isOf, type KeptHashes, toldDist, withKept } from './dist.ts'
@@ -82,7 +81,7 @@ class Taking {
   readonly #changed: string[] = []
   readonly #rest: Buffer[] = []
   #restBytes = 0
-  #parsedBytes = 0
+  readonly #rounds = new Rounds()
   /** As it is written again, which may be more than what came: of numbers, above all. */
   #writtenBytes = 0
 
@@ -109,12 +108,7 @@ class Taking {
         'too_large',
         `its document of the package has more than ${npmVersionsPerDocumentMax} versions`,
       )
-    // Others have their turn while thousands are parsed, or few large ones.
-    this.#parsedBytes += text.byteLength
-    if (this.#seen.size % npmDocumentsReadAtOnce === 0 || this.#parsedBytes > npmParsedAtOnceBytes) {
-      this.#parsedBytes = 0
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    await this.#rounds.before(text)
     const told = this.#toldOf(key, text)
     if (told === null) return
     const between = this.#versions.size === 0 ? '{"versions":{' : ','
