@@ -60,3 +60,6 @@ const toldIn = (text: string): Told => {
 }
 
 export const isProblem = (error: unknown): error is Problem => error instanceof Problem
+
+/** Somebody saved meanwhile: forms say so in their own words. */
+export const isConflict = (error: unknown): boolean => isProblem(error) && error.code === 'revision_mismatch'

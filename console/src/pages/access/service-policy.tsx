@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { useAsk, useChange } from '../../contract/asking.ts'
 import type { Answer } from '../../contract/call.ts'
-import { isProblem } from '../../contract/problem.ts'
+import { isConflict } from '../../contract/problem.ts'
 import { Act } from '../../parts/act.tsx'
 import { Changed } from '../../parts/changed.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
@@ -30,7 +30,7 @@ export const Policy = ({ account }: { readonly account: Account }) => {
       setOpen(false)
       tell(t('artifact.saved'))
     } catch (error) {
-      if (!isProblem(error) || error.code !== 'revision_mismatch') return
+      if (!isConflict(error)) return
       const { data } = await read.refetch()
       if (data === undefined) return
       setBase(data)

@@ -3,13 +3,12 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAsk, useChange, usePages } from '../../contract/asking.ts'
 import type { Answer } from '../../contract/call.ts'
-import { isProblem } from '../../contract/problem.ts'
-import { Act } from '../../parts/act.tsx'
+import { isConflict } from '../../contract/problem.ts'
 import { Changed } from '../../parts/changed.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
+import { Editable } from '../../parts/editable.tsx'
 import { Earlier } from '../../parts/history.tsx'
-import { Facts, Section } from '../../parts/page.tsx'
-import { Shown } from '../../parts/states.tsx'
+import { Facts } from '../../parts/page.tsx'
 import { tell } from '../../parts/toasts.tsx'
 import { Tag } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
@@ -19,46 +18,34 @@ import type { Of } from './of.ts'
 /** Labels, metadata and collections of a file, and how they are changed. */
 export const Annotations = ({ repository, id }: Of) => {
   const read = useAsk('getAnnotations', { path: { repository, id } })
-  const [editing, setEditing] = useState(false)
   return (
-    <Section
+    <Editable
       title={t('artifact.said')}
-      actions={
-        <Act
-          by="putAnnotations"
-          on={repository}
-          size="compact-sm"
-          label={t('artifact.edit')}
-          off={read.data === undefined}
-          run={() => setEditing(true)}
-        />
-      }
+      by="putAnnotations"
+      repository={repository}
+      read={read}
+      edit={(now, close) => <EditAnnotations repository={repository} id={id} base={now} close={close} />}
     >
-      <Shown of={read} rows={2}>
-        {(now) => (
-          <div className="panel">
-            {now.labels.length + now.collections.length + Object.keys(now.metadata).length === 0 ? (
-              <p className="muted">{t('artifact.unsaid')}</p>
-            ) : null}
-            {now.labels.length === 0 ? null : (
-              <div className="line">
-                {now.labels.map((label) => (
-                  <Link key={label} to="/search" search={{ q: `label:${label}` }}>
-                    <Tag text={label} />
-                  </Link>
-                ))}
-              </div>
-            )}
-            {Object.keys(now.metadata).length === 0 ? null : <Facts facts={Object.entries(now.metadata)} />}
-            {now.collections.length === 0 ? null : <p className="muted small">{now.collections.join(', ')}</p>}
-            {now.revision === 0 ? null : <Before repository={repository} id={id} />}
-            {editing ? (
-              <EditAnnotations repository={repository} id={id} base={now} close={() => setEditing(false)} />
-            ) : null}
-          </div>
-        )}
-      </Shown>
-    </Section>
+      {(now) => (
+        <>
+          {now.labels.length + now.collections.length + Object.keys(now.metadata).length === 0 ? (
+            <p className="muted">{t('artifact.unsaid')}</p>
+          ) : null}
+          {now.labels.length === 0 ? null : (
+            <div className="line">
+              {now.labels.map((label) => (
+                <Link key={label} to="/search" search={{ q: `label:${label}` }}>
+                  <Tag text={label} />
+                </Link>
+              ))}
+            </div>
+          )}
+          {Object.keys(now.metadata).length === 0 ? null : <Facts facts={Object.entries(now.metadata)} />}
+          {now.collections.length === 0 ? null : <p className="muted small">{now.collections.join(', ')}</p>}
+          {now.revision === 0 ? null : <Before repository={repository} id={id} />}
+        </>
+      )}
+    </Editable>
   )
 }
 
@@ -86,9 +73,6 @@ const Before = ({ repository, id }: Of) => {
     />
   )
 }
-
-/** Somebody saved meanwhile: the form says so in its own words. */
-const isConflict = (error: unknown): boolean => isProblem(error) && error.code === 'revision_mismatch'
 
 const EditAnnotations = ({
   repository,

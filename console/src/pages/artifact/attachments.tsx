@@ -1,10 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAsk, usePages } from '../../contract/asking.ts'
-import { Act } from '../../parts/act.tsx'
+import { Editable } from '../../parts/editable.tsx'
 import { Earlier } from '../../parts/history.tsx'
-import { Section } from '../../parts/page.tsx'
-import { Shown } from '../../parts/states.tsx'
 import { Tag } from '../../parts/values.tsx'
 import { said, t } from '../../words/words.ts'
 import type { Attachment } from './attached.ts'
@@ -14,37 +12,25 @@ import type { Of } from './of.ts'
 /** What belongs to a build: its bill of materials, signatures, reports; what did before, and how it is changed. */
 export const Attachments = ({ repository, id }: Of) => {
   const read = useAsk('getAttachments', { path: { repository, id } })
-  const [editing, setEditing] = useState(false)
   return (
-    <Section
+    <Editable
       title={t('artifact.attached')}
-      actions={
-        <Act
-          by="putAttachments"
-          on={repository}
-          size="compact-sm"
-          label={t('artifact.edit')}
-          off={read.data === undefined}
-          run={() => setEditing(true)}
-        />
-      }
+      by="putAttachments"
+      repository={repository}
+      read={read}
+      edit={(now, close) => <EditAttachments repository={repository} id={id} base={now} close={close} />}
     >
-      <Shown of={read} rows={2}>
-        {(now) => (
-          <div className="panel">
-            {now.items.length === 0 ? (
-              <p className="muted">{t('attach.none')}</p>
-            ) : (
-              <List repository={repository} items={now.items} />
-            )}
-            {now.revision === 0 ? null : <Before repository={repository} id={id} />}
-            {editing ? (
-              <EditAttachments repository={repository} id={id} base={now} close={() => setEditing(false)} />
-            ) : null}
-          </div>
-        )}
-      </Shown>
-    </Section>
+      {(now) => (
+        <>
+          {now.items.length === 0 ? (
+            <p className="muted">{t('attach.none')}</p>
+          ) : (
+            <List repository={repository} items={now.items} />
+          )}
+          {now.revision === 0 ? null : <Before repository={repository} id={id} />}
+        </>
+      )}
+    </Editable>
   )
 }
 

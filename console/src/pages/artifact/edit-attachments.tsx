@@ -2,7 +2,7 @@ import { Button, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useAsk, useChange } from '../../contract/asking.ts'
 import type { Answer } from '../../contract/call.ts'
-import { isProblem } from '../../contract/problem.ts'
+import { isConflict } from '../../contract/problem.ts'
 import { Icon } from '../../look/icons.tsx'
 import { Changed } from '../../parts/changed.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
@@ -33,7 +33,7 @@ export const EditAttachments = ({
       tell(t('artifact.saved'))
       close()
     } catch (error) {
-      if (!isProblem(error) || error.code !== 'revision_mismatch') return
+      if (!isConflict(error)) return
       const { data } = await now.refetch()
       if (data === undefined) return
       const both = mergedAttachments(base.items, items, data.items)

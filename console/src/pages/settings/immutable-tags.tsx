@@ -2,12 +2,10 @@ import { TagsInput } from '@mantine/core'
 import { useState } from 'react'
 import { useAsk, useChange } from '../../contract/asking.ts'
 import type { Answer } from '../../contract/call.ts'
-import { isProblem } from '../../contract/problem.ts'
-import { Act } from '../../parts/act.tsx'
+import { isConflict } from '../../contract/problem.ts'
 import { Changed } from '../../parts/changed.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
-import { Section } from '../../parts/page.tsx'
-import { Shown } from '../../parts/states.tsx'
+import { Editable } from '../../parts/editable.tsx'
 import { tell } from '../../parts/toasts.tsx'
 import { Moment, Tag } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
@@ -19,43 +17,33 @@ interface Of {
 /** Which tags of images stay where they were set. */
 export const ImmutableTags = ({ repository }: Of) => {
   const read = useAsk('getImmutableTags', { path: { repository } })
-  const [editing, setEditing] = useState(false)
   return (
-    <Section
+    <Editable
       title={t('settings.immutable')}
-      actions={
-        <Act
-          by="putImmutableTags"
-          on={repository}
-          size="compact-sm"
-          label={t('artifact.edit')}
-          off={read.data === undefined}
-          run={() => setEditing(true)}
-        />
-      }
+      by="putImmutableTags"
+      repository={repository}
+      read={read}
+      edit={(now, close) => <Edit repository={repository} base={now} close={close} />}
     >
-      <Shown of={read} rows={2}>
-        {(now) => (
-          <div className="panel">
-            {now.patterns.length === 0 ? (
-              <p className="muted">{t('settings.noneImmutable')}</p>
-            ) : (
-              <p className="line">
-                {now.patterns.map((each) => (
-                  <Tag key={each} text={each} />
-                ))}
-              </p>
-            )}
-            {now.savedAt === null ? null : (
-              <p className="muted small">
-                {t('settings.saved')} <Moment at={now.savedAt} />
-              </p>
-            )}
-            {editing ? <Edit repository={repository} base={now} close={() => setEditing(false)} /> : null}
-          </div>
-        )}
-      </Shown>
-    </Section>
+      {(now) => (
+        <>
+          {now.patterns.length === 0 ? (
+            <p className="muted">{t('settings.noneImmutable')}</p>
+          ) : (
+            <p className="line">
+              {now.patterns.map((each) => (
+                <Tag key={each} text={each} />
+              ))}
+            </p>
+          )}
+          {now.savedAt === null ? null : (
+            <p className="muted small">
+              {t('settings.saved')} <Moment at={now.savedAt} />
+            </p>
+          )}
+        </>
+      )}
+    </Editable>
   )
 }
 
@@ -78,7 +66,7 @@ const Edit = ({
       tell(t('artifact.saved'))
       close()
     } catch (error) {
-      if (!isProblem(error) || error.code !== 'revision_mismatch') return
+      if (!isConflict(error)) return
       const { data } = await read.refetch()
       if (data === undefined) return
       setSeen(data)

@@ -2,7 +2,7 @@ import { NumberInput, Select, Switch, TagsInput, TextInput } from '@mantine/core
 import { useState } from 'react'
 import { useAsk, useChange } from '../../contract/asking.ts'
 import type { Answer } from '../../contract/call.ts'
-import { isProblem } from '../../contract/problem.ts'
+import { isConflict } from '../../contract/problem.ts'
 import { Changed } from '../../parts/changed.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { tell } from '../../parts/toasts.tsx'
@@ -41,7 +41,7 @@ export const EditPolicy = ({
       tell(t('artifact.saved'))
       close()
     } catch (error) {
-      if (!isProblem(error) || error.code !== 'revision_mismatch') return
+      if (!isConflict(error)) return
       const { data } = await read.refetch()
       if (data !== undefined) setRevision(data.revision)
       setTheirs(true)

@@ -6,7 +6,7 @@ import { shortBytes } from '../../values/format.ts'
 import { said, t } from '../../words/words.ts'
 import { Cleanup } from './cleanup.tsx'
 import type { Of } from './of.ts'
-import { OverTime } from './over-time.tsx'
+import { UsageOverTime } from './over-time.tsx'
 
 const tones = { unlimited: 'plain', normal: 'ok', warning: 'warn', critical: 'danger', exceeded: 'danger' } as const
 
@@ -46,7 +46,7 @@ export const Usage = ({ repository }: Of) => {
           )
         }}
       </Shown>
-      <OverTime repository={repository} />
+      <UsageOverTime repository={repository} />
       <Cleanup repository={repository} />
     </>
   )
