@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { faultsOfAccess, openBrowser, signInAt, visit } from '../harness/browser.ts'
+import { faultsOfAccess, openBrowser, signInAt, visit, visitAs } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { blocks } from '../harness/pasted-blocks.ts'
 import { createOwner, createPerson, createRepository, grant, type Person, password } from '../harness/people.ts'
 import { runProgram } from '../harness/processes.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -239,31 +240,21 @@ forEachEngine((engine) => {
       await context.close()
     })
 
-    for (const [client, says] of [
-      ['curl', /Hello, world/],
-      ['npm', /PONG/],
-    ] as const)
+    for (const [client, works] of Object.entries(blocks))
       it(`gives ${client} one block that works as it is pasted`, async () => {
-        const { context, page, faults } = await visit(browser)
-        await signInAt(page, service.url, 'owner', password)
+        const { context, page, faults } = await visitAs(browser, service)
         await page.goto(`${service.url}/console/connect?client=${client}&repository=releases`)
+        const made = page.waitForResponse(
+          (answer) => answer.request().method() === 'POST' && /tokens/.test(answer.url()),
+        )
         await page.getByRole('button', { name: 'Make a token' }).click()
+        const { token } = await (await made).json()
         await page.getByText('The token is in it').waitFor()
-        const block = await page.locator('.commands pre').textContent()
-        const home = await mkdtemp(join(tmpdir(), 'svc-block-'))
-        // npm hands its own settings on to what it runs: without a file of its own, the block would write into those of
-        // whoever runs the tests.
-        const settings = join(home, '.npmrc')
-        await writeFile(settings, '')
-        const run = ['-euo', 'pipefail', '-c', block ?? '']
-        const its = { HOME: home, npm_config_userconfig: settings }
-        const { code, stdout, stderr } = await runProgram('bash', run, its, { cwd: home })
-        const written = await readFile(settings, 'utf8')
-        await rm(home, { recursive: true })
-        assert.equal(code, 0, stderr)
-        assert.match(stdout + stderr, says)
-        assert.equal(written.includes(`registry=${service.url}/npm/releases/`), client === 'npm')
-        assert.doesNotMatch(page.url(), /svc_|token/)
+        const block = (await page.locator('.commands pre').textContent()) ?? ''
+        const folder = await mkdtemp(join(tmpdir(), 'svc-block-'))
+        await works({ block, token, address: service.url, folder })
+        await rm(folder, { recursive: true })
+        assert.ok(!page.url().includes(token))
         assert.deepEqual(faults, [])
         await context.close()
       })
@@ -272,7 +263,7 @@ forEachEngine((engine) => {
       const { context, page, faults } = await visit(browser)
       await signInAt(page, service.url, 'owner', password)
       const named = encodeURIComponent("releases/raw/x'; id; echo '")
-      for (const client of ['curl', 'docker', 'npm', 'lfs', 'github', 'gitlab']) {
+      for (const client of Object.keys(blocks)) {
         await page.goto(`${service.url}/console/connect?client=${client}&repository=${named}`)
         await page.getByText('There is no repository of this name').waitFor()
         assert.equal(await page.locator('.commands').count(), 0)

@@ -19,6 +19,8 @@ export interface Ran {
 
 export interface ImageClients extends AsyncDisposable {
   readonly folder: string
+  /** What a shell needs so that its clients are these. */
+  readonly environment: Readonly<Record<string, string>>
   /** Runs a client; fails the test, with what it said, when the client fails. Answers what it wrote. */
   run(client: Client, ...args: string[]): Promise<string>
   /** The same where it has to fail: what it says. */
@@ -60,6 +62,7 @@ export const startImageClients = async (host: string): Promise<ImageClients> => 
     `${client} ${args.join(' ')}\n${stdout}${stderr}`
   return {
     folder,
+    environment,
     async run(client, ...args) {
       const ran = await ask(client, args)
       assert.equal(ran.code, 0, inWords(client, args, ran))
