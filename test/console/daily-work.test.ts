@@ -284,6 +284,46 @@ forEachEngine((engine) => {
       await context.close()
     })
 
+    it('calls by its number what would not be seen of a name, wherever the name stands', async () => {
+      const name = 'turned\u202egnp\u200b\u2066.exe'
+      const stored = await service.ask({
+        method: 'PUT',
+        path: `/api/v1/repositories/releases/raw/odd/${encodeURIComponent(name)}`,
+        credential: owner.token,
+        body: 'a\u202eb',
+      })
+      assert.equal(stored.status, 201)
+      const { id } = stored.json.artifact
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, service.url, 'owner', password)
+      const shown = page.getByText('turnedU+202EgnpU+200BU+2066.exe')
+      for (const path of [
+        '/',
+        '/search?q=turned',
+        '/r/releases/files/odd/',
+        `/r/releases/file/odd/${encodeURIComponent(name)}`,
+        '/r/releases/artifacts?q=turned',
+        `/r/releases/artifacts/${id}`,
+        '/r/releases/activity',
+      ]) {
+        await page.goto(`${service.url}/console${path}`)
+        await shown.first().waitFor()
+        const markup = `${await page.title()} ${await page.content()}`
+        assert.doesNotMatch(markup, /[\p{Bidi_Control}\u200b]/u, path)
+      }
+      await page.goto(`${service.url}/console/r/releases/artifacts/${id}`)
+      await page.getByText('aU+202Eb').waitFor()
+      assert.match(await page.title(), /turned\[U\+202E\]gnp/)
+      await page.keyboard.press('Control+K')
+      await page.getByRole('combobox', { name: 'Find anything' }).fill('turned')
+      await page
+        .getByRole('option', { name: /turned\s?U\+202E\s?gnp/ })
+        .first()
+        .waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
     it('finds a file by a part of its name in the palette', async () => {
       const { context, page, faults } = await visit(browser)
       await signInAt(page, service.url, 'owner', password)

@@ -11,6 +11,7 @@ import { News } from '../parts/news.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Forbidden } from '../parts/states.tsx'
 import { tell, tellProblem } from '../parts/toasts.tsx'
+import { Written } from '../parts/values.tsx'
 import { ask, useMay } from '../session/holders.ts'
 import { beginningOf, endOf } from '../values/days.ts'
 import { exactTime } from '../values/format.ts'
@@ -155,7 +156,7 @@ const Changes = ({ repository, order, wanted }: Asked & { readonly wanted: Query
             <span className="name">
               {artifactName === null ? null : (
                 <Link to="/r/$repository/artifacts/$id" params={{ repository, id: artifactId }}>
-                  {artifactName}
+                  <Written text={artifactName} />
                 </Link>
               )}
               {detail === null || detail === artifactName ? (
@@ -163,7 +164,7 @@ const Changes = ({ repository, order, wanted }: Asked & { readonly wanted: Query
                   <code className="muted">{artifactId.slice(0, 13)}…</code>
                 ) : null
               ) : (
-                <span className="mono muted">{detail}</span>
+                <Written mono muted text={detail} />
               )}
             </span>
           ),
@@ -214,7 +215,7 @@ const Promotions = ({ repository, order }: Asked) => {
                 <code>{artifactId.slice(0, 13)}…</code>
               </Link>
             ) : (
-              <span className="mono">{image}</span>
+              <Written mono text={image} />
             ),
         },
       ]}

@@ -11,7 +11,7 @@ import { News } from '../parts/news.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Forbidden } from '../parts/states.tsx'
 import { tell, tellProblem } from '../parts/toasts.tsx'
-import { ByteMark, Size } from '../parts/values.tsx'
+import { ByteMark, Size, Written } from '../parts/values.tsx'
 import { useMay } from '../session/holders.ts'
 import { t } from '../words/words.ts'
 import { ChosenArtifacts } from './chosen-artifacts.tsx'
@@ -122,7 +122,7 @@ const Published = ({ repository, q, order }: Asked & { readonly q: string }) => 
             show: ({ id, name }) => (
               <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
                 <Icon name="file" />
-                <span>{name}</span>
+                <Written text={name} />
               </Link>
             ),
           },
@@ -166,7 +166,7 @@ const Deleted = ({ repository, order }: Asked) => {
           show: ({ name, sha256 }) => (
             <span className="name">
               <ByteMark sha256={sha256} />
-              <span>{name}</span>
+              <Written text={name} />
             </span>
           ),
         },

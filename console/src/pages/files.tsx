@@ -10,7 +10,7 @@ import { Listed } from '../parts/listed.tsx'
 import { News } from '../parts/news.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Forbidden } from '../parts/states.tsx'
-import { ByteMark, Moment, Size } from '../parts/values.tsx'
+import { ByteMark, Moment, Size, Written } from '../parts/values.tsx'
 import { ask, useMay } from '../session/holders.ts'
 import { DropZone } from '../upload/drop-zone.tsx'
 import { t } from '../words/words.ts'
@@ -103,12 +103,12 @@ export const Files = () => {
               row.kind === 'folder' ? (
                 <Link to="/r/$repository/files/$" params={{ repository, _splat: row.path }} search={{}}>
                   <Icon name="folder" />
-                  <span className="mono">{nameOf(row.path)}</span>
+                  <Written mono text={nameOf(row.path)} />
                 </Link>
               ) : (
                 <Link to="/r/$repository/file/$" params={{ repository, _splat: row.path }}>
                   <Icon name="file" />
-                  <span className="mono">{nameOf(row.path)}</span>
+                  <Written mono text={nameOf(row.path)} />
                 </Link>
               ),
           },

@@ -6,7 +6,7 @@ import { Icon } from '../look/icons.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { RepositoryCard } from '../parts/repository-card.tsx'
 import { Empty, Shown } from '../parts/states.tsx'
-import { Moment, Size } from '../parts/values.tsx'
+import { Moment, Size, shownAs, Written } from '../parts/values.tsx'
 import { useHolders, useMay } from '../session/holders.ts'
 import { useStars } from '../session/stars.ts'
 import { said, t } from '../words/words.ts'
@@ -97,9 +97,9 @@ const Newest = () => {
               {items.slice(0, 8).map(({ repository, id, name, size, publishedAt, createdAt }) => (
                 <li key={id}>
                   <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
-                    {name}
+                    <Written text={name} />
                   </Link>
-                  <span className="mono muted">{repository}</span>
+                  <Written mono muted text={repository} />
                   <Size bytes={size} />
                   <Moment at={publishedAt ?? createdAt} />
                 </li>
@@ -125,7 +125,7 @@ const Own = () => {
               {items.map(({ id, repository, descriptor, createdAt }) => (
                 <li key={id} className="panel">
                   <div className="spread">
-                    <strong>{descriptor.name}</strong>
+                    <strong>{shownAs(descriptor.name)}</strong>
                     <Size bytes={descriptor.size} />
                   </div>
                   <span className="muted small">

@@ -8,7 +8,7 @@ import { Download } from '../parts/download.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { Empty, Failed, Forbidden, Shown } from '../parts/states.tsx'
-import { Digest, Moment, Size, Tag } from '../parts/values.tsx'
+import { Digest, Moment, Size, Tag, Written } from '../parts/values.tsx'
 import { useMay } from '../session/holders.ts'
 import { t } from '../words/words.ts'
 
@@ -82,7 +82,7 @@ export const Packages = () => {
                 search={{ name: row.name, version: row.version, ...(row.group === '' ? {} : { group: row.group }) }}
               >
                 <Icon name="box" />
-                <span className="mono">{row.group === '' ? row.name : `${row.group}/${row.name}`}</span>
+                <Written mono text={row.group === '' ? row.name : `${row.group}/${row.name}`} />
               </Link>
             ),
           },
@@ -90,7 +90,7 @@ export const Packages = () => {
             key: 'version',
             label: t('packages.version'),
             width: 'minmax(80px, 1fr)',
-            show: (row) => <span className="mono">{row.version}</span>,
+            show: (row) => <Written mono text={row.version} />,
           },
           {
             key: 'title',
@@ -163,7 +163,11 @@ const Chosen = ({ repository, name, group, version }: Named & { readonly version
                 ],
               ]}
             />
-            {manifest === undefined ? null : <pre className="preview-text">{JSON.stringify(manifest, null, 2)}</pre>}
+            {manifest === undefined ? null : (
+              <pre className="preview-text">
+                <Written text={JSON.stringify(manifest, null, 2)} lines />
+              </pre>
+            )}
             <div className="actions">
               <Download repository={repository} id={artifactId} size={Number(size)} />
             </div>

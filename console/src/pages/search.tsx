@@ -7,7 +7,7 @@ import { publishedColumn, sizeColumn, stagesColumn } from '../parts/columns.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
-import { ByteMark } from '../parts/values.tsx'
+import { ByteMark, Written } from '../parts/values.tsx'
 import { t } from '../words/words.ts'
 import { querySaid } from './search-words.ts'
 
@@ -74,7 +74,7 @@ export const Search = () => {
             show: ({ repository, id, name }) => (
               <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
                 <Icon name="file" />
-                <span>{name}</span>
+                <Written text={name} />
               </Link>
             ),
           },
@@ -82,7 +82,7 @@ export const Search = () => {
             key: 'repository',
             label: t('list.repository'),
             width: 'minmax(80px, 1fr)',
-            show: ({ repository }) => <span className="mono">{repository}</span>,
+            show: ({ repository }) => <Written mono text={repository} />,
           },
           {
             key: 'path',
@@ -92,7 +92,7 @@ export const Search = () => {
             show: ({ repository, paths = [] }) =>
               paths[0] === undefined ? null : (
                 <Link to="/r/$repository/file/$" params={{ repository, _splat: paths[0] }}>
-                  <span className="mono">{paths[0]}</span>
+                  <Written mono text={paths[0]} />
                 </Link>
               ),
           },

@@ -6,7 +6,7 @@ import type { Answer } from '../contract/call.ts'
 import { Icon } from '../look/icons.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { Empty, Failed, Forbidden, Loading } from '../parts/states.tsx'
-import { Actor, Moment, Tag } from '../parts/values.tsx'
+import { Actor, Moment, shownAs, Tag } from '../parts/values.tsx'
 import { useMay } from '../session/holders.ts'
 import { t } from '../words/words.ts'
 
@@ -113,7 +113,7 @@ const Column = ({
       {[...files].sort(byTime).map((entry) => (
         <li key={entry.artifactId} className="card">
           <Link to="/r/$repository/artifacts/$id" params={{ repository, id: entry.artifactId }} className="mono">
-            {entry.artifactName ?? `${entry.artifactId.slice(0, 13)}…`}
+            {shownAs(entry.artifactName ?? `${entry.artifactId.slice(0, 13)}…`)}
           </Link>
           <Given entry={entry} />
         </li>
@@ -137,7 +137,7 @@ const Column = ({
 
 const Given = ({ entry }: { readonly entry: Pick<Entry, 'actor' | 'actorName' | 'promotedAt' | 'comment'> }) => (
   <>
-    {entry.comment === null ? null : <p>{entry.comment}</p>}
+    {entry.comment === null ? null : <p>{shownAs(entry.comment)}</p>}
     <span className="muted small">
       <Actor actor={entry.actor} name={entry.actorName} /> · <Moment at={entry.promotedAt} />
     </span>

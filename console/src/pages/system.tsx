@@ -14,7 +14,7 @@ import { Facts, Page, Section } from '../parts/page.tsx'
 import { Empty, Forbidden, Shown } from '../parts/states.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { tell } from '../parts/toasts.tsx'
-import { Actor, Meter, Moment, Size, Tag } from '../parts/values.tsx'
+import { Actor, Meter, Moment, Size, Tag, Written } from '../parts/values.tsx'
 import { useMay } from '../session/holders.ts'
 import { beginningOf, endOf } from '../values/days.ts'
 import { shortBytes } from '../values/format.ts'
@@ -160,7 +160,7 @@ const Uploads = () => {
             key: 'repository',
             label: t('list.repository'),
             width: 'minmax(96px, 1fr)',
-            show: ({ repository }) => <span className="mono">{repository}</span>,
+            show: ({ repository }) => <Written mono text={repository} />,
           },
           {
             key: 'stored',
@@ -239,7 +239,7 @@ const Webhooks = () => {
                 key: 'host',
                 label: t('system.host'),
                 width: 'minmax(120px, 2fr)',
-                show: ({ host }) => <span className="mono">{host}</span>,
+                show: ({ host }) => <Written mono text={host} />,
               },
               {
                 key: 'repository',
@@ -332,7 +332,7 @@ const Audit = () => {
             key: 'what',
             label: t('activity.what'),
             width: 'minmax(140px, 1fr)',
-            show: ({ action }) => <span className="mono">{action}</span>,
+            show: ({ action }) => <Written mono text={action} />,
           },
           {
             key: 'whom',
@@ -346,7 +346,7 @@ const Audit = () => {
             label: t('system.from'),
             width: '140px',
             wide: true,
-            show: ({ clientAddress }) => <span className="mono">{clientAddress}</span>,
+            show: ({ clientAddress }) => <Written mono text={clientAddress} />,
           },
         ]}
         empty={<Empty icon="shield" title={t('activity.none')} />}

@@ -9,7 +9,7 @@ import { Listed } from '../parts/listed.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { Empty, Failed } from '../parts/states.tsx'
 import { tellProblem } from '../parts/toasts.tsx'
-import { Meter, Size, Tag } from '../parts/values.tsx'
+import { Meter, Size, Tag, Written } from '../parts/values.tsx'
 import { again, cancel, clearDone, reopen, type Upload, useUploads } from '../upload/queue.ts'
 import { said, t } from '../words/words.ts'
 
@@ -73,7 +73,7 @@ const Uploads = ({ uploads }: { readonly uploads: readonly Upload[] }) => {
             key: 'path',
             label: t('list.path'),
             width: 'minmax(140px, 3fr)',
-            show: ({ record }) => <span className="mono">{record.path}</span>,
+            show: ({ record }) => <Written mono text={record.path} />,
           },
           {
             key: 'repository',

@@ -3,6 +3,7 @@ import { isProblem } from '../contract/problem.ts'
 import { Icon } from '../look/icons.tsx'
 import { said, t } from '../words/words.ts'
 import { FormDialog, TypedName } from './dialog.tsx'
+import { shownAs, Written } from './values.tsx'
 
 export interface Item {
   readonly id: string
@@ -114,9 +115,9 @@ const Line = ({ item, outcome }: { readonly item: Item; readonly outcome: Outcom
   <li>
     <span className="line">
       {outcome === undefined ? null : <Icon name={outcome.done ? 'check' : 'alert'} />}
-      <span className="mono">{item.name}</span>
+      <Written mono text={item.name} />
       {outcome?.done === true ? <span className="off-screen">{t('bulk.done')}</span> : null}
     </span>
-    {outcome?.done === false ? <p className="why">{outcome.why}</p> : null}
+    {outcome?.done === false ? <p className="why">{shownAs(outcome.why)}</p> : null}
   </li>
 )

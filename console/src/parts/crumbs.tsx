@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { t } from '../words/words.ts'
 import { Copy } from './copy.tsx'
+import { shownAs, Written } from './values.tsx'
 
 /** Where a path lies, folder by folder, each a link. */
 export const Crumbs = ({
@@ -26,7 +27,7 @@ export const Crumbs = ({
           <Fragment key={to}>
             <span className="sep">/</span>
             <Link to="/r/$repository/files/$" params={{ repository, _splat: to }}>
-              {name}
+              <Written text={name} />
             </Link>
           </Fragment>
         )
@@ -34,7 +35,7 @@ export const Crumbs = ({
       {isFile ? (
         <>
           <span className="sep">/</span>
-          <strong>{names.at(-1)}</strong>
+          <strong>{shownAs(names.at(-1))}</strong>
         </>
       ) : null}
       {path === '' ? null : <Copy text={path} what={t('list.path')} />}

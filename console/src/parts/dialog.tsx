@@ -2,6 +2,7 @@ import { Button, Modal, TextInput } from '@mantine/core'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import { t } from '../words/words.ts'
 import { Failed } from './states.tsx'
+import { shownAs } from './values.tsx'
 
 /** A dialog over the page. Scrolling is not locked, since that would need a style element. */
 export const Dialog = ({
@@ -25,7 +26,7 @@ export const Dialog = ({
   <Modal
     opened={open}
     onClose={close}
-    title={title}
+    title={shownAs(title)}
     size={size === 'md' ? 460 : 720}
     lockScroll={false}
     withCloseButton={closable}

@@ -2,6 +2,7 @@ import { Select } from '@mantine/core'
 import { useState } from 'react'
 import { useAsk } from '../contract/asking.ts'
 import { shortBytes } from '../values/format.ts'
+import { seen } from '../values/unseen.ts'
 import { t } from '../words/words.ts'
 
 export interface Picked {
@@ -37,7 +38,7 @@ export const FilePicker = ({
       value={value?.id ?? null}
       data={[
         ...(value === null ? [] : [{ value: value.id, label: value.name }]),
-        ...files.map(({ id, name, size }) => ({ value: id, label: `${name} · ${shortBytes(Number(size))}` })),
+        ...files.map(({ id, name, size }) => ({ value: id, label: `${seen(name)} · ${shortBytes(Number(size))}` })),
       ]}
       onChange={(id) => {
         const file = files.find((each) => each.id === id)

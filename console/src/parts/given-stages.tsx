@@ -8,7 +8,7 @@ import { FormDialog } from './dialog.tsx'
 import { Section } from './page.tsx'
 import { Shown } from './states.tsx'
 import { tell, tellProblem } from './toasts.tsx'
-import { Actor, Moment, Tag } from './values.tsx'
+import { Actor, Moment, shownAs, Tag } from './values.tsx'
 
 interface Given {
   readonly stage: string
@@ -77,7 +77,7 @@ export const GivenStages = ({
                   <span className="muted small">
                     <Actor actor={entry.actor} name={entry.actorName} /> · <Moment at={entry.promotedAt} />
                   </span>
-                  {entry.comment === null ? null : <p>{entry.comment}</p>}
+                  {entry.comment === null ? null : <p>{shownAs(entry.comment)}</p>}
                 </div>
                 <button
                   type="button"

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { t } from '../words/words.ts'
+import { shownAs } from './values.tsx'
 
 export interface Column<Row> {
   readonly key: string
@@ -102,7 +103,7 @@ function LineOf<Row>({
     >
       {columns.map((column) => (
         <div key={column.key} role="gridcell" tabIndex={-1} className={classOf(column)}>
-          {column.show(row)}
+          {shownAs(column.show(row))}
         </div>
       ))}
     </div>

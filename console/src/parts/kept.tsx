@@ -4,7 +4,7 @@ import { useMay } from '../session/holders.ts'
 import { said, t } from '../words/words.ts'
 import { Section } from './page.tsx'
 import { Shown } from './states.tsx'
-import { Moment, Tag } from './values.tsx'
+import { Moment, shownAs, Tag } from './values.tsx'
 
 interface Explained {
   readonly decision: string
@@ -38,7 +38,7 @@ export const WhyKept = ({
           <div className="panel">
             <Tag tone={decision === 'deletable' ? 'warn' : 'ok'} text={said('decision', decision)} />
             {reasons.map(({ code, text }) => (
-              <p key={code + text}>{text}</p>
+              <p key={code + text}>{shownAs(text)}</p>
             ))}
             {blockers.map((each) => (
               <p key={each} className="line">

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { t } from '../words/words.ts'
+import { shownAs } from './values.tsx'
 
 /** A page: its heading has the focus when one comes to it, its name is that of the tab. */
 export const Page = ({
@@ -25,7 +26,7 @@ export const Page = ({
       <header className="page-head">
         <div>
           <h1 ref={heading} tabIndex={-1} className={mono ? 'mono' : undefined}>
-            {title}
+            {shownAs(title)}
           </h1>
           {lead === undefined ? null : <div className="lead">{lead}</div>}
         </div>
@@ -47,7 +48,7 @@ export const Section = ({
 }) => (
   <section className="section">
     <div className="section-head">
-      <h2>{title}</h2>
+      <h2>{shownAs(title)}</h2>
       {actions}
     </div>
     {children}
@@ -59,8 +60,8 @@ export const Facts = ({ facts }: { readonly facts: readonly (readonly [name: str
   <dl className="facts">
     {facts.map(([name, value]) => (
       <div key={name}>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
+        <dt>{shownAs(name)}</dt>
+        <dd>{shownAs(value)}</dd>
       </div>
     ))}
   </dl>

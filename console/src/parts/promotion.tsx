@@ -5,7 +5,7 @@ import { useHolders } from '../session/holders.ts'
 import { t } from '../words/words.ts'
 import { Act } from './act.tsx'
 import { FormDialog } from './dialog.tsx'
-import { Actor, Moment } from './values.tsx'
+import { Actor, Moment, Written } from './values.tsx'
 
 /** Where something is to go, and how. */
 export interface Wanted {
@@ -127,7 +127,7 @@ export const Held = ({
       <p className="strong">{t('promote.holds', { stage })}</p>
       {holders.map((entry) => (
         <p key={entry.name} className="line">
-          <span className="mono">{entry.name}</span>
+          <Written mono text={entry.name} />
           <Moment at={entry.promotedAt} />
           <Actor actor={entry.actor} name={entry.actorName} />
         </p>

@@ -6,6 +6,7 @@ import type { May } from '../session/holders.ts'
 import { openKeyDialog } from '../session/key-dialog-state.ts'
 import { exactTime } from '../values/format.ts'
 import { said, t } from '../words/words.ts'
+import { shownAs, Written } from './values.tsx'
 
 /** Grey bars where rows will be, once it takes longer than a blink. */
 export const Loading = ({ rows = 6 }: { readonly rows?: number }) => {
@@ -36,7 +37,7 @@ export const Empty = ({
 }) => (
   <div className="empty">
     <Icon name={icon} size={20} />
-    <h2>{title}</h2>
+    <h2>{shownAs(title)}</h2>
     {children}
   </div>
 )
@@ -50,10 +51,10 @@ export const Failed = ({ error, again }: { readonly error: unknown; readonly aga
       <Icon name={code === 'permission_missing' ? 'lock' : 'alert'} size={20} />
       <div>
         <p className="strong">{said('problem', code)}</p>
-        {problem?.message ? <p>{problem.message}</p> : null}
+        {problem?.message ? <p>{shownAs(problem.message)}</p> : null}
         {problem?.faults.map(({ pointer, message }) => (
           <p key={pointer + message} className="muted">
-            {pointer} {message}
+            <Written text={pointer} /> <Written text={message} />
           </p>
         ))}
         <p className="muted small">

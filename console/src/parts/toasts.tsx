@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { isProblem } from '../contract/problem.ts'
 import { Icon } from '../look/icons.tsx'
+import { seen } from '../values/unseen.ts'
 import { said, t } from '../words/words.ts'
 
 interface Toast {
@@ -35,7 +36,7 @@ export const tell = (text: string, undo: (() => void) | null = null): void => sh
 /** Says what was refused. */
 export const tellProblem = (error: unknown): void => {
   const sentence = isProblem(error) ? said('problem', error.code) : t('problem.internal')
-  const detail = isProblem(error) && error.message !== '' ? ` ${error.message}` : ''
+  const detail = isProblem(error) && error.message !== '' ? ` ${seen(error.message)}` : ''
   show({ text: sentence + detail, tone: 'danger', undo: null })
 }
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Icon, type IconName } from '../look/icons.tsx'
 import { t } from '../words/words.ts'
-import { Actor, Moment } from './values.tsx'
+import { Actor, Moment, shownAs } from './values.tsx'
 
 const icons: Readonly<Record<string, IconName>> = {
   'stage.added': 'tag',
@@ -46,7 +46,7 @@ export function Told<Line extends PromotionLine>({
       {lines.map((line) => (
         <Event key={line.sequence} icon={icons[line.action] ?? 'history'} at={line.occurredAt}>
           {sentenceOf(line)} <Actor actor={line.actor} name={line.actorName} /> {peer(line)}
-          {line.comment === null || line.comment === '' ? null : <p className="muted">{line.comment}</p>}
+          {line.comment === null || line.comment === '' ? null : <p className="muted">{shownAs(line.comment)}</p>}
         </Event>
       ))}
     </ol>

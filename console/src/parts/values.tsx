@@ -1,7 +1,40 @@
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { exactBytes, exactTime, relativeTime, shortBytes } from '../values/format.ts'
+import { piecesOf, seen } from '../values/unseen.ts'
 import { t } from '../words/words.ts'
 import { Copy } from './copy.tsx'
+
+/**
+ * What others wrote, as it is: what would not be seen is called by its name, and nothing in it turns what stands beside it.
+ * Names of files come from anybody.
+ */
+export const Written = ({
+  text,
+  mono = false,
+  lines = false,
+  muted = false,
+}: {
+  readonly text: string
+  readonly mono?: boolean
+  /** Whether lines and columns belong to it. */
+  readonly lines?: boolean
+  readonly muted?: boolean
+}) => (
+  <bdi className={[mono ? 'mono' : '', muted ? 'muted' : ''].filter(Boolean).join(' ') || undefined}>
+    {piecesOf(text, { lines }).map((piece, at) =>
+      piece.isUnseen ? (
+        <span key={String(at)} className="unseen" title={t('value.unseen')}>
+          {piece.text}
+        </span>
+      ) : (
+        piece.text
+      ),
+    )}
+  </bdi>
+)
+
+/** Whatever is shown somewhere; a text may be somebody's. */
+export const shownAs = (what: ReactNode): ReactNode => (typeof what === 'string' ? <Written text={what} /> : what)
 
 /** A size: short, and to the byte for whoever points at it. */
 export const Size = ({ bytes }: { readonly bytes: string | number }) => (
@@ -68,7 +101,7 @@ export const Actor = ({ actor, name }: { readonly actor: string; readonly name: 
   const kind = actor.split(':', 1)[0] ?? ''
   return (
     <span className="actor" title={actor}>
-      {name ?? (kind === actor ? actor : `${kind}:${actor.slice(kind.length + 1, kind.length + 9)}…`)}
+      <Written text={name ?? (kind === actor ? actor : `${kind}:${actor.slice(kind.length + 1, kind.length + 9)}…`)} />
     </span>
   )
 }
@@ -80,7 +113,7 @@ export const Tag = ({
 }: {
   readonly text: string
   readonly tone?: 'plain' | 'ok' | 'warn' | 'danger' | 'info' | 'accent'
-}) => <span className={tone === 'plain' ? 'tag' : `tag ${tone}`}>{text}</span>
+}) => <span className={tone === 'plain' ? 'tag' : `tag ${tone}`}>{shownAs(text)}</span>
 
 /** How much of something is used. A `meter` element cannot be drawn alike everywhere. */
 export const Meter = ({
@@ -95,7 +128,7 @@ export const Meter = ({
   <div
     className={`meter ${tone}`}
     role="progressbar"
-    aria-label={name}
+    aria-label={seen(name)}
     aria-valuemin={0}
     aria-valuemax={100}
     aria-valuenow={Math.round(part * 100)}

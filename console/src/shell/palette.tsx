@@ -5,6 +5,7 @@ import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useSta
 import { Icon, type IconName } from '../look/icons.tsx'
 import { digestIn, querySaid } from '../pages/search-words.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { shownAs } from '../parts/values.tsx'
 import { ask, useHolders } from '../session/holders.ts'
 import { t } from '../words/words.ts'
 import { closePalette, openPalette, usePalette } from './palette-state.ts'
@@ -182,8 +183,8 @@ const Choices = () => {
             onMouseMove={() => setAt(index)}
           >
             <Icon name={choice.icon} />
-            <span>{choice.text}</span>
-            <span className="muted small">{choice.note}</span>
+            <span>{shownAs(choice.text)}</span>
+            <span className="muted small">{shownAs(choice.note)}</span>
           </div>
         ))}
       </div>

@@ -4,7 +4,7 @@ import { Icon } from '../look/icons.tsx'
 import { Act } from '../parts/act.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Grid } from '../parts/grid.tsx'
-import { Size, Tag } from '../parts/values.tsx'
+import { Size, Tag, Written } from '../parts/values.tsx'
 import { ask, useMay } from '../session/holders.ts'
 import { shortBytes } from '../values/format.ts'
 import { t } from '../words/words.ts'
@@ -137,7 +137,7 @@ const Review = ({ rows, start }: { readonly rows: readonly Reviewed[]; readonly 
               key: 'path',
               label: t('list.path'),
               width: 'minmax(140px, 3fr)',
-              show: ({ target }) => <span className="mono">{target}</span>,
+              show: ({ target }) => <Written mono text={target} />,
             },
             {
               key: 'fate',

@@ -944,6 +944,7 @@ export interface Words {
   'upload.what': null
   'value.digest': null
   'value.id': null
+  'value.unseen': null
   'welcome.begin': null
   'welcome.key': null
   'welcome.lead': null

@@ -1,4 +1,5 @@
 import { i18n, type Messages } from '@lingui/core'
+import { seen } from '../values/unseen.ts'
 import type { Words } from './ids.ts'
 
 export const languages = ['en', 'ru'] as const
@@ -47,11 +48,13 @@ export const language = (): Language => (isLanguage(i18n.locale) ? i18n.locale :
 type WithHoles = { [Id in keyof Words]: Words[Id] extends null ? never : Id }[keyof Words]
 export type PlainId = Exclude<keyof Words, WithHoles>
 
-/** What the console says, in the language of whoever reads it. */
+const isText = (of: string | number): of is string => typeof of === 'string'
+
+/** What the console says, in the language of whoever reads it. Names in it come from anybody. */
 export function t(id: PlainId): string
 export function t<Id extends WithHoles>(id: Id, holes: Words[Id]): string
-export function t(id: keyof Words, holes?: Readonly<Record<string, string | number>>): string {
-  return i18n._(id, holes)
+export function t(id: keyof Words, holes: Readonly<Record<string, string | number>> = {}): string {
+  return i18n._(id, Object.fromEntries(Object.entries(holes).map(([hole, of]) => [hole, isText(of) ? seen(of) : of])))
 }
 
 /** The words of the contract for which something is said. */

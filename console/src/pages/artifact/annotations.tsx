@@ -10,7 +10,7 @@ import { Editable } from '../../parts/editable.tsx'
 import { Earlier } from '../../parts/history.tsx'
 import { Facts } from '../../parts/page.tsx'
 import { tell } from '../../parts/toasts.tsx'
-import { Tag } from '../../parts/values.tsx'
+import { shownAs, Tag, Written } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
 import { merged, metadataOf, pairsOf, type Said } from './annotation-text.ts'
 import type { Of } from './of.ts'
@@ -41,7 +41,7 @@ export const Annotations = ({ repository, id }: Of) => {
             </div>
           )}
           {Object.keys(now.metadata).length === 0 ? null : <Facts facts={Object.entries(now.metadata)} />}
-          {now.collections.length === 0 ? null : <p className="muted small">{now.collections.join(', ')}</p>}
+          {now.collections.length === 0 ? null : <p className="muted small">{shownAs(now.collections.join(', '))}</p>}
           {now.revision === 0 ? null : <Before repository={repository} id={id} />}
         </>
       )}
@@ -67,7 +67,7 @@ const Before = ({ repository, id }: Of) => {
           {labels.map((label) => (
             <Tag key={label} text={label} />
           ))}
-          <span className="mono small">{[...collections, ...pairsOf(metadata).split('\n')].join(' ')}</span>
+          <span className="mono small">{shownAs([...collections, ...pairsOf(metadata).split('\n')].join(' '))}</span>
         </p>
       )}
     />
@@ -127,7 +127,7 @@ const EditAnnotations = ({
           <p>{clashes.length === 0 ? t('conflict.merged') : t('conflict.both', { keys: clashes.join(', ') })}</p>
           {clashes.map((key) => (
             <p key={key} className="mono small">
-              − {key}={theirs.metadata[key] ?? ''} · + {key}={metadataOf(pairs)[key] ?? ''}
+              <Written text={`− ${key}=${theirs.metadata[key] ?? ''} · + ${key}=${metadataOf(pairs)[key] ?? ''}`} />
             </p>
           ))}
         </Changed>

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useAsk, usePages } from '../../contract/asking.ts'
 import { Editable } from '../../parts/editable.tsx'
 import { Earlier } from '../../parts/history.tsx'
-import { Tag } from '../../parts/values.tsx'
+import { Tag, Written } from '../../parts/values.tsx'
 import { said, t } from '../../words/words.ts'
 import type { Attachment } from './attached.ts'
 import { EditAttachments } from './edit-attachments.tsx'
@@ -64,9 +64,9 @@ const List = ({ repository, items }: { readonly repository: string; readonly ite
       <li key={name} className="line">
         <Tag text={said('attach.kind', kind)} />
         <Link to="/r/$repository/artifacts/$id" params={{ repository, id: artifactId }}>
-          {name}
+          <Written text={name} />
         </Link>
-        <span className="muted">{description}</span>
+        <Written muted text={description} />
       </li>
     ))}
   </ul>

@@ -8,6 +8,7 @@ import { Changed } from '../../parts/changed.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { FilePicker, type Picked } from '../../parts/file-picker.tsx'
 import { tell } from '../../parts/toasts.tsx'
+import { shownAs } from '../../parts/values.tsx'
 import { said, t } from '../../words/words.ts'
 import { type Attachment, kinds, mergedAttachments } from './attached.ts'
 import type { Of } from './of.ts'
@@ -64,7 +65,7 @@ export const EditAttachments = ({
       <ul className="lines">
         {items.map((item, at) => (
           <li key={item.name} className="attachment">
-            <strong>{item.name}</strong>
+            <strong>{shownAs(item.name)}</strong>
             <Select
               aria-label={t('attach.kindOf', { name: item.name })}
               data={kindData()}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useAsk } from '../../contract/asking.ts'
 import { Icon } from '../../look/icons.tsx'
 import { Section } from '../../parts/page.tsx'
+import { Written } from '../../parts/values.tsx'
 import { useMay } from '../../session/holders.ts'
 import { t } from '../../words/words.ts'
 import type { Of } from './of.ts'
@@ -21,7 +22,7 @@ export const Paths = ({ repository, id }: Of) => {
           <li key={path} className="line">
             <Icon name="file" />
             <Link className="mono" to="/r/$repository/file/$" params={{ repository, _splat: path }}>
-              {path}
+              <Written text={path} />
             </Link>
             <span className="muted small">{t('file.revision', { revision })}</span>
           </li>

@@ -11,7 +11,7 @@ import { Listed } from '../../parts/listed.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { Empty, Forbidden, Shown } from '../../parts/states.tsx'
 import { tell } from '../../parts/toasts.tsx'
-import { ByteMark, Moment, Size, Tag } from '../../parts/values.tsx'
+import { ByteMark, Moment, Size, Tag, Written } from '../../parts/values.tsx'
 import { useMay } from '../../session/holders.ts'
 import { exactTime } from '../../values/format.ts'
 import { shellWord } from '../../values/shell.ts'
@@ -114,7 +114,7 @@ const Contents = ({ id, repositories }: { readonly id: string; readonly reposito
             show: (row) => (
               <span className="name">
                 <Tag text={said('backups.of', row.kind)} />
-                <span className="mono">{row.name}</span>
+                <Written mono text={row.name} />
               </span>
             ),
           },

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Shown } from '../../parts/states.tsx'
+import { Written } from '../../parts/values.tsx'
 import { lineDifferences } from '../../values/line-differences.ts'
 import { t } from '../../words/words.ts'
 import { bytesOf, isText, textBytesMax } from './bytes.ts'
@@ -56,7 +57,7 @@ export const Differences = ({
                 {lines.map(({ kind, text }, at) => (
                   <li key={String(at)} className={kind}>
                     <span>{signs[kind]}</span>
-                    <span>{text}</span>
+                    <Written text={text} lines />
                   </li>
                 ))}
               </ol>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Section } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
+import { Written } from '../../parts/values.tsx'
 import { exactBytes } from '../../values/format.ts'
 import { t } from '../../words/words.ts'
 import { bytesOf, isText, textBytesMax } from './bytes.ts'
@@ -45,7 +46,7 @@ export const Preview = ({
               <>
                 {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it */}
                 <pre className="preview-text" tabIndex={0}>
-                  {preview.text}
+                  <Written text={preview.text} lines />
                 </pre>
                 {size > textBytesMax ? (
                   <p className="muted small">{t('file.cut', { size: exactBytes(size) })}</p>

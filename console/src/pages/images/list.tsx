@@ -7,6 +7,7 @@ import { Filter } from '../../parts/filter.tsx'
 import { Listed } from '../../parts/listed.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/states.tsx'
+import { Written } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
 import { imageCommand } from '../snippets.ts'
 
@@ -43,7 +44,7 @@ export const List = ({ repository }: { readonly repository: string }) => {
             show: ({ name }) => (
               <Link to="/r/$repository/images" params={{ repository }} search={{ image: name }}>
                 <Icon name="stack" />
-                <span className="mono">{name}</span>
+                <Written mono text={name} />
               </Link>
             ),
           },

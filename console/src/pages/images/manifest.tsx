@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useAsk } from '../../contract/asking.ts'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
-import { Actor, Digest, Moment, Size } from '../../parts/values.tsx'
+import { Actor, Digest, Moment, Size, Written } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
 import { ImageLifeline, ImageStages, PromoteImage, WhyImage } from './promotion.tsx'
 import { type OfImage, Way } from './way.tsx'
@@ -64,7 +64,7 @@ export const Manifest = ({ repository, image, reference }: OfImage & { readonly 
                   <ol className="lines panel">
                     {numbered(manifest.config.content.history).map(({ step, key }) => (
                       <li key={key} className="mono small">
-                        {step.createdBy ?? step.comment ?? '–'}
+                        <Written text={step.createdBy ?? step.comment ?? '–'} />
                       </li>
                     ))}
                   </ol>

@@ -11,7 +11,7 @@ import { Listed } from '../../parts/listed.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { tell, tellProblem } from '../../parts/toasts.tsx'
-import { Actor, ByteMark, Moment, Tag } from '../../parts/values.tsx'
+import { Actor, ByteMark, Moment, Tag, Written } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
 import { type OfImage, Way } from './way.tsx'
 
@@ -74,7 +74,7 @@ export const Tags = ({ repository, image }: OfImage) => {
             show: ({ tag }) => (
               <Link to="/r/$repository/images" params={{ repository }} search={{ image, reference: tag }}>
                 <Icon name="tag" />
-                <span className="mono">{tag}</span>
+                <Written mono text={tag} />
               </Link>
             ),
           },

@@ -8,7 +8,7 @@ import { Section } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { tell, tellProblem } from '../../parts/toasts.tsx'
-import { Moment, Tag } from '../../parts/values.tsx'
+import { Moment, Tag, Written } from '../../parts/values.tsx'
 import { said, t } from '../../words/words.ts'
 
 const day = 24 * 3_600_000
@@ -44,7 +44,7 @@ export const Tokens = () => {
               {items.map((token) => (
                 <tr key={token.id}>
                   <td>
-                    {token.name} <code className="muted">{token.prefix}…</code>
+                    <Written text={token.name} /> <code className="muted">{token.prefix}…</code>
                   </td>
                   <td>
                     <Tag tone={token.scope === 'read' ? 'plain' : 'accent'} text={said('scope', token.scope)} />

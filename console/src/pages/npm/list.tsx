@@ -7,6 +7,7 @@ import { Filter } from '../../parts/filter.tsx'
 import { Listed } from '../../parts/listed.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/states.tsx'
+import { Written } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
 import { npmCommand } from '../snippets.ts'
 
@@ -43,7 +44,7 @@ export const List = ({ repository }: { readonly repository: string }) => {
             show: ({ name }) => (
               <Link to="/r/$repository/npm" params={{ repository }} search={{ package: name }}>
                 <Icon name="box" />
-                <span className="mono">{name}</span>
+                <Written mono text={name} />
               </Link>
             ),
           },
@@ -51,7 +52,7 @@ export const List = ({ repository }: { readonly repository: string }) => {
             key: 'latest',
             label: t('npm.latest'),
             width: '96px',
-            show: ({ latest }) => <span className="mono">{latest}</span>,
+            show: ({ latest }) => (latest === null ? null : <Written mono text={latest} />),
           },
           {
             key: 'versions',

@@ -1,7 +1,7 @@
 import { useAsk } from '../../contract/asking.ts'
 import { Facts, Section } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
-import { Size } from '../../parts/values.tsx'
+import { Size, shownAs, Written } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
 import type { OfVersion } from './of.ts'
 import { PromoteVersion, VersionLifeline, VersionStages, WhyVersion } from './promotion.tsx'
@@ -18,7 +18,7 @@ export const Version = ({ repository, name, version }: OfVersion) => {
         {(found) => (
           <div className="aside">
             <div className="panel">
-              {found.deprecated === null ? null : <p className="band warn">{found.deprecated}</p>}
+              {found.deprecated === null ? null : <p className="band warn">{shownAs(found.deprecated)}</p>}
               <Facts
                 facts={[
                   [t('list.size'), <Size key="s" bytes={found.size} />],
@@ -39,7 +39,11 @@ export const Version = ({ repository, name, version }: OfVersion) => {
                   ],
                 ]}
               />
-              {found.readme === null ? null : <pre className="preview-text">{found.readme}</pre>}
+              {found.readme === null ? null : (
+                <pre className="preview-text">
+                  <Written text={found.readme} lines />
+                </pre>
+              )}
             </div>
             <div className="lines">
               <VersionStages repository={repository} name={name} version={version} />

@@ -6,7 +6,7 @@ import { Listed } from '../../parts/listed.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { tell, tellProblem } from '../../parts/toasts.tsx'
-import { Moment, Tag } from '../../parts/values.tsx'
+import { Moment, Tag, Written } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
 import type { OfPackage } from './of.ts'
 import { Version } from './version.tsx'
@@ -40,7 +40,7 @@ export const Versions = ({ repository, name }: OfPackage) => {
             width: 'minmax(100px, 1fr)',
             show: (row) => (
               <Link to="/r/$repository/npm" params={{ repository }} search={{ package: name, version: row.version }}>
-                <span className="mono">{row.version}</span>
+                <Written mono text={row.version} />
               </Link>
             ),
           },

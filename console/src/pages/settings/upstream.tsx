@@ -10,7 +10,7 @@ import { Listed } from '../../parts/listed.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { tell, tellProblem } from '../../parts/toasts.tsx'
-import { Actor, Moment, Tag } from '../../parts/values.tsx'
+import { Actor, Moment, Tag, Written } from '../../parts/values.tsx'
 import { t } from '../../words/words.ts'
 
 interface Of {
@@ -184,7 +184,7 @@ const Cached = ({ repository }: Of) => {
           width: 'minmax(120px, 2fr)',
           show: ({ name, failure }) => (
             <span className="name">
-              <span className="mono">{name}</span>
+              <Written mono text={name} />
               {failure === null ? null : <Tag tone="danger" text={failure} />}
             </span>
           ),

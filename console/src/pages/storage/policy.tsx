@@ -6,7 +6,7 @@ import { FormDialog } from '../../parts/dialog.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { tell } from '../../parts/toasts.tsx'
-import { Moment, Size, Tag } from '../../parts/values.tsx'
+import { Moment, Size, Tag, Written } from '../../parts/values.tsx'
 import { useMay } from '../../session/holders.ts'
 import { said, t } from '../../words/words.ts'
 import { EditPolicy } from './edit-policy.tsx'
@@ -115,7 +115,7 @@ export const Policy = ({ repository }: Of) => {
                 {items.map(({ id, name, size }) => (
                   <li key={id} className="spread">
                     <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
-                      {name}
+                      <Written text={name} />
                     </Link>
                     <Size bytes={size} />
                   </li>
