@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react'
 import { isProblem } from '../contract/problem.ts'
 import { Icon } from '../look/icons.tsx'
 import { said, t } from '../words/words.ts'
-import { FormDialog, TypedName } from './dialog.tsx'
+import { FormDialog } from './dialog.tsx'
 import { shownAs, Written } from './values.tsx'
 
 export interface Item {
@@ -67,7 +67,6 @@ export const Bulk = ({
   const [items] = useState(chosen)
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map())
   const [state, setState] = useState<'asked' | 'running' | 'over'>('asked')
-  const [typed, setTyped] = useState(false)
   const refused = items.filter(({ id }) => outcomes.get(id)?.done === false)
   const run = async (): Promise<void> => {
     const now = new Map(outcomes)
@@ -91,12 +90,12 @@ export const Bulk = ({
       label={state === 'over' ? t('bulk.again', { count: refused.length }) : label}
       busy={state === 'running'}
       error={null}
-      ready={ready && (!asks || typed)}
+      ready={ready}
+      named={asks ? String(items.length) : null}
       danger={danger}
       size="lg"
     >
       {state === 'asked' ? children : null}
-      {asks ? <TypedName name={String(items.length)} typed={setTyped} /> : null}
       {state === 'asked' ? null : (
         <p role="status" className="strong">
           {t('bulk.sofar', { done: outcomes.size - refused.length, refused: refused.length, count: items.length })}

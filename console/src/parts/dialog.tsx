@@ -1,5 +1,5 @@
 import { Button, Modal, TextInput } from '@mantine/core'
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { t } from '../words/words.ts'
 import { Failed } from './states.tsx'
 import { shownAs } from './values.tsx'
@@ -39,22 +39,7 @@ export const Dialog = ({
   </Modal>
 )
 
-/** A form in a dialog: what it says no with stays in it, and what was typed does, too. */
-export const FormDialog = ({
-  title,
-  open,
-  close,
-  submit,
-  label,
-  busy,
-  error,
-  children,
-  danger = false,
-  ready = true,
-  size = 'md',
-}: {
-  readonly title: string
-  readonly open: boolean
+interface FormIn {
   readonly close: () => void
   readonly submit: () => void
   readonly label: string
@@ -63,9 +48,37 @@ export const FormDialog = ({
   readonly children: ReactNode
   readonly danger?: boolean
   readonly ready?: boolean
-  readonly size?: 'md' | 'lg'
-}) => (
-  <Dialog title={title} open={open} close={close} size={size}>
+  /** What goes for good: its name has to be typed, letter by letter. */
+  readonly named?: string | null
+}
+
+/** A form in a dialog: what it says no with stays in it, and what was typed does, too. */
+export const FormDialog = ({
+  title,
+  open,
+  size = 'md',
+  ...form
+}: FormIn & { readonly title: string; readonly open: boolean; readonly size?: 'md' | 'lg' }) => (
+  <Dialog title={title} open={open} close={form.close} size={size}>
+    <Form {...form} />
+  </Dialog>
+)
+
+/** Is there while its dialog is open, so that the next one begins with an empty name. */
+const Form = ({
+  close,
+  submit,
+  label,
+  busy,
+  error,
+  children,
+  danger = false,
+  ready: filled = true,
+  named = null,
+}: FormIn) => {
+  const [typed, setTyped] = useState('')
+  const ready = filled && (named === null || typed === named)
+  return (
     <form
       className="form"
       onSubmit={(event: FormEvent) => {
@@ -74,6 +87,14 @@ export const FormDialog = ({
       }}
     >
       {children}
+      {named === null ? null : (
+        <TextInput
+          label={t('dialog.type', { name: named })}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          autoComplete="off"
+        />
+      )}
       {error === null || error === undefined ? null : <Failed error={error} />}
       <div className="form-end">
         <Button variant="default" onClick={close}>
@@ -84,20 +105,6 @@ export const FormDialog = ({
         </Button>
       </div>
     </form>
-  </Dialog>
-)
-
-/** Asks for the name of what goes for good, letter by letter. */
-export const TypedName = ({ name, typed }: { readonly name: string; readonly typed: (right: boolean) => void }) => {
-  const [text, setText] = useState('')
-  useEffect(() => typed(text === name), [text, name, typed])
-  return (
-    <TextInput
-      label={t('dialog.type', { name })}
-      value={text}
-      onChange={(event) => setText(event.currentTarget.value)}
-      autoComplete="off"
-    />
   )
 }
 

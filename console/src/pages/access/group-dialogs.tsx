@@ -2,7 +2,7 @@ import { MultiSelect, SegmentedControl, Select } from '@mantine/core'
 import { useState } from 'react'
 import { useAsk, useChange, usePages } from '../../contract/asking.ts'
 import type { Answer } from '../../contract/call.ts'
-import { FormDialog, TypedName } from '../../parts/dialog.tsx'
+import { FormDialog } from '../../parts/dialog.tsx'
 import { said, t } from '../../words/words.ts'
 
 /** A group as the list of groups tells it. */
@@ -110,7 +110,6 @@ export const Grant = ({ group, close }: OfGroup) => {
 
 /** Ends a group once its name is typed; says who loses what. */
 export const DeleteGroup = ({ group, close }: OfGroup) => {
-  const [right, setRight] = useState(false)
   const remove = useChange('deleteAccessGroup', ['listAccessGroups', 'listWhoMay'])
   return (
     <FormDialog
@@ -121,7 +120,7 @@ export const DeleteGroup = ({ group, close }: OfGroup) => {
       label={t('artifact.delete')}
       busy={remove.isPending}
       error={remove.error}
-      ready={right}
+      named={group.name}
       danger
     >
       <p>
@@ -130,7 +129,6 @@ export const DeleteGroup = ({ group, close }: OfGroup) => {
           grants: group.grants.map(({ repository }) => repository).join(', ') || '–',
         })}
       </p>
-      <TypedName name={group.name} typed={setRight} />
     </FormDialog>
   )
 }

@@ -2,7 +2,7 @@ import { Button, PasswordInput, Select, Switch, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useAsk, useChange } from '../../contract/asking.ts'
 import type { Answer } from '../../contract/call.ts'
-import { FormDialog, TypedName } from '../../parts/dialog.tsx'
+import { FormDialog } from '../../parts/dialog.tsx'
 import { tell, tellProblem } from '../../parts/toasts.tsx'
 import { Moment } from '../../parts/values.tsx'
 import { said, t } from '../../words/words.ts'
@@ -82,7 +82,6 @@ export const CreatePerson = ({ close }: { readonly close: () => void }) => {
 export const ChangePerson = ({ user, close }: { readonly user: User; readonly close: () => void }) => {
   const [enabled, setEnabled] = useState(user.enabled)
   const [password, setPassword] = useState('')
-  const [right, setRight] = useState(false)
   const change = useChange('updateUser', ['listUsers'])
   const tokens = useAsk('listUserTokens', { path: { id: user.id } })
   const revoke = useChange('revokeUserToken', ['listUserTokens'])
@@ -104,7 +103,8 @@ export const ChangePerson = ({ user, close }: { readonly user: User; readonly cl
       label={t('dialog.save')}
       busy={change.isPending}
       error={change.error}
-      ready={(enabled !== user.enabled || password !== '') && (!needsName || right)}
+      ready={enabled !== user.enabled || password !== ''}
+      named={needsName ? user.name : null}
       danger={user.enabled && !enabled}
     >
       <Switch
@@ -121,7 +121,6 @@ export const ChangePerson = ({ user, close }: { readonly user: User; readonly cl
         autoComplete="new-password"
         visibilityToggleButtonProps={{ 'aria-label': t('sign.show') }}
       />
-      {needsName ? <TypedName name={user.name} typed={setRight} /> : null}
       {tokens.data === undefined || tokens.data.items.length === 0 ? null : (
         <div className="lines">
           <h3>{t('me.tokens')}</h3>

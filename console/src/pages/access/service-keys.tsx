@@ -6,7 +6,7 @@ import { Icon } from '../../look/icons.tsx'
 import { Act } from '../../parts/act.tsx'
 import { momentColumn } from '../../parts/columns.tsx'
 import { Commands } from '../../parts/copy.tsx'
-import { FormDialog, SecretDialog, TypedName } from '../../parts/dialog.tsx'
+import { FormDialog, SecretDialog } from '../../parts/dialog.tsx'
 import { Listed } from '../../parts/listed.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Empty } from '../../parts/states.tsx'
@@ -35,7 +35,6 @@ export const Keys = ({ account }: { readonly account: Account }) => {
   const [secret, setSecret] = useState<string | null>(null)
   const [rotated, setRotated] = useState<Key | null>(null)
   const revoke = useChange('revokeServiceKey', ['listServiceKeys', 'getServiceAudit'])
-  const [right, setRight] = useState(false)
   return (
     <Section
       title={t('services.keys')}
@@ -133,11 +132,10 @@ export const Keys = ({ account }: { readonly account: Account }) => {
         label={t('me.revoke')}
         busy={revoke.isPending}
         error={revoke.error}
-        ready={right}
+        named={revoking?.name ?? ''}
         danger
       >
         <p>{t('services.revoking')}</p>
-        <TypedName name={revoking?.name ?? ''} typed={setRight} />
       </FormDialog>
     </Section>
   )

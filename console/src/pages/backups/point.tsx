@@ -5,7 +5,7 @@ import { useAsk, useChange, usePages } from '../../contract/asking.ts'
 import type { Answer } from '../../contract/call.ts'
 import { Act } from '../../parts/act.tsx'
 import { Commands } from '../../parts/copy.tsx'
-import { FormDialog, TypedName } from '../../parts/dialog.tsx'
+import { FormDialog } from '../../parts/dialog.tsx'
 import { ExactFilter } from '../../parts/exact-filter.tsx'
 import { Listed } from '../../parts/listed.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
@@ -156,7 +156,6 @@ const Contents = ({ id, repositories }: { readonly id: string; readonly reposito
 /** Gives a point up. A pinned one stays; the last that was verified says so before it goes. */
 const DeletePoint = ({ point }: { readonly point: Answer<'getBackupPoint'> }) => {
   const [open, setOpen] = useState(false)
-  const [right, setRight] = useState(false)
   const navigate = useNavigate()
   const remove = useChange('deleteBackupPoint', ['listBackupPoints', 'getBackupStatus', 'listBackupJobs'])
   const points = useAsk('listBackupPoints', { query: { limit: 100 } }, { enabled: open })
@@ -189,12 +188,11 @@ const DeletePoint = ({ point }: { readonly point: Answer<'getBackupPoint'> }) =>
         label={t('backups.delete')}
         busy={remove.isPending}
         error={remove.error}
-        ready={right}
+        named={point.snapshotAt}
         danger
       >
         {last ? <p className="band danger">{t('backups.last')}</p> : null}
         <p>{t('backups.deleting')}</p>
-        <TypedName name={point.snapshotAt} typed={setRight} />
       </FormDialog>
     </>
   )

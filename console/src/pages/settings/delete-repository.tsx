@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useAsk, useChange } from '../../contract/asking.ts'
 import { Icon } from '../../look/icons.tsx'
 import { Act } from '../../parts/act.tsx'
-import { FormDialog, TypedName } from '../../parts/dialog.tsx'
+import { FormDialog } from '../../parts/dialog.tsx'
 import { Section } from '../../parts/page.tsx'
 import { tell, tellProblem } from '../../parts/toasts.tsx'
 import { refreshSession, useMay } from '../../session/holders.ts'
@@ -19,7 +19,6 @@ const lists = ['listRepositories', 'listAllRepositories', 'listAccessGroups'] as
 /** Deletes a repository, which has to be empty. It comes back as an empty one of that name, granted to the same groups. */
 export const DeleteRepository = ({ repository }: Of) => {
   const [open, setOpen] = useState(false)
-  const [right, setRight] = useState(false)
   const navigate = useNavigate()
   const groups = useAsk('listAccessGroups', {}, { enabled: open })
   const held = useHeld(repository, open)
@@ -66,7 +65,8 @@ export const DeleteRepository = ({ repository }: Of) => {
         label={t('settings.delete')}
         busy={remove.isPending}
         error={remove.error}
-        ready={right && groups.data !== undefined && held.published === 0 && !held.kept}
+        ready={groups.data !== undefined && held.published === 0 && !held.kept}
+        named={repository}
         danger
       >
         <Held repository={repository} {...held} />
@@ -76,7 +76,6 @@ export const DeleteRepository = ({ repository }: Of) => {
             : t('settings.lose', { groups: granted.map(({ name }) => name).join(', ') })}
         </p>
         <p className="muted">{t('settings.undoable')}</p>
-        <TypedName name={repository} typed={setRight} />
       </FormDialog>
     </Section>
   )
