@@ -7,6 +7,7 @@ import type { Browser } from 'playwright-core'
 import { faultsOfAccess, openBrowser, signInAt, visit, visitAs } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { handsOn } from '../harness/hands.ts'
 import { blocks } from '../harness/pasted-blocks.ts'
 import { createOwner, createPerson, createRepository, grant, type Person, password } from '../harness/people.ts'
 import { runProgram } from '../harness/processes.ts'
@@ -50,7 +51,8 @@ const pages = [
 ]
 
 forEachEngine((engine) => {
-  describe('daily work at the console', () => {
+  const hands = handsOn(engine)
+  describe(`daily work at the console, by ${hands.by}`, () => {
     let service: TestService
     let artifact: string
     let owner: Person
@@ -71,19 +73,17 @@ forEachEngine((engine) => {
     after(() => service.stop())
 
     it('promotes a file with a comment, which the lifelines of both tell', async () => {
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/r/releases/artifacts/${artifact}`)
       await page.getByText('<script>document.title').waitFor()
-      await page.getByRole('button', { name: 'Promote' }).click()
+      await hands.press(page.getByRole('button', { name: 'Promote' }))
       const dialog = page.getByRole('dialog', { name: 'Promote' })
-      await dialog.getByRole('combobox', { name: 'Into' }).click()
-      await page.getByRole('option', { name: 'builds' }).click()
-      await dialog.getByLabel('Stages there').fill('production')
+      await hands.take(dialog.getByRole('combobox', { name: 'Into' }), 'builds')
+      await hands.type(dialog.getByLabel('Stages there'), 'production')
       await page.keyboard.press('Enter')
       await dialog.getByText('Nothing holds production there now.').waitFor()
-      await dialog.getByLabel('Comment').fill('release 1.0')
-      await dialog.getByRole('button', { name: 'Copy' }).click()
+      await hands.type(dialog.getByLabel('Comment'), 'release 1.0')
+      await hands.press(dialog.getByRole('button', { name: 'Copy' }))
       await page.getByText('Copied here by').waitFor()
       await page.getByText('release 1.0').first().waitFor()
       assert.match(page.url(), /\/r\/builds\/artifacts\//)
@@ -100,32 +100,30 @@ forEachEngine((engine) => {
         body: 'all green',
       })
       assert.equal(report.status, 201)
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/r/releases/artifacts/${artifact}`)
       const attached = page.locator('section').filter({ hasText: 'Attached to it' })
-      await attached.getByRole('button', { name: 'Edit' }).click()
+      await hands.press(attached.getByRole('button', { name: 'Edit' }))
       const dialog = page.getByRole('dialog')
-      await dialog.getByRole('combobox', { name: 'File' }).fill('report')
-      await page.getByRole('option', { name: /report\.txt/ }).click()
-      await dialog.getByRole('button', { name: 'Attach', exact: true }).click()
-      await dialog.getByLabel('What report.txt says').fill('of the nightly run')
-      await dialog.getByRole('button', { name: 'Save' }).click()
+      await hands.take(dialog.getByRole('combobox', { name: 'File' }), /report\.txt/, 'report')
+      await hands.press(dialog.getByRole('button', { name: 'Attach', exact: true }))
+      await hands.type(dialog.getByLabel('What report.txt says'), 'of the nightly run')
+      await hands.press(dialog.getByRole('button', { name: 'Save' }))
       await attached.getByRole('link', { name: 'report.txt' }).waitFor()
-      await attached.getByRole('button', { name: 'Edit' }).click()
-      await dialog.getByRole('button', { name: 'Take report.txt off' }).click()
-      await dialog.getByRole('button', { name: 'Save' }).click()
+      await hands.press(attached.getByRole('button', { name: 'Edit' }))
+      await hands.press(dialog.getByRole('button', { name: 'Take report.txt off' }))
+      await hands.press(dialog.getByRole('button', { name: 'Save' }))
       await page.locator('#main').getByText('Nothing yet: a bill').waitFor()
-      await attached.getByText('Earlier').click()
+      await hands.press(attached.getByText('Earlier'))
       await attached.getByText('of the nightly run').waitFor()
       const kept = page.locator('section').filter({ hasText: 'Kept by' })
-      await kept.getByRole('button', { name: 'Keep it' }).click()
-      await dialog.getByLabel('What keeps it').fill('deploy:production')
+      await hands.press(kept.getByRole('button', { name: 'Keep it' }))
+      await hands.type(dialog.getByLabel('What keeps it'), 'deploy:production')
       await page.keyboard.press('Enter')
       await kept.getByText('deploy:production').waitFor()
-      await kept.getByRole('button', { name: 'Give up deploy:production' }).click()
+      await hands.press(kept.getByRole('button', { name: 'Give up deploy:production' }))
       await kept.getByText('deploy:production').waitFor({ state: 'detached' })
-      await page.getByRole('button', { name: 'Undo' }).click()
+      await hands.press(page.getByRole('button', { name: 'Undo' }))
       await kept.getByText('deploy:production').waitFor()
       assert.deepEqual(await faultsOfAccess(page), [])
       assert.deepEqual(faults, [])
@@ -145,8 +143,7 @@ forEachEngine((engine) => {
       const bindings = [binding('many', 'artifact.list', 'artifact.read', 'artifact.delete')]
       const robot = await createServiceAccount(service, bindings, 'many-cleanup')
       const { secret } = await activeKey(service, robot.id, { bindings, name: 'many' })
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/r/many/artifacts`)
       await page.getByRole('link', { name: 'c.txt' }).waitFor()
       // By keys alone: the first row is chosen, and with Shift all to the last.
@@ -154,11 +151,11 @@ forEachEngine((engine) => {
       for (const key of ['x', 'j', 'j', 'Shift+X']) await page.keyboard.press(key)
       const bar = page.getByRole('region', { name: 'With what is chosen' })
       await bar.getByText('3 chosen').waitFor()
-      await bar.getByRole('button', { name: 'Labels' }).click()
+      await hands.press(bar.getByRole('button', { name: 'Labels' }))
       const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Labels to add').fill('nightly')
+      await hands.type(dialog.getByLabel('Labels to add'), 'nightly')
       await page.keyboard.press('Enter')
-      await dialog.getByRole('button', { name: 'Save' }).click()
+      await hands.press(dialog.getByRole('button', { name: 'Save' }))
       await page.getByText('Labels of 3 files were saved').waitFor()
       await page.getByText('nightly').nth(2).waitFor()
       // A path shows one of them, so that only the other goes.
@@ -170,34 +167,32 @@ forEachEngine((engine) => {
       })
       assert.equal(copied.status, 201, copied.text)
       await page.reload()
-      await page.getByLabel('Choose привет.html').check()
-      await page.getByLabel('Choose b.txt').check()
+      await hands.choose(page.getByRole('row', { name: /привет\.html/ }))
+      await hands.choose(page.getByRole('row', { name: /b\.txt/ }))
       await bar.getByRole('button', { name: 'Delete' }).focus()
       await page.keyboard.press('Enter')
-      await dialog.getByLabel('Key', { exact: true }).fill(secret)
-      await dialog.getByRole('button', { name: 'Add to this tab' }).click()
-      await bar.getByRole('button', { name: /^Delete as / }).click()
-      await dialog.getByRole('button', { name: 'Delete 2 files' }).click()
+      await hands.type(dialog.getByLabel('Key', { exact: true }), secret)
+      await hands.press(dialog.getByRole('button', { name: 'Add to this tab' }))
+      await hands.press(bar.getByRole('button', { name: /^Delete as / }))
+      await hands.press(dialog.getByRole('button', { name: 'Delete 2 files' }))
       await dialog.getByText('1 of 2 done, 1 refused').waitFor()
       await dialog.getByText('A path shows it or showed it').waitFor()
       assert.deepEqual(await faultsOfAccess(page), [])
-      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await hands.press(dialog.getByRole('button', { name: 'Cancel' }))
       await page.getByRole('link', { name: 'привет.html' }).waitFor({ state: 'detached' })
-      await page.getByRole('button', { name: 'Undo' }).click()
+      await hands.press(page.getByRole('button', { name: 'Undo' }))
       await page.getByRole('link', { name: 'привет.html' }).waitFor()
       assert.deepEqual(faults, [])
       await context.close()
     })
 
     it('says why somebody may do something, and why not', async () => {
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/access?tab=people`)
-      await page.getByRole('row', { name: /^ann/ }).getByRole('link', { name: 'Why?' }).click()
-      await page.getByRole('combobox', { name: 'Repository' }).click()
-      await page.getByRole('option', { name: 'builds' }).click()
+      await hands.press(page.getByRole('row', { name: /^ann/ }).getByRole('link', { name: 'Why?' }))
+      await hands.take(page.getByRole('combobox', { name: 'Repository' }), 'builds')
       await page.getByText('No group of theirs grants this repository').waitFor()
-      await page.getByRole('combobox', { name: 'Who' }).fill('owner')
+      await hands.type(page.getByRole('combobox', { name: 'Who' }), 'owner')
       await page.getByText('owner may: download files').waitFor()
       await page.getByText('owner-builds-write').first().waitFor()
       assert.match(page.url(), /who=owner/)
@@ -206,13 +201,12 @@ forEachEngine((engine) => {
     })
 
     it('ends a path, and takes that back', async () => {
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/r/releases/files/app/1.0/`)
-      await page.getByRole('link', { name: 'привет.html' }).click()
-      await page.getByRole('button', { name: 'End this path' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'End this path' }).click()
-      await page.getByRole('button', { name: 'Undo' }).click()
+      await hands.press(page.getByRole('link', { name: 'привет.html' }))
+      await hands.press(page.getByRole('button', { name: 'End this path' }))
+      await hands.press(page.getByRole('dialog').getByRole('button', { name: 'End this path' }))
+      await hands.press(page.getByRole('button', { name: 'Undo' }))
       await page.getByText('It is back').waitFor()
       await page.getByText('Revision 3').first().waitFor()
       assert.deepEqual(faults, [])
@@ -220,19 +214,17 @@ forEachEngine((engine) => {
     })
 
     it('says in words what a grant means before it is saved', async () => {
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/access`)
-      await page.getByRole('button', { name: 'New group' }).click()
-      await page.getByRole('dialog').getByLabel('Name').fill('readers')
-      await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+      await hands.press(page.getByRole('button', { name: 'New group' }))
+      await hands.type(page.getByRole('dialog').getByLabel('Name'), 'readers')
+      await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Create' }))
       const card = page.getByRole('listitem').filter({ hasText: 'readers' })
-      await card.getByRole('button', { name: 'Grant a repository' }).click()
+      await hands.press(card.getByRole('button', { name: 'Grant a repository' }))
       const dialog = page.getByRole('dialog')
-      await dialog.getByRole('combobox', { name: 'Repository' }).click()
-      await page.getByRole('option', { name: 'releases' }).click()
+      await hands.take(dialog.getByRole('combobox', { name: 'Repository' }), 'releases')
       await dialog.getByText('Will read in releases: nobody.').waitFor()
-      await dialog.getByRole('button', { name: 'Grant a repository' }).click()
+      await hands.press(dialog.getByRole('button', { name: 'Grant a repository' }))
       await card.getByRole('link', { name: 'releases' }).waitFor()
       await page.goto(`${service.url}/console/access?tab=matrix&repository=releases`)
       await page.getByText('group svc-owners').waitFor()
@@ -247,7 +239,7 @@ forEachEngine((engine) => {
         const made = page.waitForResponse(
           (answer) => answer.request().method() === 'POST' && /tokens/.test(answer.url()),
         )
-        await page.getByRole('button', { name: 'Make a token' }).click()
+        await hands.press(page.getByRole('button', { name: 'Make a token' }))
         const { token } = await (await made).json()
         await page.getByText('The token is in it').waitFor()
         const block = (await page.locator('.commands pre').textContent()) ?? ''
@@ -260,8 +252,7 @@ forEachEngine((engine) => {
       })
 
     it('puts nothing into a block that came with an address, unless a repository has that name', async () => {
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       const named = encodeURIComponent("releases/raw/x'; id; echo '")
       for (const client of Object.keys(blocks)) {
         await page.goto(`${service.url}/console/connect?client=${client}&repository=${named}`)
@@ -325,10 +316,11 @@ forEachEngine((engine) => {
     })
 
     it('finds a file by a part of its name in the palette', async () => {
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
+      await page.goto(`${service.url}/console/`)
+      await page.locator('main h1').waitFor()
       await page.keyboard.press('Control+K')
-      await page.getByRole('combobox', { name: 'Find anything' }).fill('привет')
+      await hands.type(page.getByRole('combobox', { name: 'Find anything' }), 'привет')
       await page
         .getByRole('option', { name: /привет\.html/ })
         .first()
@@ -342,8 +334,7 @@ forEachEngine((engine) => {
     })
 
     it('keeps a window of a long list, whose beginning comes again', async () => {
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       const asked: number[] = []
       await page.route(/\/repositories\/releases\/search\?/, (route) => {
         const from = Number(new URL(route.request().url()).searchParams.get('after') ?? 0)

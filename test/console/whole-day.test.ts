@@ -4,13 +4,14 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { freshVault, removeVault } from '../harness/backups.ts'
-import { openBrowser, sessionKey, signInAt, visit } from '../harness/browser.ts'
+import { openBrowser, sessionKeyBelow, signInAt, visit, visitAs } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { handsOn } from '../harness/hands.ts'
 import { createOwner, createPerson, createRepository, grant, type Person, password } from '../harness/people.ts'
 import { type PrefixProxy, startPrefixProxy } from '../harness/prefix-proxy.ts'
 import { startService, type TestService } from '../harness/service.ts'
-import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
+import { activation, activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 
 after(closeConnections)
 
@@ -25,7 +26,8 @@ before(async () => {
 after(() => browser.close())
 
 forEachEngine((engine) => {
-  describe('a day at the console, behind a proxy and over plain http', () => {
+  const hands = handsOn(engine)
+  describe(`a day at the console, behind a proxy, over plain http and by ${hands.by}`, () => {
     let service: TestService
     let owner: Person
     let proxy: PrefixProxy
@@ -56,11 +58,7 @@ forEachEngine((engine) => {
       await removeVault(vault)
     })
 
-    const signedIn = async (name = 'owner') => {
-      const opened = await visit(browser)
-      await signInAt(opened.page, address, name, password)
-      return opened
-    }
+    const signedIn = (name = 'owner') => visitAs(browser, service, name, { prefix })
     /** As somebody types who does not look: on from the first key, whatever is open by then. */
     const findByKeys = async (page: Page, text: string): Promise<void> => {
       await page.locator('main h1').focus()
@@ -70,11 +68,12 @@ forEachEngine((engine) => {
     }
 
     it('says which deployment it is, and that browsers keep something for encrypted pages', async () => {
-      const { context, page, faults } = await signedIn()
+      const { context, page, faults } = await visit(browser)
+      await signInAt(page, address, 'owner', password)
       assert.equal(await page.evaluate('isSecureContext'), false)
       // Another installation at the same host finds none of it.
       const names = Object.keys(JSON.parse(await page.evaluate('JSON.stringify(sessionStorage)')))
-      assert.ok(names.includes(`svc.session:${prefix}/console/`) && !names.includes('svc.session'))
+      assert.ok(names.includes(sessionKeyBelow(prefix)) && !names.includes('svc.session'))
       await page.getByText('Staging').first().waitFor()
       await page.locator('.band').filter({ hasText: 'http' }).waitFor()
       assert.deepEqual(faults, [])
@@ -83,6 +82,7 @@ forEachEngine((engine) => {
 
     it('finds every place of a digest that is pasted, by the keyboard alone', async () => {
       const { context, page, faults } = await signedIn()
+      await page.goto(`${address}/console/`)
       await findByKeys(page, hash('sha256', 'the same bytes'))
       await page.getByRole('option', { name: 'Find these bytes everywhere' }).waitFor()
       await page.keyboard.press('Enter')
@@ -97,19 +97,16 @@ forEachEngine((engine) => {
     it('stores a file where the browser hashes nothing by itself', async () => {
       const { context, page, faults } = await signedIn()
       await page.goto(`${address}/console/r/releases/files/dropped/`)
-      await page.getByTestId('files').setInputFiles({
+      await hands.give(page.getByRole('button', { name: 'Choose files' }), {
         name: 'приложение 1.txt',
         mimeType: 'text/plain',
         buffer: Buffer.from('dropped over plain http'),
       })
-      await page.getByRole('button', { name: /^Send / }).click()
-      await page
-        .getByRole('link', { name: /Transfers/ })
-        .first()
-        .click()
+      await hands.press(page.getByRole('button', { name: /^Send / }))
+      await hands.press(page.getByRole('link', { name: /Transfers/ }).first())
       await page.getByText('1 of 1 file done').waitFor()
       await page.goBack()
-      await page.getByRole('link', { name: 'приложение 1.txt' }).click()
+      await hands.press(page.getByRole('link', { name: 'приложение 1.txt' }))
       await page.getByText('dropped over plain http').waitFor()
       assert.deepEqual(faults, [])
       await context.close()
@@ -119,25 +116,25 @@ forEachEngine((engine) => {
       const { context, page, faults } = await signedIn()
       await page.goto(`${address}/console/r/releases/activity?what=artifact.publish`)
       await page.getByRole('link', { name: 'other.txt' }).waitFor()
-      await page.getByLabel('Who', { exact: true }).fill('owner')
+      await hands.type(page.getByLabel('Who', { exact: true }), 'owner')
       await page.keyboard.press('Enter')
       await page.waitForURL(/who=owner/)
       const filtered = page.url()
       assert.equal(await page.getByRole('gridcell', { name: 'path changed' }).count(), 0)
-      await page.getByRole('link', { name: 'other.txt' }).click()
+      await hands.press(page.getByRole('link', { name: 'other.txt' }))
       await page.getByRole('heading', { name: 'other.txt' }).waitFor()
       await page.goBack()
       assert.equal(page.url(), filtered)
       await page.getByRole('link', { name: 'other.txt' }).waitFor()
       const [saved] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Export' }).click(),
+        hands.press(page.getByRole('button', { name: 'Export' })),
       ])
       const lines = (await readFile(await saved.path(), 'utf8')).trim().split('\n')
       const told = lines.map((line) => JSON.parse(line))
       assert.ok(told.length >= 2)
       assert.ok(told.every(({ action, actorName }) => action === 'artifact.publish' && actorName === 'owner'))
-      await page.getByLabel('Who', { exact: true }).fill('nobody')
+      await hands.type(page.getByLabel('Who', { exact: true }), 'nobody')
       await page.keyboard.press('Enter')
       await page.getByText('Nothing matches').waitFor()
       assert.deepEqual(faults, [])
@@ -166,18 +163,15 @@ forEachEngine((engine) => {
       // Refused buttons are there for the keyboard, and lead to the key.
       await page.getByRole('button', { name: 'Delete' }).focus()
       await page.keyboard.press('Enter')
-      await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(secret)
-      await page.getByRole('dialog').getByRole('button', { name: 'Add to this tab' }).click()
+      await hands.type(page.getByRole('dialog').getByLabel('Key', { exact: true }), secret)
+      await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Add to this tab' }))
       await page.locator('.band.key').waitFor()
-      await page.getByRole('button', { name: /Delete as / }).click()
-      await page
-        .getByRole('dialog')
-        .getByRole('button', { name: /^Delete/ })
-        .click()
+      await hands.press(page.getByRole('button', { name: /Delete as / }))
+      await hands.press(page.getByRole('dialog').getByRole('button', { name: /^Delete/ }))
       await page.goto(`${address}/console/r/releases/artifacts?view=deleted`)
       await page.getByRole('gridcell', { name: 'other.txt' }).first().waitFor()
       assert.equal(await page.locator('.band.key').count(), 0)
-      await page.getByRole('button', { name: 'Bring back' }).click()
+      await hands.press(page.getByRole('button', { name: 'Bring back' }))
       await page.getByRole('button', { name: 'Bring back' }).waitFor({ state: 'detached' })
       const audit = await service.ask({
         path: `/api/v1/repositories/releases/audit?order=desc&subject=${stored.json.artifactId}&action=artifact.delete`,
@@ -188,25 +182,60 @@ forEachEngine((engine) => {
       await context.close()
     })
 
+    it('replaces a key by another without a gap', async () => {
+      const bindings = [binding('releases', 'artifact.read')]
+      const robot = await createServiceAccount(service, bindings, 'svc-builder')
+      const old = await activeKey(service, robot.id, { bindings, name: 'builds' })
+      const isTaken = async (secret: string): Promise<boolean> =>
+        (await service.ask({ path: '/api/v1/auth/me', credential: secret })).status === 200
+      const { context, page, faults } = await signedIn()
+      await page.goto(`${address}/console/me`)
+      await hands.press(page.getByRole('button', { name: 'Use a key' }))
+      await hands.type(page.getByRole('dialog').getByLabel('Key', { exact: true }), service.recoveryKey)
+      await page.keyboard.press('Enter')
+      await page.locator('.band.key').waitFor()
+      // By links, for a reload would forget the key.
+      await hands.press(page.getByRole('link', { name: 'Access' }).first())
+      await hands.press(page.getByRole('link', { name: 'Services' }))
+      await hands.press(page.getByRole('link', { name: 'svc-builder' }))
+      await hands.press(page.getByRole('button', { name: /^Replace/ }))
+      await hands.type(page.getByRole('dialog').getByLabel('Name'), 'builds-2')
+      await page.keyboard.press('Enter')
+      const shown = page.getByRole('dialog', { name: 'The secret of the key' })
+      const secret = (await shown.locator('pre').first().textContent()) ?? ''
+      assert.ok(await isTaken(old.secret))
+      assert.equal((await service.ask(activation(secret))).status, 204)
+      await hands.press(shown.getByRole('button', { name: 'I have stored it' }))
+      await hands.press(page.getByRole('button', { name: 'Revoke the old one' }))
+      const asked = page.getByRole('dialog', { name: 'Revoke' })
+      await hands.type(asked.getByLabel(/^Type/), 'builds')
+      await page.keyboard.press('Enter')
+      await asked.waitFor({ state: 'hidden' })
+      assert.deepEqual([await isTaken(old.secret), await isTaken(secret)], [false, true])
+      assert.ok(!(await page.content()).includes(secret))
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
     it('answers whether the backups are well, and takes one', async () => {
       const { context, page, faults } = await signedIn()
       await page.goto(`${address}/console/system/backups`)
       await page.getByText('Nothing that could be brought back was verified yet').waitFor()
-      await page.getByRole('button', { name: 'Back up now' }).click()
+      await hands.press(page.getByRole('button', { name: 'Back up now' }))
       await page.getByText('The newest point that was verified').waitFor({ timeout: 60_000 })
       // A file of the past is found by its name, and the only point that was verified says so before it goes.
-      await page.getByRole('grid', { name: 'Points' }).getByRole('link').first().click()
+      await hands.press(page.getByRole('grid', { name: 'Points' }).getByRole('link').first())
       await page.getByRole('heading', { name: 'What is in it' }).waitFor()
-      await page.getByLabel('Name', { exact: true }).fill('same.txt')
+      await hands.type(page.getByLabel('Name', { exact: true }), 'same.txt')
       await page.keyboard.press('Enter')
       await page.getByRole('gridcell', { name: 'app/same.txt' }).waitFor()
       await page.getByRole('gridcell', { name: 'app/one.txt' }).waitFor({ state: 'detached' })
-      await page.getByRole('button', { name: 'Delete the point' }).click()
+      await hands.press(page.getByRole('button', { name: 'Delete the point' }))
       const dialog = page.getByRole('dialog')
       await dialog.getByText('It is the only point that was verified').waitFor()
       const [point] = (await service.ask({ path: '/api/v1/backup/points', credential: owner.token })).json.items
-      await dialog.getByLabel(`Type ${point.snapshotAt} to go on`).fill(point.snapshotAt)
-      await dialog.getByRole('button', { name: 'Delete the point' }).click()
+      await hands.type(dialog.getByLabel(`Type ${point.snapshotAt} to go on`), point.snapshotAt)
+      await hands.press(dialog.getByRole('button', { name: 'Delete the point' }))
       await page.getByText('The agent takes the point out of the vault').waitFor()
       const left = await service.ask({ path: '/api/v1/backup/points', credential: owner.token })
       assert.deepEqual(left.json.items, [])
@@ -219,7 +248,7 @@ forEachEngine((engine) => {
       const { context, page, faults } = await signedIn('two-places')
       await page.goto(`${address}/console/me`)
       await page.getByText('here', { exact: true }).waitFor()
-      await page.getByRole('button', { name: 'End', exact: true }).click()
+      await hands.press(page.getByRole('button', { name: 'End', exact: true }))
       await page.getByText('That session has ended').waitFor()
       assert.equal((await service.ask({ path: '/api/v1/auth/me', credential: guest.token })).status, 401)
       assert.deepEqual(faults, [])
@@ -264,7 +293,7 @@ forEachEngine((engine) => {
       })
       await page.getByText(/changes? since/).waitFor()
       assert.equal(await page.getByRole('link', { name: 'appeared.txt' }).count(), 0)
-      await page.getByRole('button', { name: 'Show' }).click()
+      await hands.press(page.getByRole('button', { name: 'Show' }))
       await page.getByRole('link', { name: 'appeared.txt' }).waitFor()
       await context.setOffline(true)
       await page.locator('.band.danger').waitFor()
@@ -281,12 +310,12 @@ forEachEngine((engine) => {
       await page.goto(`${address}/console/r/short-lived/settings`)
       const upstream = page.locator('section').filter({ hasText: 'Upstream of npm' })
       await upstream.getByText('only what was published here').waitFor()
-      await upstream.getByRole('button', { name: 'Set an upstream' }).click()
+      await hands.press(upstream.getByRole('button', { name: 'Set an upstream' }))
       const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Registry').fill('https://registry.example.org/')
-      await dialog.getByLabel('Reserved names').fill('@acme/*')
+      await hands.type(dialog.getByLabel('Registry'), 'https://registry.example.org/')
+      await hands.type(dialog.getByLabel('Reserved names'), '@acme/*')
       await page.keyboard.press('Enter')
-      await dialog.getByRole('button', { name: 'Save' }).click()
+      await hands.press(dialog.getByRole('button', { name: 'Save' }))
       await upstream.getByText('https://registry.example.org').waitFor()
       await upstream.getByText('@acme/*').waitFor()
       // What no session may do says so; the key does it.
@@ -298,12 +327,12 @@ forEachEngine((engine) => {
       const { secret } = await activeKey(service, keeper.id, { bindings: keeper.bindings, name: 'keeper' })
       await page.getByRole('button', { name: 'Allow no locks' }).focus()
       await page.keyboard.press('Enter')
-      await dialog.getByLabel('Key', { exact: true }).fill(secret)
-      await dialog.getByRole('button', { name: 'Add to this tab' }).click()
-      await page.getByRole('button', { name: /^Allow no locks as / }).click()
+      await hands.type(dialog.getByLabel('Key', { exact: true }), secret)
+      await hands.press(dialog.getByRole('button', { name: 'Add to this tab' }))
+      await hands.press(page.getByRole('button', { name: /^Allow no locks as / }))
       await page.getByText('Files cannot be locked').waitFor()
-      await page.getByRole('button', { name: /^Edit as / }).click()
-      await dialog.getByLabel('Tags that stay').fill('v*')
+      await hands.press(page.getByRole('button', { name: /^Edit as / }))
+      await hands.type(dialog.getByLabel('Tags that stay'), 'v*')
       await page.keyboard.press('Enter')
       // Somebody else is first: what was typed is still there, and says what it replaces.
       const theirs = await service.ask({
@@ -313,21 +342,21 @@ forEachEngine((engine) => {
         json: { expectedRevision: 0, patterns: ['stable'] },
       })
       assert.equal(theirs.status, 200, theirs.text)
-      await dialog.getByRole('button', { name: 'Save' }).click()
+      await hands.press(dialog.getByRole('button', { name: 'Save' }))
       await dialog.getByText('Saved now: stable.').waitFor()
-      await dialog.getByRole('button', { name: 'Save' }).click()
+      await hands.press(dialog.getByRole('button', { name: 'Save' }))
       await page.locator('.tag').getByText('v*', { exact: true }).waitFor()
-      await page.getByRole('button', { name: 'Delete the repository' }).click()
+      await hands.press(page.getByRole('button', { name: 'Delete the repository' }))
       await dialog.getByText('Groups that lose it: owner-short-lived-write.').waitFor()
       const last = dialog.getByRole('button', { name: 'Delete the repository' })
-      await dialog.getByLabel('Type short-lived to go on').fill('short')
+      await hands.type(dialog.getByLabel('Type short-lived to go on'), 'short')
       assert.ok(await last.isDisabled())
-      await dialog.getByLabel('Type short-lived to go on').fill('short-lived')
-      await last.click()
+      await hands.type(dialog.getByLabel('Type short-lived to go on'), 'short-lived')
+      await hands.press(last)
       await page.getByRole('heading', { name: 'Repositories' }).waitFor()
       const path = '/api/v1/repositories/short-lived'
       assert.equal((await service.ask({ path, credential: owner.token })).status, 404)
-      await page.getByRole('button', { name: 'Undo' }).click()
+      await hands.press(page.getByRole('button', { name: 'Undo' }))
       await page.getByRole('link', { name: 'short-lived', exact: true }).first().waitFor()
       await page.getByText('short-lived is there again').waitFor()
       assert.equal((await service.ask({ path, credential: owner.token })).status, 200)
@@ -336,9 +365,9 @@ forEachEngine((engine) => {
       assert.deepEqual(again.grants, [{ repository: 'short-lived', access: 'write' }])
       // A repository that holds something is not offered to go.
       await page.goto(`${address}/console/r/releases/settings`)
-      await page.getByRole('button', { name: 'Delete the repository' }).click()
+      await hands.press(page.getByRole('button', { name: 'Delete the repository' }))
       await dialog.getByText('It is not empty').waitFor()
-      await dialog.getByLabel('Type releases to go on').fill('releases')
+      await hands.type(dialog.getByLabel('Type releases to go on'), 'releases')
       assert.ok(await last.isDisabled())
       assert.deepEqual(faults, [])
       await context.close()
@@ -346,13 +375,7 @@ forEachEngine((engine) => {
 
     it('of a reader says that nothing can be changed there', async () => {
       const reader = await startService(engine, { on: service, roles: { gateway: 'reader', worker: false } })
-      const { context, page, faults } = await visit(browser)
-      const session = await service.ask({
-        method: 'POST',
-        path: '/api/v1/auth/login',
-        json: { name: 'owner', password },
-      })
-      await page.addInitScript(([key, kept]) => sessionStorage.setItem(key, kept), [sessionKey, session.text] as const)
+      const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${reader.url}/console/r/releases/files/app/`)
       await page.getByRole('link', { name: 'one.txt' }).waitFor()
       await page.locator('.band').filter({ hasText: /read/ }).first().waitFor()

@@ -37,15 +37,16 @@ export const visit = async (browser: Browser, options: BrowserContextOptions = {
   return { context, page: await context.newPage(), faults }
 }
 
-/** Where a service at the root of its host has its session in a tab. */
-export const sessionKey = 'svc.session:/console/'
+/** Where a service has its session in a tab: one at the root of its host, or below a path of it. */
+export const sessionKeyBelow = (prefix: string): string => `svc.session:${prefix}/console/`
+const sessionKey = sessionKeyBelow('')
 
 /** Who is signed in already when the first page opens: what that looks like is a journey of its own. */
 export const visitAs = async (
   browser: Browser,
   service: Answering,
   name = 'owner',
-  options: BrowserContextOptions = {},
+  { prefix = '', ...options }: BrowserContextOptions & { readonly prefix?: string } = {},
 ): Promise<Visit> => {
   const opened = await visit(browser, options)
   const path = '/api/v1/auth/login'
@@ -53,7 +54,7 @@ export const visitAs = async (
   // Once: whoever signs out stays out. What a browser shows of its own has no store.
   await opened.context.addInitScript(`if (origin !== 'null' && sessionStorage.getItem('given') === null) {
     sessionStorage.setItem('given', 'yes')
-    sessionStorage.setItem('${sessionKey}', ${JSON.stringify(session.text)})
+    sessionStorage.setItem('${sessionKeyBelow(prefix)}', ${JSON.stringify(session.text)})
   }`)
   return opened
 }
