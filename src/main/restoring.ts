@@ -4,10 +4,10 @@ import { installation } from '../database/moving/installation.queries.ts'
 import { beginAnew } from '../features/operating/backups/beginning-anew.ts'
 import { BackupDamaged, type Room } from '../features/operating/backups/data-files.ts'
 import { vaultIdentity } from '../features/operating/backups/identity.ts'
+import { pointsIn } from '../features/operating/backups/lying.ts'
 import { type Manifest, readManifest } from '../features/operating/backups/manifest.ts'
 import { restorablePoint } from '../features/operating/backups/restore-point.ts'
 import { revokeAll } from '../features/operating/backups/revoking.ts'
-import { pointsIn } from '../features/operating/backups/sweep.ts'
 import type { Progress } from '../features/operating/moving/progress.ts'
 import { type Restored, restore } from '../features/operating/moving/restore.ts'
 import { Failure, invalid } from '../kernel/failure.ts'
@@ -29,7 +29,7 @@ export const findPointFor = async (room: Room, wanted: string): Promise<Manifest
 /** The points of a vault, newest first. One whose manifest is damaged is none. */
 export const pointsOf = async (room: Room): Promise<Manifest[]> => {
   const found: Manifest[] = []
-  for await (const id of pointsIn(room)) {
+  for await (const { id } of pointsIn(room)) {
     try {
       found.push(await readManifest(room.vault, id))
     } catch (error) {

@@ -166,3 +166,13 @@ const forward = (store: URL, incoming: IncomingMessage, outgoing: ServerResponse
 /** What S3 says in XML of what went wrong. */
 export const errorBody = (code: string): string =>
   `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${code}, as a test has it</Message></Error>`
+
+/** What S3 says in XML of the objects that it has, a page of them; `next`: where the next one begins. */
+export const listingPage = (keys: readonly string[], next: string | null): string => {
+  const contents = keys.map(
+    (key) =>
+      `<Contents><Key>${key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>9</Size></Contents>`,
+  )
+  const goesOn = next === null ? '' : `<NextContinuationToken>${next}</NextContinuationToken>`
+  return `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult><IsTruncated>${next !== null}</IsTruncated>${goesOn}${contents.join('')}</ListBucketResult>`
+}

@@ -10,6 +10,7 @@ import {
   objectStoreTriesMax,
   objectStoreWorkMs,
 } from '../../kernel/limits/engines.ts'
+import { boundAnswers } from './answers.ts'
 import { isPassing, NoAnswer } from './failures.ts'
 import { type Keys, keysUnder } from './keys.ts'
 import { Likeness } from './likeness.ts'
@@ -67,6 +68,7 @@ export const bucketAt = (place: ObjectPlace, waits: Patience): Bucket => {
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: waits.connectMs, httpAgent: agent, httpsAgent: agent },
   })
+  boundAnswers(client)
   const likenesses = { copies: new Likeness(), wholes: new Likeness() }
   return { client, name: place.bucket, keys: keysUnder(place.prefix), patience: waits, ...likenesses }
 }

@@ -41,6 +41,11 @@ export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
 }
 
+/** The store says what none does that can be relied on. The same request would be answered the same. */
+export class UnfitAnswer extends Error {
+  override readonly name = 'UnfitAnswer'
+}
+
 const statusOf = (error: unknown): number | undefined =>
   error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
 
@@ -50,7 +55,7 @@ const codeOf = (error: Error): string => ('code' in error && typeof error.code =
 
 /** Whether the same request may well succeed in a moment. */
 export const isPassing = (error: unknown): boolean => {
-  if (!(error instanceof Error) || full.has(error.name)) return false
+  if (!(error instanceof Error) || full.has(error.name) || error instanceof UnfitAnswer) return false
   if (error instanceof NoAnswer || busy.has(error.name) || network.has(codeOf(error))) return true
   if (error.name === 'TimeoutError') return true
   const status = statusOf(error) ?? 0
@@ -79,6 +84,7 @@ export const storeFailure = (cause: unknown): unknown => {
     return new BlobStoreFull(`no room left in the object store (${name})`, { cause })
   const refusal = refusalOf(cause)
   if (refusal !== undefined) return new BlobStoreUnavailable(`the object store refuses: ${refusal}`, { cause })
+  if (cause instanceof UnfitAnswer) return new BlobStoreUnavailable(`the object store is unfit: ${message}`, { cause })
   if (isPassing(cause))
     return new BlobStoreUnavailable(`the object store fails (${message || codeOf(cause)})`, { cause })
   return cause

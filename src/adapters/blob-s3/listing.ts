@@ -1,8 +1,9 @@
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
+import { emptyPagesMax } from '../../kernel/limits/engines.ts'
 import { digestOfName } from '../../ports/blob-name.ts'
 import type { StagedRemains, StoredBlob } from '../../ports/blob-store.ts'
 import { type Bucket, persistently } from './bucket.ts'
-import { guarded } from './failures.ts'
+import { guarded, UnfitAnswer } from './failures.ts'
 import { uploadPlace } from './keys.ts'
 import type { Upload } from './uploads.ts'
 
@@ -12,31 +13,65 @@ interface ListedObject {
   readonly modifiedAtMs: number
 }
 
-/** Objects below a prefix, a page at a time. */
+/**
+ * What a listing tells, as it comes. Stores list in the order of keys, which is that of UTF-8: one that goes back, or
+ * has nothing to tell and is not at its end, may go on like that for ever.
+ */
+class InOrder {
+  #last: Buffer = Buffer.alloc(0)
+  #empty = 0
+
+  /** Throws {@link UnfitAnswer} for a page that is not behind the one before. `again`: a key may come twice. */
+  page(keys: readonly string[], { again = false } = {}): void {
+    this.#empty = keys.length === 0 ? this.#empty + 1 : 0
+    if (this.#empty > emptyPagesMax) throw new UnfitAnswer('its listing has no end')
+    for (const key of keys) {
+      const bytes = Buffer.from(key)
+      const order = Buffer.compare(bytes, this.#last)
+      if (order < 0 || (order === 0 && !again)) throw new UnfitAnswer('its listing is not in the order of keys')
+      this.#last = bytes
+    }
+  }
+}
+
+/** Objects below a prefix, a page at a time, in the order of their keys. */
 export async function* objectsBelow(bucket: Bucket, prefix: string): AsyncGenerator<ListedObject> {
+  const order = new InOrder()
   let from: string | undefined
   do {
     const what = { Bucket: bucket.name, Prefix: prefix, ...(from === undefined ? {} : { ContinuationToken: from }) }
-    const page = await guarded(() =>
-      persistently(bucket, (abortSignal) => bucket.client.send(new ListObjectsV2Command(what), { abortSignal })),
-    )
+    const page = await guarded(async () => {
+      const found = await persistently(bucket, (abortSignal) =>
+        bucket.client.send(new ListObjectsV2Command(what), { abortSignal }),
+      )
+      order.page((found.Contents ?? []).flatMap(({ Key }) => Key ?? []))
+      return found
+    })
     for (const { Key, Size, LastModified } of page.Contents ?? [])
       if (Key !== undefined) yield { key: Key, bytes: Size ?? 0, modifiedAtMs: LastModified?.getTime() ?? Date.now() }
     from = page.IsTruncated === true ? page.NextContinuationToken : undefined
   } while (from !== undefined)
 }
 
-/** Uploads below a prefix that are neither completed nor aborted, a page at a time. */
+/** Uploads below a prefix that are neither completed nor aborted, a page at a time, in the order of their keys. */
 export async function* uploadsBelow(
   bucket: Bucket,
   prefix: string,
 ): AsyncGenerator<Upload & { readonly modifiedAtMs: number }> {
+  const order = new InOrder()
   let from: { KeyMarker: string; UploadIdMarker: string } | undefined
   do {
     const what = { Bucket: bucket.name, Prefix: prefix, ...from }
-    const page = await guarded(() =>
-      persistently(bucket, (abortSignal) => bucket.client.send(new ListMultipartUploadsCommand(what), { abortSignal })),
-    )
+    const page = await guarded(async () => {
+      const found = await persistently(bucket, (abortSignal) =>
+        bucket.client.send(new ListMultipartUploadsCommand(what), { abortSignal }),
+      )
+      order.page(
+        (found.Uploads ?? []).flatMap(({ Key }) => Key ?? []),
+        { again: true },
+      )
+      return found
+    })
     for (const { Key, UploadId, Initiated } of page.Uploads ?? [])
       if (Key !== undefined && UploadId !== undefined)
         yield { key: Key, uploadId: UploadId, modifiedAtMs: Initiated?.getTime() ?? Date.now() }

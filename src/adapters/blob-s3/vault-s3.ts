@@ -13,6 +13,12 @@ import { deleteObject, objectBytes } from './objects.ts'
 import { openRange } from './reading.ts'
 import { abortUpload, createUpload, type Upload, uploadPart } from './uploads.ts'
 
+/** Those that are looked at by who claims the vault; the others are by who comes next. */
+const uploadsLookedAt = 10_000
+
+/** Objects that are none of a vault's. Where there are more of them, somebody means it to have no end. */
+const strangersMax = 10_000
+
 /** Uploads that nobody completed for so long belong to writers that died. */
 const uploadsLeftMs = 7 * day
 
@@ -50,8 +56,11 @@ export const openVaultS3 = (place: ObjectPlace, waits: Partial<Patience> = {}): 
     claim: () =>
       guarded(async () => {
         await lookAt(bucket)
-        for await (const upload of uploadsBelow(bucket, place.prefix))
+        let seen = 0
+        for await (const upload of uploadsBelow(bucket, place.prefix)) {
           if (upload.modifiedAtMs < Date.now() - uploadsLeftMs) await abortUpload(bucket, upload)
+          if (++seen === uploadsLookedAt) break
+        }
         return { [Symbol.asyncDispose]: async () => {} }
       }),
 
@@ -71,9 +80,12 @@ export const openVaultS3 = (place: ObjectPlace, waits: Partial<Patience> = {}): 
 
     async *list(within) {
       try {
+        let strangers = 0
         for await (const { key, bytes, modifiedAtMs } of objectsBelow(bucket, `${keyOf(within)}/`)) {
           const name = key.slice(place.prefix.length)
-          if (isVaultName(name)) yield { name, bytes, modifiedAtMs }
+          if (isVaultName(name) && name.startsWith(`${within}/`)) yield { name, bytes, modifiedAtMs }
+          else if (++strangers > strangersMax)
+            throw new VaultFailure('unreachable', where, `${within} holds what is not of svc`)
         }
       } catch (error) {
         throw vaultFailure(where, error)

@@ -51,6 +51,12 @@ export const indexesOpenMax = 32
 export const compressSampleBytes = 128 * KiB
 export const compressBelowPercent = 90
 
+/** What a vault may list, which may be anybody's: ten points a day for twenty-seven years; indexes of 100 TB. */
+export const pointsLyingMax = 100_000
+export const indexesLyingMax = 100_000
+/** A part is one of 256, and most of what is in it has a MiB or more. */
+export const partFilesMax = 1_000_000
+
 /** Nothing is swept that is younger: another service on the same vault may be about to name it. */
 export const sweptAfterMs = day
 /** What a capture copied that found no end waits so long for the next one to go on from it. */

@@ -146,6 +146,10 @@ export const objectStoreAnswerMs = 30 * second
 export const objectStoreIdleMs = minute
 /** Until the store has copied a piece or put an object together, which it does before it answers. */
 export const objectStoreWorkMs = 5 * minute
+/** What an answer has in memory, the bytes of objects apart: a page of a thousand keys, each letter of them escaped. */
+export const objectAnswerBytesMax = 16 * MiB
+/** Pages without a key that a listing may have in a row. */
+export const emptyPagesMax = 100
 /** Tries of a request, and the pauses between them, which double and are shortened by chance. */
 export const objectStoreTriesMax = 4
 export const objectStorePauseFirstMs = 100

@@ -53,26 +53,9 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
     return true
   }
 
-  const lookAtIt = async (): Promise<void> => {
-    const found = await lookAtVault(deps, deps.room, useless)
-    lookedAtMs = clock.now()
-    available = found !== null
-    if (found === null) return tellOfVault(deps, { ...(await lastKnown(database)), vault_available: 0 })
-    vaultId = found.id
-    await tellOfVault(deps, {
-      vault_id: found.id,
-      vault_available: 1,
-      encrypted: deps.room.coding.encrypted ? 1 : 0,
-      free_bytes: found.freeBytes,
-      total_bytes: found.totalBytes,
-    })
-  }
-
-  /** Runs a job, renewing the lease and telling how far it is meanwhile. */
-  const run = async (job: BackupJob): Promise<void> => {
+  /** Runs work, renewing the lease meanwhile; `tell` writes down how far it is. */
+  const whileOurs = async <T>(tell: () => Promise<unknown>, run: (goOn: () => void) => Promise<T>): Promise<T> => {
     let lost = false
-    let done: Partial<BackupJob> = { state: 'running', started_at: timestamp(clock.now()) }
-    if (!(await changeJob(database, job, done))) return
     const goOn = (): void => {
       // A database that was away for longer than the lease may have given it to another, and cannot say so.
       if (stopping || lost || clock.now() >= oursUntilMs)
@@ -86,7 +69,7 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
         if (!beating) return
         try {
           lost ||= !(await keepLease())
-          await changeJob(database, job, done)
+          await tell()
         } catch (error) {
           // A database that is away for a moment may be back before the lease is over.
           report('The backup agent could not tell that it is there', error)
@@ -94,6 +77,42 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
       }
     }
     const beats = beat()
+    try {
+      return await run(goOn)
+    } finally {
+      beating = false
+      end()
+      await beats
+    }
+  }
+
+  const lookAtIt = async (): Promise<void> => {
+    // Also for a look that fails: the next one waits its time.
+    lookedAtMs = clock.now()
+    const found = await whileOurs(
+      async () => {},
+      (goOn) => lookAtVault({ database, goOn }, deps.room, useless),
+    ).catch((error: unknown) => {
+      if (error instanceof Stopped || error instanceof DatabaseUnavailable) throw error
+      report('The vault of backups does not answer', error)
+      return null
+    })
+    available = found !== null
+    if (found === null) return tellOfVault(deps, { ...(await lastKnown(database)), vault_available: 0 })
+    vaultId = found.id
+    await tellOfVault(deps, {
+      vault_id: found.id,
+      vault_available: 1,
+      encrypted: deps.room.coding.encrypted ? 1 : 0,
+      free_bytes: found.freeBytes,
+      total_bytes: found.totalBytes,
+    })
+  }
+
+  /** Runs a job. */
+  const run = async (job: BackupJob): Promise<void> => {
+    let done: Partial<BackupJob> = { state: 'running', started_at: timestamp(clock.now()) }
+    if (!(await changeJob(database, job, done))) return
     const told: WorkDeps['told'] = ({ phase, bytes, blobs, bytesTotal, blobsTotal }, state) => {
       done = {
         ...done,
@@ -105,16 +124,12 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
         ...(blobsTotal === undefined ? {} : { blobs_total: blobsTotal }),
       }
     }
-    const stopBeating = async (): Promise<void> => {
-      beating = false
-      end()
-      await beats
-    }
     try {
-      await claimed(deps.room, () => work({ ...deps, goOn, told, progress: () => done }, job))
-      await stopBeating()
+      await whileOurs(
+        () => changeJob(database, job, done),
+        (goOn) => claimed(deps.room, () => work({ ...deps, goOn, told, progress: () => done }, job)),
+      )
     } catch (error) {
-      await stopBeating()
       const stopped = error instanceof Stopped
       if (!stopped) report(`The backup job ${job.kind} failed`, error)
       await changeJob(database, job, {
@@ -126,17 +141,26 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
     }
   }
 
+  const lookOnce = async (): Promise<void> => {
+    if (stopping || !(await keepLease())) return
+    if (clock.now() - lookedAtMs >= vaultLookMs || clock.now() < lookedAtMs) await lookAtIt()
+    await askForDue(deps, available ? vaultId : null)
+    for (;;) {
+      const [job] = stopping ? [] : await openBackupJobs(database.reader, 1)
+      // The look may have taken long.
+      if (job === undefined || !(await keepLease())) return
+      await run(job)
+      if (!(await keepLease())) return
+      await lookAtIt()
+    }
+  }
+
   return {
     async look() {
-      if (stopping || !(await keepLease())) return
-      if (clock.now() - lookedAtMs >= vaultLookMs || clock.now() < lookedAtMs) await lookAtIt()
-      await askForDue(deps, available ? vaultId : null)
-      for (;;) {
-        const [job] = stopping ? [] : await openBackupJobs(database.reader, 1)
-        if (job === undefined) return
-        await run(job)
-        if (!(await keepLease())) return
-        await lookAtIt()
+      try {
+        await lookOnce()
+      } catch (error) {
+        if (!(error instanceof Stopped)) throw error
       }
     },
 

@@ -6,6 +6,7 @@ import {
   packedBelowBytes,
   packedBlobsAtOnce,
   packLivePercentMin,
+  partFilesMax,
 } from '../../../kernel/limits/backups.ts'
 import { findingsMax } from '../../../kernel/limits/upkeep.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
@@ -16,6 +17,7 @@ import { type Entry, entryText } from './entries.ts'
 import { IndexWriter } from './indexes.ts'
 import { KnownEntries } from './known-entries.ts'
 import { dataPart, formOf } from './layout.ts'
+import { lyingBelow } from './lying.ts'
 import type { NamedBlob } from './named-blobs.ts'
 
 /** How far a capture is. */
@@ -306,9 +308,9 @@ async function* byPart(blobs: AsyncIterable<NamedBlob>): AsyncGenerator<readonly
 }
 
 /** Lengths of the files of single blobs that lie in a part. */
-const lyingIn = async ({ room }: CopyDeps, part: string): Promise<ReadonlyMap<VaultName, number>> => {
+const lyingIn = async ({ room, goOn }: BlobDeps, part: string): Promise<ReadonlyMap<VaultName, number>> => {
   const lying = new Map<VaultName, number>()
-  for await (const { name, bytes } of room.vault.list(dataPart(part)))
+  for await (const { name, bytes } of lyingBelow(room.vault, dataPart(part), { most: partFilesMax, goOn }))
     if (name.includes('.blob')) lying.set(name, bytes)
   return lying
 }

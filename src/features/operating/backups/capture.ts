@@ -15,8 +15,9 @@ import { BackupLocked } from './coding.ts'
 import { contentsOf } from './contents.ts'
 import { BackupDamaged, type Room } from './data-files.ts'
 import { beginVault } from './identity.ts'
-import { entriesOfIndexes, indexesIn } from './indexes.ts'
+import { entriesOfIndexes } from './indexes.ts'
 import { pointName } from './layout.ts'
+import { indexesIn } from './lying.ts'
 import { chunksOf, type Manifest, type ManifestContent, manifestText, readManifest } from './manifest.ts'
 import { namedBlobs } from './named-blobs.ts'
 
@@ -78,7 +79,8 @@ const write = async (deps: CaptureDeps, wish: CaptureWish): Promise<ManifestCont
 
   const { tables, snapshotAtMs, newBytes } = await captureRows(deps, room, chunks, goOn)
   tell({ phase: 'plan' })
-  const indexes = await indexesIn(room)
+  // Whoever may add files there shall not keep a point from being taken: what is not used is copied anew.
+  const indexes = await Array.fromAsync(indexesIn(room, { goOn, leavesRest: true }), ({ name }) => name)
   const blobDeps = {
     ...deps,
     isDamaged,

@@ -7,8 +7,8 @@ import type { BackupVault } from '../../../ports/backup-vault.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
 import { BackupDamaged } from './data-files.ts'
 import { vaultName } from './layout.ts'
+import { pointsIn } from './lying.ts'
 import { type Manifest, readManifest } from './manifest.ts'
-import { pointsIn } from './sweep.ts'
 
 /** What names a vault, from its first moment on: two of the same name hold the same points. */
 const Identity = fields({ format: Type.Literal('svc-vault'), formatVersion: Type.Literal(1), id: Uuid })
@@ -23,7 +23,7 @@ export const vaultIdentity = async (vault: BackupVault): Promise<string | null> 
 
 const identityByPoints = async (vault: BackupVault): Promise<string | null> => {
   let newest: Manifest | null = null
-  for await (const id of pointsIn({ vault })) {
+  for await (const { id } of pointsIn({ vault })) {
     const manifest = await readManifest(vault, id).catch(nullIfDamaged)
     if (manifest !== null && (newest === null || manifest.snapshotAt > newest.snapshotAt)) newest = manifest
   }

@@ -8,7 +8,7 @@ import type { VaultName } from '../../../ports/vault-name.ts'
 import { compressedWhole } from './coding.ts'
 import type { Room } from './data-files.ts'
 import { type Entry, entryOf, entryText } from './entries.ts'
-import { firstOfIndex, indexFolder, indexName } from './layout.ts'
+import { firstOfIndex, indexName } from './layout.ts'
 
 const decompress = promisify(zstdDecompress)
 
@@ -67,10 +67,6 @@ const entriesOf = async ({ vault, coding }: Room, name: VaultName): Promise<Entr
     return []
   }
 }
-
-/** The indexes that lie in a vault. */
-export const indexesIn = async ({ vault }: Room): Promise<VaultName[]> =>
-  (await Array.fromAsync(vault.list(indexFolder), ({ name }) => name)).filter((name) => firstOfIndex(name) !== null)
 
 /** An index that is being read: its entries, and the next of them. */
 interface Cursor {

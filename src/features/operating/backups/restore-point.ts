@@ -1,7 +1,7 @@
 import type { Row } from '../../../database/moving/rows.queries.ts'
 import { isTableName } from '../../../database/moving/tables.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { entriesAheadMax } from '../../../kernel/limits/backups.ts'
+import { entriesAheadMax, partFilesMax } from '../../../kernel/limits/backups.ts'
 import { toVaultName } from '../../../ports/vault-name.ts'
 import type { Restorable, RestorableTable } from '../moving/restorable.ts'
 import { refuseUnlessStoreTakes } from '../moving/restore-blobs.ts'
@@ -10,6 +10,7 @@ import { contentsOf, filesOf } from './contents.ts'
 import { BackupDamaged, type Room } from './data-files.ts'
 import type { Entry } from './entries.ts'
 import { KnownEntries } from './known-entries.ts'
+import { lyingBelow } from './lying.ts'
 import type { Manifest } from './manifest.ts'
 import { namedBlobs } from './named-blobs.ts'
 import { PackReader } from './pack-reader.ts'
@@ -59,10 +60,17 @@ export const restorablePoint = (room: Room, manifest: Manifest): Restorable => {
     },
     damaged: ({ digest }, why) => new Failure('invalid_request', `The blob ${digest} is damaged in the vault: ${why}`),
     async check({ store, freeSpace }, progress) {
-      await checkStructure(room, manifest, (files) => progress.tell(() => `checked ${files} files of the vault`))
+      const told = (files: number): void => progress.tell(() => `checked ${files} files of the vault`)
+      await checkStructure(room, manifest, { told })
       if ((await store.space()) !== null) await refuseUnlessStoreTakes(freeSpace, manifest.blobs.bytes)
     },
   }
+}
+
+interface Looking {
+  readonly told?: (files: number) => void
+  /** Throws where whoever looks is to stop. */
+  readonly goOn?: () => void
 }
 
 /**
@@ -72,16 +80,17 @@ export const restorablePoint = (room: Room, manifest: Manifest): Restorable => {
 export const checkStructure = async (
   room: Room,
   manifest: Manifest,
-  told: (files: number) => void = () => {},
+  { told = () => {}, goOn }: Looking = {},
 ): Promise<void> => {
   const { vault } = room
-  const sizes = new SizesByPart(room)
+  const sizes = new SizesByPart(room, goOn)
   let files = 0
   for await (const { name, bytes } of filesOf(room, manifest)) {
     const there = await sizes.of(name)
     if (there === null) throw new BackupDamaged('missing', name, '')
     if (there !== bytes) throw new BackupDamaged('damaged', name, `it has ${there} bytes instead of ${bytes}`)
     told(++files)
+    goOn?.()
   }
   for (const { name, rows, chunks } of manifest.tables)
     if (chunks.reduce((sum, { lines }) => sum + lines, 0) !== rows)
@@ -94,13 +103,15 @@ export const checkStructure = async (
 /** Lengths of files, looked up by lists of whole parts where many of one part are asked for, one after another. */
 class SizesByPart {
   readonly #room: Room
+  readonly #goOn: (() => void) | undefined
   #part = ''
   #asked = 0
   #listed: ReadonlyMap<string, number> | null = null
   readonly #alone = new Map<string, number | null>()
 
-  constructor(room: Room) {
+  constructor(room: Room, goOn: (() => void) | undefined) {
     this.#room = room
+    this.#goOn = goOn
   }
 
   async of(name: Entry['stored']['name']): Promise<number | null> {
@@ -122,7 +133,9 @@ class SizesByPart {
 
   async #list(): Promise<ReadonlyMap<string, number>> {
     const listed = new Map<string, number>()
-    for await (const { name, bytes } of this.#room.vault.list(toVaultName(this.#part))) listed.set(name, bytes)
+    const listing = { most: partFilesMax, goOn: this.#goOn }
+    for await (const { name, bytes } of lyingBelow(this.#room.vault, toVaultName(this.#part), listing))
+      listed.set(name, bytes)
     return listed
   }
 }

@@ -1,5 +1,5 @@
 import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
-import { sweepBatch, sweptAfterMs, unfinishedKeptMs } from '../../../kernel/limits/backups.ts'
+import { partFilesMax, sweepBatch, sweptAfterMs, unfinishedKeptMs } from '../../../kernel/limits/backups.ts'
 import type { BackupVault } from '../../../ports/backup-vault.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
@@ -7,26 +7,10 @@ import { type Chunk, storedChunk } from './chunks.ts'
 import { filesOf } from './contents.ts'
 import type { Room } from './data-files.ts'
 import { entriesOfIndexes } from './indexes.ts'
-import {
-  dataPart,
-  dataParts,
-  firstOfIndex,
-  indexFolder,
-  isDataName,
-  pointName,
-  pointOf,
-  pointsFolder,
-} from './layout.ts'
+import { dataPart, dataParts, isDataName, pointName } from './layout.ts'
+import { indexesIn, lyingBelow, pointsIn } from './lying.ts'
 import { chunksOf, readManifest } from './manifest.ts'
 import { NameSet } from './name-set.ts'
-
-/** The points whose manifests lie in a vault. */
-export async function* pointsIn({ vault }: Pick<Room, 'vault'>): AsyncGenerator<string> {
-  for await (const { name } of vault.list(pointsFolder)) {
-    const id = pointOf(name)
-    if (id !== null) yield id
-  }
-}
 
 /**
  * Takes the manifests of points out of a vault: they are no points any more, and nothing else has happened. Answers
@@ -63,12 +47,12 @@ export const sweep = async ({ room, nowMs, reach, goOn }: SweepDeps): Promise<nu
     reach('retention.swept')
     unwanted = []
   }
-  const indexes = await indexesByAge(room, nowMs)
+  const indexes = await indexesByAge(room, nowMs, goOn)
   const wanted = await namesOf(room, goOn)
   for await (const { stored } of entriesOfIndexes(room, indexes.young)) wanted.add(stored.name)
   for (const part of dataParts) {
     goOn()
-    for await (const found of room.vault.list(dataPart(part))) {
+    for await (const found of lyingBelow(room.vault, dataPart(part), { most: partFilesMax, goOn })) {
       if (!isDataName(found.name) || wanted.has(found.name) || found.modifiedAtMs > nowMs - sweptAfterMs) continue
       unwanted.push(found.name)
       if (unwanted.length >= sweepBatch) await remove()
@@ -80,10 +64,14 @@ export const sweep = async ({ room, nowMs, reach, goOn }: SweepDeps): Promise<nu
 }
 
 /** Indexes of captures that found no end: those from which the next one may go on, and those that waited in vain. */
-const indexesByAge = async ({ vault }: Room, nowMs: number): Promise<{ young: VaultName[]; old: VaultName[] }> => {
+const indexesByAge = async (
+  room: Room,
+  nowMs: number,
+  goOn: () => void,
+): Promise<{ young: VaultName[]; old: VaultName[] }> => {
   const [young, old]: [VaultName[], VaultName[]] = [[], []]
-  for await (const { name, modifiedAtMs } of vault.list(indexFolder))
-    if (firstOfIndex(name) !== null) (modifiedAtMs > nowMs - unfinishedKeptMs ? young : old).push(name)
+  for await (const { name, modifiedAtMs } of indexesIn(room, { goOn }))
+    (modifiedAtMs > nowMs - unfinishedKeptMs ? young : old).push(name)
   return { young, old }
 }
 
@@ -109,7 +97,7 @@ const isAllowed = async (removal: () => Promise<void>): Promise<boolean> => {
 const namesOf = async (room: Room, goOn: () => void): Promise<NameSet> => {
   const names = new NameSet()
   const read = new Set<string>()
-  for await (const id of pointsIn(room)) {
+  for await (const { id } of pointsIn(room, goOn)) {
     const manifest = await readManifest(room.vault, id)
     for (const chunk of chunksOf(manifest)) names.add(storedChunk(chunk).name)
     const lists: readonly Chunk[] = manifest.encrypted ? manifest.files : manifest.contents

@@ -70,9 +70,9 @@ const takePoint = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
 }
 
 /** What is wrong with a point at a look at all that it names; null where nothing is. */
-const structureOf = async ({ room }: WorkDeps, id: string): Promise<string | null> => {
+const structureOf = async ({ room, goOn }: WorkDeps, id: string): Promise<string | null> => {
   try {
-    await checkStructure(room, await readManifest(room.vault, id))
+    await checkStructure(room, await readManifest(room.vault, id), { goOn })
     return null
   } catch (error) {
     if (error instanceof BackupDamaged) return error.code
