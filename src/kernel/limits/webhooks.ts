@@ -47,6 +47,15 @@ export const webhookCarriedMs = 2 * second
 /** Of the thread that delivers: beside requests that want all of a core it has a tenth of that. */
 export const webhookNiceness = 10
 /**
+ * So often that thread looks at how requests fare. Where the thread that answers them wants so much of a processor, and
+ * waits for it this much of the time, each subscription pauses before each delivery, up to so long: it goes on with a
+ * hundred events a second.
+ */
+export const webhookStandBackLookMs = 100
+export const webhookBesideBusyShare = 0.75
+export const webhookBesideWaitingShare = 0.1
+export const webhookStandBackMaxMs = 8
+/**
  * So much later than it should a thread may say what became of a load, or be done with one that is left: from then on
  * it hangs.
  */

@@ -1,11 +1,8 @@
-import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
-import { basename } from 'node:path'
 import { isMainThread, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type Carried, createCarrier, type Load } from '../../features/operating/webhooks/carrying.ts'
-import { webhookNiceness } from '../../kernel/limits/webhooks.ts'
 import { type DoorData, openDoorBy } from '../door.ts'
 import { secretsOf } from './secrets.ts'
+import { beNice, createStandingBack } from './standing-back.ts'
 
 export interface CarrierThreadData {
   readonly door: DoorData
@@ -30,7 +27,7 @@ export type CarrierNews =
 const serve = ({ door }: CarrierThreadData, port: MessagePort): void => {
   let aheadMs = 0
   const clock = { now: () => Date.now() + aheadMs }
-  const carrier = createCarrier({ door: openDoorBy(door), clock, secretsOf })
+  const carrier = createCarrier({ door: openDoorBy(door), clock, secretsOf, standBackMs: createStandingBack() })
   const tell = (news: CarrierNews): void => port.postMessage(news)
   port.on('message', (task: CarrierTask) => {
     if (task.kind === 'leave') return carrier.leave(task.id)
@@ -43,17 +40,8 @@ const serve = ({ door }: CarrierThreadData, port: MessagePort): void => {
   })
 }
 
-/** Where there is too little of the processor for both, requests have it: they never wait for webhooks. */
-const standBack = (): void => {
-  try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), webhookNiceness)
-  } catch {
-    // Only Linux has priorities of threads.
-  }
-}
-
 // The program of a thread: elsewhere, importing it does nothing.
 if (!isMainThread && parentPort !== null) {
-  standBack()
+  beNice()
   serve(workerData, parentPort)
 }

@@ -25,7 +25,7 @@ const delivering = (t: TestContext, options: Partial<OutboundOptions> = {}): Del
   const door = openOutboundHttp({ ...here, ...options })
   t.after(() => door[Symbol.asyncDispose]())
   const secrets = async () => [Buffer.from('a secret of sixteen bytes or more')]
-  const carrier = createCarrier({ door, clock: stillClock(), secretsOf: () => secrets })
+  const carrier = createCarrier({ door, clock: stillClock(), secretsOf: () => secrets, standBackMs: () => 0 })
   return async (url, events = 1) => {
     const subscription = { id: url, repository: 'releases', url, actions: null }
     const load = {

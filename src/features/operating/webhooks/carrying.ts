@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../../kernel/clock.ts'
 import { monotonicMs } from '../../../kernel/monotonic.ts'
 import type { OutboundHttp, OutboundLine } from '../../../ports/outbound-http.ts'
@@ -32,9 +33,11 @@ export interface Carrier {
 }
 
 export interface CarrierDeps {
-  readonly door: OutboundHttp
+  readonly door: Pick<OutboundHttp, 'line'>
   readonly clock: Clock
   readonly secretsOf: (files: SecretFiles) => () => Promise<readonly Uint8Array[]>
+  /** How long the next delivery is to wait, so that others have the processor. */
+  readonly standBackMs: () => number
 }
 
 /** What is kept for a subscription from load to load. */
@@ -47,7 +50,7 @@ interface Way {
 }
 
 /** A carrier that works where it stands. */
-export const createCarrier = ({ door, clock, secretsOf }: CarrierDeps): Carrier => {
+export const createCarrier = ({ door, clock, secretsOf, standBackMs }: CarrierDeps): Carrier => {
   const ways = new Map<string, Way>()
   const leave = (id: string): void => {
     const way = ways.get(id)
@@ -84,6 +87,8 @@ export const createCarrier = ({ door, clock, secretsOf }: CarrierDeps): Carrier 
       const subscribed = { subscription: load.subscription, secrets }
       let count = 0
       for (const event of load.events) {
+        const pauseMs = standBackMs()
+        if (pauseMs > 0) await pause(pauseMs)
         if (signal.aborted || monotonicMs() >= load.untilMs) break
         try {
           const fault = await deliver({ line, clock }, subscribed, event, signal)
