@@ -4,13 +4,13 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { webhooksMax } from '../src/kernel/limits/webhooks.ts'
-import { KiB } from '../src/kernel/units.ts'
+import { KiB, second } from '../src/kernel/units.ts'
 import { startPostgres } from '../test/harness/postgres.ts'
-import { smallPuts } from './load.ts'
+import { timedPuts } from './load.ts'
 import { cpuSeconds, makeFolder, startTalking, threadSeconds } from './processes.ts'
 import { type Bench, startSvc } from './servers.ts'
 import { svcClient } from './svc-client.ts'
-import { aligned, median, shown } from './table.ts'
+import { aligned, median, quantile, shown } from './table.ts'
 
 type Settings = Readonly<Record<string, string>>
 
@@ -18,6 +18,7 @@ const changesPerSecond = 1_000
 const changesAtOnce = 50
 const putBytes = 4 * KiB
 const rounds = 5
+const roundMs = 2 * second
 
 /**
  * `npm run bench -- --webhooks <changes>`: a repository has a thousand changes a second, so many in all, and sixteen
@@ -33,7 +34,7 @@ export const measureWebhooks = async (changes: number, engines: readonly string[
       const off = await startSvc([], await settings())
       const on = await startSvc([], { ...(await settings()), ...(await receivers.subscribed()) })
       console.log(`\n${engine}, ${webhooksMax} subscriptions, ${changes} changes, ${changesPerSecond} a second`)
-      const lines = [...(await paced(on, receivers, changes)), ...(await beside(on, off, receivers, changes))]
+      const lines = [...(await paced(on, receivers, changes)), ...(await beside(on, off, receivers))]
       console.log(`${aligned(lines)}\n`)
       off.process.kill()
       on.process.kill()
@@ -194,19 +195,22 @@ const deliveriesOf = async (receivers: Receivers): Promise<number> =>
 const modes = ['off', 'on', 'bare'] as const
 type Mode = (typeof modes)[number]
 
-const beside = async (on: Bench, off: Bench, receivers: Receivers, changes: number): Promise<string[][]> => {
-  const puts = Math.ceil(changes / 10)
+const beside = async (on: Bench, off: Bench, receivers: Receivers): Promise<string[][]> => {
   const perSecond: Record<Mode, number[]> = { on: [], off: [], bare: [] }
+  const late: Record<Mode, number[]> = { on: [], off: [], bare: [] }
   const micros: Record<Mode, number[]> = { on: [], off: [], bare: [] }
   let deliveriesPerSecond = 0
   /** One round of a mode. Whichever comes next finds the service at rest. */
   const measure = async (mode: Mode, round: number): Promise<void> => {
     const server = mode === 'on' ? on : off
     if (mode === 'bare') receivers.postBare(deliveriesPerSecond)
-    const [before, cpuBefore] = [await deliveriesOf(receivers), firstThreadSeconds(server)]
-    const seconds = await smallPuts(server, putBytes, puts, 8, `${mode}-${round}`)
-    perSecond[mode].push(puts / seconds)
-    micros[mode].push(((firstThreadSeconds(server) - cpuBefore) / puts) * 1e6)
+    const [before, cpuBefore, began] = [await deliveriesOf(receivers), firstThreadSeconds(server), performance.now()]
+    const goesOn = (): boolean => performance.now() - began < roundMs
+    const took = await timedPuts(server, putBytes, 1, 8, `${mode}-${round}`, goesOn)
+    const seconds = (performance.now() - began) / 1_000
+    perSecond[mode].push(took.length / seconds)
+    late[mode].push(quantile(took, 0.99))
+    micros[mode].push(((firstThreadSeconds(server) - cpuBefore) / took.length) * 1e6)
     receivers.postBare(0)
     if (mode !== 'on') return
     deliveriesPerSecond = ((await deliveriesOf(receivers)) - before) / seconds
@@ -218,7 +222,7 @@ const beside = async (on: Bench, off: Bench, receivers: Receivers, changes: numb
   }
   // What is compiled and opened in the first round costs all of them alike.
   for (const mode of modes) await measure(mode, -1)
-  for (const mode of modes) [perSecond[mode], micros[mode]] = [[], []]
+  for (const mode of modes) [perSecond[mode], late[mode], micros[mode]] = [[], [], []]
   for (let round = 0; round < rounds; round++)
     for (const mode of round % 2 === 0 ? modes : modes.toReversed()) await measure(mode, round)
   const ratio = (of: readonly number[]): string =>
@@ -229,6 +233,9 @@ const beside = async (on: Bench, off: Bench, receivers: Receivers, changes: numb
     ['    ratio, median of the rounds', ratio(perSecond.on)],
     ['  without, beside as many bare posts', shown(median(perSecond.bare))],
     ['    ratio, median of the rounds', ratio(perSecond.bare)],
+    ['PUT, p99 ms, without', shown(median(late.off))],
+    ['  with them', shown(median(late.on))],
+    ['  without, beside as many bare posts', shown(median(late.bare))],
     ['deliveries a second meanwhile', shown(deliveriesPerSecond)],
     ['µs CPU of the first thread for each PUT, without', shown(median(micros.off))],
     ['  with them', shown(median(micros.on))],
