@@ -13,6 +13,9 @@ export const wordsIn = (folder: string, language: Language): Record<string, stri
 const compiled = (words: Readonly<Record<string, string>>): Record<string, CompiledMessage> =>
   Object.fromEntries(Object.entries(words).map(([id, text]) => [id, compileMessageOrThrow(text)]))
 
+/** What a browser loads of a catalog. */
+const moduleOf = (words: unknown): string => `export const words = ${JSON.stringify(words)}`
+
 /** Messages are compiled here: to do so in a browser would need what the policy of the console forbids. */
 export const compiledWords = (folder: string): Plugin => ({
   name: 'compiled-words',
@@ -21,10 +24,26 @@ export const compiledWords = (folder: string): Plugin => ({
     const [, language] = /\/(en|ru)\.words\.json$/.exec(id) ?? []
     const known = languages.find((each) => each === language)
     if (known === undefined) return null
-    const code = `export const words = ${JSON.stringify(compiled(wordsIn(folder, known)))}`
-    return { code, moduleType: 'js' }
+    return { code: moduleOf(compiled(wordsIn(folder, known))), moduleType: 'js' }
   },
 })
+
+/** Two fifths longer, without a place to break a word at. */
+const longer = (text: string): string =>
+  text.replaceAll(/\p{L}{2,}/gu, (word) => word + 'ыåë'.repeat(word.length).slice(0, Math.ceil(word.length * 0.4)))
+
+/** What a message says, and what it chooses from; the names of its holes stay. */
+const lengthened = (part: unknown, isSaid: boolean): unknown => {
+  if (typeof part === 'string') return isSaid ? longer(part) : part
+  if (Array.isArray(part)) return part.map((each) => lengthened(each, isSaid && !Array.isArray(each)))
+  if (typeof part !== 'object' || part === null) return part
+  return Object.fromEntries(Object.entries(part).map(([choice, said]) => [choice, lengthened(said, true)]))
+}
+
+/** The catalog of a language that nobody speaks: the English one with longer words, to see what they do to a page. */
+export const longerWords = (folder: string): string => {
+  return moduleOf(lengthened(compiled(wordsIn(folder, 'en')), true))
+}
 
 /** Where a message has holes, and of which kind: `plural`, `select`, `number`… */
 export const holesIn = (text: string): Map<string, { kind: string; choices: string[] }> => {

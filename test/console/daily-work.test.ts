@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { faultsOfAccess, openBrowser, signInAt, visit, visitAs } from '../harness/browser.ts'
+import { faultsOfAccess, openBrowser, visitAs } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { handsOn } from '../harness/hands.ts'
 import { blocks } from '../harness/pasted-blocks.ts'
-import { createOwner, createPerson, createRepository, grant, type Person, password } from '../harness/people.ts'
+import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { runProgram } from '../harness/processes.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
@@ -22,33 +22,6 @@ before(async () => {
   browser = await openBrowser()
 })
 after(() => browser.close())
-
-const pages = [
-  '/',
-  '/r',
-  '/r/releases/files/',
-  '/r/releases/artifacts',
-  '/r/releases/packages',
-  '/r/releases/images',
-  '/r/releases/npm',
-  '/r/releases/lfs',
-  '/r/releases/stages',
-  '/r/releases/activity',
-  '/r/releases/storage',
-  '/r/releases/settings',
-  '/search?q=app',
-  '/transfers',
-  '/connect',
-  '/access',
-  '/access?tab=people',
-  '/access?tab=matrix',
-  '/access?tab=explain&who=ann&repository=releases',
-  '/access?tab=services',
-  '/system',
-  '/system?tab=audit',
-  '/system/backups',
-  '/me',
-]
 
 forEachEngine((engine) => {
   const hands = handsOn(engine)
@@ -285,8 +258,7 @@ forEachEngine((engine) => {
       })
       assert.equal(stored.status, 201)
       const { id } = stored.json.artifact
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       const shown = page.getByText('turnedU+202EgnpU+200BU+2066.exe')
       for (const path of [
         '/',
@@ -360,66 +332,5 @@ forEachEngine((engine) => {
       assert.deepEqual(faults, [])
       await context.close()
     })
-
-    it('is open to everybody who has nothing yet, and when everything fails', async () => {
-      const { context, page, faults } = await visit(browser, {
-        colorScheme: 'dark',
-        viewport: { width: 768, height: 800 },
-      })
-      await signInAt(page, service.url, 'ann', password)
-      const found: string[] = []
-      const look = async (path: string): Promise<void> => {
-        await page.goto(`${service.url}/console${path}`)
-        await page.locator('main h1').waitFor()
-        await page.locator('.skeleton').first().waitFor({ state: 'detached' })
-        for (const fault of await faultsOfAccess(page)) found.push(`${path} ${fault}`)
-        const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
-        if (wider > 0) found.push(`${path} is ${wider} px too wide`)
-      }
-      for (const path of [
-        '/',
-        '/r',
-        '/search?q=nothing-like-it',
-        '/connect',
-        '/access',
-        '/system',
-        '/system/backups',
-        '/nowhere',
-      ])
-        await look(path)
-      await page.route(/\/api\/v1\/(?!auth\/)/, (route) =>
-        route.fulfill({ status: 500, json: { code: 'internal', detail: 'It failed.', requestId: 'one' } }),
-      )
-      for (const path of ['/', '/r', '/r/releases/files/', '/r/releases/activity', '/search?q=x', '/transfers', '/me'])
-        await look(path)
-      assert.deepEqual(found, [])
-      assert.deepEqual(faults, [])
-      await context.close()
-    })
-
-    for (const [language, theme, width] of [
-      ['en', 'light', 1440],
-      ['ru', 'dark', 360],
-    ] as const)
-      it(`is open to everybody on every page: ${language}, ${theme}, ${width} px`, async () => {
-        const { context, page, faults } = await visit(browser, {
-          locale: language,
-          colorScheme: theme,
-          viewport: { width, height: 800 },
-        })
-        await signInAt(page, service.url, 'owner', password, language)
-        const found: string[] = []
-        for (const path of pages) {
-          await page.goto(`${service.url}/console${path}`)
-          await page.locator('main h1').waitFor()
-          await page.locator('.skeleton').first().waitFor({ state: 'detached' })
-          for (const fault of await faultsOfAccess(page)) found.push(`${path} ${fault}`)
-          const wider = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
-          if (wider > 0) found.push(`${path} is ${wider} px too wide`)
-        }
-        assert.deepEqual(found, [])
-        assert.deepEqual(faults, [])
-        await context.close()
-      })
   })
 })

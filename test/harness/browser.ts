@@ -63,18 +63,39 @@ export const visitAs = async (
 export const tokenIn = (page: Page): Promise<string> =>
   page.evaluate((key) => JSON.parse(sessionStorage.getItem(key) ?? '{}').token, sessionKey)
 
-/** What axe finds at fault in what a page shows now. */
-export const faultsOfAccess = async (page: Page): Promise<string[]> => {
-  const found: unknown = await page.evaluate(
-    `(() => { ${axe.source}; return axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }) })()`,
-  )
-  if (typeof found !== 'object' || found === null || !('violations' in found) || !Array.isArray(found.violations))
-    throw new Error('axe answered something else')
-  return found.violations.map(
-    ({ id, nodes }: { id: string; nodes: { html: string; failureSummary: string }[] }) =>
-      `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join('\n  ')}`,
-  )
+/** In the page: what axe finds at fault, in words. */
+const axeFaults = (rules: { readonly type: 'tag' | 'rule'; readonly values: readonly string[] }): string =>
+  `axe.run(document, ${JSON.stringify({ runOnly: rules, resultTypes: ['violations'], preload: false })})
+    .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' +
+      nodes.map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary).join('\\n  ')))`
+
+const everyFault = axeFaults({ type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })
+/** What differs from theme to theme. */
+const faultsOfColour = axeFaults({ type: 'rule', values: ['color-contrast', 'link-in-text-block'] })
+
+const askAxe = async (page: Page, asked: string): Promise<string[]> => {
+  // Once for each document: it is larger than all of the console.
+  if ((await page.evaluate('"axe" in globalThis')) === false) await page.evaluate(axe.source)
+  const found: unknown = await page.evaluate(asked)
+  if (!Array.isArray(found)) throw new Error('axe answered something else')
+  return found.map(String)
 }
+
+/** What axe finds at fault in what a page shows now. */
+export const faultsOfAccess = (page: Page): Promise<string[]> => askAxe(page, everyFault)
+
+/** The same in both themes. The page is left in the other one; nothing in it may move on its way there. */
+export const faultsInBothThemes = (page: Page): Promise<string[]> =>
+  askAxe(
+    page,
+    `(async () => {
+      const { dataset } = document.documentElement
+      const found = (await ${everyFault}).map((fault) => dataset.mantineColorScheme + ': ' + fault)
+      dataset.mantineColorScheme = dataset.mantineColorScheme === 'dark' ? 'light' : 'dark'
+      await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+      return [...found, ...(await ${faultsOfColour}).map((fault) => dataset.mantineColorScheme + ': ' + fault)]
+    })()`,
+  )
 
 const words = {
   en: { name: 'Name', password: 'Password', signIn: 'Sign in' },

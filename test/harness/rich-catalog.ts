@@ -11,6 +11,7 @@ import { pushRichLfs } from './lfs-catalog.ts'
 import { addPackage } from './packages.ts'
 import { fileOfParts, openSession, sendParts } from './parts.ts'
 import { createRepository, grant } from './people.ts'
+import type { Environment } from './processes.ts'
 import { newFile, openUpload, sendContent } from './publishing.ts'
 import { pushRichImages } from './rich-images.ts'
 import { publishRichNpmPackages } from './rich-npm.ts'
@@ -28,8 +29,8 @@ export interface RichCatalog {
   readonly pending: readonly string[]
 }
 
-export const openRichCatalog = async (engine: TestEngine): Promise<RichCatalog> => {
-  const catalog = await Catalog.open(engine, byEngine(engine))
+export const openRichCatalog = async (engine: TestEngine, settings: Environment = {}): Promise<RichCatalog> => {
+  const catalog = await Catalog.open(engine, { ...byEngine(engine), ...settings })
   const { service, writer, reader, keeper } = catalog
   const owner = service.recoveryKey
   const expect = (asked: Ask, status: number) => expectAnswer(service, { credential: writer.token, ...asked }, status)
