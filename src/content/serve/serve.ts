@@ -5,7 +5,7 @@ import type { DownloadClass } from '../../kernel/download-class.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { fileNameOf } from '../../kernel/file-name.ts'
 import { httpDateText } from '../../kernel/http-dates.ts'
-import { smallDownloadBytes, smallFileBytesMax, storeAddressSeconds } from '../../kernel/limits/downloads.ts'
+import { smallDownloadBytes, storeAddressSeconds } from '../../kernel/limits/downloads.ts'
 import { anyBytes } from '../../kernel/media-types.ts'
 import { OnePiece } from '../../kernel/one-piece.ts'
 import { type ByteRange, resolveRange } from '../../kernel/range.ts'
@@ -196,9 +196,9 @@ class InSlot implements AsyncIterableIterator<Uint8Array> {
 /** The bytes of a range, from memory where they are; opened before this resolves. */
 const open = async (deps: ServeDeps, served: Served, range: ByteRange): Promise<AsyncIterableIterator<Uint8Array>> => {
   const { digest, bytes } = served
-  if (bytes === 0 || bytes > smallFileBytesMax) return openStored(deps, served, range)
-  const whole =
-    deps.smallFiles.find(digest) ??
-    (await deps.smallFiles.read(served, await openStored(deps, served, { start: 0, end: bytes })))
+  if (bytes === 0) return openStored(deps, served, range)
+  const known = deps.smallFiles.find(digest)
+  if (known === undefined && !deps.smallFiles.isWanted(served)) return openStored(deps, served, range)
+  const whole = known ?? (await deps.smallFiles.read(served, await openStored(deps, served, { start: 0, end: bytes })))
   return new OnePiece(whole.subarray(range.start, range.end))
 }

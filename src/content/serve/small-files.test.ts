@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { hash, randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { toSha256 } from '../../kernel/digest.ts'
-import { smallFileBytesMax, smallFilesBytesMax } from '../../kernel/limits/downloads.ts'
+import {
+  lovedFileBytesMax,
+  lovedFilesAmong,
+  smallFileBytesMax,
+  smallFilesBytesMax,
+} from '../../kernel/limits/downloads.ts'
 import { createSmallFiles } from './small-files.ts'
 
 const file = (bytes: number) => {
@@ -29,6 +34,21 @@ describe('small files', () => {
       assert.deepEqual(await files.read(one, inPieces(one.content)), one.content)
       assert.deepEqual(files.find(one.digest), one.content)
     }
+  })
+
+  it('are those that are small, and larger ones that are asked for again before many others are', () => {
+    const files = createSmallFiles()
+    const wanted = (one: ReturnType<typeof file>): boolean => files.isWanted(one)
+    assert.ok(wanted(file(smallFileBytesMax)))
+    const larger = Array.from({ length: lovedFilesAmong + 2 }, (_, index) => file(smallFileBytesMax + 1 + index))
+    const [first, second] = larger
+    assert.ok(first !== undefined && second !== undefined)
+    assert.deepEqual([wanted(first), wanted(first)], [false, true])
+    // In turn, as an install asks for them.
+    for (let round = 0; round < 2; round++) assert.ok(larger.every((each) => each === first || !wanted(each)))
+    assert.deepEqual([wanted(first), wanted(second)], [false, false])
+    const large = file(lovedFileBytesMax + 1)
+    assert.deepEqual([wanted(large), wanted(large)], [false, false])
   })
 
   it('are not kept when they are not what their digest says', async () => {

@@ -1,7 +1,12 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Sha256 } from '../../kernel/digest.ts'
-import { smallFilesBytesMax } from '../../kernel/limits/downloads.ts'
+import {
+  lovedFileBytesMax,
+  lovedFilesAmong,
+  smallFileBytesMax,
+  smallFilesBytesMax,
+} from '../../kernel/limits/downloads.ts'
 
 /**
  * Small files that were sent lately, in memory: sending one again costs no turn of the thread pool, and no request
@@ -12,7 +17,12 @@ import { smallFilesBytesMax } from '../../kernel/limits/downloads.ts'
 export interface SmallFiles {
   /** The whole file, not to be written to. Undefined where it is not kept. */
   find(digest: Sha256): Uint8Array | undefined
-  /** Reads a file of at most `smallFileBytesMax` to its end, and keeps it if it is what its digest says. */
+  /**
+   * Whether it should be read whole, to be kept: what is small always, what is larger where it was asked for lately.
+   * Who asks for many larger ones, once each, has none of them hashed and kept in vain.
+   */
+  isWanted(file: { readonly digest: Sha256; readonly bytes: number }): boolean
+  /** Reads a file that is wanted to its end, and keeps it if it is what its digest says. */
   read(
     file: { readonly digest: Sha256; readonly bytes: number },
     pieces: AsyncIterable<Uint8Array>,
@@ -25,8 +35,17 @@ export const createSmallFiles = (): SmallFiles => {
     // An empty file has a place as well.
     sizeCalculation: (bytes) => Math.max(1, bytes.byteLength),
   })
+  const askedLately = new LRUCache<Sha256, true>({ max: lovedFilesAmong })
   return {
     find: (digest) => kept.get(digest),
+
+    isWanted({ digest, bytes }) {
+      if (bytes <= smallFileBytesMax) return true
+      if (bytes > lovedFileBytesMax) return false
+      const again = askedLately.has(digest)
+      askedLately.set(digest, true)
+      return again
+    },
 
     async read({ digest, bytes }, pieces) {
       const whole = Buffer.allocUnsafeSlow(bytes)

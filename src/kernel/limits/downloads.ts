@@ -11,7 +11,10 @@ export const downloadWaitSecondsDefault = 30
 export const smallDownloadBytes = 64 * KiB
 /** Files that are kept in memory once they were sent: the largest, and all together. */
 export const smallFileBytesMax = 32 * KiB
-export const smallFilesBytesMax = 8 * MiB
+export const smallFilesBytesMax = 16 * MiB
+/** The largest that are kept where they are asked for again while so many others are: most packages of npm. */
+export const lovedFileBytesMax = 128 * KiB
+export const lovedFilesAmong = 64
 /** How long an address of the store may be used to begin a download. */
 export const storeAddressSeconds = 300
 /** How the classes share the slots when all of them want more than there is. */
