@@ -43,6 +43,16 @@ const installed: Readonly<Record<Client, Installed>> = {
 
 export const clients: readonly Client[] = ['npm 10', 'npm 11', 'yarn 1', 'yarn berry', 'pnpm', 'bun']
 
+/** How each installs what its lock file says, and nothing else. */
+export const byLockFile: Readonly<Record<Client, readonly string[]>> = {
+  'npm 10': ['ci'],
+  'npm 11': ['ci'],
+  'yarn 1': ['install', '--frozen-lockfile'],
+  'yarn berry': ['install', '--immutable'],
+  pnpm: ['install', '--frozen-lockfile'],
+  bun: ['install', '--frozen-lockfile'],
+}
+
 /** Its name says what is in it, so that another list is another folder. */
 const sharedFolder = (): string => {
   const versions = Object.values(installed).map(({ spec }) => spec.replace(/^.*@/, ''))

@@ -79,6 +79,10 @@ forEachEngine((engine) => {
 
     it('whose tarball is another package, or none', async () => {
       await refused(await ofTarball(await packed({ name: 'inner', version: '1.0.0' })), /"inner", not refused/)
+      const needing = { ...wanted, dependencies: { 'left-out': '1.0.0' } }
+      await refused(await ofTarball(await packed(needing)), /"left-out" is nothing by the document/)
+      const running = { ...wanted, scripts: { postinstall: 'node run.js' } }
+      await refused(await ofTarball(await packed(running)), /In scripts, "postinstall"/)
       await refused(await ofTarball(await packed({ name: 'refused', version: '9.9.9' })), /"9\.9\.9", not 1\.0\.0/)
       await refused(await ofTarball(Buffer.from('no archive')), /gzipped tar/)
       await refused(await ofTarball(gzipSync('no tar either')), /gzipped tar|package\.json/)
@@ -190,7 +194,7 @@ forEachEngine((engine) => {
     // Names cost more than the bytes that they are written in: they are counted before anything is parsed.
     const names = (count: number) => Array.from({ length: count }, (_, index) => `"t${index}":"1"`).join()
     for (const [body, words] of [
-      [`{"dist-tags":{${names(npmDocumentPartsMax / 2 + 1)}},"users":{}}`, /The document .* more than 80000 parts/],
+      [`{"dist-tags":{${names(npmDocumentPartsMax / 2 + 1)}},"users":{}}`, /The document .* more than 123200 parts/],
       [`{"versions":{"1.0.0":{${names(npmJsonPartsMax / 2 + 1)}}}}`, /The version 1.0.0 .* more than 20000 parts/],
     ] as const)
       assert.match((await put(body, 400)).json.error, words)

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { closeConnections } from '../harness/client.ts'
 import { askedOf } from '../harness/keys-from-outside.ts'
 import { startLoneService } from '../harness/lone-service.ts'
-import { type Client, clients, type Desk, sitDown } from '../harness/npm-clients.ts'
+import { byLockFile, type Client, clients, type Desk, sitDown } from '../harness/npm-clients.ts'
 import { everything, type NpmService, publishing, reading, startNpmService } from '../harness/npm-service.ts'
 import { askDoctor, endProgramsAfterTests } from '../harness/processes.ts'
 
@@ -19,16 +19,6 @@ const publishes: Readonly<Record<Client, readonly string[]>> = {
   'yarn berry': ['npm', 'publish'],
   pnpm: ['publish', '--no-git-checks'],
   bun: ['publish'],
-}
-
-/** How each installs what its lock file says, and nothing else. */
-const byLockFile: Readonly<Record<Client, readonly string[]>> = {
-  'npm 10': ['ci'],
-  'npm 11': ['ci'],
-  'yarn 1': ['install', '--frozen-lockfile'],
-  'yarn berry': ['install', '--immutable'],
-  pnpm: ['install', '--frozen-lockfile'],
-  bun: ['install', '--frozen-lockfile'],
 }
 
 const lockFiles: Readonly<Record<Client, string>> = {
@@ -73,6 +63,36 @@ describe('clients of the npm registry', { timeout: 290_000 }, () => {
     for (const client of clients) await installsTwice(desk, client, dependencies)
   })
 
+  test('publish, each, what it packed, though each writes it in words of its own', async () => {
+    for (const client of clients) {
+      const isBerry = client === 'yarn berry'
+      const name = `@acme/rich-${wordOf(client)}`
+      const manifest = {
+        ...{ name, version: '1.0.0', license: 'MIT', main: 'index.js', bin: './cli.js' },
+        scripts: { postinstall: 'node cli.js', test: 'node --test', prepublishOnly: 'node cli.js' },
+        // Berry resolves what it is to publish.
+        dependencies: { 'by-npm-10': '^1.0.0', ...(isBerry ? {} : { git: 'somebody/something#v1' }) },
+        optionalDependencies: { 'by-npm-11': '^1.0.0' },
+        peerDependencies: { 'by-bun': '>=1' },
+        peerDependenciesMeta: { 'by-bun': { optional: true } },
+        publishConfig: { main: 'other.js' },
+      }
+      const folder = await project(desk, client, `rich-${wordOf(client)}`, manifest, {
+        'index.js': '',
+        'other.js': '',
+        'cli.js': '#!/usr/bin/env node\n',
+        // Clients build it, and some note that in the document alone.
+        ...(isBerry ? {} : { 'binding.gyp': '{}' }),
+      })
+      if (isBerry) await desk.run(client, folder, 'install')
+      await desk.run(client, folder, ...publishes[client])
+      const published = (await document(name)).versions['1.0.0']
+      assert.equal(published.hasInstallScript, true, client)
+      assert.equal(published.scripts.postinstall, 'node cli.js', client)
+      assert.equal(published.optionalDependencies['by-npm-11'], '^1.0.0', client)
+    }
+  })
+
   test('publish and install workspaces', async () => {
     const publishAll: readonly (readonly [Client, readonly string[]])[] = [
       ['npm 10', ['publish', '--workspaces']],
@@ -83,7 +103,8 @@ describe('clients of the npm registry', { timeout: 290_000 }, () => {
     for (const [client, args] of publishAll) {
       const word = wordOf(client)
       const root = { name: `root-of-${word}`, version: '1.0.0', private: true, workspaces: ['packages/*'] }
-      const app = { name: `@acme/app-${word}`, version: '1.0.0', dependencies: { [`@acme/lib-${word}`]: '1.0.0' } }
+      const asked = client === 'pnpm' || client === 'yarn berry' ? 'workspace:*' : '1.0.0'
+      const app = { name: `@acme/app-${word}`, version: '1.0.0', dependencies: { [`@acme/lib-${word}`]: asked } }
       const folder = await project(desk, client, `workspaces-${word}`, root, {
         'packages/lib/package.json': { name: `@acme/lib-${word}`, version: '1.0.0', main: 'index.js' },
         'packages/lib/index.js': 'module.exports = 1',

@@ -1,9 +1,10 @@
 import { valid, validRange } from 'semver'
 import { npmNameMaxCharacters, npmTagMaxCharacters, npmTagsMax } from '../../../kernel/limits/npm.ts'
-import { type Fields, hasOf, objectOf } from '../fields.ts'
+import { type Fields, objectOf } from '../fields.ts'
 import { badPackage, quoted } from '../refusals.ts'
 import { isPackageName, isTag, tarballName } from '../vocabulary.ts'
 import { type IncomingDocument, jsonObject } from './document.ts'
+import { refuseOtherManifest, runsOnInstall } from './inside.ts'
 import type { Unpacked } from './tarball.ts'
 
 /** A version as its document says that it is. */
@@ -116,7 +117,7 @@ interface Came {
   readonly unpacked: Unpacked
 }
 
-/** 400 where the tarball is not what was claimed: another length, other hashes, another package inside. */
+/** 400 where the tarball is not what was claimed: another length, other hashes, something else inside. */
 export const refuseOther = (claimed: Claimed, came: Came): void => {
   const { integrity, shasum, bytes } = claimed
   if (bytes !== null && bytes !== came.bytes)
@@ -129,6 +130,7 @@ export const refuseOther = (claimed: Claimed, came: Came): void => {
       `The tarball has the integrity sha512-${came.sha512}; the document says ${integrity}. Publish it again.`,
     )
   refuseOtherInside(claimed, came.unpacked)
+  refuseOtherManifest(claimed.manifest, came.unpacked.manifest)
 }
 
 /** 400 where a tarball has another package in it than it should. */
@@ -156,18 +158,10 @@ const ownFields = new Set([
   'version',
 ])
 
-const installScripts = ['preinstall', 'install', 'postinstall'] as const
-
-/** Whether installing it runs something of its own. */
-export const runsOnInstall = (manifest: Fields): boolean => {
-  const scripts = objectOf(manifest['scripts'])
-  return installScripts.some((script) => hasOf(scripts, script))
-}
-
 /** A manifest as it is kept: what was published, and who did it. */
 export const manifestText = (
   { name, version, manifest }: Claimed,
-  { hasShrinkwrap }: Unpacked,
+  { hasShrinkwrap, isBuilt }: Unpacked,
   publisher: string,
 ): string => {
   const kept = Object.entries(manifest).filter(([field]) => !ownFields.has(field))
@@ -175,7 +169,7 @@ export const manifestText = (
     name,
     version,
     ...Object.fromEntries(kept),
-    ...(runsOnInstall(manifest) ? { hasInstallScript: true } : {}),
+    ...(runsOnInstall(manifest) || (isBuilt && manifest['gypfile'] !== false) ? { hasInstallScript: true } : {}),
     _hasShrinkwrap: hasShrinkwrap,
     _id: `${name}@${version}`,
     _npmUser: { name: publisher, email: '' },

@@ -23,6 +23,8 @@ export interface Unpacked {
   /** The package.json of the package. */
   readonly manifest: Fields
   readonly hasShrinkwrap: boolean
+  /** Clients that install it build it, unless it says otherwise. */
+  readonly isBuilt: boolean
 }
 
 /** Looks into a tarball while it comes, once, and keeps nothing of it. */
@@ -104,6 +106,7 @@ class Entries {
   #bytes = 0
   #manifest: Buffer | null = null
   #hasShrinkwrap = false
+  #isBuilt = false
 
   async take(header: Header, stream: AsyncIterable<unknown>): Promise<void> {
     refuseEscape(header)
@@ -114,6 +117,7 @@ class Entries {
       if (this.#files > npmFilesMax) throw badPackage(`A package has at most ${npmFilesMax} files.`)
       const below = belowRoot(header.name).toLowerCase()
       if (below === 'npm-shrinkwrap.json') this.#hasShrinkwrap = true
+      if (below === 'binding.gyp') this.#isBuilt = true
       if (below === 'package.json') {
         this.#manifest = await this.#manifestIn(header, stream)
         return
@@ -141,6 +145,7 @@ class Entries {
       bytes: this.#bytes,
       manifest: jsonObject(withoutMark, 'The package.json in the tarball'),
       hasShrinkwrap: this.#hasShrinkwrap,
+      isBuilt: this.#isBuilt,
     }
   }
 }

@@ -11,9 +11,9 @@ import {
 } from '../../../kernel/limits/npm.ts'
 import { npmUpstreamDocumentMaxBytes } from '../../../kernel/limits/npm-upstream.ts'
 import { type Fields, hasOf, isObject, objectOf } from '../fields.ts'
-import { runsOnInstall } from '../publishing/claimed.ts'
 import { type Cut, Cutter } from '../publishing/cutting.ts'
 import { jsonObject } from '../publishing/document.ts'
+import { runsOnInstall } from '../publishing/inside.ts'
 import { abbreviatedOf, lifted, tarballAddressText } from '../rendering.ts'
 import { Rounds } from '../rounds.ts'
 import { isTag } from '../vocabulary.ts'
@@ -104,10 +104,7 @@ class Taking {
     if (this.#seen.has(key)) throw new UpstreamTrouble('malformed', 'its document of the package has one version twice')
     this.#seen.add(key)
     if (this.#seen.size > npmVersionsPerDocumentMax)
-      throw new UpstreamTrouble(
-        'too_large',
-        `its document of the package has more than ${npmVersionsPerDocumentMax} versions`,
-      )
+      throw new UpstreamTrouble('too_large', `its document of the package has more than ${npmVersionsPerDocumentMax} versions`)
     await this.#rounds.before(text)
     const told = this.#toldOf(key, text)
     if (told === null) return
