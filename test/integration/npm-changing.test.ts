@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { noFaults } from '../../src/kernel/fault-points.ts'
-import { npmVersionsPerRemoval } from '../../src/kernel/limits/npm.ts'
+import { npmVersionsMax, npmVersionsPerRemoval } from '../../src/kernel/limits/npm.ts'
 import { KiB, MiB } from '../../src/kernel/units.ts'
 import { unpublish } from '../../src/protocols/npm/unpublishing.ts'
 import { closeConnections } from '../harness/client.ts'
@@ -251,6 +251,20 @@ forEachEngine((engine) => {
     const { document } = await publishDocument({ name: 'crowded', version: '1.1.0' })
     assert.match((await npm.put('crowded', document, 413)).json.error, /crowded take more than 32 MiB/)
     await npm.expect({ path: npm.at('/crowded/-/crowded-1.1.0.tgz') }, 404)
+  })
+
+  it('a package has no more versions than a client can send back', async () => {
+    const { npm, service } = site
+    await npm.publish({ name: 'numerous', version: '1.0.0' })
+    const said = (versions: number) =>
+      inDatabase(service, (q) =>
+        q.updateTable('npm_packages').set({ versions }).where('name', '=', 'numerous').execute(),
+      )
+    await said(npmVersionsMax)
+    const { document } = await publishDocument({ name: 'numerous', version: '1.1.0' })
+    assert.match((await npm.put('numerous', document, 413)).json.error, /numerous has 20000 versions/)
+    await said(1)
+    await npm.put('numerous', document, 201)
   })
 
   it('a large document is in memory once for all who read it; who has more of them made is sent less of them', async () => {

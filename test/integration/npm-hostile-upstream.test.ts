@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { newId } from '../../src/kernel/ids.ts'
+import { npmDocumentPartsMax, npmJsonPartsMax } from '../../src/kernel/limits/npm.ts'
 import { closeConnections, type Told } from '../harness/client.ts'
 import { examineService } from '../harness/doctor.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -173,6 +174,20 @@ forEachEngine((engine) => {
         refused(await client.document('twice'), 424, /one version twice/)
         documentOf('unpublished', '{"name":"unpublished","time":{"unpublished":{}}}')
         refused(await client.document('unpublished'), 404, /no package "unpublished"/)
+      })
+
+      it('that are made of too many names, beside their versions or in one: the first are refused, the others left out', async () => {
+        const names = (count: number): string =>
+          JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, 1])))
+        const tarball = { tarball: `${registry.url}/x.tgz`, shasum: 'a'.repeat(40) }
+        const version = (number: string, more = ''): string =>
+          `"${number}":${JSON.stringify({ name: 'names', version: number, dist: tarball }).slice(0, -1)}${more}}`
+        documentOf('names', `{"name":"names","versions":{${version('1.0.0')}},"times":${names(npmDocumentPartsMax)}}`)
+        refused(await client.document('names'), 424, /\(malformed\)/)
+        const large = version('1.0.1', `,"x":${names(npmJsonPartsMax)}`)
+        documentOf('names', `{"name":"names","versions":{${version('1.0.0')},${large}}}`)
+        const told = await client.document('names')
+        assert.deepEqual(Object.keys(told.json.versions), ['1.0.0'], told.text.slice(0, 500))
       })
 
       it('that would have our pages changed: addresses and marks of theirs are none of ours', async () => {

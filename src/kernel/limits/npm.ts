@@ -29,19 +29,18 @@ export const npmCompressedFromBytes = 2 * KiB
 export const npmDocumentRestMaxBytes = 4 * MiB
 /** One version with its readme: manifests have some kilobytes, those with a readme some hundred. */
 export const npmVersionMaxBytes = 2 * MiB
-/** Versions that one document tells of, where a client sends all of them to change one. */
-export const npmVersionsPerDocumentMax = 20_000
+/** Of a package: clients send all of them back to change one. */
+export const npmVersionsMax = 20_000
 export const npmVersionsSentMaxBytes = 32 * MiB
 /** What a version costs in memory beside its bytes, while its document comes. */
 export const npmVersionKeptBytes = 512
 /** Objects and lists in each other, of what is said of a package; manifests have some five. */
 export const npmJsonDepthMax = 100
 /**
- * Names and values of one version, and of what a document says beside its versions: tags, times and stars. To parse a
- * name costs some microseconds, whatever its length.
+ * Names and values of one version, as brackets, commas and colons between them. To parse a name costs some
+ * microseconds, whatever its length.
  */
 export const npmJsonPartsMax = 20_000
-export const npmDocumentPartsMax = 80_000
 /** What is said in a refusal of what was sent. */
 export const npmQuotedMaxCharacters = 250
 /**
@@ -74,6 +73,12 @@ export const npmTagsPerPromotionMax = 100
 /** Names of owners, and of those who starred a package. */
 export const npmMaintainersMax = 200
 export const npmStarsMax = 10_000
+/**
+ * The same of what a document says beside its versions: all that a package may have, so that clients can send back what
+ * they read. Two for the name of each version, its time, each tag and star; six for each owner; and the fields.
+ */
+export const npmDocumentPartsMax =
+  2 * (2 * npmVersionsMax + npmTagsMax + npmStarsMax) + 6 * npmMaintainersMax + npmJsonPartsMax
 /** Versions that one transaction takes away: a second at most. */
 export const npmVersionsPerRemoval = 500
 /** Packages in one answer of a search, as the registry of npm has it. */

@@ -11,6 +11,7 @@ import {
   npmPieceBytes,
   npmSummaryMaxCharacters,
   npmTagsMax,
+  npmVersionsMax,
 } from '../../kernel/limits/npm.ts'
 import { MiB } from '../../kernel/units.ts'
 import {
@@ -91,6 +92,10 @@ export const addVersion = async (
   const { repository, name } = here
   if (await isTaken(tx, here, version.version)) throw alreadyPublished(version.version)
   const { last_number, versions } = await packageById(tx, packageId)
+  if (versions >= npmVersionsMax)
+    throw tooLarge(
+      `${name} has ${versions} versions, as many as a package may have. Take those away that nobody needs.`,
+    )
   const number = last_number + 1
   const shown = { ...version, name, published_at: now }
   const piece = await show(tx, packageId, shown)

@@ -8,7 +8,7 @@ import {
   npmJsonPartsMax,
   npmVersionKeptBytes,
   npmVersionMaxBytes,
-  npmVersionsPerDocumentMax,
+  npmVersionsMax,
   npmVersionsSentMaxBytes,
 } from '../../../kernel/limits/npm.ts'
 import { type Fields, isObject, objectOf } from '../fields.ts'
@@ -54,10 +54,8 @@ export const readDocument = ({ pieces, keeps }: Pick<IncomingBody, 'pieces' | 'k
       versionBytes += text.byteLength
       if (text.byteLength > npmVersionMaxBytes)
         throw tooLarge(`A version is told in at most ${npmVersionMaxBytes} bytes, its readme included.`)
-      if (versionBytes > npmVersionsSentMaxBytes || versions.size >= npmVersionsPerDocumentMax)
-        throw tooLarge(
-          `A document has at most ${npmVersionsPerDocumentMax} versions of ${npmVersionsSentMaxBytes} bytes.`,
-        )
+      if (versionBytes > npmVersionsSentMaxBytes || versions.size >= npmVersionsMax)
+        throw tooLarge(`A document has at most ${npmVersionsMax} versions of ${npmVersionsSentMaxBytes} bytes.`)
       if (versions.has(version)) throw badPackage(`The version ${version} stands in the document twice.`)
       versions.set(version, text)
     }

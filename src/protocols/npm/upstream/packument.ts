@@ -7,7 +7,7 @@ import {
   npmTagMaxCharacters,
   npmTagsMax,
   npmVersionMaxBytes,
-  npmVersionsPerDocumentMax,
+  npmVersionsMax,
 } from '../../../kernel/limits/npm.ts'
 import { npmUpstreamDocumentMaxBytes } from '../../../kernel/limits/npm-upstream.ts'
 import { type Fields, hasOf, isObject, objectOf } from '../fields.ts'
@@ -103,8 +103,8 @@ class Taking {
     if (text.byteLength > npmVersionMaxBytes) throw tooLarge('one of its versions', npmVersionMaxBytes)
     if (this.#seen.has(key)) throw new UpstreamTrouble('malformed', 'its document of the package has one version twice')
     this.#seen.add(key)
-    if (this.#seen.size > npmVersionsPerDocumentMax)
-      throw new UpstreamTrouble('too_large', `its document of the package has more than ${npmVersionsPerDocumentMax} versions`)
+    if (this.#seen.size > npmVersionsMax)
+      throw new UpstreamTrouble('too_large', `its document of the package has more than ${npmVersionsMax} versions`)
     await this.#rounds.before(text)
     const told = this.#toldOf(key, text)
     if (told === null) return
