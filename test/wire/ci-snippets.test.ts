@@ -5,17 +5,14 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type LoneService, startLoneService } from '../harness/lone-service.ts'
 import { endProgramsAfterTests, ownService, root, runSvc, startProgram } from '../harness/processes.ts'
+import { scriptsOfGitHub, scriptsOfGitLab } from './ci-scripts.ts'
 
 endProgramsAfterTests()
 
-/** The blocks of a YAML file that begin with such a line and are indented further than it. */
-const blocks = (text: string, begin: RegExp): string[] =>
-  [...text.matchAll(new RegExp(`^( *)${begin.source} \\|\\n((?:\\1 +.*\\n)+)`, 'gm'))].map(([, , block = '']) => block)
-
 /** What each system would run, each text in a shell of its own. */
 const scripts: Readonly<Record<string, (text: string) => string[]>> = {
-  'github-actions.yml': (text) => blocks(text, /run:/),
-  'gitlab-ci.yml': (text) => blocks(text, /-/),
+  'github-actions.yml': scriptsOfGitHub,
+  'gitlab-ci.yml': scriptsOfGitLab,
   Jenkinsfile: (text) => [...text.matchAll(/sh '''(.*?)'''/gs)].map(([, script = '']) => script),
 }
 

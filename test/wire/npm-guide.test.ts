@@ -4,10 +4,11 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { ask, closeConnections } from '../harness/client.ts'
-import { type Client, type Desk, sitDown } from '../harness/npm-clients.ts'
+import { byLockFile, type Client, type Desk, sitDown } from '../harness/npm-clients.ts'
 import { everything, type NpmService, publishing, reading, startNpmService } from '../harness/npm-service.ts'
 import { endProgramsAfterTests, ownService, root, svcFile } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
+import { scriptsOfGitHub, scriptsOfGitLab } from './ci-scripts.ts'
 import { at, paste } from './pasting.ts'
 
 endProgramsAfterTests()
@@ -24,6 +25,9 @@ const blocks = (heading: string, form: string): string[] => {
 }
 
 const password = 'correct horse battery staple'
+
+/** A program by which a shell finds a client. */
+const programFor = (desk: Desk, client: Client): string => `#!/bin/sh\nexec ${desk.command(client).join(' ')} "$@"\n`
 
 describe('the guide to npm packages', { timeout: 290_000 }, () => {
   let site: NpmService
@@ -132,11 +136,49 @@ describe('the guide to npm packages', { timeout: 290_000 }, () => {
     await desk[Symbol.asyncDispose]()
   })
 
-  test('publishing, deprecating, and what build machines do', async () => {
+  test('a job of GitHub and one of GitLab install what is locked, and publish what is tagged', async () => {
+    const secrets = { installer: await site.keyFor({ releases: reading }), publisher: key }
+    const [npmrc = ''] = blocks('One registry for everything, or one for a scope', 'ini')
+    const [github = '', gitlab = ''] = blocks('On build machines', 'yaml')
+    const [others = ''] = blocks('On build machines', 'sh').slice(-1)
+    const desk = await sitDown()
+    const bin = await desk.folder('bin', { npm: programFor(desk, 'npm 11') })
+    await chmod(join(bin, 'npm'), 0o755)
+    for (const [called, scripts, tag] of [
+      ['by-github', scriptsOfGitHub(github), 'GITHUB_REF_NAME'],
+      ['by-gitlab', scriptsOfGitLab(gitlab), 'CI_COMMIT_TAG'],
+    ] as const) {
+      const manifest = { name: called, version: '0.0.0', scripts: { test: 'node -e "require(\'plain\')"' } }
+      const folder = await desk.folder(called, {
+        'package.json': { ...manifest, dependencies: { plain: '^1.0.0' } },
+        '.npmrc': here(npmrc),
+      })
+      const run = async (script: string, secret: string): Promise<void> => {
+        const settings = { NPM_TOKEN: secret, [tag]: 'v1.2.3', PATH: `${bin}${delimiter}${desk.environment['PATH']}` }
+        await paste([{ commands: script, answer: null }], {
+          environment: { ...desk.environment, ...settings },
+          cwd: folder,
+        })
+      }
+      await run('npm install --package-lock-only', secrets.installer)
+      const [build = '', publish = '', ...more] = scripts
+      assert.deepEqual(more, [])
+      await run(build, secrets.installer)
+      await run(publish, secrets.publisher)
+      const { json } = await site.told({ path: `/npm/releases/${called}` }, 200)
+      assert.deepEqual([Object.keys(json.versions), json['dist-tags'].next], [['1.2.3'], '1.2.3'])
+    }
+    // Each client runs what stands there, in the test of its lock file.
+    for (const [client, args] of Object.entries(byLockFile).filter(([name]) => !name.startsWith('npm')))
+      assert.match(others, new RegExp(`^${client.split(' ')[0]} ${args.join(' ')}\\b`, 'm'))
+    await desk[Symbol.asyncDispose]()
+  })
+
+  test('publishing, deprecating, promoting, and keys for build machines', async () => {
     const desk = await sitDown()
     await site.told({ path: '/api/v1/repositories', json: { id: 'public' } }, 201)
     const bin = await desk.folder('bin', {
-      npm: `#!/bin/sh\nexec ${desk.command('npm 11').join(' ')} "$@"\n`,
+      npm: programFor(desk, 'npm 11'),
       svc: `#!/bin/sh\nexec ${process.execPath} ${svcFile} "$@"\n`,
     })
     for (const name of ['npm', 'svc']) await chmod(join(bin, name), 0o755)
@@ -149,15 +191,16 @@ describe('the guide to npm packages', { timeout: 290_000 }, () => {
       NPM_TOKEN: '',
       PATH: `${bin}${delimiter}${desk.environment['PATH']}`,
     }
-    const steps = ['Publishing and installing', 'Stages and promotion', 'On build machines']
-      .flatMap((heading) => blocks(heading, 'sh'))
-      .map((commands) => ({
-        commands: commands
-          .replace('npm version', 'cp .npmrc hello && cd hello && npm version')
-          .replace('api() {', `PUBLISHING=$NPM_TOKEN NPM_TOKEN=${promoter}\napi() {`)
-          .replace(/^(api "\$PACKAGES\/promotions.*)$/m, '$1\nNPM_TOKEN=$PUBLISHING'),
-        answer: null,
-      }))
+    const [keys = ''] = blocks('On build machines', 'sh')
+    const steps = [
+      ...['Publishing and installing', 'Stages and promotion'].flatMap((part) => blocks(part, 'sh')),
+      keys,
+    ].map((commands) => ({
+      commands: commands
+        .replace('api() {', `PUBLISHING=$NPM_TOKEN NPM_TOKEN=${promoter}\napi() {`)
+        .replace(/^(api "\$PACKAGES\/promotions.*)$/m, '$1\nNPM_TOKEN=$PUBLISHING'),
+      answer: null,
+    }))
     const { printed } = await paste(steps, {
       environment,
       cwd: site.service.folder,
@@ -166,7 +209,7 @@ describe('the guide to npm packages', { timeout: 290_000 }, () => {
     assert.match(printed[0] ?? '', /stable: '1\.0\.0'/)
     assert.match(printed[2] ?? '', /"created":true,"stages":\["released"\]/)
     const { json } = await site.told({ path: '/npm/releases/@acme%2fhello' }, 200)
-    assert.deepEqual(json['dist-tags'], { latest: '1.0.0', stable: '1.0.0', next: '1.0.1' })
+    assert.deepEqual(json['dist-tags'], { latest: '1.0.0', stable: '1.0.0' })
     assert.equal(json.versions['1.0.0'].deprecated, 'use 1.0.1 or later')
     await desk[Symbol.asyncDispose]()
   })
