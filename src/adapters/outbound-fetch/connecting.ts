@@ -72,10 +72,10 @@ export const createConnecting = ({ resolve, authorities, connectMs }: Connecting
   }
 
   const through = async ({ url, attempt }: Target, proxy: OutwardProxy): Promise<Socket> => {
-    if (url.protocol === 'http:') return standing(...toProxy(proxy, secure))
     // Whether a name leads inward is the proxy's to know: names from outside are often unknown here.
     const host = bareHost(url)
     if (isIP(host) !== 0) await resolve(host, attempt)
+    if (url.protocol === 'http:') return standing(...toProxy(proxy, secure))
     const tunnel = await standing(...toProxy(proxy, secure))
     await throughTunnel(tunnel, `${url.hostname.replace(/\.$/, '')}:${portOf(url)}`, proxy, attempt, connectMs)
     return standing(connectTls({ socket: tunnel, host, ...tlsOptions(host, secure) }), 'secureConnect')

@@ -16,10 +16,11 @@ const opening = (
   authorities: readonly string[],
   environment: Record<string, string> = {},
   connectMs = 2_000,
+  plainHttp = false,
 ) => {
   const allowed = parseNetworks(['127.0.0.0/8'])
   const proxyFor = proxyThrough(readProxies(environment))
-  const door = openOutboundHttp({ allowed, authorities, proxyFor, userAgent: 'svc/test', lookup, connectMs })
+  const door = openOutboundHttp({ allowed, authorities, proxyFor, userAgent: 'svc/test', lookup, connectMs, plainHttp })
   t.after(() => door[Symbol.asyncDispose]())
   return door
 }
@@ -113,10 +114,10 @@ describe('the certificate of who is asked', () => {
   })
 })
 
-describe('a line', () => {
-  const post = (line: OutboundLine): Promise<number> =>
-    line.post({ headers: {}, body: Buffer.from('{}'), answerMs: 5_000 })
+const post = (line: OutboundLine): Promise<number> =>
+  line.post({ headers: {}, body: Buffer.from('{}'), answerMs: 5_000 })
 
+describe('a line', () => {
   it('is encrypted, and its certificate is verified', async (t) => {
     const own = await smallAuthority(t)
     const port = await secured(t, await own.issue(['good.example']))
@@ -168,6 +169,20 @@ describe('a proxy', () => {
     assert.equal(await door.ask(get(`https://127.0.0.1:${port}/b`), text), '127.0.0.1 /b')
     for (const host of ['10.0.0.1', '[fd00:ec2::254]', '169.254.169.254', '167772161', '[::ffff:10.0.0.1]'])
       await troubles(door.ask(get(`https://${host}/`), text), 'blocked', /not allowed/)
+    assert.deepEqual(asked, [])
+  })
+
+  it('is asked without TLS for what is outside alone, where that is allowed', async (t) => {
+    const { port: through, asked } = await proxying(t)
+    const door = opening(t, [], { HTTP_PROXY: `http://127.0.0.1:${through}` }, 2_000, true)
+    const line = (url: string): Promise<number> => post(door.line(url))
+    assert.equal(await door.ask(get('http://good.example/a'), text), 'by the proxy')
+    assert.equal(await line('http://good.example/b'), 200)
+    assert.deepEqual(asked.splice(0), ['GET http://good.example/a', 'POST http://good.example/b'])
+    for (const host of ['10.0.0.1', '[fd00:ec2::254]', '169.254.169.254', '167772161', '[64:ff9b::a00:1]']) {
+      await troubles(door.ask(get(`http://${host}/`), text), 'blocked', /not allowed/)
+      await troubles(line(`http://${host}/`), 'blocked', /not allowed/)
+    }
     assert.deepEqual(asked, [])
   })
 
