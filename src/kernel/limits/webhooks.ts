@@ -60,6 +60,8 @@ export const webhookStandBackMaxMs = 8
  * it hangs.
  */
 export const webhookThreadLateMs = 10 * second
+/** Until it has ended, when the service stops. */
+export const webhookThreadEndMs = 5 * second
 /**
  * Its heap, of which loads and what undici keeps take a few: one that grows beyond it ends with its thread, and the
  * service goes on with another.

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
-import { getPriority } from 'node:os'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { getPriority, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import type { Worker } from 'node:worker_threads'
 import { stillClock } from '../../../test/harness/service.ts'
 import type { Load } from '../../features/operating/webhooks/carrying.ts'
@@ -10,6 +13,8 @@ import { webhookLeaseSpareMs, webhookNiceness } from '../../kernel/limits/webhoo
 import { monotonicMs } from '../../kernel/monotonic.ts'
 import { minute } from '../../kernel/units.ts'
 import { createThreadCarrier } from './carrier.ts'
+
+const run = promisify(execFile)
 
 const door = {
   allowed: [],
@@ -88,5 +93,29 @@ describe('a thread that delivers webhooks', () => {
     await assert.rejects(work, /does not answer/)
     await assert.rejects(other, /does not answer/)
     assert.equal(threads.length, 1)
+  })
+
+  it('keeps no process that ends, although it waits for a file system that does not answer', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-carrier-'))
+    t.after(() => rm(folder, { recursive: true, force: true }))
+    const pipe = join(folder, 'pipe')
+    await run('mkfifo', [pipe])
+    // Who opens a pipe waits until somebody writes, as who reads from a disk that is away.
+    const thread = `import { readFile } from 'node:fs/promises'; import { parentPort } from 'node:worker_threads';
+      parentPort.on('message', () => { readFile(${JSON.stringify(pipe)}); parentPort.postMessage({ number: 1, carried: null, why: '' }) })`
+    const program = `import { createThreadCarrier } from ${JSON.stringify(new URL('carrier.ts', import.meta.url))};
+      const program = new URL(${JSON.stringify(`data:text/javascript,${encodeURIComponent(thread)}`)});
+      const report = (message) => console.log(message);
+      const carrier = createThreadCarrier({ door: {}, clock: Date, report, program, endMs: 100 });
+      const load = { subscription: { id: 'one' }, untilMs: Number.MAX_SAFE_INTEGER };
+      await carrier.carry(load, new Int32Array(1)).catch(() => undefined);
+      await carrier.close();
+      console.log('closed');
+      process.exit()`
+    const ended = run(process.execPath, ['--input-type=module', '-e', program], { timeout: minute })
+    await assert.rejects(ended, {
+      signal: 'SIGKILL',
+      stdout: 'the thread that delivers webhooks is left behind\nclosed\n',
+    })
   })
 })

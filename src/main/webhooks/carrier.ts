@@ -6,10 +6,12 @@ import type { Clock } from '../../kernel/clock.ts'
 import {
   webhookLeaseSpareMs,
   webhookOverAfterMs,
+  webhookThreadEndMs,
   webhookThreadHeapMaxMiB,
   webhookThreadLateMs,
 } from '../../kernel/limits/webhooks.ts'
 import { monotonicMs } from '../../kernel/monotonic.ts'
+import { orLater } from '../../kernel/or-later.ts'
 import type { CarrierNews, CarrierTask, CarrierThreadData } from './carrier-thread.ts'
 
 export interface ThreadCarrier extends Carrier {
@@ -24,6 +26,8 @@ interface ThreadCarrierOptions extends CarrierThreadData {
   readonly program?: URL
   /** How late it may be. */
   readonly lateMs?: number
+  /** How long it may take to end. */
+  readonly endMs?: number
 }
 
 /**
@@ -106,8 +110,15 @@ class CarrierThread {
     this.#send({ kind: 'leave', id })
   }
 
+  /**
+   * One that waits for a file system which does not answer never ends. Nobody waits for it as long as that: where the
+   * process ends as well, it does so without it.
+   */
   async close(): Promise<void> {
-    await this.#worker.terminate()
+    const { report, endMs = webhookThreadEndMs } = this.#options
+    if ((await orLater(this.#worker.terminate(), endMs)) !== null) return
+    report('the thread that delivers webhooks is left behind', new Error(`it has not ended within ${endMs} ms`))
+    process.once('exit', () => process.kill(process.pid, 'SIGKILL'))
   }
 
   #send(task: CarrierTask): void {
