@@ -7,6 +7,7 @@ import {
   webhookLeaseRenewMs,
   webhookLeaseSpareMs,
   webhookNotedEveryMs,
+  webhookOverAfterMs,
   webhookOwnPauseMs,
   webhookPauseFirstMs,
   webhookPauseLongestMs,
@@ -44,7 +45,11 @@ export interface FollowingDeps extends StandingDeps {
   readonly tell: (told: Told) => void
   /** A sentence about an error that is a state of the world, such as a database that is away; null for a bug. */
   readonly known: (error: unknown) => string | null
+  /** Pause after a fault of ours, and after which time one that has not come back is over. */
+  readonly ownFaults?: { readonly pauseMs: number; readonly overAfterMs: number }
 }
+
+const usualOwnFaults = { pauseMs: webhookOwnPauseMs, overAfterMs: webhookOverAfterMs }
 
 /**
  * Delivers the events of one subscription in their order, one at a time, until the signal says to stop. What it needs
@@ -53,12 +58,16 @@ export interface FollowingDeps extends StandingDeps {
 export const follow = async (deps: FollowingDeps, subscribed: Subscribed, signal: AbortSignal): Promise<void> => {
   const { subscription } = subscribed
   const { id: webhook } = subscription
+  const { pauseMs, overAfterMs } = deps.ownFaults ?? usualOwnFaults
   let told = ''
+  /** A bug that is not over: it may come back with every try. How often it did. */
+  let bug = { why: '', times: 0 }
   const fail = (errorCode: 'unavailable' | 'internal', why: string): Promise<void> => {
     // While it lasts it is told once.
-    if (told !== why) deps.tell({ event: 'webhook.step_failed', webhook, facts: { errorCode, why } })
+    if (told !== why && bug.why !== why) deps.tell({ event: 'webhook.step_failed', webhook, facts: { errorCode, why } })
+    if (errorCode === 'internal') bug = { why, times: bug.why === why ? bug.times + 1 : 1 }
     told = why
-    return pause(webhookOwnPauseMs, signal)
+    return pause(pauseMs, signal)
   }
   while (!signal.aborted)
     try {
@@ -68,13 +77,27 @@ export const follow = async (deps: FollowingDeps, subscribed: Subscribed, signal
         await pause(Math.max(second, Math.min(standing.heldForMs, webhookLeaseRenewMs)), signal)
       else {
         told = ''
-        const facts = { repository: subscription.repository, host: hostOf(subscription), position: standing.position }
-        deps.tell({ event: 'webhook.started', webhook, facts })
         const following = new Following(deps, subscribed, standing, signal)
+        const { times } = bug
+        let isTold = false
+        const begin = (): void => {
+          isTold = true
+          bug = { why: '', times: 0 }
+          const facts = {
+            repository: subscription.repository,
+            host: hostOf(subscription),
+            position: following.position,
+          }
+          deps.tell({ event: 'webhook.started', webhook, facts: { ...facts, ...(times > 1 ? { faults: times } : {}) } })
+        }
+        // After a bug it is told that it goes on, and how often it did not, once that holds.
+        const late = times === 0 ? undefined : setTimeout(begin, overAfterMs)
+        if (late === undefined) begin()
         try {
           await following.run()
         } finally {
-          await following.stop()
+          clearTimeout(late)
+          await following.stop(isTold)
         }
       }
     } catch (error) {
@@ -147,13 +170,17 @@ class Following {
     }
   }
 
-  /** Notes how it stands and lets others have it. */
-  async stop(): Promise<void> {
+  get position(): number {
+    return this.#position
+  }
+
+  /** Notes how it stands and lets others have it; says so where it was told that it began. */
+  async stop(isTold: boolean): Promise<void> {
     try {
       if (this.#isHeld) await this.#note({ holder: null, leased_until: null })
     } finally {
       const facts = { position: this.#position }
-      this.#deps.tell({ event: 'webhook.stopped', webhook: this.#subscription.id, facts })
+      if (isTold) this.#deps.tell({ event: 'webhook.stopped', webhook: this.#subscription.id, facts })
     }
   }
 

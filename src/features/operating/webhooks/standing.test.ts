@@ -3,6 +3,7 @@ import { it } from 'node:test'
 import { forEachEngine } from '../../../../test/harness/engines.ts'
 import { publishedLine } from '../../../../test/harness/journal-line.ts'
 import { stillClock } from '../../../../test/harness/service.ts'
+import { until } from '../../../../test/harness/until.ts'
 import type { Database } from '../../../database/database.ts'
 import { openDatabase } from '../../../database/open.ts'
 import { appendJournal } from '../../../journal/repository/journal.ts'
@@ -212,5 +213,53 @@ forEachEngine((engine) => {
     await deps.database[Symbol.asyncDispose]()
     await followers.prune()
     assert.deepEqual(told, [{ event: 'webhook.prune_failed', webhook: '', facts: { why: 'the database is closed' } }])
+  })
+
+  it('a bug that comes back is told once, and how often it came when it is over', async () => {
+    const deps = await open()
+    await append(deps.database)
+    await takeSubscription(deps, builds, 'worker')
+    await append(deps.database)
+    const told: Told[] = []
+    let bugs = 0
+    let carried = 0
+    const carry = async () => {
+      if (bugs < 4) {
+        bugs += 1
+        throw new Error('a bug')
+      }
+      carried += 1
+      return { taken: 1, fault: null }
+    }
+    const watch = watchJournal({ database: deps.database, everyMs: 20, waitingMax: 1, waitingPerCallerMax: 1 })
+    const followers = new Followers({
+      ...deps,
+      carrier: { carry, leave: () => {} },
+      reading: new Reading(deps.database),
+      noting: new Noting(deps, 'worker'),
+      watch,
+      holder: 'worker',
+      tell: (each) => told.push(each),
+      known: () => null,
+      ownFaults: { pauseMs: 10, overAfterMs: 500 },
+    })
+    await followers.follow([
+      { subscription: builds, secretFiles: () => ({ secretFile: '/secret', nextSecretFile: null }) },
+    ])
+    await until('it was delivered, and that was told', () => carried === 1 && told.length >= 4)
+    await followers.stop()
+    watch.end()
+    const facts = { repository: 'releases', host: 'example.org' }
+    assert.deepEqual(
+      told.map(({ event, facts: { why, faults, errorCode } }) => [event, why ?? faults ?? null, errorCode ?? null]),
+      [
+        ['webhook.started', null, null],
+        ['webhook.stopped', null, null],
+        ['webhook.step_failed', 'Error: a bug', 'internal'],
+        ['webhook.started', 4, null],
+        ['webhook.stopped', null, null],
+      ],
+    )
+    assert.deepEqual(told[3]?.facts, { ...facts, position: 2, faults: 4 })
   })
 })
