@@ -47,6 +47,10 @@ describe('the file of webhooks, edited', () => {
       editWebhooks(file, () => []),
       /it does not exist/,
     )
+    await assert.rejects(
+      editWebhooks(file, () => [item('Wrong', folder)], { begins: true }),
+      /field id/,
+    )
     await assert.rejects(stat(file))
     await editWebhooks(file, () => [], { begins: true })
     await symlink(file, link)

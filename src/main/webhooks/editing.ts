@@ -4,6 +4,7 @@ import { chown, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createNamed, syncDirectory, writeNamed } from '../../adapters/files/durable-file.ts'
+import { errorCode } from '../../adapters/files/errors.ts'
 import { lockFile } from '../../database/sqlite/file-lock.ts'
 import { second } from '../../kernel/units.ts'
 import { parseWebhooks, type WebhookEntry, WebhooksWrong } from './entries.ts'
@@ -41,7 +42,11 @@ export const editWebhooks = async (
   edit: Edit,
   { begins = false, prepare }: Editing = {},
 ): Promise<void> => {
-  if (begins) await createNamed(path, textOf([]))
+  if (begins && (await isMissing(path))) {
+    // What is wrong with it would be wrong with the first one as well, and leaves nothing.
+    parseWebhooks(textOf(edit([])))
+    await createNamed(path, textOf([]))
+  }
   await readWebhooks(path)
   // Where it is a link, it stays one.
   const file = await realpath(path)
@@ -50,6 +55,16 @@ export const editWebhooks = async (
     await editAlone(file, edit, prepare)
   } finally {
     alone[Symbol.dispose]()
+  }
+}
+
+const isMissing = async (path: string): Promise<boolean> => {
+  try {
+    await stat(path)
+    return false
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return true
+    throw error
   }
 }
 
