@@ -37,7 +37,9 @@ export interface Wanted {
 
 /** So that a page of the same service still gets its answers: browsers open six connections to it. */
 const atOnce = 3
-const triesMax = 4
+/** A service that is started anew is away for less than all of them take. */
+const triesMax = 8
+const waitMostMs = 15_000
 
 let uploads: readonly Upload[] = []
 /** Those of them that whoever is signed in began. */
@@ -156,7 +158,7 @@ const run = async (id: string, file: File): Promise<void> => {
         if (!(await isReadable(file))) throw new Problem(0, 'file_changed', '')
         if (tried >= triesMax || !isPassing(error)) throw error
         const seconds = isProblem(error) ? error.retryAfterSeconds : null
-        await waitFor(seconds === null ? 500 * 4 ** tried : seconds * 1000)
+        await waitFor(seconds === null ? Math.min(500 * 2 ** tried, waitMostMs) : seconds * 1000)
       }
     }
     void refreshSoon()

@@ -907,7 +907,7 @@ export interface Words {
   'transfers.cancelling': { stored: string | number }
   'transfers.clear': null
   'transfers.continue': null
-  'transfers.count': { done: string | number; count: number }
+  'transfers.count': { done: number; count: number }
   'transfers.ends': null
   'transfers.how': null
   'transfers.job': null
