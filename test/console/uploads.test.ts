@@ -9,6 +9,7 @@ import { openBrowser, signInAt, tokenIn, visitAs } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { freePorts } from '../harness/front-proxies.ts'
+import { handsOn } from '../harness/hands.ts'
 import { createOwner, createPerson, password } from '../harness/people.ts'
 import { PolicyPlace } from '../harness/policies.ts'
 import { endProgramsAfterTests } from '../harness/processes.ts'
@@ -57,7 +58,9 @@ const holding = async (page: Page, held: number) => {
     await route.continue()
   })
   return {
-    reached: page.waitForRequest((asked) => part.test(asked.url()) && asked.url().endsWith(`/${held}`)),
+    reached: page.waitForRequest((asked) => part.test(asked.url()) && asked.url().endsWith(`/${held}`), {
+      timeout: 60_000,
+    }),
     sent,
     /** What is held goes on; with `dropped` it never arrives, as when its page is gone. */
     async letGo({ dropped = false } = {}): Promise<void> {
@@ -77,20 +80,19 @@ const countOfRecords = `new Promise((resolve, reject) => {
   }
 })`
 
-const openTransfers = async (page: Page): Promise<void> =>
-  page
-    .getByRole('link', { name: /Transfers/ })
-    .first()
-    .click()
-
-const drop = async (page: Page, address: string, base: string, files: string | readonly string[]): Promise<void> => {
-  if (!page.url().includes(`/files/${base}`)) await page.goto(`${address}/console/r/releases/files/${base}`)
-  await page.getByTestId(typeof files === 'string' ? 'folder' : 'files').setInputFiles(files)
-  await page.getByRole('button', { name: /^Send / }).click()
-}
-
 forEachEngine((engine) => {
-  describe('an upload in a browser', () => {
+  const hands = handsOn(engine)
+  const openTransfers = (page: Page): Promise<void> =>
+    hands.press(page.getByRole('link', { name: /Transfers/ }).first())
+  /** Gives files, or where it is one text a folder, to be stored below a path. */
+  const give = async (page: Page, address: string, base: string, files: string | readonly string[]): Promise<void> => {
+    if (!page.url().includes(`/files/${base}`)) await page.goto(`${address}/console/r/releases/files/${base}`)
+    const name = typeof files === 'string' ? 'Choose a folder' : 'Choose files'
+    await hands.give(page.getByRole('button', { name }), typeof files === 'string' ? files : [...files])
+    await hands.press(page.getByRole('button', { name: /^Send / }))
+  }
+
+  describe(`an upload in a browser, by ${hands.by}`, () => {
     let service: TestService
     let here: string
     before(async () => {
@@ -109,54 +111,69 @@ forEachEngine((engine) => {
     const stored = async (path: string): Promise<Buffer> =>
       (await service.ask({ path: `/api/v1/repositories/releases/raw/${path}`, credential: service.recoveryKey })).bytes
 
-    it('of a folder goes on after a reload with what is missing', async () => {
+    const count = engine.name === 'sqlite' ? 1000 : 300
+    it(`of ${count} files goes on after a reload with what is missing`, async () => {
+      const said = new Intl.NumberFormat('en').format(count)
       const build = join(here, 'build')
       await mkdir(build)
       const large = bytesOf(1, 2 * partBytes + 100)
       await writeFile(join(build, 'large.bin'), large)
-      for (let number = 0; number < 20; number += 1) await writeFile(join(build, `small-${number}`), `small ${number}`)
+      for (let number = 1; number < count; number += 1)
+        await writeFile(join(build, `small-${number}`), `small ${number}`)
       const { context, page, faults } = await signedIn()
       const parts = await holding(page, 1)
-      await drop(page, service.url, '', build)
-      await parts.reached
+      await give(page, service.url, '', build)
       await openTransfers(page)
-      await page.getByText('20 of 21 files done').waitFor()
+      // Some have arrived, and of the large one a part.
+      await Promise.all([parts.reached, page.getByText(/^[1-9]\d\d of /).waitFor()])
       await page.reload()
       await parts.letGo({ dropped: true })
       await page.getByText('drop the same ones').waitFor()
-      await drop(page, service.url, '', build)
+      await give(page, service.url, '', build)
       await openTransfers(page)
       // Those that had arrived are seen to be there already.
-      await page.getByText('21 of 21 files done').waitFor()
+      await page.getByText(`${said} of ${said} files done`).waitFor({ timeout: 120_000 })
       assert.deepEqual([...parts.sent].sort(), [
         [0, 1],
         [1, 1],
         [2, 1],
       ])
       assert.ok((await stored('build/large.bin')).equals(large))
+      assert.equal(String(await stored(`build/small-${count - 1}`)), `small ${count - 1}`)
       assert.deepEqual(faults, [])
       await context.close()
     })
 
-    it('goes on by itself when the service was killed under it', async () => {
+    it('goes on when the service was killed under it: by itself, and by a page that was loaded again', async () => {
       const [port] = await freePorts(1)
       const settings = { SVC_LISTEN: `127.0.0.1:${port}` }
       const killed = engine.use(await startServiceApart(engine, { settings }))
       await createOwner(killed)
-      const large = bytesOf(2, partBytes + 100)
-      await writeFile(join(here, 'killed.bin'), large)
       const { context, page, faults } = await visitAs(browser, killed)
-      const parts = await holding(page, 1)
-      await drop(page, killed.url, 'docs/', [join(here, 'killed.bin')])
-      await parts.reached
-      await killed.kill()
-      await parts.letGo()
-      await killed.start()
-      await openTransfers(page)
-      await page.getByText('1 of 1 file done').waitFor()
-      assert.equal(parts.sent.get(0), 1)
-      const path = '/api/v1/repositories/releases/raw/docs/killed.bin'
-      assert.ok((await killed.ask({ path, credential: killed.recoveryKey })).bytes.equals(large))
+      page.on('dialog', (dialog) => void dialog.accept())
+      const killUnder = async (name: string, seed: number, meanwhile: () => Promise<void>): Promise<void> => {
+        const path = join(here, name)
+        const large = bytesOf(seed, partBytes + 100)
+        await writeFile(path, large)
+        const parts = await holding(page, 1)
+        await give(page, killed.url, 'docs/', [path])
+        await parts.reached
+        await killed.kill()
+        await parts.letGo()
+        await killed.start()
+        await meanwhile()
+        await openTransfers(page)
+        await page.getByText('1 of 1 file done').waitFor()
+        assert.equal(parts.sent.get(0), 1)
+        const asked = { path: `/api/v1/repositories/releases/raw/docs/${name}`, credential: killed.recoveryKey }
+        assert.ok((await killed.ask(asked)).bytes.equals(large))
+      }
+      await killUnder('by-itself.bin', 2, async () => {})
+      await hands.press(page.getByRole('button', { name: 'Clear what is done' }))
+      await killUnder('loaded-again.bin', 8, async () => {
+        await page.reload()
+        await give(page, killed.url, 'docs/', [join(here, 'loaded-again.bin')])
+      })
       assert.deepEqual(faults, [])
       await context.close()
     })
@@ -165,14 +182,14 @@ forEachEngine((engine) => {
       await writeFile(join(here, 'paused.bin'), bytesOf(3, partBytes + 100))
       const { context, page, faults } = await signedIn()
       const parts = await holding(page, 1)
-      await drop(page, service.url, 'docs/', [join(here, 'paused.bin')])
+      await give(page, service.url, 'docs/', [join(here, 'paused.bin')])
       await parts.reached
       const token = await tokenIn(page)
       await service.ask({ method: 'POST', path: '/api/v1/auth/logout', credential: token })
       await parts.letGo()
       const again = page.getByRole('dialog', { name: 'Sign in again' })
       await again.getByLabel('Password', { exact: true }).fill(password)
-      await again.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await hands.press(again.getByRole('button', { name: 'Sign in', exact: true }))
       await again.waitFor({ state: 'hidden' })
       await openTransfers(page)
       await page.getByText('1 of 1 file done').waitFor()
@@ -184,13 +201,13 @@ forEachEngine((engine) => {
       await writeFile(join(here, 'contested.bin'), bytesOf(4, partBytes + 100))
       const { context, page, faults } = await signedIn()
       const parts = await holding(page, 1)
-      await drop(page, service.url, 'docs/', [join(here, 'contested.bin')])
+      await give(page, service.url, 'docs/', [join(here, 'contested.bin')])
       await parts.reached
       const raw = { path: '/api/v1/repositories/releases/raw/docs/contested.bin', credential: service.recoveryKey }
       assert.equal((await service.ask({ ...raw, method: 'PUT', body: 'theirs' })).status, 201)
       await parts.letGo()
       await openTransfers(page)
-      await page.getByRole('button', { name: 'Why' }).click()
+      await hands.press(page.getByRole('button', { name: 'Why' }))
       await page.getByRole('dialog').getByText('Somebody changed it before you').waitFor()
       assert.equal(String(await stored('docs/contested.bin')), 'theirs')
       assert.deepEqual(faults, [])
@@ -201,10 +218,10 @@ forEachEngine((engine) => {
       await writeFile(join(here, 'cancelled.bin'), bytesOf(5, partBytes + 100))
       const { context, page, faults } = await signedIn()
       const parts = await holding(page, 1)
-      await drop(page, service.url, 'docs/', [join(here, 'cancelled.bin')])
+      await give(page, service.url, 'docs/', [join(here, 'cancelled.bin')])
       await parts.reached
       await openTransfers(page)
-      await page.getByRole('button', { name: 'Cancel', exact: true }).first().click()
+      await hands.press(page.getByRole('button', { name: 'Cancel', exact: true }).first())
       await page.getByText('The service waits for nothing of yours.').waitFor()
       assert.deepEqual(faults, [])
       await context.close()
@@ -218,13 +235,13 @@ forEachEngine((engine) => {
       const beside = await context.newPage()
       await beside.goto(`${service.url}/console/me`)
       await beside.getByRole('button', { name: 'Sign out' }).waitFor()
-      await drop(page, service.url, 'docs/', [join(here, 'private.bin')])
+      await give(page, service.url, 'docs/', [join(here, 'private.bin')])
       await parts.reached
       await page.reload()
       await openTransfers(page)
       await page.getByText('docs/private.bin').waitFor()
       // In a tab that knows nothing of it.
-      await beside.getByRole('button', { name: 'Sign out' }).click()
+      await hands.press(beside.getByRole('button', { name: 'Sign out' }))
       await page.getByRole('button', { name: 'Sign in' }).waitFor()
       await signInAt(page, service.url, 'neighbour', password)
       await openTransfers(page)
@@ -242,9 +259,9 @@ forEachEngine((engine) => {
       await place.expect({ method: 'PUT', path: '/storage/policy', json }, 200)
       await writeFile(join(here, 'too-much.bin'), bytesOf(6, 100))
       const { context, page, faults } = await signedIn()
-      await drop(page, service.url, 'docs/', [join(here, 'too-much.bin')])
+      await give(page, service.url, 'docs/', [join(here, 'too-much.bin')])
       await openTransfers(page)
-      await page.getByRole('button', { name: 'Why' }).click()
+      await hands.press(page.getByRole('button', { name: 'Why' }))
       await page.getByRole('dialog').getByText('The quota of the repository is used up').waitFor()
       assert.deepEqual(faults, [])
       await context.close()
