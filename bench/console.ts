@@ -1,5 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core'
 import { openBrowser, signInAt, visit } from '../test/harness/browser.ts'
+import { firstMinutes } from './newcomer.ts'
 import { fill } from './scale-fill.ts'
 import { fillPlace, onEngines, startSite } from './scale-site.ts'
 import { person } from './servers.ts'
@@ -10,10 +11,22 @@ const slowed = 4
 
 /**
  * `npm run bench -- --console <files>`: how the console feels with so many files stored, in Debian's Chromium without a
- * window. Beside each figure stands what it should be. Frames are drawn by the processor here and not by a graphics
- * card, so what a frame costs in scripts says more than how many there were.
+ * window; before that, how long the first minutes of a newcomer take. Beside each figure stands what it should be.
+ * Frames are drawn by the processor here and not by a graphics card, so what a frame costs in scripts says more than
+ * how many there were.
  */
-export const measureConsole = (count: number, engines: readonly string[]): Promise<void> =>
+export const measureConsole = async (count: number, engines: readonly string[]): Promise<void> => {
+  const newcomers = await openBrowser()
+  try {
+    console.log('the first minutes of a newcomer')
+    await firstMinutes(newcomers)
+  } finally {
+    await newcomers.close()
+  }
+  await amongMany(count, engines)
+}
+
+const amongMany = (count: number, engines: readonly string[]): Promise<void> =>
   onEngines(engines, async (engine, settings) => {
     console.log(`\n${engine}, ${count} files`)
     const place = await settings()

@@ -33,7 +33,8 @@ import { measureWebhooks } from './webhooks.ts'
  * push and fetch so many small files and a large one, beside giftless where it is installed (bench/lfs.ts).
  * `--npm <packages>` reads, publishes and installs npm packages beside Verdaccio where it is installed
  * (bench/npm.ts). `--webhooks <changes>` measures how far subscriptions are behind
- * (bench/webhooks.ts). `--console <files>` looks at the pages for browsers among so many (bench/console.ts).
+ * (bench/webhooks.ts). `--console <files>` looks at the pages for browsers among so many, and goes
+ * through the first minutes of a newcomer (bench/console.ts).
  */
 
 /** Linux's names of the file systems that one is likely to meet (statfs(2)). */
