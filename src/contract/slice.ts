@@ -17,8 +17,12 @@ export interface Format<Needs> {
   readonly name: string
   /** Whoever holds this may list them, and is told that there are some. */
   readonly listedBy: RepositoryAction
-  /** Whether a repository has one: a look into an index. */
-  readonly isIn: (needs: Needs, repository: string) => Promise<boolean>
+  /** How many repositories have, up to so many each: a look into an index. Those that have none are left out. */
+  readonly countIn: (
+    needs: Needs,
+    repositories: readonly string[],
+    most: number,
+  ) => Promise<ReadonlyMap<string, number>>
 }
 
 /**

@@ -23,6 +23,7 @@ import type { KeptKind } from '../features/lifecycle/policies/kept-kinds.ts'
 import { policies } from '../features/lifecycle/policies/slice.ts'
 import { promotion } from '../features/lifecycle/promotion/slice.ts'
 import { space } from '../features/lifecycle/space/slice.ts'
+import { attention } from '../features/operating/attention/slice.ts'
 import { backups } from '../features/operating/backups/slice.ts'
 import { consolePages } from '../features/operating/console/slice.ts'
 import { discovery } from '../features/operating/discovery/slice.ts'
@@ -80,6 +81,7 @@ export const resources = [
   [feeds],
   [backups],
   [webhooks],
+  [attention],
   [images, imageStages, imagePromotion, imageRetention],
   [npmPackages, npmStages, npmPromotion, npmRetention, npmUpstreams],
   [oci],

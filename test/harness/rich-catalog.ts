@@ -210,6 +210,7 @@ export const openRichCatalog = async (engine: TestEngine, settings: Environment 
     listOpenUploads: [asOwner('/uploads')],
     listOwnUploads: [asWriter('/api/v1/uploads/own')],
     listOwnJobs: [asWriter('/api/v1/jobs?order=desc')],
+    getAttention: [asWriter('/api/v1/attention')],
     listDeletedArtifacts: [here('/deleted-artifacts'), here('/deleted-artifacts?order=desc&limit=1')],
     listRemovedPaths: [here('/assets/removed')],
     listUploadParts: [asWriter(session)].map(({ path }) => asWriter(`${path}/parts`)),

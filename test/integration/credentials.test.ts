@@ -22,7 +22,7 @@ const groups = {
   anyone:
     'getLiveness getHealthStatus login register getAuthOptions getFrontPage getIcon getConsole findConsole pingNpmRegistry putNpmUser beginNpmSignIn getNpmSignInPage confirmNpmSignIn collectNpmSignIn',
   credential:
-    'getReadiness getMetrics getCapabilities getOpenApi listOperations getPermissions getMe logout listRepositories listServiceAccounts searchEverywhere listOwnUploads listOwnJobs getRegistryVersion getRegistryToken listImages getNpmWhoami endNpmToken getNpmProfile listNpmTokens createNpmToken revokeNpmToken',
+    'getReadiness getMetrics getCapabilities getOpenApi listOperations getPermissions getMe logout listRepositories listServiceAccounts searchEverywhere listOwnUploads listOwnJobs getAttention getRegistryVersion getRegistryToken listImages getNpmWhoami endNpmToken getNpmProfile listNpmTokens createNpmToken revokeNpmToken',
   session: 'changePassword createToken endSession listSessions listTokens revokeToken',
   administrator:
     'createUser listUsers updateUser listUserTokens revokeUserToken addAccessGroupMember createAccessGroup deleteAccessGroup getAccessGroup listAccessGroups removeAccessGroupGrant removeAccessGroupMember setAccessGroupGrant listSecurityAudit explainAccess listWhoMay listAllRepositories createRepository deleteRepository listOpenUploads cancelAnyUpload getOverview listServiceSamples getBackupStatus getBackupPlan putBackupPlan runBackup listBackupJobs listBackupPoints verifyBackupPoint pinBackupPoint getBackupPoint listBackupPointContents deleteBackupPoint listWebhooks getNpmUpstream putNpmUpstream deleteNpmUpstream dropCachedNpmPackages',

@@ -171,6 +171,7 @@ export const endpointsOfOurs: readonly string[] = [
   'GET /api/v1/backup/points/{id}/contents',
   'DELETE /api/v1/backup/points/{id}',
   'GET /api/v1/webhooks',
+  'GET /api/v1/attention',
   'GET /api/v1/api-keys/{id}',
   'GET /api/v1/api-keys/{id}/delegations',
   'GET /api/v1/service-accounts/{id}/audit',

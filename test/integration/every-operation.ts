@@ -52,6 +52,7 @@ export const forAnyCredential = [
   'searchEverywhere',
   'listOwnUploads',
   'listOwnJobs',
+  'getAttention',
   'getRegistryVersion',
   'getRegistryToken',
   'listImages',

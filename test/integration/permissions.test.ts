@@ -238,6 +238,7 @@ forEachEngine((engine) => {
       formats: ['upack', 'assets'],
       permissions: inOrder(actions),
       filled: actions.has('artifact.list') ? { publishedBytes: '0', lastChangeAt: null } : null,
+      counts: [],
     })
     assert.deepEqual((await get(subject, '/api/v1/repositories')).items, visible.map(card))
 

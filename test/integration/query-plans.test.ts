@@ -308,6 +308,13 @@ forEachEngine((engine) => {
     assert.deepEqual(faults, [])
   })
 
+  it('a card counts up to a thousand of each format, and says that there are more', async () => {
+    const { json } = await service.ask({ path: base, credential: owner.token })
+    const [files, packages] = json.counts
+    assert.deepEqual(files, { format: 'files', count: 1_000, isMore: true })
+    assert.equal(packages.format, 'packages')
+  })
+
   it('so does the overview, which looks at all repositories for what they hold', async () => {
     const path = '/health/overview'
     const queries = await queriesOf(() => expectAnswer(service, { path, credential: owner.token }, 200))

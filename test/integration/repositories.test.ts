@@ -39,7 +39,7 @@ forEachEngine((engine) => {
         const { items, next } = (await service.ask({ path: repositories, credential })).json
         assert.equal(next, null)
         assert.equal(items.length, 1)
-        assert.deepEqual(Object.keys(items[0]), ['id', 'formats', 'permissions', 'filled'])
+        assert.deepEqual(Object.keys(items[0]), ['id', 'formats', 'permissions', 'filled', 'counts'])
         assert.deepEqual(items[0].filled, { publishedBytes: '0', lastChangeAt: null })
         assert.equal(items[0].id, 'releases')
         assert.deepEqual(items[0].formats, ['upack', 'assets'])
@@ -69,6 +69,19 @@ forEachEngine((engine) => {
       assert.equal((await service.ask({ method: 'POST', path: register, credential })).status, 200)
       assert.deepEqual(await inUse(), ['files', 'packages', 'images'])
       assert.deepEqual(await inUse(key.secret), ['packages'])
+      await publishPackage(service, credential, 'holding', { name: 'hello', version: '1.1.0' })
+      const counts = [
+        { format: 'files', count: 2, isMore: false },
+        { format: 'packages', count: 1, isMore: false },
+        { format: 'images', count: 1, isMore: false },
+      ]
+      const listed = async (shown: string) =>
+        (await service.ask({ path: repositories, credential: shown })).json.items.find(
+          ({ id }: { id: string }) => id === 'holding',
+        ).counts
+      for (const told of [(await card('holding', credential)).json.counts, await listed(credential)])
+        assert.deepEqual(told, counts)
+      assert.deepEqual(await listed(key.secret), counts.slice(1, 2))
     })
 
     it('are created by administrators, and creating one gives access to nobody', async () => {

@@ -59,6 +59,23 @@ forEachEngine((engine) => {
     token: await signIn(service, person.name),
   })
 
+  it('need somebody in their last two weeks, as far as they are there', async () => {
+    const olga = await createPerson(service, 'olga')
+    const soon = await create(olga, { name: 'soon', expiresAt: iso(13 * day) })
+    await create(olga, { name: 'later', expiresAt: iso(15 * day) })
+    const attention = async (credential: string) =>
+      (await expectAnswer(service, { path: '/api/v1/attention', credential }, 200)).json.items
+    const line = { code: 'token_ends_soon', severity: 'warning', subject: 'soon', count: null }
+    assert.deepEqual(await attention(olga.token), [line])
+    assert.deepEqual(await attention(soon.token), [])
+    assert.deepEqual(await attention(ann.token), [])
+    const critical = { code: 'vault_not_configured', severity: 'critical', subject: null, count: null }
+    assert.deepEqual((await attention(owner.token)).slice(0, 1), [critical])
+    assert.deepEqual(await attention(service.recoveryKey), await attention(owner.token))
+    await expectAnswer(service, revoke(olga, soon.id), 204)
+    assert.deepEqual(await attention(olga.token), [])
+  })
+
   it('gives the secret once, with a prefix that is shown for ever', async () => {
     const before = service.clock.now()
     const told = await expectAnswer(service, { path, credential: ann.token, json: { name: 'ci' } }, 201)

@@ -24,6 +24,9 @@ export const assetHistoryPage = 50 // spec
 /** Paths that one look for the entries of a folder reads: few, since all of them may be in one folder below. */
 export const folderLook = 16
 
+/** Things of a format that are counted for a card: some tenths of a millisecond of the engine. */
+export const countedOnCardsMax = 1_000
+
 /** Change feeds. How long a request may wait for the next change. */
 export const changesWaitMaxSeconds = 30
 /** Requests that wait in one process, and of one caller: they cost a socket and some kilobytes each. */

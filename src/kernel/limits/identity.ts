@@ -17,6 +17,8 @@ export const passwordMaxCharacters = 128 // spec
 export const personalTokensActiveMax = 50 // spec
 export const personalTokenDaysDefault = 90 // spec
 export const personalTokenDaysMax = 365 // spec
+/** Long enough before its end for whoever is away for a week. */
+export const tokenEndsSoonMs = 14 * day
 export const personalTokenNameMaxCharacters = 64 // spec
 /** Shown in lists; the rest of the secret is 200 bits more. */
 export const personalTokenPrefixCharacters = 12

@@ -42,6 +42,9 @@ export const diskQuietMs = 10 * second
 /** What is counted anew for each look at the service is counted up to here: some milliseconds. */
 export const countedMax = 10_000
 
+/** Lines of what needs somebody: more than a person does in a day. */
+export const attentionMax = 200
+
 /** Texts that come with every request (hosts, accounts): what was found out about so many is remembered. */
 export const rememberedMax = 500
 /** Longer ones are looked at each time, so that nobody fills the memory with them. */

@@ -11,7 +11,6 @@ import { createPointReader } from '../../features/operating/backups/point-reader
 import { watchReadiness } from '../../features/operating/health/readiness.ts'
 import type { HttpMetrics } from '../../http/metrics/metrics.ts'
 import type { JournalWatch } from '../../journal/repository/watch.ts'
-import type { RepositoryAction } from '../../kernel/actions.ts'
 import { timestamp } from '../../kernel/clock.ts'
 import { grantsMax } from '../../kernel/limits/identity.ts'
 import { openBackupRoom } from '../backup-vault.ts'
@@ -75,7 +74,7 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
     selfRegistration: () => registrationOpen(accounts),
     heldActions: (caller, repository) => heldActions(database.reader, caller, repository),
     heldActionsIn: heldActions,
-    formatsIn: formatsIn(engines),
+    countsIn: countsIn(engines),
     heldRepositories: (caller) => heldRepositories(access, caller, '', grantsMax),
     visibleRepositories: (caller, after, limit) => heldRepositories(access, caller, after, limit, ['repository.read']),
     repositoriesHolding: async (caller, needed, after, limit) =>
@@ -90,12 +89,18 @@ export const handlerNeeds = (given: Given): ApiNeeds => {
   }
 }
 
-/** Which formats a repository has, of those that somebody may list. */
-const formatsIn =
-  (engines: Engines) =>
-  async (repository: string, held: ReadonlySet<RepositoryAction>): Promise<string[]> => {
-    const names: string[] = []
-    for (const { name, listedBy, isIn } of formatsOfSlices)
-      if (held.has(listedBy) && (await isIn(engines, repository))) names.push(name)
-    return names
+/** How many of each format repositories have, of those that somebody may list. */
+const countsIn =
+  (engines: Engines): ApiNeeds['countsIn'] =>
+  async (held, most) => {
+    const found: { readonly format: string; readonly counts: ReadonlyMap<string, number> }[] = []
+    for (const { name: format, listedBy, countIn } of formatsOfSlices) {
+      const listed = [...held].filter(([, actions]) => actions.has(listedBy)).map(([repository]) => repository)
+      found.push({ format, counts: await countIn(engines, listed, most) })
+    }
+    return (repository) =>
+      found.flatMap(({ format, counts }) => {
+        const count = counts.get(repository) ?? 0
+        return count === 0 ? [] : [{ format, count }]
+      })
   }

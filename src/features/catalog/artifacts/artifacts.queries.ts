@@ -1,3 +1,4 @@
+import { countUpTo } from '../../../database/count-up-to.queries.ts'
 import type { Queries } from '../../../database/database.ts'
 import { type Parameters, prepareQuery } from '../../../database/prepared.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
@@ -19,6 +20,14 @@ export const listArtifactRows = (
     .limit(limit)
     .execute()
 }
+
+export const countArtifactRows = (q: Queries, repositories: readonly string[], most: number) =>
+  countUpTo(
+    q,
+    repositories,
+    (eb) => eb.selectFrom('artifacts').whereRef('artifacts.repository', '=', 'repositories.id'),
+    most,
+  )
 
 const artifactRow = prepareQuery((q, p: Parameters<{ repository: string; id: string }>) =>
   q.selectFrom('artifacts').selectAll().where('id', '=', p('id')).where('repository', '=', p('repository')),

@@ -3,7 +3,13 @@ import { lockRepository } from '../../../database/locks.ts'
 import type { ArtifactsTable } from '../../../database/tables/artifacts.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import type { Start } from '../../../kernel/order.ts'
-import { artifactNameRows, findArtifactRow, listArtifactRows, publishedIds } from './artifacts.queries.ts'
+import {
+  artifactNameRows,
+  countArtifactRows,
+  findArtifactRow,
+  listArtifactRows,
+  publishedIds,
+} from './artifacts.queries.ts'
 
 /** Published files of a repository, in the order of their ids, which is that of their creation, or backwards. */
 export const artifactsAfter = (
@@ -13,9 +19,8 @@ export const artifactsAfter = (
   limit: number,
 ): Promise<ArtifactsTable[]> => listArtifactRows(q, repository, start, limit)
 
-/** Whether a file is published in the repository. */
-export const hasFiles = async (q: Queries, repository: string): Promise<boolean> =>
-  (await listArtifactRows(q, repository, { order: 'asc', after: '' }, 1)).length > 0
+/** How many files are published in the repository, up to so many. */
+export const countFiles = countArtifactRows
 
 /** A published file. Pending, cancelled and deleted ones are missing ones: 404. */
 export const publishedArtifact = async (q: Queries, repository: string, id: string): Promise<ArtifactsTable> => {

@@ -1,6 +1,6 @@
 import { slice } from '../../../contract/slice.ts'
 import type { Database } from '../../../database/database.ts'
-import { hasFiles } from './artifacts.ts'
+import { countFiles } from './artifacts.ts'
 import { checkArtifacts } from './checks.ts'
 import { artifactHandlers } from './handlers.ts'
 import * as operations from './operations.ts'
@@ -13,8 +13,8 @@ export const artifacts = slice({
     {
       name: 'files',
       listedBy: 'artifact.list',
-      isIn: ({ database }: { readonly database: Database }, repository: string) =>
-        hasFiles(database.reader, repository),
+      countIn: ({ database }: { readonly database: Database }, repositories: readonly string[], most: number) =>
+        countFiles(database.reader, repositories, most),
     },
   ],
 })

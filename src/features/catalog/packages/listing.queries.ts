@@ -1,3 +1,4 @@
+import { countUpTo } from '../../../database/count-up-to.queries.ts'
 import type { Queries } from '../../../database/database.ts'
 import type { PackagesTable } from '../../../database/tables/packages.ts'
 import { stageNames } from './stages.queries.ts'
@@ -59,6 +60,14 @@ export const listPackageRows = (q: Queries, page: Page): Promise<PackageRow[]> =
     })
     .execute()
 }
+
+export const countPackageRows = (q: Queries, repositories: readonly string[], most: number) =>
+  countUpTo(
+    q,
+    repositories,
+    (eb) => eb.selectFrom('packages').whereRef('packages.repository', '=', 'repositories.id'),
+    most,
+  )
 
 /** What a page shows of a version beside its row. */
 export interface Shown {

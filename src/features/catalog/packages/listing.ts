@@ -2,7 +2,7 @@ import type { Queries } from '../../../database/database.ts'
 import type { PackagesTable } from '../../../database/tables/packages.ts'
 import { packagePageManifestBytesMax } from '../../../kernel/limits/packages.ts'
 import { cursorOf } from './cursor.ts'
-import { listPackageRows, type PackageRow, type Page, shownOf } from './listing.queries.ts'
+import { countPackageRows, listPackageRows, type PackageRow, type Page, shownOf } from './listing.queries.ts'
 import { type ListedVersion, toListedVersion } from './views.ts'
 
 export interface PackageGroup {
@@ -40,11 +40,8 @@ export const packagePage = async (
   }
 }
 
-const anyPackage = { order: 'group', descending: false, groupKey: null, nameKey: null, after: null, limit: 1 } as const
-
-/** Whether a package version is registered in the repository. */
-export const hasPackages = async (q: Queries, repository: string): Promise<boolean> =>
-  (await listPackageRows(q, { ...anyPackage, repository })).length > 0
+/** How many package versions are registered in the repository, up to so many. */
+export const countVersions = countPackageRows
 
 /** At least one, or a page could not go on. */
 const countThatFits = (rows: readonly Pick<PackagesTable, 'manifest_bytes'>[]): number => {

@@ -2,7 +2,7 @@ import { slice } from '../../../contract/slice.ts'
 import type { Database } from '../../../database/database.ts'
 import { checkPackages } from './checks.ts'
 import { packageHandlers } from './handlers.ts'
-import { hasPackages } from './listing.ts'
+import { countVersions } from './listing.ts'
 import * as operations from './operations.ts'
 
 export const packages = slice({
@@ -13,8 +13,8 @@ export const packages = slice({
     {
       name: 'packages',
       listedBy: 'package.read',
-      isIn: ({ database }: { readonly database: Database }, repository: string) =>
-        hasPackages(database.reader, repository),
+      countIn: ({ database }: { readonly database: Database }, repositories: readonly string[], most: number) =>
+        countVersions(database.reader, repositories, most),
     },
   ],
 })

@@ -11,6 +11,7 @@ import {
   Timestamp,
 } from '../../../contract/schemas.ts'
 import { repositoryActions } from '../../../kernel/actions.ts'
+import { countedOnCardsMax } from '../../../kernel/limits/catalog.ts'
 
 export const RepositoryCard = fields({
   id: RepositoryId,
@@ -25,7 +26,14 @@ const Filled = nullable(
     lastChangeAt: nullable(Timestamp),
   }),
 )
-const CardInList = fields({ ...RepositoryCard.properties, filled: Filled })
+const Counts = Type.Array(
+  fields({
+    format: Type.String({ description: '`files`, `packages`, `images`, `npm`, `lfs`' }),
+    count: Type.Integer({ minimum: 1, maximum: countedOnCardsMax }),
+    isMore: Type.Boolean(),
+  }),
+)
+const CardInList = fields({ ...RepositoryCard.properties, filled: Filled, counts: Counts })
 
 const CardInUse = fields({
   ...CardInList.properties,
@@ -44,7 +52,7 @@ export const listRepositories = defineOperation({
   query: fields({ after: Type.Optional(RepositoryId), limit: pageLimit }),
   responses: {
     200: answers(
-      'A page ordered by name. `filled` is null for who may not list artifacts',
+      'A page ordered by name. `filled` is null for who may not list artifacts; `counts` has what there is some of, as far as the caller may list it, up to a thousand of each, and says where there are more',
       fields({ items: Type.Array(CardInList, { maxItems: 100 }), next: nullable(RepositoryId) }),
     ),
   },
@@ -61,7 +69,10 @@ export const getRepository = defineOperation({
   retry: 'read',
   pathParameters: inRepository,
   responses: {
-    200: answers('The card. `inUse` names what there is some of, as far as the caller may list it', CardInUse),
+    200: answers(
+      'The card. `inUse` names what there is some of, as far as the caller may list it; `counts` says how many, up to a thousand of each, and where there are more',
+      CardInUse,
+    ),
   },
 })
 

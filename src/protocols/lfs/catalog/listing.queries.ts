@@ -1,3 +1,4 @@
+import { countUpTo } from '../../../database/count-up-to.queries.ts'
 import type { Queries } from '../../../database/database.ts'
 import type { LfsObjectsTable } from '../../../database/tables/lfs.ts'
 import { idsBeyond, type Order, type Start } from '../../../kernel/order.ts'
@@ -15,6 +16,18 @@ export const objectRows = (q: Queries, repository: string, start: Start, limit: 
     .limit(limit)
     .execute()
 }
+
+export const countObjectRows = (q: Queries, repositories: readonly string[], most: number) =>
+  countUpTo(
+    q,
+    repositories,
+    (eb) =>
+      eb
+        .selectFrom('lfs_objects')
+        .whereRef('lfs_objects.repository', '=', 'repositories.id')
+        .where('lfs_objects.deleted_at', 'is', null),
+    most,
+  )
 
 export interface DeletedPosition {
   readonly deletedAt: string

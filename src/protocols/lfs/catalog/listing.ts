@@ -7,7 +7,7 @@ import { isStoredTime, isUuid } from '../../../kernel/names.ts'
 import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
 import { cursorAt, type Order, type Start } from '../../../kernel/order.ts'
 import { type Page, pageOf } from '../../../kernel/page.ts'
-import { deletedRows, objectRows } from './listing.queries.ts'
+import { countObjectRows, deletedRows, objectRows } from './listing.queries.ts'
 
 /** An object of Git LFS, as whoever looks after the repository sees it. */
 export interface ListedObject {
@@ -37,9 +37,8 @@ export const objectsOf = async (
 ): Promise<Page<ListedObject>> =>
   pageOf(await objectRows(q, repository, start, limit + 1), limit, toListed, ({ id }) => cursorAt(start.order, id))
 
-/** Whether there is one. */
-export const hasObjects = async (q: Queries, repository: string): Promise<boolean> =>
-  (await objectRows(q, repository, { order: 'asc', after: '' }, 1)).length > 0
+/** How many there are, up to so many. */
+export const countObjects = countObjectRows
 
 interface GraceDeps {
   readonly database: Database

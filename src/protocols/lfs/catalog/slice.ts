@@ -1,7 +1,7 @@
 import { slice } from '../../../contract/slice.ts'
 import type { Database } from '../../../database/database.ts'
 import { lfsCatalogHandlers } from './handlers.ts'
-import { hasObjects } from './listing.ts'
+import { countObjects } from './listing.ts'
 import * as operations from './operations.ts'
 
 /** Objects of Git LFS in the interface of the service: what there is, what goes, and what comes back. */
@@ -12,8 +12,8 @@ export const lfsCatalog = slice({
     {
       name: 'lfs',
       listedBy: 'artifact.list',
-      isIn: ({ database }: { readonly database: Database }, repository: string) =>
-        hasObjects(database.reader, repository),
+      countIn: ({ database }: { readonly database: Database }, repositories: readonly string[], most: number) =>
+        countObjects(database.reader, repositories, most),
     },
   ],
 })

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { countUpTo } from '../../../database/count-up-to.queries.ts'
 import type { Queries } from '../../../database/database.ts'
 
 type Named = { readonly repository: string; readonly name: string }
@@ -14,6 +15,19 @@ const listed = (q: Queries, repository: string) =>
 /** Packages that have a version behind a name, in the order of their names. */
 export const packagePage = (q: Queries, repository: string, last: string, limit: number) =>
   listed(q, repository).where('name', '>', last).limit(limit).execute()
+
+/** How many of those there are, up to so many. */
+export const countPackageRows = (q: Queries, repositories: readonly string[], most: number) =>
+  countUpTo(
+    q,
+    repositories,
+    (eb) =>
+      eb
+        .selectFrom('npm_packages')
+        .whereRef('npm_packages.repository', '=', 'repositories.id')
+        .where('npm_packages.versions', '>', 0),
+    most,
+  )
 
 /** Names of the same. */
 export const packageNames = async (q: Queries, repository: string, last: string, limit: number): Promise<string[]> => {

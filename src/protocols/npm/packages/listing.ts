@@ -13,6 +13,7 @@ import { packageUnknown, versionUnknown } from '../refusals.ts'
 import { stageNamesOf } from '../staged.queries.ts'
 import { isPackageName } from '../vocabulary.ts'
 import {
+  countPackageRows,
   deletedPage,
   graceHoursHere,
   openedVersion,
@@ -176,6 +177,5 @@ export const openVersion = async (q: Queries, here: PackageName, version: string
   }
 }
 
-/** Whether a package is in the repository. */
-export const hasPackages = async (q: Queries, repository: string): Promise<boolean> =>
-  (await packagePage(q, repository, '', 1)).length > 0
+/** How many packages are in the repository, up to so many. */
+export const countPackages = countPackageRows

@@ -1,7 +1,7 @@
 import { slice } from '../../../contract/slice.ts'
 import type { Database } from '../../../database/database.ts'
 import { npmPackageHandlers } from './handlers.ts'
-import { hasPackages } from './listing.ts'
+import { countPackages } from './listing.ts'
 import * as operations from './operations.ts'
 
 /** npm packages in the interface of the service: what there is, and versions that are brought back. */
@@ -12,8 +12,8 @@ export const npmPackages = slice({
     {
       name: 'npm',
       listedBy: 'artifact.list',
-      isIn: ({ database }: { readonly database: Database }, repository: string) =>
-        hasPackages(database.reader, repository),
+      countIn: ({ database }: { readonly database: Database }, repositories: readonly string[], most: number) =>
+        countPackages(database.reader, repositories, most),
     },
   ],
 })

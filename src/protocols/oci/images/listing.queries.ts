@@ -1,3 +1,4 @@
+import { countUpTo } from '../../../database/count-up-to.queries.ts'
 import type { Queries } from '../../../database/database.ts'
 import type { OciImagesTable } from '../../../database/tables/images.ts'
 import { hasPart } from './names.queries.ts'
@@ -16,6 +17,14 @@ export const imageRows = (
   const within = upTo === null ? rows : rows.where('name', '<=', upTo)
   return (part === '' ? within : within.where(hasPart(q, 'name', part))).execute()
 }
+
+export const countImageRows = (q: Queries, repositories: readonly string[], most: number) =>
+  countUpTo(
+    q,
+    repositories,
+    (eb) => eb.selectFrom('oci_images').whereRef('oci_images.repository', '=', 'repositories.id'),
+    most,
+  )
 
 /** The name that is so many behind one. */
 export const imageAhead = async (

@@ -3,7 +3,7 @@ import type { OciImagesTable } from '../../../database/tables/images.ts'
 import { opaqueCursor, positionOfCursor } from '../../../kernel/opaque-cursor.ts'
 import type { Page } from '../../../kernel/page.ts'
 import { isImageName } from '../vocabulary.ts'
-import { imageAhead, imageRows } from './listing.queries.ts'
+import { countImageRows, imageAhead, imageRows } from './listing.queries.ts'
 import { type Position, walked } from './walking.ts'
 
 export interface Image {
@@ -53,6 +53,5 @@ export const imagesOf = async (
   return { items: rows.map(toImage), next: next === null ? null : opaqueCursor(listing, next) }
 }
 
-/** Whether an image is in the repository. */
-export const hasImages = async (q: Queries, repository: string): Promise<boolean> =>
-  (await imageRows(q, repository, { last: '', upTo: null, part: '' }, 1)).length > 0
+/** How many images are in the repository, up to so many. */
+export const countImages = countImageRows

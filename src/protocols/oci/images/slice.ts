@@ -1,7 +1,7 @@
 import { slice } from '../../../contract/slice.ts'
 import type { Database } from '../../../database/database.ts'
 import { imageHandlers } from './handlers.ts'
-import { hasImages } from './listing.ts'
+import { countImages } from './listing.ts'
 import * as operations from './operations.ts'
 
 /** Images in the interface of the service: what there is, what is in it, and tags that are moved or put back. */
@@ -12,8 +12,8 @@ export const images = slice({
     {
       name: 'images',
       listedBy: 'artifact.list',
-      isIn: ({ database }: { readonly database: Database }, repository: string) =>
-        hasImages(database.reader, repository),
+      countIn: ({ database }: { readonly database: Database }, repositories: readonly string[], most: number) =>
+        countImages(database.reader, repositories, most),
     },
   ],
 })
