@@ -56,13 +56,13 @@ const files = createRoute({
 const file = createRoute({
   getParentRoute: () => repository,
   path: '/file/$',
-  validateSearch: texts('rev', 'with', 'tab'),
+  validateSearch: texts('rev', 'with', 'tab', 'from'),
   component: lazyRouteComponent(() => import('./pages/file/file.tsx'), 'File'),
 })
 const artifacts = createRoute({
   getParentRoute: () => repository,
   path: '/artifacts',
-  validateSearch: texts('q', 'label', 'order', 'view'),
+  validateSearch: texts('q', 'label', 'order', 'view', 'day'),
   component: lazyRouteComponent(() => import('./pages/artifacts.tsx'), 'Artifacts'),
 })
 const artifact = createRoute({

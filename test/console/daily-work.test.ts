@@ -5,12 +5,16 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { faultsOfAccess, openBrowser, visitAs } from '../harness/browser.ts'
-import { closeConnections } from '../harness/client.ts'
+import { type Ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { expectAnswer } from '../harness/expect.ts'
 import { handsOn } from '../harness/hands.ts'
+import { pusher } from '../harness/images.ts'
+import { npmPublisher } from '../harness/npm-packages.ts'
 import { blocks } from '../harness/pasted-blocks.ts'
 import { createOwner, createPerson, createRepository, grant, type Person } from '../harness/people.ts'
 import { runProgram } from '../harness/processes.ts'
+import { newFile, openUpload } from '../harness/publishing.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 import { until } from '../harness/until.ts'
@@ -23,16 +27,43 @@ before(async () => {
 })
 after(() => browser.close())
 
+/** Pages that one goes through; what one thing is in all, is asked on its own page. */
+const lists = [
+  '/',
+  '/r',
+  '/r/releases/files/',
+  '/r/releases/artifacts',
+  '/r/releases/packages',
+  '/r/releases/images',
+  '/r/releases/npm',
+  '/r/releases/lfs',
+  '/r/releases/stages',
+  '/r/releases/activity',
+  '/r/releases/storage',
+  '/search?q=app',
+  '/transfers',
+  '/connect',
+  '/access',
+  '/access?tab=people',
+  '/access?tab=matrix',
+  '/access?tab=services',
+  '/system',
+  '/system?tab=audit',
+  '/system/backups',
+  '/me',
+]
+
 forEachEngine((engine) => {
   const hands = handsOn(engine)
   describe(`daily work at the console, by ${hands.by}`, () => {
     let service: TestService
     let artifact: string
     let owner: Person
+    let ann: Person
     before(async () => {
       service = await startService(engine)
       owner = await createOwner(service)
-      await createPerson(service, 'ann')
+      ann = await createPerson(service, 'ann')
       await createRepository(service, 'builds')
       await grant(service, owner, 'builds', 'write')
       const stored = await service.ask({
@@ -283,6 +314,155 @@ forEachEngine((engine) => {
         .getByRole('option', { name: /turned\s?U\+202E\s?gnp/ })
         .first()
         .waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('asks the service for little: four questions a page at most, beside what stands around every page', async () => {
+      const { context, page, faults } = await visitAs(browser, service)
+      const around = /^\/(?:api\/v1\/auth\/(?:me|permissions|options)|health\/ready)$/
+      const asked: string[] = []
+      page.on('request', (request) => {
+        const { pathname, searchParams } = new URL(request.url())
+        if (!/^\/(?:api|health)\//.test(pathname) || around.test(pathname) || searchParams.has('wait')) return
+        asked.push(pathname)
+      })
+      for (const path of lists) {
+        asked.length = 0
+        await page.goto(`${service.url}/console${path}`)
+        await page.locator('main h1').waitFor()
+        await page.waitForLoadState('networkidle')
+        assert.ok(asked.length <= 4, `${path}: ${asked.join(' ')}`)
+      }
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('promotes an image and an npm package, with the tag and the stage that they are to have there', async () => {
+      const expect = (asked: Ask, status: number) =>
+        expectAnswer(service, { credential: owner.token, ...asked }, status)
+      await pusher(expect).pushImage('releases/team/app', 'v1')
+      await npmPublisher(service, owner.token).publish({ name: 'tool', version: '1.0.0' })
+      const { context, page, faults } = await visitAs(browser, service)
+      const dialog = page.getByRole('dialog', { name: 'Promote' })
+      for (const [kind, search, shown] of [
+        ['images', 'image=team/app&reference=v1', 'team/app:'],
+        ['npm', 'package=tool&version=1.0.0', 'tool@1.0.0'],
+      ] as const) {
+        await page.goto(`${service.url}/console/r/releases/${kind}?${search}`)
+        await page.getByRole('button', { name: 'Promote' }).click()
+        await dialog.getByRole('combobox', { name: 'Into' }).click()
+        await page.getByRole('option', { name: 'builds' }).click()
+        await dialog.getByLabel('Tags there').fill('chosen')
+        await page.keyboard.press('Enter')
+        await dialog.getByLabel('Stages there').fill('accepted')
+        await page.keyboard.press('Enter')
+        await dialog.getByText('Nothing holds accepted there now.').waitFor()
+        await dialog.getByLabel('Comment').fill(`the first of ${kind}`)
+        await dialog.getByRole('button', { name: 'Copy' }).click()
+        await page.waitForURL(new RegExp(`/r/builds/${kind}`))
+        await page.getByRole('heading', { name: shown }).first().waitFor()
+        await page.getByText(`the first of ${kind}`).first().waitFor()
+        await page.getByText('accepted').first().waitFor()
+        assert.deepEqual(await faultsOfAccess(page), [])
+      }
+      const base = '/api/v1/repositories/builds'
+      const tags = await expect({ path: `${base}/images/tags?image=team/app` }, 200)
+      assert.ok(tags.json.items.some(({ tag }: { tag: string }) => tag === 'chosen'))
+      const versions = await expect({ path: `${base}/npm/versions?package=tool` }, 200)
+      assert.ok(versions.json.items[0].tags.includes('chosen'))
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('lets a key look after a service, and takes that back and gives it again', async () => {
+      const bindings = [binding('releases', 'artifact.read')]
+      const keeper = await createServiceAccount(service, bindings, 'svc-keeper')
+      await activeKey(service, keeper.id, { bindings, name: 'keeping' })
+      await createServiceAccount(service, bindings, 'svc-kept')
+      const { context, page, faults } = await visitAs(browser, service)
+      await page.goto(`${service.url}/console/me`)
+      await page.getByRole('button', { name: 'Use a key' }).click()
+      await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(service.recoveryKey)
+      await page.keyboard.press('Enter')
+      await page.locator('.band.key').waitFor()
+      // By links, for a reload forgets the key.
+      await page.getByRole('link', { name: 'Access' }).first().click()
+      await page.getByRole('link', { name: 'Services' }).click()
+      await page.getByRole('link', { name: 'svc-keeper' }).click()
+      await page.getByRole('button', { name: 'Delegations' }).click()
+      const dialog = page.getByRole('dialog', { name: 'What keeping looks after' })
+      await dialog.getByText('It looks after no service').waitFor()
+      await dialog.getByRole('button', { name: /^Let it look after a service/ }).click()
+      await dialog.getByRole('combobox', { name: 'Service' }).click()
+      await page.getByRole('option', { name: 'svc-kept' }).click()
+      await dialog.getByRole('button', { name: 'Let it look after a service' }).click()
+      await dialog.getByText('svc-kept').waitFor()
+      assert.deepEqual(await faultsOfAccess(page), [])
+      await dialog.getByRole('button', { name: /^End it/ }).click()
+      await dialog.getByText('It looks after no service').waitFor()
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await dialog.getByText('svc-kept').waitFor()
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('ends the upload of somebody else, who is told so', async () => {
+      await grant(service, ann, 'releases', 'write')
+      const { location } = (await openUpload(service, ann.token, 'releases', newFile('long.bin', 'x').descriptor))
+        .headers
+      const { context, page, faults } = await visitAs(browser, service)
+      await page.goto(`${service.url}/console/system?tab=uploads`)
+      await page.getByRole('button', { name: 'Cancel' }).first().click()
+      await page.getByRole('dialog', { name: 'Cancel' }).getByText('Whoever sends it begins anew').waitFor()
+      assert.deepEqual(await faultsOfAccess(page), [])
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).last().click()
+      await page.getByText('The upload has ended').waitFor()
+      const told = await service.ask({ path: String(location), credential: ann.token })
+      assert.equal(told.json.state ?? told.json.status ?? told.status, 'cancelled', told.text)
+      assert.deepEqual(faults, [])
+      await context.close()
+    })
+
+    it('ends many paths at once and brings them back, and shows what was here on a day', async () => {
+      for (const name of ['a', 'b', 'c'])
+        for (const body of ['one', 'two'])
+          await service.ask({
+            method: 'PUT',
+            path: `/api/v1/repositories/releases/raw/day/${name}.txt`,
+            credential: owner.token,
+            body: `${name} ${body}`,
+          })
+      const { context, page, faults } = await visitAs(browser, service)
+      await page.goto(`${service.url}/console/r/releases/files/day/`)
+      await page.getByRole('checkbox', { name: 'Choose a.txt' }).click()
+      await page.getByRole('checkbox', { name: 'Choose c.txt' }).click({ modifiers: ['Shift'] })
+      const bar = page.getByRole('region', { name: 'With what is chosen' })
+      await bar.getByText('3 chosen').waitFor()
+      await bar.getByRole('button', { name: 'End this path' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'End this path' }).click()
+      await page.getByText('3 are gone').waitFor()
+      await page.getByRole('link', { name: 'a.txt' }).waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByRole('link', { name: 'c.txt' }).waitFor()
+      const day = (daysAgo: number): string => {
+        const then = new Date(Date.now() - daysAgo * 86_400_000)
+        return [then.getFullYear(), then.getMonth() + 1, then.getDate()]
+          .map((each) => `${each}`.padStart(2, '0'))
+          .join('-')
+      }
+      await page.goto(`${service.url}/console/r/releases/file/day/b.txt`)
+      await page.getByText('Revision 4').first().waitFor()
+      await page.getByLabel('As it was on a day').fill(day(2))
+      await page.getByText('There was nothing here yet on that day').waitFor()
+      await page.getByLabel('As it was on a day').fill(day(0))
+      await page.waitForURL(/rev=4/)
+      await page.goto(`${service.url}/console/r/releases/artifacts`)
+      await page.getByLabel('Jump to a day').fill(day(2))
+      await page.getByText('Nothing matches').waitFor()
+      await page.getByLabel('Jump to a day').fill(day(0))
+      await page.getByRole('link', { name: 'b.txt' }).first().waitFor()
+      assert.deepEqual(await faultsOfAccess(page), [])
       assert.deepEqual(faults, [])
       await context.close()
     })

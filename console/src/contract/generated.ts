@@ -279,7 +279,7 @@ export interface Contract {
   /** Read the card of a repository. */
   getRepository: {
     given: { path: { repository: string } }
-    answer: { id: string; formats: Array<'upack' | 'assets'>; permissions: Array<RepositoryAction>; filled: { publishedBytes: string; lastChangeAt: string | null } | null; inUse: Array<string> }
+    answer: { id: string; formats: Array<'upack' | 'assets'>; permissions: Array<RepositoryAction>; filled: { publishedBytes: string; lastChangeAt: string | null } | null; counts: Array<{ format: string; count: number; isMore: boolean }>; inUse: Array<string> }
   }
   /** List every repository, without what is in it. */
   listAllRepositories: {
@@ -289,7 +289,7 @@ export interface Contract {
   /** List the repositories that the caller may see. */
   listRepositories: {
     given: { query?: { after?: string; limit?: number } }
-    answer: { items: Array<{ id: string; formats: Array<'upack' | 'assets'>; permissions: Array<RepositoryAction>; filled: { publishedBytes: string; lastChangeAt: string | null } | null }>; next: string | null }
+    answer: { items: Array<{ id: string; formats: Array<'upack' | 'assets'>; permissions: Array<RepositoryAction>; filled: { publishedBytes: string; lastChangeAt: string | null } | null; counts: Array<{ format: string; count: number; isMore: boolean }> }>; next: string | null }
   }
   /** Cancel an upload, whoever began it. */
   cancelAnyUpload: {
@@ -715,6 +715,11 @@ export interface Contract {
   listWebhooks: {
     given: Record<string, never>
     answer: { items: Array<{ id: string; repository: string; host: string; actions: Array<string> | null; createdAt: string; state: 'delivering' | 'failing' | 'no_repository' | 'no_worker'; position: string; head: string; failingSince: string | null; failures: number; errorCode: string | null; nextTryAt: string | null; lastSuccessAt: string | null; lostEvents: number }> }
+  }
+  /** What needs somebody, of what the caller may do something about. */
+  getAttention: {
+    given: Record<string, never>
+    answer: { items: Array<{ code: 'vault_not_configured' | 'agent_offline' | 'schedule_disabled' | 'no_backup_yet' | 'backup_stale' | 'last_run_failed' | 'vault_unavailable' | 'vault_low_space' | 'verify_failed' | 'never_deep_verified' | 'not_writable' | 'jobs_failed' | 'webhook_failing' | 'token_ends_soon'; severity: 'warning' | 'critical'; subject: string | null; count: number | null }> }
   }
   /** Give an image a stage; one that it has stays as it is. */
   addImageStage: {
@@ -1178,6 +1183,7 @@ export const operations = {
   runBackup: ['POST', '/api/v1/backup/runs', { system: 'backup.manage' }],
   verifyBackupPoint: ['POST', '/api/v1/backup/points/{id}/verify', { system: 'backup.manage' }],
   listWebhooks: ['GET', '/api/v1/webhooks', 'administrator'],
+  getAttention: ['GET', '/api/v1/attention', 'credential'],
   addImageStage: ['PUT', '/api/v1/repositories/{repository}/images/stages/{stage}', { repository: ['artifact.promote', 'artifact.read'] }],
   deleteImageManifest: ['DELETE', '/api/v1/repositories/{repository}/images/manifests', { repository: ['artifact.delete'] }],
   deleteImageTag: ['DELETE', '/api/v1/repositories/{repository}/images/tags', { repository: ['asset.write'] }],

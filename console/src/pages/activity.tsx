@@ -1,11 +1,12 @@
 import { Button, SegmentedControl, Select } from '@mantine/core'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { usePages } from '../contract/asking.ts'
-import type { Given } from '../contract/call.ts'
+import type { Answer, Given } from '../contract/call.ts'
 import { Icon } from '../look/icons.tsx'
 import { actorColumn, timeColumn } from '../parts/columns.tsx'
 import { ExactFilter } from '../parts/exact-filter.tsx'
+import type { Column } from '../parts/grid.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { News } from '../parts/news.tsx'
 import { Page } from '../parts/page.tsx'
@@ -133,43 +134,47 @@ const Changes = ({ repository, order, wanted }: Asked & { readonly wanted: Query
     path: { repository },
     query: { order, ...wanted, ...(after === undefined ? {} : { after: String(after) }) },
   }))
+  const columns = useMemo<Column<Answer<'listAudit'>['items'][number]>[]>(
+    () => [
+      timeColumn(),
+      actorColumn(),
+      {
+        key: 'what',
+        label: t('activity.what'),
+        width: 'minmax(120px, 1fr)',
+        show: ({ action }) => <span title={action}>{said('journal', action)}</span>,
+      },
+      {
+        key: 'which',
+        label: t('activity.about'),
+        width: 'minmax(120px, 3fr)',
+        wide: true,
+        show: ({ artifactId, artifactName, detail }) => (
+          <span className="name">
+            {artifactName === null ? null : (
+              <Link to="/r/$repository/artifacts/$id" params={{ repository, id: artifactId }}>
+                <Written text={artifactName} />
+              </Link>
+            )}
+            {detail === null || detail === artifactName ? (
+              artifactName === null ? (
+                <code className="muted">{artifactId.slice(0, 13)}…</code>
+              ) : null
+            ) : (
+              <Written mono muted text={detail} />
+            )}
+          </span>
+        ),
+      },
+    ],
+    [repository],
+  )
   return (
     <Listed
       of={list}
       label={t('tab.activity')}
       keyOf={({ sequence }) => sequence}
-      columns={[
-        timeColumn(),
-        actorColumn(),
-        {
-          key: 'what',
-          label: t('activity.what'),
-          width: 'minmax(120px, 1fr)',
-          show: ({ action }) => <span title={action}>{said('journal', action)}</span>,
-        },
-        {
-          key: 'which',
-          label: t('activity.about'),
-          width: 'minmax(120px, 3fr)',
-          wide: true,
-          show: ({ artifactId, artifactName, detail }) => (
-            <span className="name">
-              {artifactName === null ? null : (
-                <Link to="/r/$repository/artifacts/$id" params={{ repository, id: artifactId }}>
-                  <Written text={artifactName} />
-                </Link>
-              )}
-              {detail === null || detail === artifactName ? (
-                artifactName === null ? (
-                  <code className="muted">{artifactId.slice(0, 13)}…</code>
-                ) : null
-              ) : (
-                <Written mono muted text={detail} />
-              )}
-            </span>
-          ),
-        },
-      ]}
+      columns={columns}
       empty={
         <Empty icon="activity" title={Object.keys(wanted).length === 0 ? t('activity.none') : t('list.nothing')} />
       }

@@ -1,18 +1,23 @@
 import { SegmentedControl, TextInput } from '@mantine/core'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useChange, usePages } from '../contract/asking.ts'
 import { Icon } from '../look/icons.tsx'
 import { Act } from '../parts/act.tsx'
 import { boxColumn, ChoiceBar, useChosen } from '../parts/choice.tsx'
 import { momentColumn, publishedColumn, sizeColumn, stagesColumn } from '../parts/columns.tsx'
+import { ExactFilter } from '../parts/exact-filter.tsx'
+import type { Column } from '../parts/grid.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { News } from '../parts/news.tsx'
 import { Page } from '../parts/page.tsx'
+import { useStable } from '../parts/stable.ts'
 import { Empty, Forbidden } from '../parts/states.tsx'
 import { tell, tellProblem } from '../parts/toasts.tsx'
 import { ByteMark, Size, Written } from '../parts/values.tsx'
 import { useMay } from '../session/holders.ts'
+import { beginningOf, endOf } from '../values/days.ts'
+import { cursorAtTime } from '../values/id-time.ts'
 import { t } from '../words/words.ts'
 import { ChosenArtifacts } from './chosen-artifacts.tsx'
 import { querySaid } from './search-words.ts'
@@ -20,7 +25,7 @@ import { querySaid } from './search-words.ts'
 /** Every published file of a repository, newest first, or what was deleted and can be brought back. */
 export const Artifacts = () => {
   const { repository } = useParams({ from: '/r/$repository/artifacts' })
-  const { q = '', order, view } = useSearch({ from: '/r/$repository/artifacts' })
+  const { q = '', order, view, day = '' } = useSearch({ from: '/r/$repository/artifacts' })
   const navigate = useNavigate({ from: '/r/$repository/artifacts' })
   const allowed = useMay()('listArtifacts', repository)
   const [text, setText] = useState(q)
@@ -59,6 +64,14 @@ export const Artifacts = () => {
             { value: 'asc', label: t('list.oldest') },
           ]}
         />
+        {view === 'deleted' ? null : (
+          <ExactFilter
+            type="date"
+            label={t('list.day')}
+            value={day}
+            change={(text) => void navigate({ search: (before) => ({ ...before, day: text }) })}
+          />
+        )}
         <SegmentedControl
           aria-label={t('files.view')}
           value={view === 'deleted' ? 'deleted' : 'there'}
@@ -75,7 +88,7 @@ export const Artifacts = () => {
       {view === 'deleted' ? (
         <Deleted repository={repository} order={order === 'asc' ? 'asc' : 'desc'} />
       ) : (
-        <Published repository={repository} q={q} order={order === 'asc' ? 'asc' : 'desc'} />
+        <Published repository={repository} q={q} order={order === 'asc' ? 'asc' : 'desc'} day={day} />
       )}
     </Page>
   )
@@ -86,20 +99,56 @@ interface Asked {
   readonly order: 'asc' | 'desc'
 }
 
-const Published = ({ repository, q, order }: Asked & { readonly q: string }) => {
-  const found = usePages('searchArtifacts', (after) => ({
-    path: { repository },
-    query: { ...querySaid(q), order, ...(after === undefined ? {} : { after: String(after) }) },
-  }))
+/** The end of a day where the newest come first, and its beginning where the oldest do. */
+const startOf = (day: string, order: 'asc' | 'desc'): string | undefined => {
+  const time = order === 'desc' ? endOf(day) : beginningOf(day)
+  return time === undefined ? undefined : cursorAtTime(order, time)
+}
+
+const Published = ({ repository, q, order, day }: Asked & { readonly q: string; readonly day: string }) => {
+  const found = usePages('searchArtifacts', (cursor) => {
+    const after = cursor ?? startOf(day, order)
+    return {
+      path: { repository },
+      query: { ...querySaid(q), order, ...(after === undefined ? {} : { after: String(after) }) },
+    }
+  })
   const rows = found.data?.pages.flatMap(({ items }) => items) ?? []
   const { chosen, choose, clear } = useChosen()
   const items = rows.filter(({ id }) => chosen.has(id)).map(({ id, name }) => ({ id, name }))
-  const touch = (key: string, range: boolean): void =>
+  const touch = useStable((key: string, range: boolean): void =>
     choose(
       rows.map(({ id }) => id),
       key,
       range,
-    )
+    ),
+  )
+  // The same ones as long as they say the same, so that rows are not drawn anew with each page that comes.
+  const columns = useMemo<Column<(typeof rows)[number]>[]>(
+    () => [
+      boxColumn<(typeof rows)[number]>({
+        keyOf: ({ id }) => id,
+        nameOf: ({ name }) => name,
+        chosen,
+        choose: touch,
+      }),
+      {
+        key: 'name',
+        label: t('list.name'),
+        width: 'minmax(160px, 3fr)',
+        show: ({ id, name }) => (
+          <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
+            <Icon name="file" />
+            <Written text={name} />
+          </Link>
+        ),
+      },
+      stagesColumn({ width: 'minmax(120px, 2fr)' }),
+      sizeColumn('size'),
+      publishedColumn({ wide: true }),
+    ],
+    [repository, chosen, touch],
+  )
   return (
     <>
       <Listed
@@ -108,35 +157,14 @@ const Published = ({ repository, q, order }: Asked & { readonly q: string }) => 
         keyOf={({ id }) => id}
         chosen={chosen}
         choose={touch}
-        columns={[
-          boxColumn<(typeof rows)[number]>({
-            keyOf: ({ id }) => id,
-            nameOf: ({ name }) => name,
-            chosen,
-            choose: touch,
-          }),
-          {
-            key: 'name',
-            label: t('list.name'),
-            width: 'minmax(160px, 3fr)',
-            show: ({ id, name }) => (
-              <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
-                <Icon name="file" />
-                <Written text={name} />
-              </Link>
-            ),
-          },
-          stagesColumn({ width: 'minmax(120px, 2fr)' }),
-          sizeColumn('size'),
-          publishedColumn(),
-        ]}
+        columns={columns}
         empty={
-          q === '' ? (
+          q === '' && day === '' ? (
             <Empty title={t('artifacts.none')}>
               <p className="muted">{t('files.how')}</p>
             </Empty>
           ) : (
-            <Empty icon="search" title={t('search.nothing', { text: q })} />
+            <Empty icon="search" title={q === '' ? t('list.nothing') : t('search.nothing', { text: q })} />
           )
         }
       />

@@ -32,7 +32,7 @@ const lists: readonly OperationId[] = [
 ]
 
 /** The same for many files: deleting, promoting, labels. Each is told by itself, and what one refuses stops no other. */
-export const ChosenArtifacts = ({ repository, items, clear }: Of) => {
+export const ChosenArtifacts = ({ repository, items, clear, deletes = true }: Of & { readonly deletes?: boolean }) => {
   const [open, setOpen] = useState<'delete' | 'promote' | 'label' | null>(null)
   const client = useQueryClient()
   const changed = (): void => {
@@ -57,14 +57,16 @@ export const ChosenArtifacts = ({ repository, items, clear }: Of) => {
         label={t('promote.it')}
         run={() => setOpen('promote')}
       />
-      <Act
-        by="deleteArtifact"
-        on={repository}
-        icon="trash"
-        size="compact-sm"
-        label={t('artifact.delete')}
-        run={() => setOpen('delete')}
-      />
+      {deletes ? (
+        <Act
+          by="deleteArtifact"
+          on={repository}
+          icon="trash"
+          size="compact-sm"
+          label={t('artifact.delete')}
+          run={() => setOpen('delete')}
+        />
+      ) : null}
       {open === 'delete' ? <DeleteAll {...doing} /> : null}
       {open === 'promote' ? <PromoteAll {...doing} /> : null}
       {open === 'label' ? <LabelAll {...doing} /> : null}

@@ -2,19 +2,19 @@ import { TextInput } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAsk, usePages } from '../contract/asking.ts'
+import type { Answer } from '../contract/call.ts'
 import { Icon } from '../look/icons.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { RepositoryCard } from '../parts/repository-card.tsx'
 import { Empty, Shown } from '../parts/states.tsx'
 import { Moment, Size, shownAs, Written } from '../parts/values.tsx'
-import { useHolders, useMay } from '../session/holders.ts'
+import { useHolders } from '../session/holders.ts'
 import { useStars } from '../session/stars.ts'
 import { said, t } from '../words/words.ts'
 
 /** What one comes for: to find something, to go on with something, and what needs a person. */
 export const Home = () => {
   const { session } = useHolders()
-  const may = useMay()
   const navigate = useNavigate()
   const [text, setText] = useState('')
   return (
@@ -36,7 +36,7 @@ export const Home = () => {
           onChange={(event) => setText(event.currentTarget.value)}
         />
       </form>
-      {may('getOverview').may || may('getBackupStatus').may ? <Attention /> : null}
+      <Attention />
       <div className="aside">
         <div className="lines">
           <Newest />
@@ -141,58 +141,49 @@ const Own = () => {
   )
 }
 
-const endsSoonMs = 14 * 24 * 3_600_000
+type Line = Answer<'getAttention'>['items'][number]
 
-/** Line by line what needs somebody who may do something about it. Where nothing does it says so. */
+/** Where one does something about it, and what is said of it. */
+const about = ({ code, subject, count }: Line): readonly [text: string, to: '/system' | '/system/backups' | '/me'] => {
+  switch (code) {
+    case 'not_writable':
+      return [t('home.full'), '/system']
+    case 'jobs_failed':
+      return [t('home.jobs', { count: count ?? 0 }), '/system']
+    case 'webhook_failing':
+      return [t('home.hook', { host: subject ?? '' }), '/system']
+    case 'token_ends_soon':
+      return [t('home.token', { name: subject ?? '' }), '/me']
+    default:
+      return [said('backup', code), '/system/backups']
+  }
+}
+
+/** Line by line what needs somebody who may do something about it. To who looks after all of it, it says where nothing does. */
 const Attention = () => {
-  const may = useMay()
-  const backups = useAsk('getBackupStatus', {}, { enabled: may('getBackupStatus').may })
-  const overview = useAsk('getOverview', {}, { enabled: may('getOverview').may })
-  const hooks = useAsk('listWebhooks', {}, { enabled: may('listWebhooks').may })
-  const tokens = useAsk('listTokens', {}, { enabled: may('listTokens').may })
-  const lines: {
-    readonly key: string
-    readonly text: string
-    readonly danger: boolean
-    readonly to: '/system' | '/system/backups' | '/me'
-  }[] = []
-  for (const { code, severity } of backups.data?.warnings ?? [])
-    lines.push({ key: code, text: said('backup', code), danger: severity === 'critical', to: '/system/backups' })
-  if (overview.data?.writable === false) lines.push({ key: 'full', text: t('home.full'), danger: true, to: '/system' })
-  if ((overview.data?.jobs.failedWithinADay ?? 0) > 0)
-    lines.push({
-      key: 'jobs',
-      text: t('home.jobs', { count: overview.data?.jobs.failedWithinADay ?? 0 }),
-      danger: false,
-      to: '/system',
-    })
-  for (const { id, host, failingSince } of hooks.data?.items ?? [])
-    if (failingSince !== null) lines.push({ key: id, text: t('home.hook', { host }), danger: false, to: '/system' })
-  for (const { id, name, expiresAt, revoked } of tokens.data?.items ?? [])
-    if (
-      !revoked &&
-      expiresAt !== null &&
-      Date.parse(expiresAt) - Date.now() < endsSoonMs &&
-      Date.parse(expiresAt) > Date.now()
-    )
-      lines.push({ key: id, text: t('home.token', { name }), danger: false, to: '/me' })
+  const { session } = useHolders()
+  const { data } = useAsk('getAttention', {})
+  if (data === undefined || (data.items.length === 0 && session?.administrator !== true)) return null
   return (
     <Section title={t('home.attention')}>
-      {lines.length === 0 ? (
+      {data.items.length === 0 ? (
         <p className="line muted">
           <Icon name="check" />
           {t('home.fine')}
         </p>
       ) : (
         <ul className="attention">
-          {lines.map(({ key, text, danger, to }) => (
-            <li key={key} className={danger ? 'danger' : ''}>
-              <Icon name="alert" />
-              <span>
-                {text} <Link to={to}>{t('home.look')}</Link>
-              </span>
-            </li>
-          ))}
+          {data.items.map((line) => {
+            const [text, to] = about(line)
+            return (
+              <li key={`${line.code} ${line.subject ?? ''}`} className={line.severity === 'critical' ? 'danger' : ''}>
+                <Icon name="alert" />
+                <span>
+                  {text} <Link to={to}>{t('home.look')}</Link>
+                </span>
+              </li>
+            )
+          })}
         </ul>
       )}
     </Section>

@@ -2,6 +2,8 @@ import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAsk, useChange, usePages } from '../contract/asking.ts'
 import { Act } from '../parts/act.tsx'
+import { BulkAct } from '../parts/bulk-act.tsx'
+import { boxColumn, ChoiceBar, useChosen } from '../parts/choice.tsx'
 import { actorColumn, momentColumn, sizeColumn } from '../parts/columns.tsx'
 import { Commands } from '../parts/copy.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
@@ -10,7 +12,7 @@ import { Page, Section } from '../parts/page.tsx'
 import { Empty, Forbidden } from '../parts/states.tsx'
 import { tell, tellProblem } from '../parts/toasts.tsx'
 import { Digest, Moment, Size } from '../parts/values.tsx'
-import { useMay } from '../session/holders.ts'
+import { ask, useMay } from '../session/holders.ts'
 import { t } from '../words/words.ts'
 import { lfsCommand } from './snippets.ts'
 
@@ -29,6 +31,15 @@ export const Lfs = () => {
   )
   const remove = useChange('deleteLfsObject', ['listLfsObjects', 'listDeletedLfsObjects'])
   const restore = useChange('restoreLfsObject', ['listLfsObjects', 'listDeletedLfsObjects'])
+  const { chosen, choose, clear } = useChosen()
+  const rows = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const items = rows.filter(({ oid }) => chosen.has(oid)).map(({ oid }) => ({ id: oid, name: oid.slice(0, 12) }))
+  const touch = (key: string, range: boolean): void =>
+    choose(
+      rows.map(({ oid }) => oid),
+      key,
+      range,
+    )
   if (!allowed.may)
     return (
       <Page title={t('tab.lfs')}>
@@ -47,7 +58,15 @@ export const Lfs = () => {
         of={list}
         label={t('lfs.title')}
         keyOf={({ oid }) => oid}
+        chosen={chosen}
+        choose={touch}
         columns={[
+          boxColumn<(typeof rows)[number]>({
+            keyOf: ({ oid }) => oid,
+            nameOf: ({ oid }) => oid.slice(0, 12),
+            chosen,
+            choose: touch,
+          }),
           {
             key: 'oid',
             label: t('lfs.object'),
@@ -82,6 +101,19 @@ export const Lfs = () => {
           </Empty>
         }
       />
+      <ChoiceBar count={items.length} clear={clear}>
+        <BulkAct
+          by="deleteLfsObject"
+          repository={repository}
+          label={t('artifact.delete')}
+          what={t('choice.deleting')}
+          items={items}
+          touches={['listLfsObjects', 'listDeletedLfsObjects']}
+          clear={clear}
+          work={({ id: oid }) => ask('deleteLfsObject', { path: { repository, oid } })}
+          undo={({ id: oid }) => ask('restoreLfsObject', { path: { repository, oid } })}
+        />
+      </ChoiceBar>
       <Deleted repository={repository} />
       <FormDialog
         title={t('artifact.delete')}

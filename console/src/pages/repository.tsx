@@ -5,20 +5,21 @@ import { Icon } from '../look/icons.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { toggleStar, useStars } from '../session/stars.ts'
 import { NotFound } from '../shell/not-found.tsx'
-import { type PlainId, t } from '../words/words.ts'
+import { language, type PlainId, t } from '../words/words.ts'
 
+/** Each with the format of which it has so many, as the card of the repository counts them. */
 const tabs = [
   ['/r/$repository/files/$', 'tab.files'],
-  ['/r/$repository/artifacts', 'tab.artifacts'],
-  ['/r/$repository/packages', 'tab.packages'],
-  ['/r/$repository/images', 'tab.images'],
-  ['/r/$repository/npm', 'tab.npm'],
-  ['/r/$repository/lfs', 'tab.lfs'],
+  ['/r/$repository/artifacts', 'tab.artifacts', 'files'],
+  ['/r/$repository/packages', 'tab.packages', 'packages'],
+  ['/r/$repository/images', 'tab.images', 'images'],
+  ['/r/$repository/npm', 'tab.npm', 'npm'],
+  ['/r/$repository/lfs', 'tab.lfs', 'lfs'],
   ['/r/$repository/stages', 'tab.stages'],
   ['/r/$repository/activity', 'tab.activity'],
   ['/r/$repository/storage', 'tab.storage'],
   ['/r/$repository/settings', 'tab.settings'],
-] as const satisfies readonly (readonly [string, PlainId])[]
+] as const satisfies readonly (readonly [string, PlainId, string?])[]
 
 /** What is in a repository, by kind: kinds of which there are none are there all the same, to begin with. */
 export const Repository = () => {
@@ -57,7 +58,7 @@ export const Repository = () => {
           </Link>
         </div>
         <Tabs label={repository} at={at}>
-          {tabs.map(([to, name]) => (
+          {tabs.map(([to, name, format]) => (
             <Link
               key={to}
               to={to}
@@ -66,6 +67,7 @@ export const Repository = () => {
               {...(isFile && name === 'tab.files' ? { className: 'active' } : {})}
             >
               {t(name)}
+              <CountOf of={card.data?.counts.find((each) => each.format === format)} />
             </Link>
           ))}
         </Tabs>
@@ -74,3 +76,12 @@ export const Repository = () => {
     </div>
   )
 }
+
+/** For who looks: the card says the same in words. */
+const CountOf = ({ of }: { readonly of: { readonly count: number; readonly isMore: boolean } | undefined }) =>
+  of === undefined ? null : (
+    <span className="count" aria-hidden="true">
+      {of.count.toLocaleString(language())}
+      {of.isMore ? '+' : ''}
+    </span>
+  )

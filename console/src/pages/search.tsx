@@ -1,15 +1,56 @@
 import { Button, SegmentedControl, TextInput } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { usePages } from '../contract/asking.ts'
+import type { Answer } from '../contract/call.ts'
 import { Icon } from '../look/icons.tsx'
 import { publishedColumn, sizeColumn, stagesColumn } from '../parts/columns.tsx'
+import type { Column } from '../parts/grid.tsx'
 import { Listed } from '../parts/listed.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
 import { ByteMark, Written } from '../parts/values.tsx'
 import { t } from '../words/words.ts'
 import { querySaid } from './search-words.ts'
+
+type Hit = Answer<'searchEverywhere'>['items'][number]
+
+const columnsOfHits = (): Column<Hit>[] => [
+  {
+    key: 'name',
+    label: t('list.name'),
+    width: 'minmax(160px, 2fr)',
+    show: ({ repository, id, name }) => (
+      <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
+        <Icon name="file" />
+        <Written text={name} />
+      </Link>
+    ),
+  },
+  {
+    key: 'repository',
+    label: t('list.repository'),
+    width: 'minmax(80px, 1fr)',
+    show: ({ repository }) => <Written mono text={repository} />,
+  },
+  {
+    key: 'path',
+    label: t('list.path'),
+    width: 'minmax(120px, 2fr)',
+    wide: true,
+    show: ({ repository, paths = [] }) =>
+      paths[0] === undefined ? null : (
+        <Link to="/r/$repository/file/$" params={{ repository, _splat: paths[0] }}>
+          <Written mono text={paths[0]} />
+        </Link>
+      ),
+  },
+  stagesColumn(),
+  sizeColumn('size'),
+  publishedColumn({
+    wide: true,
+  }),
+]
 
 /** Files of all repositories by any part of what is known of them. What was asked for stands in the address. */
 export const Search = () => {
@@ -26,6 +67,7 @@ export const Search = () => {
     },
   }))
   const { sha256 } = querySaid(q)
+  const columns = useMemo(columnsOfHits, [])
   return (
     <Page title={t('search.title')}>
       <search>
@@ -66,42 +108,7 @@ export const Search = () => {
         of={found}
         label={t('search.title')}
         keyOf={({ repository, id }) => `${repository}/${id}`}
-        columns={[
-          {
-            key: 'name',
-            label: t('list.name'),
-            width: 'minmax(160px, 2fr)',
-            show: ({ repository, id, name }) => (
-              <Link to="/r/$repository/artifacts/$id" params={{ repository, id }}>
-                <Icon name="file" />
-                <Written text={name} />
-              </Link>
-            ),
-          },
-          {
-            key: 'repository',
-            label: t('list.repository'),
-            width: 'minmax(80px, 1fr)',
-            show: ({ repository }) => <Written mono text={repository} />,
-          },
-          {
-            key: 'path',
-            label: t('list.path'),
-            width: 'minmax(120px, 2fr)',
-            wide: true,
-            show: ({ repository, paths = [] }) =>
-              paths[0] === undefined ? null : (
-                <Link to="/r/$repository/file/$" params={{ repository, _splat: paths[0] }}>
-                  <Written mono text={paths[0]} />
-                </Link>
-              ),
-          },
-          stagesColumn(),
-          sizeColumn('size'),
-          publishedColumn({
-            wide: true,
-          }),
-        ]}
+        columns={columns}
         empty={
           <Empty icon="search" title={t('search.nothing', { text: q })}>
             <p className="muted">{t('search.why')}</p>

@@ -27,28 +27,32 @@ export const boxColumn = <Row,>({
   nameOf,
   chosen,
   choose,
+  isFor = () => true,
 }: {
   readonly keyOf: (row: Row) => string
   readonly nameOf: (row: Row) => string
   readonly chosen: ReadonlySet<string>
   readonly choose: (key: string, range: boolean) => void
+  /** Not every row of a list can be chosen. */
+  readonly isFor?: (row: Row) => boolean
 }): Column<Row> => ({
   key: 'box',
   label: '',
   width: '24px',
-  show: (row) => (
-    <input
-      type="checkbox"
-      className="box"
-      aria-label={t('choice.choose', { name: nameOf(row) })}
-      checked={chosen.has(keyOf(row))}
-      onChange={(event) => {
-        const { nativeEvent } = event
-        choose(keyOf(row), nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
-      }}
-      tabIndex={-1}
-    />
-  ),
+  show: (row) =>
+    isFor(row) ? (
+      <input
+        type="checkbox"
+        className="box"
+        aria-label={t('choice.choose', { name: nameOf(row) })}
+        checked={chosen.has(keyOf(row))}
+        onChange={(event) => {
+          const { nativeEvent } = event
+          choose(keyOf(row), nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+        }}
+        tabIndex={-1}
+      />
+    ) : null,
 })
 
 /** What may be done with all that is chosen. */

@@ -43,6 +43,8 @@ export const Drawn = ({ label, times, series, days, ofBytes = false, say }: Draw
         width: host.clientWidth,
         height,
         legend: { show: false },
+        // The last label of the times stands half beside the last line.
+        padding: [8, 56, 0, 0],
         cursor: { drag: { x: false, y: false } },
         scales: {
           x: { range: [now - days * 86_400, now] },

@@ -31,9 +31,14 @@ interface Given<Row> {
 
 const aroundRows = 12
 
-/** A track that gives way where the page is narrow. */
-const squeezed = (width: string): string =>
-  /^\d+px$/.test(width) ? `minmax(0, ${width})` : width.replace(/^minmax\(\d+px/, 'minmax(0')
+/** A track that gives way where the page is narrow; the first that takes what is left keeps enough to be read. */
+const squeezed = (widths: readonly string[]): string[] => {
+  const first = widths.findIndex((width) => width.endsWith('fr)'))
+  return widths.map((width, at) => {
+    if (/^\d+px$/.test(width)) return `minmax(0, ${width})`
+    return width.replace(/^minmax\(\d+px/, at === first ? 'minmax(40%' : 'minmax(0')
+  })
+}
 
 const rowPx = (): number =>
   Number.parseFloat(getComputedStyle(document.documentElement).getPropertyValue('--row')) || 36
@@ -200,8 +205,10 @@ export function Grid<Row>({
   const narrow = columns.filter(({ wide }) => wide !== true)
   const style = {
     '--columns': template,
-    '--squeezed-columns': columns.map(({ key, width }) => (key === 'act' ? width : squeezed(width))).join(' '),
-    '--narrow-columns': narrow.map(({ width }) => squeezed(width)).join(' '),
+    '--squeezed-columns': squeezed(columns.map(({ width }) => width))
+      .map((width, at) => (columns[at]?.key === 'act' ? columns[at].width : width))
+      .join(' '),
+    '--narrow-columns': squeezed(narrow.map(({ width }) => width)).join(' '),
   } as Record<string, string>
   return (
     <>

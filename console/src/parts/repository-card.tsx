@@ -5,8 +5,13 @@ import { toggleStar, useStars } from '../session/stars.ts'
 import { t } from '../words/words.ts'
 import { Moment, Size, Tag } from './values.tsx'
 
-/** A repository as one comes to it: its name, what one may do there, how full it is and when it last changed. */
-export const RepositoryCard = ({ id, permissions, filled }: Answer<'listRepositories'>['items'][number]) => {
+const counted = ['files', 'packages', 'images', 'npm', 'lfs'] as const
+
+/** A service that knows more formats than this console has words for shows those it has. */
+const isCounted = (format: string): format is (typeof counted)[number] => counted.some((each) => each === format)
+
+/** A repository as one comes to it: its name, what one may do there, how full it is, of what, and when it last changed. */
+export const RepositoryCard = ({ id, permissions, filled, counts }: Answer<'listRepositories'>['items'][number]) => {
   const starred = useStars().includes(id)
   return (
     <li className="card touch">
@@ -39,6 +44,11 @@ export const RepositoryCard = ({ id, permissions, filled }: Answer<'listReposito
             <span>{t('repositories.empty')}</span>
           ) : (
             <Size bytes={filled.publishedBytes} />
+          )}
+          {counts.map(({ format, count, isMore }) =>
+            isCounted(format) ? (
+              <span key={format}>{t(`card.${format}`, { count, more: isMore ? 'yes' : 'no' })}</span>
+            ) : null,
           )}
           {filled.lastChangeAt === null ? null : (
             <span>

@@ -247,6 +247,11 @@ export interface Words {
   'bulk.again': { count: number }
   'bulk.done': null
   'bulk.sofar': { done: string | number; count: string | number; refused: string | number }
+  'card.files': { more: string; count: number }
+  'card.images': { more: string; count: number }
+  'card.lfs': { more: string; count: number }
+  'card.npm': { more: string; count: number }
+  'card.packages': { more: string; count: number }
   'chart.none': null
   'chart.queue': null
   'chart.span': null
@@ -260,6 +265,7 @@ export interface Words {
   'choice.delete': { count: number }
   'choice.deleted': { count: number }
   'choice.deleting': null
+  'choice.gone': { count: number }
   'choice.label': null
   'choice.labelled': { count: number }
   'choice.promoted': { count: number; target: string | number }
@@ -331,15 +337,19 @@ export interface Words {
   'file.gone': null
   'file.history': null
   'file.lines': { added: number; removed: number }
+  'file.notYet': null
   'file.now': null
+  'file.onDay': null
   'file.preview': null
   'file.remove': null
   'file.removed': null
   'file.removing': { path: string | number }
+  'file.removingMany': null
   'file.restore': null
   'file.restored': { revision: string | number }
   'file.revision': { revision: string | number }
   'file.same': null
+  'file.toNewest': null
   'file.tooLarge': null
   'file.wasRemoved': { path: string | number }
   'files.command': null
@@ -494,6 +504,7 @@ export interface Words {
   'list.actions': null
   'list.changed': null
   'list.clear': null
+  'list.day': null
   'list.earlier': null
   'list.error': null
   'list.more': null
@@ -950,4 +961,15 @@ export interface Words {
   'welcome.lead': null
   'welcome.title': null
   'welcome.where': null
+  'why.beyond_count': null
+  'why.deletable': null
+  'why.kept': null
+  'why.newest_in_channel': null
+  'why.newest_in_package': null
+  'why.newest_in_repository': null
+  'why.newest_without_channel': null
+  'why.not_a_package': null
+  'why.not_counted': null
+  'why.policy_disabled': null
+  'why.too_young': null
 }

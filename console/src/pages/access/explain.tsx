@@ -56,6 +56,12 @@ export const Explain = () => {
   )
 }
 
+/** Null for a reason of a newer service, which says it in its own words. */
+const inOurWords = (reason: string): string | null => {
+  const words = said('access.reason', reason)
+  return words === reason ? null : words
+}
+
 const Answered = ({
   who,
   action,
@@ -78,7 +84,7 @@ const Answered = ({
               ? t('explain.yes', { name: caller.name, action: said('action', action) })
               : t('explain.no', { name: caller.name, action: said('action', action) })}
           </p>
-          {reason === null ? null : <p>{said('access.reason', reason)}</p>}
+          {reason === null ? null : <p>{inOurWords(reason) ?? message}</p>}
           {through.length === 0 ? null : (
             <>
               <p>{t('explain.through')}</p>
@@ -95,7 +101,6 @@ const Answered = ({
               </ul>
             </>
           )}
-          <p className="muted small">{message}</p>
           {reason !== 'no_grant' && reason !== 'grant_too_small' ? null : (
             <p>
               <Link to="/access" search={{ tab: 'groups' }}>

@@ -35,7 +35,9 @@ export const Ending = ({
   if (removed) return null
   return (
     <>
-      <Act by="removeAsset" on={repository} icon="trash" label={t('file.remove')} run={() => setOpen(true)} />
+      <div>
+        <Act by="removeAsset" on={repository} icon="trash" label={t('file.remove')} run={() => setOpen(true)} />
+      </div>
       <FormDialog
         title={t('file.remove')}
         open={open}

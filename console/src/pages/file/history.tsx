@@ -12,13 +12,14 @@ export const History = ({
   path,
   rows,
   shown,
+  newest,
 }: {
   readonly repository: string
   readonly path: string
   readonly rows: readonly Revision[]
   readonly shown: number
+  readonly newest: number
 }) => {
-  const newest = rows[0]?.revision ?? 0
   const restore = useChange('restoreAsset', ['listAssetHistory', 'listAssetPage'])
   const run = async (sourceRevision: number): Promise<void> => {
     try {

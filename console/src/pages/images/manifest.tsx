@@ -59,10 +59,10 @@ export const Manifest = ({ repository, image, reference }: OfImage & { readonly 
                   <Parts rows={manifest.layers.map((each) => ({ ...each, name: each.mediaType }))} link={null} />
                 </Section>
               )}
-              {manifest.config?.content?.history === undefined ? null : (
+              {(manifest.config?.content?.history ?? []).length === 0 ? null : (
                 <Section title={t('images.history')}>
                   <ol className="lines panel">
-                    {numbered(manifest.config.content.history).map(({ step, key }) => (
+                    {numbered(manifest.config?.content?.history ?? []).map(({ step, key }) => (
                       <li key={key} className="mono small">
                         <Written text={step.createdBy ?? step.comment ?? '–'} />
                       </li>

@@ -4,6 +4,8 @@ import { useState } from 'react'
 import { useAsk, useChange, usePages } from '../../contract/asking.ts'
 import { Icon } from '../../look/icons.tsx'
 import { Act } from '../../parts/act.tsx'
+import { BulkAct } from '../../parts/bulk-act.tsx'
+import { boxColumn, ChoiceBar, useChosen } from '../../parts/choice.tsx'
 import { actorColumn, momentColumn, sizeColumn } from '../../parts/columns.tsx'
 import { FormDialog } from '../../parts/dialog.tsx'
 import { Filter } from '../../parts/filter.tsx'
@@ -12,6 +14,7 @@ import { Page, Section } from '../../parts/page.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { tell, tellProblem } from '../../parts/toasts.tsx'
 import { Actor, ByteMark, Moment, Tag, Written } from '../../parts/values.tsx'
+import { ask } from '../../session/holders.ts'
 import { t } from '../../words/words.ts'
 import { type OfImage, Way } from './way.tsx'
 
@@ -30,6 +33,16 @@ export const Tags = ({ repository, image }: OfImage) => {
       ...(after === undefined ? {} : { after: String(after) }),
     },
   }))
+  const { chosen, choose, clear } = useChosen()
+  const rows = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const picked = rows.filter(({ tag }) => chosen.has(tag))
+  const digestOf = (tag: string): string => picked.find((row) => row.tag === tag)?.digest ?? ''
+  const touch = (key: string, range: boolean): void =>
+    choose(
+      rows.map(({ tag }) => tag),
+      key,
+      range,
+    )
   const remove = useChange('deleteImageTag', ['listImageTags', 'listRemovedTags'])
   const put = useChange('setImageTag', ['listImageTags', 'listRemovedTags'])
   const submit = async (): Promise<void> => {
@@ -66,7 +79,15 @@ export const Tags = ({ repository, image }: OfImage) => {
         of={list}
         label={t('images.tags')}
         keyOf={({ tag }) => tag}
+        chosen={chosen}
+        choose={touch}
         columns={[
+          boxColumn<(typeof rows)[number]>({
+            keyOf: ({ tag }) => tag,
+            nameOf: ({ tag }) => tag,
+            chosen,
+            choose: touch,
+          }),
           {
             key: 'tag',
             label: t('images.tag'),
@@ -128,6 +149,26 @@ export const Tags = ({ repository, image }: OfImage) => {
         ]}
         empty={<Empty icon="tag" title={t('list.nothing')} />}
       />
+      <ChoiceBar count={picked.length} clear={clear}>
+        <BulkAct
+          by="deleteImageTag"
+          repository={repository}
+          label={t('images.take')}
+          what={t('images.untagging')}
+          items={picked.map(({ tag }) => ({ id: tag, name: tag }))}
+          touches={['listImageTags', 'listRemovedTags']}
+          clear={clear}
+          work={({ id: tag }) =>
+            ask('deleteImageTag', { path: { repository }, query: { image, tag, expectedDigest: digestOf(tag) } })
+          }
+          undo={({ id: tag }) =>
+            ask('setImageTag', {
+              path: { repository },
+              body: { image, tag, digest: digestOf(tag), expectedDigest: null },
+            })
+          }
+        />
+      </ChoiceBar>
       <Removed repository={repository} image={image} />
       <FormDialog
         title={t('images.untag', { tag: removing?.tag ?? '' })}

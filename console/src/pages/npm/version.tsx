@@ -1,4 +1,5 @@
 import { useAsk } from '../../contract/asking.ts'
+import { Copy } from '../../parts/copy.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { Size, shownAs, Written } from '../../parts/values.tsx'
@@ -33,9 +34,10 @@ export const Version = ({ repository, name, version }: OfVersion) => {
                   [t('npm.attested'), found.attested ? t('npm.yes') : t('npm.no')],
                   [
                     t('npm.integrity'),
-                    <code key="i" className="small">
-                      {found.integrity}
-                    </code>,
+                    <span key="i" className="line">
+                      <code title={found.integrity}>{found.integrity.slice(0, 19)}…</code>
+                      <Copy text={found.integrity} what={t('npm.integrity')} />
+                    </span>,
                   ],
                 ]}
               />
