@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import type { Browser } from 'playwright-core'
+import type { Browser, Request } from 'playwright-core'
 import { faultsOfAccess, openBrowser, visitAs } from '../harness/browser.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -322,16 +322,21 @@ forEachEngine((engine) => {
       const { context, page, faults } = await visitAs(browser, service)
       const around = /^\/(?:api\/v1\/auth\/(?:me|permissions|options)|health\/ready)$/
       const asked: string[] = []
+      const open = new Set<Request>()
       page.on('request', (request) => {
         const { pathname, searchParams } = new URL(request.url())
         if (!/^\/(?:api|health)\//.test(pathname) || around.test(pathname) || searchParams.has('wait')) return
         asked.push(pathname)
+        open.add(request)
       })
+      page.on('requestfinished', (request) => void open.delete(request))
+      page.on('requestfailed', (request) => void open.delete(request))
       for (const path of lists) {
         asked.length = 0
         await page.goto(`${service.url}/console${path}`)
         await page.locator('main h1').waitFor()
-        await page.waitForLoadState('networkidle')
+        await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+        await until('everything was answered', async () => open.size === 0)
         assert.ok(asked.length <= 4, `${path}: ${asked.join(' ')}`)
       }
       assert.deepEqual(faults, [])

@@ -36,7 +36,7 @@ const squeezed = (widths: readonly string[]): string[] => {
   const first = widths.findIndex((width) => width.endsWith('fr)'))
   return widths.map((width, at) => {
     if (/^\d+px$/.test(width)) return `minmax(0, ${width})`
-    return width.replace(/^minmax\(\d+px/, at === first ? 'minmax(40%' : 'minmax(0')
+    return width.replace(/^minmax\(\d+px/, at === first ? 'minmax(30%' : 'minmax(0')
   })
 }
 

@@ -1,4 +1,22 @@
-import { language } from '../words/words.ts'
+import { type Language, language } from '../words/words.ts'
+
+/** To make a format takes an engine longer than to draw a row: each is made once for a language. */
+const inEach = <Format>(make: (of: Language) => Format): (() => Format) => {
+  const made = new Map<Language, Format>()
+  return () => {
+    const now = language()
+    const format = made.get(now) ?? make(now)
+    made.set(now, format)
+    return format
+  }
+}
+
+const numbersOf = [0, 1, 2].map((maximumFractionDigits) =>
+  inEach((of) => new Intl.NumberFormat(of, { maximumFractionDigits })),
+)
+const wholeNumbers = inEach((of) => new Intl.NumberFormat(of))
+const times = inEach((of) => new Intl.DateTimeFormat(of, { dateStyle: 'medium', timeStyle: 'long' }))
+const relativeTimes = inEach((of) => new Intl.RelativeTimeFormat(of, { numeric: 'auto' }))
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
@@ -11,14 +29,13 @@ export const shortBytes = (bytes: number): string => {
     unit += 1
   }
   const digits = unit === 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2
-  return `${new Intl.NumberFormat(language(), { maximumFractionDigits: digits }).format(value)} ${units[unit]}`
+  return `${(numbersOf[digits] ?? wholeNumbers)().format(value)} ${units[unit]}`
 }
 
 /** The same, to the byte. */
-export const exactBytes = (bytes: number): string => `${new Intl.NumberFormat(language()).format(bytes)} B`
+export const exactBytes = (bytes: number): string => `${wholeNumbers().format(bytes)} B`
 
-export const exactTime = (iso: string): string =>
-  new Intl.DateTimeFormat(language(), { dateStyle: 'medium', timeStyle: 'long' }).format(new Date(iso))
+export const exactTime = (iso: string): string => times().format(new Date(iso))
 
 const steps = [
   ['second', 60],
@@ -33,8 +50,7 @@ const steps = [
 export const relativeTime = (iso: string, nowMs: number): string => {
   let value = (Date.parse(iso) - nowMs) / 1000
   for (const [unit, most] of steps) {
-    if (Math.abs(value) < most)
-      return new Intl.RelativeTimeFormat(language(), { numeric: 'auto' }).format(Math.round(value), unit)
+    if (Math.abs(value) < most) return relativeTimes().format(Math.round(value), unit)
     value /= most
   }
   return iso

@@ -60,7 +60,7 @@ export const Matrix = () => {
           ...asked.map((action) => ({
             key: action,
             label: said('matrix', action),
-            width: '84px',
+            width: '64px',
             wide: action !== 'content.read' && action !== 'upload.create',
             show: ({ actions }: { readonly actions: readonly RepositoryAction[] }) =>
               actions.includes(action) ? (
