@@ -26,7 +26,8 @@ export const linesPendingMax = 65_536
 export const chunkLinesMin = 512
 export const chunkLinesAbout = 2_048
 export const chunkLinesMax = 16_384
-export const chunkCharactersMax = 8 * MiB
+/** What is hashed, compared and split in one piece, beside people's requests: some milliseconds. */
+export const chunkCharactersMax = 2 * MiB
 /** The text of a chunk with its longest line, all of four bytes. */
 export const chunkBytesMax = 64 * MiB
 /** One chunk takes some 300 bytes of a manifest, and has some 2,000 rows: enough for a hundred million of them. */

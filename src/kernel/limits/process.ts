@@ -22,6 +22,9 @@ export const readinessBelievedMs = second // spec
 /** How long a command waits for the answer of a service; the slowest hashes a password behind others. */
 export const commandAnswerMs = minute
 
+/** How long the event loop is worked on in one piece by what takes long, before others have their turn. */
+export const workedAtOnceMs = 4
+
 /** Bytes of the log that wait for who reads it: the lines of some seconds of full load. */
 export const logWaitingBytesMax = 8 * MiB
 /**

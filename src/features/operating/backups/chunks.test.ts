@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { othersRoundsWhile } from '../../../../test/harness/others-rounds.ts'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { MiB } from '../../../kernel/units.ts'
 import type { BackupVault } from '../../../ports/backup-vault.ts'
-import { type Chunk, linesOf, rowIn } from './chunks.ts'
+import { type Chunk, ChunkCutter, linesOf, rowIn } from './chunks.ts'
 import { compressedWhole, plainCoding } from './coding.ts'
 import { BackupDamaged } from './data-files.ts'
 import { dataName } from './layout.ts'
@@ -38,5 +39,24 @@ describe('a chunk that somebody else put into the vault', () => {
     assert.deepEqual(rowIn(chunk, '{"id":"one"}', ['id']), { id: 'one' })
     for (const line of ['', '{', 'null', '[]', '{"id":"one","other":1}', '{"id":{}}'])
       assert.throws(() => rowIn(chunk, line, ['id']), BackupDamaged, line)
+  })
+})
+
+describe('rows that are cut', () => {
+  it('let others have their turn, also where every chunk of them is known and nothing waits for a vault', async () => {
+    const taken: number[] = []
+    const cutter = new ChunkCutter(async (text, lines) => {
+      assert.ok(text.byteLength <= 4 * MiB)
+      taken.push(lines)
+    })
+    const others = await othersRoundsWhile(async () => {
+      for (let row = 0; row < 100_000; row++) await cutter.add(`{"row":"${'x'.repeat(200)}${row}"}`)
+      await cutter.end()
+    })
+    assert.equal(
+      taken.reduce((sum, lines) => sum + lines, 0),
+      100_000,
+    )
+    assert.ok(others >= 2, `others had ${others} rounds`)
   })
 })

@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import Type, { type Static } from 'typebox'
-import { fields, Sha256Text } from '../../../contract/schemas.ts'
 import type { Row } from '../../../database/moving/rows.queries.ts'
 import { rowOf } from '../../../database/moving/rows.ts'
-import { toSha256 } from '../../../kernel/digest.ts'
+import { isSha256, toSha256 } from '../../../kernel/digest.ts'
 import {
   chunkBytesMax,
   chunkCharactersMax,
@@ -15,18 +13,41 @@ import {
 import { toVaultName, type VaultName } from '../../../ports/vault-name.ts'
 import type { Readers } from './coding.ts'
 import { BackupDamaged, foundData, type Room, type Stored, wholeData, writeData } from './data-files.ts'
-import { dataName, dataNamePattern, formOf } from './layout.ts'
+import { dataName, formOf, isDataName } from './layout.ts'
+import { Rounds } from './rounds.ts'
 
 /** A chunk of lines as a manifest names it. */
-export const Chunk = fields({
-  file: Type.String({ pattern: dataNamePattern }),
-  lines: Type.Integer({ minimum: 1, maximum: chunkLinesMax }),
+export interface Chunk {
+  /** A name of data. */
+  readonly file: string
+  readonly lines: number
   /** Of the lines, newlines included, before they are compressed; of an encrypted file, of the file. */
-  sha256: Sha256Text,
+  readonly sha256: string
   /** Of the file as it lies there. */
-  stored: fields({ bytes: Type.Integer({ minimum: 0 }), sha256: Sha256Text }),
-})
-export type Chunk = Static<typeof Chunk>
+  readonly stored: { readonly bytes: number; readonly sha256: string }
+}
+
+/** By hand: a manifest may have fifty thousand of them, and a schema takes thirty times as long to look at one. */
+export const isChunk = (value: unknown): value is Chunk =>
+  hasFields(value, 'file', 'lines', 'sha256', 'stored') &&
+  isFormed(value['file'], isDataName) &&
+  isCount(value['lines'], 1, chunkLinesMax) &&
+  isFormed(value['sha256'], isSha256) &&
+  hasFields(value['stored'], 'bytes', 'sha256') &&
+  isCount(value['stored']['bytes'], 0, Number.MAX_SAFE_INTEGER) &&
+  isFormed(value['stored']['sha256'], isSha256)
+
+/** Whether it is an object that has these and no others. */
+const hasFields = (value: unknown, ...names: readonly string[]): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.keys(value).length === names.length &&
+  names.every((name) => Object.hasOwn(value, name))
+
+const isFormed = (value: unknown, is: (text: string) => boolean): boolean => typeof value === 'string' && is(value)
+
+const isCount = (value: unknown, least: number, most: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
 
 export const storedChunk = ({ file, stored }: Chunk): Stored => ({
   name: toVaultName(file),
@@ -48,6 +69,7 @@ export interface KnownChunks {
  */
 export class ChunkCutter {
   readonly #take: (text: Buffer, lines: number) => Promise<void>
+  readonly #rounds = new Rounds()
   #lines: string[] = []
   #characters = 0
 
@@ -57,6 +79,7 @@ export class ChunkCutter {
 
   /** `marks`: what the boundary goes by, where that is not the whole line. */
   async add(line: string, marks: string = line): Promise<void> {
+    await this.#rounds.next()
     this.#lines.push(line)
     this.#characters += line.length
     const ends = this.#lines.length >= chunkLinesMin && crc32(marks) % chunkLinesAbout === 0

@@ -4,10 +4,16 @@ import { type Chunk, linesOf, storedChunk } from './chunks.ts'
 import type { Room, Stored } from './data-files.ts'
 import { type Entry, entryOf } from './entries.ts'
 import type { ManifestContent } from './manifest.ts'
+import { Rounds } from './rounds.ts'
 
 /** Where the blobs of a point are, in the order of their digests. */
 export async function* contentsOf(room: Room, chunks: readonly Chunk[]): AsyncGenerator<Entry> {
-  for (const chunk of chunks) for (const line of await linesOf(room, chunk)) yield entryOf(line)
+  const rounds = new Rounds()
+  for (const chunk of chunks)
+    for (const line of await linesOf(room, chunk)) {
+      await rounds.next()
+      yield entryOf(line)
+    }
 }
 
 /** A line of the list for whoever has no key. */
@@ -25,10 +31,12 @@ export async function* filesOf(
   for (const { chunks } of manifest.tables) for (const chunk of chunks) yield storedChunk(chunk)
   for (const chunk of manifest.contents) yield storedChunk(chunk)
   for (const chunk of manifest.files) yield storedChunk(chunk)
+  const rounds = new Rounds()
   for (const chunk of manifest.encrypted ? manifest.files : manifest.contents) {
     if (skip(chunk)) continue
     let last: Stored | null = null
     for (const line of await linesOf(room, chunk)) {
+      await rounds.next()
       const stored: Stored = manifest.encrypted ? fileOf(line) : entryOf(line).stored
       if (stored.name !== last?.name) yield stored
       last = stored

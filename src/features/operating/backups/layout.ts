@@ -32,10 +32,6 @@ export interface DataForm {
 
 const dataForm = /^data\/([0-9a-f]{2})\/([0-9a-f]{64})(?:-([1-9][0-9]{0,2}))?\.(blob|pack|rows|list)(\.zst)?(\.age)?$/
 
-/** The same in a schema. */
-export const dataNamePattern =
-  '^data/[0-9a-f]{2}/[0-9a-f]{64}(?:-[1-9][0-9]{0,2})?\\.(?:blob|pack|rows|list)(?:\\.zst)?(?:\\.age)?$'
-
 /**
  * What data is called. `id` is the digest of what is in it, or in an encrypted vault what only its key makes of that.
  * What was found damaged is never written over: another try has another name.

@@ -5,17 +5,21 @@ import { fields, Timestamp, Uuid } from '../../../contract/schemas.ts'
 import { backupManifestBytesMax } from '../../../kernel/limits/backups.ts'
 import type { BackupVault } from '../../../ports/backup-vault.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
-import { Chunk } from './chunks.ts'
+import { type Chunk, isChunk } from './chunks.ts'
 import { BackupDamaged } from './data-files.ts'
 import { pointName } from './layout.ts'
+import { Rounds } from './rounds.ts'
 
 const Name = Type.String({ pattern: '^[a-z_0-9]{1,64}$' })
+
+/** Looked at one by one, once the rest has its form: there may be very many. */
+const Chunks = Type.Unsafe<Chunk[]>({})
 
 const BackedUpTable = fields({
   name: Name,
   columns: Type.Array(Name),
   rows: Type.Integer({ minimum: 0 }),
-  chunks: Type.Array(Chunk),
+  chunks: Chunks,
 })
 export type BackedUpTable = Static<typeof BackedUpTable>
 
@@ -40,9 +44,9 @@ const Content = fields({
   /** What was not in the vault before. */
   newBytes: Type.Integer({ minimum: 0 }),
   /** The list of the blobs, in the order of their digests. */
-  contents: Type.Array(Chunk),
+  contents: Chunks,
   /** Where the list is encrypted, the files that it names, for whoever has no key. */
-  files: Type.Array(Chunk),
+  files: Chunks,
 })
 export type ManifestContent = Static<typeof Content>
 
@@ -68,25 +72,39 @@ export const readManifest = async (vault: BackupVault, id: string): Promise<Mani
     throw error
   })
   if (bytes === null) throw new BackupDamaged('missing', name, '')
-  const text = Buffer.from(bytes).toString()
-  const end = text.indexOf('\n') + 1
-  const digest = hash('sha256', text.slice(0, end))
-  const seal = parsed(text.slice(end))
+  const end = bytes.indexOf(newline) + 1
+  const digest = hash('sha256', bytes.subarray(0, end))
+  const seal = parsed(bytes.subarray(end))
   if (!Value.Check(Seal, seal) || seal.sha256 !== digest)
     throw new BackupDamaged('damaged', name, 'its digest is not that of its content')
-  const content = parsed(text.slice(0, end))
-  if (!Value.Check(Content, content))
+  const content = parsed(bytes.subarray(0, end))
+  if (!Value.Check(Content, content) || !(await haveChunks(content)))
     throw new BackupDamaged('damaged', name, 'it has a form that this version of svc does not know')
   if (content.id !== id) throw new BackupDamaged('damaged', name, 'it is that of another point')
   return { ...content, digest }
 }
 
-const parsed = (text: string): unknown => {
+const newline = 0x0a
+
+const parsed = (text: Uint8Array): unknown => {
   try {
-    return JSON.parse(text)
+    return JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString())
   } catch {
     return null
   }
+}
+
+/** Whether its lists of chunks are such. */
+const haveChunks = async ({ tables, contents, files }: ManifestContent): Promise<boolean> => {
+  const rounds = new Rounds()
+  for (const list of [...tables.map(({ chunks }) => chunks), contents, files]) {
+    if (!Array.isArray(list)) return false
+    for (const chunk of list) {
+      await rounds.next()
+      if (!isChunk(chunk)) return false
+    }
+  }
+  return true
 }
 
 /** All chunks of a point. */

@@ -3,6 +3,7 @@ import type { TableName } from '../../../database/moving/tables.ts'
 import { linesOf, rowIn } from './chunks.ts'
 import type { Room } from './data-files.ts'
 import type { BackedUpTable, Manifest } from './manifest.ts'
+import { Rounds } from './rounds.ts'
 
 /** A table of a point; one without rows where the point is older than the table. */
 export const tableOf = (manifest: Pick<Manifest, 'tables'>, name: TableName): BackedUpTable =>
@@ -19,8 +20,12 @@ export async function* rowsOfPoint(
   may: (line: string) => boolean = () => true,
 ): AsyncGenerator<Row> {
   const { chunks, columns } = tableOf(manifest, name)
+  const rounds = new Rounds()
   for (const chunk of chunks)
-    for (const line of await linesOf(room, chunk)) if (may(line)) yield rowIn(chunk, line, columns)
+    for (const line of await linesOf(room, chunk)) {
+      await rounds.next()
+      if (may(line)) yield rowIn(chunk, line, columns)
+    }
 }
 
 /** Whether the text of a row has this value in some column: quick, and to be looked at again. */
