@@ -1,25 +1,21 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { hash, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { spoolsIn } from '../src/adapters/files/spool.ts'
-import type { Database } from '../src/database/database.ts'
-import { insertRows } from '../src/database/moving/rows.queries.ts'
 import { capture } from '../src/features/operating/backups/capture.ts'
 import { readManifest } from '../src/features/operating/backups/manifest.ts'
 import { checkStructure } from '../src/features/operating/backups/restore-point.ts'
-import { type Sha256, toSha256 } from '../src/kernel/digest.ts'
 import { KiB, MiB } from '../src/kernel/units.ts'
 import { openBackupRoom } from '../src/main/backup-vault.ts'
 import { openEngines, realEnvironment } from '../src/main/engines.ts'
 import { openLog } from '../src/main/log.ts'
 import { run } from '../src/main/run.ts'
 import { readSettings } from '../src/main/settings/rules.ts'
-import type { BlobName } from '../src/ports/blob-name.ts'
-import type { BlobStore } from '../src/ports/blob-store.ts'
+import { NumberedBlobs, publishNumbered } from './numbered-files.ts'
 import { installed, makeFolder } from './processes.ts'
-import { fill } from './scale-fill.ts'
 import { aligned, shown } from './table.ts'
 
 type Environment = Readonly<Record<string, string>>
@@ -120,8 +116,8 @@ const store = async (settings: Environment, name: string, files: number): Promis
 }
 
 /**
- * Points of generated files: rows as of so many published files, and as many different contents, each of which is its
- * number, so that no disk is measured but that of the vault. One more comes between two points.
+ * Points of generated files, each with a content of its own, which is its number: so that no disk is measured but that
+ * of the vault. One more is published between two points.
  */
 export const measureGenerated = async (files: number): Promise<void> => {
   const settings = readSettings({
@@ -130,11 +126,12 @@ export const measureGenerated = async (files: number): Promise<void> => {
   })
   const stack = new AsyncDisposableStack()
   const engines = await openEngines(settings, await openLog('error'), realEnvironment, stack)
-  await fill(engines.database, engines.store, files)
-  const store = new NumberedBlobs(engines.store)
-  await addBlobs(engines.database, store, files)
+  const store = new NumberedBlobs()
+  const filling = performance.now()
+  await publishNumbered(engines.database, store, files)
+  console.log(`… published after ${shown((performance.now() - filling) / 1000)} s`)
   const room = await openBackupRoom(settings)
-  const lines = [[`${files} files, generated`, 's', 'MiB new', 'MiB of memory']]
+  const lines = [[`${files} files, generated`, 's', 'MiB new', 'MiB of memory', 'ms without a round for others']]
   const free = { isDamaged: () => false, goOn: () => {}, told: () => {} }
   let before: string | null = null
   for (const what of ['first point', 'one more', 'one more']) {
@@ -142,11 +139,17 @@ export const measureGenerated = async (files: number): Promise<void> => {
     const way = { room, spool: spoolsIn(settings.dataDir), program: 'bench', pace: async () => {} }
     const deps = { ...engines, ...way, database: engines.database.patient, store }
     const peak = watchMemory()
-    const { id, newBytes } = await capture(deps, { ...free, id: randomUUID(), before })
+    const rounds = monitorEventLoopDelay({ resolution: 1 })
+    rounds.enable()
+    const { id, newBytes, blobs } = await capture(deps, { ...free, id: randomUUID(), before })
     await checkStructure(room, await readManifest(room.vault, id))
-    lines.push([what, shown((performance.now() - began) / 1000), shown(newBytes / MiB), shown(peak())])
+    rounds.disable()
+    if (blobs.count !== store.count) throw new Error(`the point has ${blobs.count} files instead of ${store.count}`)
+    const figures = [(performance.now() - began) / 1000, newBytes / MiB, peak(), rounds.max / 1e6]
+    lines.push([what, ...figures.map(shown)])
+    console.log(`… ${what} after ${figures.map(shown)[0]} s`)
     before = id
-    await addBlobs(engines.database, store, 1)
+    await publishNumbered(engines.database, store, 1)
   }
   await stack.disposeAsync()
   console.log(aligned(lines).concat('\n'))
@@ -165,59 +168,6 @@ const watchMemory = (): (() => number) => {
     return most
   }
 }
-
-/** A store that holds numbers as well: what is called so has its digits as its content. */
-class NumberedBlobs implements Pick<BlobStore, 'size' | 'open'> {
-  count = 0
-  readonly #store: BlobStore
-  readonly #numbers = new Map<string, number>()
-
-  constructor(store: BlobStore) {
-    this.#store = store
-  }
-
-  add(): { readonly sha256: Sha256; readonly size: number } {
-    const bytes = this.#bytes(this.count)
-    const sha256 = toSha256(hash('sha256', bytes))
-    this.#numbers.set(sha256, this.count++)
-    return { sha256, size: bytes.byteLength }
-  }
-
-  async size(name: BlobName): Promise<number | null> {
-    const number = this.#numbers.get(name)
-    return number === undefined ? await this.#store.size(name) : this.#bytes(number).byteLength
-  }
-
-  async open(...[name, range, bytes]: Parameters<BlobStore['open']>): Promise<AsyncIterableIterator<Uint8Array>> {
-    const number = this.#numbers.get(name)
-    if (number === undefined) return await this.#store.open(name, range, bytes)
-    const content = this.#bytes(number)
-    return (async function* () {
-      yield content
-    })()
-  }
-
-  #bytes(number: number): Buffer {
-    return Buffer.from(`${number}`.padStart(64, '0'))
-  }
-}
-
-const addBlobs = async (database: Database, store: NumberedBlobs, count: number): Promise<void> => {
-  for (let left = count; left > 0; left -= blobsAtOnce) {
-    const rows = Array.from({ length: Math.min(left, blobsAtOnce) }, () => ({
-      ...store.add(),
-      state: 'stored',
-      stored_at: new Date().toISOString(),
-      generation: '',
-      inline: 0,
-    }))
-    await database.transaction((tx) => insertRows(tx, 'blobs', Object.keys(rows[0] ?? {}), rows), {
-      durability: 'relaxed',
-    })
-  }
-}
-
-const blobsAtOnce = 5_000
 
 /** Runs a command to its end, and looks now and then at its memory. */
 const timed = async (command: string, args: readonly string[], environment: Environment): Promise<Took> => {
