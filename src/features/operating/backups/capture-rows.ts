@@ -1,5 +1,3 @@
-import { promisify } from 'node:util'
-import { zstdDecompress } from 'node:zlib'
 import type { Database } from '../../../database/database.ts'
 import { columnsOf } from '../../../database/moving/rows.queries.ts'
 import { movedRows, rowText } from '../../../database/moving/rows.ts'
@@ -7,7 +5,7 @@ import { movingTables } from '../../../database/moving/tables.ts'
 import { atOnce } from '../../../kernel/at-once.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
-import { backupChunksAtOnce } from '../../../kernel/limits/backups.ts'
+import { backupChunksAtOnce, chunkBytesMax } from '../../../kernel/limits/backups.ts'
 import type { OpenSpool, Spool } from '../../../ports/spool.ts'
 import {
   type Chunk,
@@ -18,12 +16,10 @@ import {
   storedChunk,
   writeChunk,
 } from './chunks.ts'
-import { compressedWhole } from './coding.ts'
+import { compressedWhole, decompressedWhole } from './coding.ts'
 import type { Room } from './data-files.ts'
 import { formOf } from './layout.ts'
 import type { BackedUpTable } from './manifest.ts'
-
-const decompress = promisify(zstdDecompress)
 
 interface RowDeps {
   readonly database: Pick<Database, 'engine' | 'snapshot'>
@@ -104,7 +100,7 @@ const writeCut = async (
         chunks[index] = each
         return
       }
-      const text = await decompress(await spool.read(each.start, each.bytes))
+      const text = await decompressedWhole(await spool.read(each.start, each.bytes), chunkBytesMax)
       const written = await writeChunk(room, formOfTable(table.name), known, text, each.lines)
       chunks[index] = written.chunk
       newBytes += written.newBytes

@@ -1,14 +1,22 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
-import { createZstdCompress, createZstdDecompress, zstdCompress } from 'node:zlib'
+import { createZstdCompress, createZstdDecompress, zstdCompress, zstdDecompress } from 'node:zlib'
 import type { Sha256 } from '../../../kernel/digest.ts'
 import { codingPieceBytes } from '../../../kernel/limits/backups.ts'
 
 const compress = promisify(zstdCompress)
+const decompress = promisify(zstdDecompress)
 
 /** What is in memory, compressed: in few large pieces, since thousands of small ones are work for the collector. */
 export const compressedWhole = (bytes: Uint8Array): Promise<NonSharedBuffer> =>
   compress(bytes, { chunkSize: codingPieceBytes })
+
+/** The same back. Throws where it is no such thing, or longer. */
+export const decompressedWhole = (bytes: Uint8Array, bytesMax: number): Promise<NonSharedBuffer> =>
+  decompress(bytes, {
+    chunkSize: Math.max(codingPieceBytes, Math.min(4 * bytes.byteLength, bytesMax)),
+    maxOutputLength: bytesMax,
+  })
 
 /** Who is to read: the operators alone, also the service, which goes by its lists, or whoever has the vault. */
 export type Readers = 'operators' | 'service' | 'anybody'

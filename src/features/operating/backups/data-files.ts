@@ -1,9 +1,10 @@
 import { createHash, subtle } from 'node:crypto'
 import { type Sha256, toSha256 } from '../../../kernel/digest.ts'
+import { release } from '../../../kernel/piece-memory.ts'
 import type { BackupVault } from '../../../ports/backup-vault.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
-import { BackupLocked, type Coding, compressed, decompressed, type Readers } from './coding.ts'
+import { BackupLocked, type Coding, compressed, decompressed, decompressedWhole, type Readers } from './coding.ts'
 import { formOf } from './layout.ts'
 
 /** A vault, and how its data is to be read and written. */
@@ -99,21 +100,29 @@ async function* once(piece: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** The plain bytes of data, and at their end {@link BackupDamaged} unless it lay there as it was written. */
-export async function* readData({ vault, coding }: Room, stored: Stored): AsyncGenerator<Uint8Array> {
+export async function* readData(room: Room, stored: Stored): AsyncGenerator<Uint8Array> {
   const form = formOf(stored.name)
   const meter = new Meter()
-  const lying = meter.of(vault.open(stored.name))
-  const clear = form.encrypted ? coding.decrypt(lying) : lying
+  const lying = meter.of(lyingPieces(room, stored))
+  const clear = form.encrypted ? room.coding.decrypt(lying) : lying
   try {
     yield* form.compressed ? decompressed(clear) : clear
   } catch (error) {
-    if (error instanceof VaultFailure && error.trouble !== 'missing' && error.trouble !== 'damaged') throw error
-    if (error instanceof BackupLocked) throw error
-    if (error instanceof VaultFailure && error.trouble === 'missing')
-      throw new BackupDamaged('missing', stored.name, error.why)
+    if (error instanceof VaultFailure || error instanceof BackupLocked || error instanceof BackupDamaged) throw error
     throw new BackupDamaged('damaged', stored.name, error instanceof Error ? error.message : String(error))
   }
   mustBe(stored, { bytes: meter.bytes, sha256: meter.sha256() })
+}
+
+/** Data as it lies there. Throws {@link BackupDamaged} where the vault has none, or only what its disk has lost. */
+async function* lyingPieces({ vault }: Room, { name }: Stored): AsyncGenerator<Uint8Array> {
+  try {
+    yield* vault.open(name)
+  } catch (error) {
+    if (error instanceof VaultFailure && (error.trouble === 'missing' || error.trouble === 'damaged'))
+      throw new BackupDamaged(error.trouble, name, error.why)
+    throw error
+  }
 }
 
 /**
@@ -186,14 +195,36 @@ const mustBe = (stored: Stored, found: { readonly bytes: number; readonly sha256
     throw new BackupDamaged('damaged', stored.name, `its content has the SHA-256 ${found.sha256}`)
 }
 
-/** Data as one piece. Longer than `bytesMax` is damaged. */
+/**
+ * Data as one piece, hashed and decompressed by threads of the pool. Longer than `bytesMax` is damaged. Throws
+ * {@link BackupDamaged} as {@link readData} does.
+ */
 export const wholeData = async (room: Room, stored: Stored, bytesMax: number): Promise<Buffer> => {
+  const form = formOf(stored.name)
+  if (form.encrypted) return await inOne(stored, readData(room, stored), bytesMax)
+  // What is compressed is hardly longer than what is in it; what is longer than it should be is not read to its end.
+  const lyingMax = form.compressed ? 2 * bytesMax : bytesMax
+  const lying = await inOne(stored, lyingPieces(room, stored), Math.min(stored.bytes, lyingMax))
+  mustBe(stored, { bytes: lying.byteLength, sha256: await sha256Beside(lying) })
+  if (!form.compressed) return lying
+  try {
+    return await decompressedWhole(lying, bytesMax)
+  } catch (error) {
+    throw new BackupDamaged('damaged', stored.name, error instanceof Error ? error.message : String(error))
+  } finally {
+    release(lying)
+  }
+}
+
+const inOne = async (stored: Stored, from: AsyncIterable<Uint8Array>, bytesMax: number): Promise<NonSharedBuffer> => {
   const pieces: Uint8Array[] = []
   let bytes = 0
-  for await (const piece of readData(room, stored)) {
+  for await (const piece of from) {
     bytes += piece.byteLength
     if (bytes > bytesMax) throw new BackupDamaged('damaged', stored.name, 'it is too long')
     pieces.push(piece)
   }
-  return Buffer.concat(pieces)
+  const whole = Buffer.concat(pieces)
+  pieces.forEach(release)
+  return whole
 }

@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { zstdDecompress } from 'node:zlib'
 import { toSha256 } from '../../../kernel/digest.ts'
 import { indexBytesMax, indexEntriesMax, indexesOpenMax, indexTextBytesMax } from '../../../kernel/limits/backups.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
-import { compressedWhole } from './coding.ts'
+import { compressedWhole, decompressedWhole } from './coding.ts'
 import type { Room } from './data-files.ts'
 import { type Entry, entryOf, entryText } from './entries.ts'
 import { firstOfIndex, indexName } from './layout.ts'
-
-const decompress = promisify(zstdDecompress)
 
 /**
  * What a capture has copied before its manifest can say so: lists of their own, written as it goes along, from which a
@@ -60,7 +56,7 @@ const entriesOf = async ({ vault, coding }: Room, name: VaultName): Promise<Entr
     const bytes = await vault.read(name, indexTextBytesMax)
     if (bytes === null) return []
     const clear = coding.encrypted ? Buffer.concat(await Array.fromAsync(coding.decrypt(once(bytes)))) : bytes
-    const text = (await decompress(clear, { maxOutputLength: indexTextBytesMax })).toString()
+    const text = (await decompressedWhole(clear, indexTextBytesMax)).toString()
     return text.split('\n').slice(0, -1).map(entryOf)
   } catch (error) {
     if (error instanceof VaultFailure && error.trouble !== 'damaged') throw error

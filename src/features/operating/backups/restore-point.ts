@@ -44,6 +44,7 @@ export const restorablePoint = (room: Room, manifest: Manifest): Restorable => {
         // Those that the store has already are never asked for.
         const [oldest] = known.keys()
         if (known.size > entriesAheadMax && oldest !== undefined) known.delete(oldest)
+        packs.readAhead(entry)
         yield blob
       }
     },

@@ -4,6 +4,7 @@ import { installation, updateInstallation } from '../../../database/moving/insta
 import { atOnce } from '../../../kernel/at-once.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { importBlobsAtOnce, importBlobsBatch, importBytesBatch } from '../../../kernel/limits/engines.ts'
+import type { BlobStore } from '../../../ports/blob-store.ts'
 import type { NamedBlob } from './named-blobs.ts'
 import type { Progress } from './progress.ts'
 import type { Restorable, StoringDeps } from './restorable.ts'
@@ -13,37 +14,57 @@ import { stillOurs } from './restore-rows.ts'
 export const restoreBlobs = async (from: Restorable, deps: StoringDeps, progress: Progress): Promise<void> => {
   const { database, store, reach } = deps
   const through = (await installation(database.reader)).imported_through
+  // Whatever was there before has to be read; in a store that is empty nobody looks for each.
+  const isEmpty = through === '' && (await holdsNothing(store))
   let batch: NamedBlob[] = []
   let [batchBytes, done] = [0, 0]
+  let copying: Promise<void> = Promise.resolve()
   const copy = async (blob: NamedBlob): Promise<void> => {
     // What is there may be from before a crash, or of another: it is as good as a copy if its bytes are right.
-    if (!(await holdsWhole(store, blob))) await copyBlob(deps, from, blob)
+    if (isEmpty || !(await holdsWhole(store, blob))) await copyBlob(deps, from, blob)
     reach('import.blob')
     done += 1
     progress.tell(() => `${done} of ${from.counted.count} files stored`)
   }
-  const flush = async (): Promise<void> => {
-    const last = batch.at(-1)
-    if (last === undefined) return
-    await atOnce(batch, importBlobsAtOnce, copy)
+  const copyAll = async (blobs: readonly NamedBlob[], through: string): Promise<void> => {
+    await atOnce(blobs, importBlobsAtOnce, copy)
     await database.transaction(async (tx) => {
       await stillOurs(tx, from)
-      await updateInstallation(tx, { imported_through: last.digest })
+      await updateInstallation(tx, { imported_through: through })
     })
     reach('import.blobs')
+  }
+  /** Has the batch copied once the one before is; the next one is gathered meanwhile. */
+  const flush = async (): Promise<void> => {
+    await copying
+    const last = batch.at(-1)
+    if (last === undefined) return
+    copying = copyAll(batch, last.digest)
+    // Said by whoever waits for it.
+    copying.catch(() => {})
     batch = []
     batchBytes = 0
   }
-  for await (const blob of from.blobs()) {
-    if (blob.digest <= through) {
-      done += 1
-      continue
+  try {
+    for await (const blob of from.blobs()) {
+      if (blob.digest <= through) {
+        done += 1
+        continue
+      }
+      batch.push(blob)
+      batchBytes += blob.bytes
+      if (batch.length >= importBlobsBatch || batchBytes >= importBytesBatch) await flush()
     }
-    batch.push(blob)
-    batchBytes += blob.bytes
-    if (batch.length >= importBlobsBatch || batchBytes >= importBytesBatch) await flush()
+    await flush()
+  } finally {
+    // Nothing is written any more once this is over, however it ends.
+    await copying
   }
-  await flush()
+}
+
+const holdsNothing = async (store: Pick<BlobStore, 'list'>): Promise<boolean> => {
+  for await (const _ of store.list()) return false
+  return true
 }
 
 const copyBlob = async ({ store, freeSpace }: StoringDeps, from: Restorable, blob: NamedBlob): Promise<void> => {
