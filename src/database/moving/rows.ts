@@ -24,8 +24,13 @@ export async function* movedRows(q: Queries, table: MovingTable): AsyncGenerator
   }
 }
 
-/** A row as a line of text. Bytes are `{"base64": "…"}`. */
-export const rowText = (row: Row): string => JSON.stringify(Object.fromEntries(Object.entries(row).map(inText)))
+/** A row as a line of text. Bytes are `{"base64": "…"}`; most rows have none, and are written as they are. */
+export const rowText = (row: Row): string => {
+  for (const column in row) if (row[column] instanceof Uint8Array) return textOfBytes(row)
+  return JSON.stringify(row)
+}
+
+const textOfBytes = (row: Row): string => JSON.stringify(Object.fromEntries(Object.entries(row).map(inText)))
 
 const inText = ([column, value]: [string, RowValue]): [string, unknown] =>
   value instanceof Uint8Array ? [column, { base64: Buffer.from(value).toString('base64') }] : [column, value]
