@@ -70,11 +70,11 @@ interface Sums {
 
 /** Recomputed here in plain sums, so that an error in the doctor's queries would show as well. */
 const sumsOf = async (q: Queries): Promise<Sums> => {
-  const claims = await q.selectFrom('claims').select(['repository', 'state', 'size']).execute()
+  const claims = await q.selectFrom('claims').select(['repository', 'state', 'size', 'beside']).execute()
   const all = { live: 0, pending: 0, retired: 0 }
   for (const row of await q.selectFrom('repositories').selectAll().execute()) {
     const own = { live: 0, pending: 0, retired: 0 }
-    for (const claim of claims) if (claim.repository === row.id) own[claim.state] += claim.size
+    for (const claim of claims) if (claim.repository === row.id) own[claim.state] += claim.size + claim.beside
     assert.deepEqual(
       { live: row.published_bytes, pending: row.pending_bytes, retired: row.retired_bytes },
       own,

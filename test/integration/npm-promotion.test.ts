@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { setQuota } from '../../src/features/lifecycle/policies/policy.ts'
+import { textBytes } from '../../src/kernel/text-bytes.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
@@ -8,6 +9,7 @@ import { openInspection } from '../harness/inspection.ts'
 import { packed } from '../harness/npm-documents.ts'
 import { publishAttested } from '../harness/npm-packages.ts'
 import { npmPromotionSite } from '../harness/npm-promotions.ts'
+import { inDatabase } from '../harness/rows.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 
 after(closeConnections)
@@ -54,7 +56,20 @@ forEachEngine((engine) => {
         await promoting.there.expect({ path: new URL(dist.tarball).pathname }, 200),
       ]
       assert.ok(one.bytes.equals(other.bytes))
-      assert.deepEqual([await bytesIn('releases'), await bytesIn('second')], [here, before + one.bytes.byteLength])
+      const {
+        manifest,
+        readme,
+        attestations: attested,
+      } = await inDatabase(site.service, (q) =>
+        q
+          .selectFrom('npm_versions')
+          .select(['manifest', 'readme', 'attestations'])
+          .where('repository', '=', 'second')
+          .where('name', '=', name)
+          .executeTakeFirstOrThrow(),
+      )
+      const counted = one.bytes.byteLength + textBytes(manifest, readme, attested)
+      assert.deepEqual([await bytesIn('releases'), await bytesIn('second')], [here, before + counted])
       assert.deepEqual(await told('second', name), [
         `package.received ${name}@1.0.0`,
         `dist-tag.set ${name}@1.0.0 next`,

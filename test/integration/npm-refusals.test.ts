@@ -6,9 +6,11 @@ import { gzipSync } from 'node:zlib'
 import { npmDocumentPartsMax, npmJsonPartsMax, npmTagsMax } from '../../src/kernel/limits/npm.ts'
 import { MiB } from '../../src/kernel/units.ts'
 import { ask, closeConnections } from '../harness/client.ts'
+import { examineService } from '../harness/doctor.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { attestationOf, packed, publishDocument, type TarEntry, tarballOf } from '../harness/npm-documents.ts'
 import { npmSite } from '../harness/npm-packages.ts'
+import { inDatabase } from '../harness/rows.ts'
 
 after(closeConnections)
 
@@ -236,6 +238,35 @@ forEachEngine((engine) => {
     } finally {
       through.destroy()
     }
+  })
+
+  it('counts what is said of a version as well, and has room for that or leaves nothing', async () => {
+    const { service, npm } = site
+    const held = (): Promise<number> =>
+      inDatabase(service, async (q) => {
+        const rows = await q.selectFrom('repositories').select('published_bytes').where('id', '=', 'releases').execute()
+        return rows[0]?.published_bytes ?? 0
+      })
+    const limit = (quota_bytes: number | null) =>
+      inDatabase(service, (q) =>
+        q.updateTable('repositories').set({ quota_bytes }).where('id', '=', 'releases').execute(),
+      )
+    const before = await held()
+    await limit(before + 400_000)
+    const text = 'x'.repeat(500_000)
+    await refused(await withVersion({ description: text }), /quota/, 413)
+    await refused(await withVersion({ readme: text }), /quota/, 413)
+    const large = await packed(wanted, [{ name: 'package/data', content: randomBytes(200_000) }])
+    const { document } = await publishDocument({ ...wanted, description: text }, { tarball: large })
+    await refused(document, /quota/, 413)
+    const said = { name: 'said', version: '1.0.0' }
+    await npm.publish({ ...said, description: 'x'.repeat(100_000) })
+    const after = await held()
+    assert.ok(after - before > 100_000 && after - before < 110_000, String(after - before))
+    await limit(null)
+    await npm.expect({ method: 'DELETE', path: npm.at('/said/-/said-1.0.0.tgz/-rev/0'), credential: site.keeper }, 200)
+    assert.equal(await held(), before)
+    assert.deepEqual((await examineService(service)).damage, [])
   })
 
   it('is 403 in words for who may only read, and 401 for nobody', async () => {

@@ -44,11 +44,13 @@ export const repositorySums = (q: Queries) =>
       'repositories.published_bytes',
       'repositories.pending_bytes',
       'repositories.retired_bytes',
-      sql<number>`cast(coalesce(sum(case when claims.state = 'live' then claims.size end), 0) as bigint)`.as('live'),
-      sql<number>`cast(coalesce(sum(case when claims.state = 'pending' then claims.size end), 0) as bigint)`.as(
+      sql<number>`cast(coalesce(sum(case when claims.state = 'live' then claims.size + claims.beside end), 0) as bigint)`.as(
+        'live',
+      ),
+      sql<number>`cast(coalesce(sum(case when claims.state = 'pending' then claims.size + claims.beside end), 0) as bigint)`.as(
         'pending',
       ),
-      sql<number>`cast(coalesce(sum(case when claims.state = 'retired' then claims.size end), 0) as bigint)`.as(
+      sql<number>`cast(coalesce(sum(case when claims.state = 'retired' then claims.size + claims.beside end), 0) as bigint)`.as(
         'retired',
       ),
     ])

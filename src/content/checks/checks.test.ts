@@ -199,7 +199,7 @@ forEachEngine((engine) => {
         change((tx) =>
           tx
             .insertInto('claims')
-            .values({ ...claim, state: 'pending' })
+            .values({ ...claim, beside: 0, state: 'pending' })
             .execute(),
         ),
       () => change((tx) => tx.deleteFrom('claims').where('id', '=', claim.id).execute()),
@@ -324,7 +324,7 @@ forEachEngine((engine) => {
       await change((tx) =>
         tx
           .insertInto('claims')
-          .values({ ...claim, size: 0, state: 'pending' })
+          .values({ ...claim, size: 0, beside: 0, state: 'pending' })
           .execute(),
       )
     })

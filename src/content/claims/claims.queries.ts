@@ -42,7 +42,7 @@ export const moveRepositoryBytes = async (
 export const setRepositoryBytes = async (tx: Transaction, repository: string): Promise<void> => {
   const sums = await tx
     .selectFrom('claims')
-    .select((eb) => ['state', eb.fn.sum<number | string>('size').as('bytes')])
+    .select((eb) => ['state', eb.fn.sum<number | string>(eb('size', '+', eb.ref('beside'))).as('bytes')])
     .where('repository', '=', repository)
     .groupBy('state')
     .execute()
@@ -58,26 +58,33 @@ export const setRepositoryBytes = async (tx: Transaction, repository: string): P
 export const claimedBytes = async (q: Queries): Promise<number> => {
   const { bytes } = await q
     .selectFrom('claims')
-    .select((eb) => eb.fn.sum<number | string | null>('size').as('bytes'))
+    .select((eb) => eb.fn.sum<number | string | null>(eb('size', '+', eb.ref('beside'))).as('bytes'))
     .executeTakeFirstOrThrow()
   return Number(bytes ?? 0)
 }
 
-export const insertClaim = prepareQuery((q, p: Parameters<ClaimsTable>) =>
+/** A claim when it is made: what is beside the bytes is said later. */
+export type NewClaim = Omit<ClaimsTable, 'beside'>
+
+export const insertClaim = prepareQuery((q, p: Parameters<NewClaim>) =>
   q.insertInto('claims').values({
     id: p('id'),
     repository: p('repository'),
     holder: p('holder'),
     sha256: p('sha256'),
     size: p('size'),
+    beside: 0,
     state: p('state'),
     retired_at: p('retired_at'),
   }),
 )
 
 /** Several at once. */
-export const insertClaims = async (tx: Transaction, rows: readonly ClaimsTable[]): Promise<void> => {
-  await tx.insertInto('claims').values(rows).execute()
+export const insertClaims = async (tx: Transaction, rows: readonly NewClaim[]): Promise<void> => {
+  await tx
+    .insertInto('claims')
+    .values(rows.map((row) => ({ ...row, beside: 0 })))
+    .execute()
 }
 
 const claimForUpdate = prepareQuery((q, p: Parameters<{ id: string }>) =>
@@ -94,6 +101,13 @@ export const updateClaim = prepareQuery(
       .updateTable('claims')
       .set({ sha256: p('sha256'), size: p('size'), state: p('state'), retired_at: p('retired_at') })
       .where('id', '=', p('id')),
+)
+
+export const setBeside = prepareQuery((q, p: Parameters<Pick<ClaimsTable, 'id' | 'beside'>>) =>
+  q
+    .updateTable('claims')
+    .set({ beside: p('beside') })
+    .where('id', '=', p('id')),
 )
 
 export const deleteClaim = prepareQuery((q, p: Parameters<{ id: string }>) =>

@@ -16,6 +16,7 @@ import {
   lockClaim,
   markStored,
   moveRepositoryBytes,
+  setBeside,
   setRepositoryBytes,
   storedAmong,
   updateClaim,
@@ -51,6 +52,9 @@ export const announcedName = async (q: Queries, id: string): Promise<BlobName> =
   if (blob === undefined) throw ended()
   return blobName(toSha256(blob.sha256), blob.generation)
 }
+
+/** All that a claim counts for. */
+const weightOf = ({ size, beside }: ClaimsTable): number => size + beside
 
 const deltas = (from: ClaimState | null, to: ClaimState | null, fromSize: number, toSize: number) => {
   const by = { live: 0, pending: 0, retired: 0 }
@@ -223,6 +227,17 @@ const becomeLive = async (tx: Transaction, claim: ClaimsTable, digest: Sha256, b
 }
 
 /**
+ * Counts what a holder has in the database beside its bytes, in the transaction that writes it. 507 `storage_quota`
+ * when there is no room for it.
+ */
+export const countBeside = async (tx: Transaction, id: string, bytes: number, capacityBytes: number): Promise<void> => {
+  const claim = await lockClaim(tx, id)
+  if (claim?.state !== 'live') throw ended()
+  await count(tx, claim.repository, deltas('live', 'live', claim.beside, bytes), capacityBytes)
+  await setBeside(tx, { id, beside: bytes })
+}
+
+/**
  * A holder more for bytes that are published: nothing is copied. The caller holds the lock of another live claim on
  * them, so that they cannot go meanwhile. 507 `storage_quota` when there is no room: each holder counts.
  */
@@ -289,7 +304,8 @@ const claimsAtOnce = 500
 export const retire = async (tx: Transaction, id: string, now: string): Promise<void> => {
   const claim = await lockClaim(tx, id)
   if (claim === undefined || claim.state === 'retired') return
-  await count(tx, claim.repository, deltas(claim.state, 'retired', claim.size, claim.size), Number.POSITIVE_INFINITY)
+  const weight = weightOf(claim)
+  await count(tx, claim.repository, deltas(claim.state, 'retired', weight, weight), Number.POSITIVE_INFINITY)
   await updateClaim(tx, { ...claim, state: 'retired', retired_at: now })
 }
 
@@ -311,7 +327,8 @@ export const lockRetired = async (
 export const revive = async (tx: Transaction, id: string): Promise<boolean> => {
   const claim = await lockClaim(tx, id)
   if (claim?.state !== 'retired') return false
-  await count(tx, claim.repository, deltas('retired', 'live', claim.size, claim.size), Number.POSITIVE_INFINITY)
+  const weight = weightOf(claim)
+  await count(tx, claim.repository, deltas('retired', 'live', weight, weight), Number.POSITIVE_INFINITY)
   await updateClaim(tx, { ...claim, state: 'live', retired_at: null })
   return true
 }
@@ -325,7 +342,7 @@ export const release = async (tx: Transaction, id: string, now: string): Promise
   const claim = await lockClaim(tx, id)
   if (claim === undefined) return null
   if (claim.state === 'live') throw new Error(`claim ${id} is live and must be retired before it is released`)
-  await count(tx, claim.repository, deltas(claim.state, null, claim.size, 0), Number.POSITIVE_INFINITY)
+  await count(tx, claim.repository, deltas(claim.state, null, weightOf(claim), 0), Number.POSITIVE_INFINITY)
   await deleteClaim(tx, { id })
   if (claim.sha256 !== null) await insertCandidate(tx, claim.sha256, now)
   return claim.holder

@@ -50,6 +50,7 @@ import { npmVersionsByAge } from './0048-npm-versions-by-age.ts'
 import { journalGaps } from './0049-journal-gaps.ts'
 import { annotationHistory } from './0050-annotation-history.ts'
 import { samples } from './0051-samples.ts'
+import { whatIsSaidCounts } from './0052-what-is-said-counts.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -104,4 +105,5 @@ export const migrations: readonly Migration[] = [
   journalGaps,
   annotationHistory,
   samples,
+  whatIsSaidCounts,
 ]

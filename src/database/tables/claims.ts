@@ -18,6 +18,11 @@ export interface ClaimsTable {
   /** Known from the start where the client declares it, otherwise set before the bytes get their final name. */
   sha256: string | null
   size: number
+  /**
+   * What the holder has in the database beside its bytes, such as what is said of a version: it counts as well, so that
+   * nobody fills a disk by saying much of little.
+   */
+  beside: number
   state: 'pending' | 'live' | 'retired'
   retired_at: string | null
 }

@@ -1,11 +1,15 @@
 import { sql } from 'kysely'
 import type { Queries } from '../../database/database.ts'
 
-/** Versions whose tarball has no claim that is as they are: live, or retired where they were deleted. */
+/**
+ * Versions whose tarball has no claim that is as they are: live, or retired where they were deleted, and of all that is
+ * said of them.
+ */
 export const versionsWithoutClaim = async (q: Queries, limit: number): Promise<string[]> => {
   const { rows } = await sql<{ version: string }>`
     select v.repository || '/' || v.name || '@' || v.version as version from npm_versions v
     where not exists (select 1 from claims c where c.id = v.id and c.sha256 = v.sha256 and c.size = v.size
+      and c.beside = octet_length(v.manifest) + coalesce(octet_length(v.readme), 0) + coalesce(octet_length(v.attestations), 0)
       and c.state = case when v.deleted_at is null then 'live' else 'retired' end)
     limit ${limit}`.execute(q)
   return rows.map(({ version }) => version)

@@ -1,3 +1,4 @@
+import { countBeside } from '../../content/claims/claims.ts'
 import type { Transaction } from '../../database/database.ts'
 import { appendJournalOfMany } from '../../journal/repository/journal.ts'
 import { packageLine } from '../../journal/repository/package-lines.ts'
@@ -13,6 +14,7 @@ import {
   npmTagsMax,
   npmVersionsMax,
 } from '../../kernel/limits/npm.ts'
+import { textBytes } from '../../kernel/text-bytes.ts'
 import { MiB } from '../../kernel/units.ts'
 import {
   appendToPiece,
@@ -88,6 +90,7 @@ export const addVersion = async (
   packageId: string,
   version: NewVersion,
   { actor, now }: Change,
+  capacityBytes: number,
 ): Promise<void> => {
   const { repository, name } = here
   if (await isTaken(tx, here, version.version)) throw alreadyPublished(version.version)
@@ -102,6 +105,7 @@ export const addVersion = async (
   await refuseTooMuch(tx, here, packageId)
   await insertVersion(tx, { ...shown, package_id: packageId, repository, number, piece, actor, deleted_at: null })
   await updatePackage(tx, { id: packageId, last_number: number, versions: versions + 1 })
+  await countBeside(tx, version.id, textBytes(version.manifest, version.readme, version.attestations), capacityBytes)
 }
 
 /** 413 for a package of which more is said than clients should read at once. */

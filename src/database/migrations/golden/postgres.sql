@@ -309,7 +309,8 @@ create table claims (
   sha256 text collate "C",
   size bigint not null,
   state text collate "C" not null,
-  retired_at text collate "C"
+  retired_at text collate "C",
+  beside bigint not null default 0
 );
 
 alter table claims add constraint claims_pkey PRIMARY KEY (id);

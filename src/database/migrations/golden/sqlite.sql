@@ -288,7 +288,8 @@ CREATE TABLE "claims" (
   "sha256" text,
   "size" integer not null,
   "state" text not null,
-  "retired_at" text
+  "retired_at" text,
+  "beside" integer default 0 not null
 ) strict;
 
 CREATE INDEX "claims_by_digest" on "claims" (

@@ -1,4 +1,5 @@
 import { copyIn, holdsWhole } from '../../../content/checks/copies.ts'
+import { countBeside } from '../../../content/claims/claims.ts'
 import { type Room as ClaimedRoom, holdAtOnce, type RoomDeps, roomOf, setAside } from '../../../content/claims/room.ts'
 import type { FreeSpace } from '../../../content/ingest/free-space.ts'
 import type { Transaction } from '../../../database/database.ts'
@@ -10,6 +11,7 @@ import type { Actor } from '../../../journal/security-audit/security-audit.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { restoredRowsAtOnce } from '../../../kernel/limits/backups.ts'
+import { textBytes } from '../../../kernel/text-bytes.ts'
 import type { BlobStore } from '../../../ports/blob-store.ts'
 import { createRepository } from '../../catalog/repositories/repositories.ts'
 import { refreshEntry } from '../../catalog/search/entries.ts'
@@ -209,6 +211,9 @@ class Run {
     const commit = async (tx: Transaction): Promise<void> => {
       const { table } = holder.of
       await insertMissingRows(tx, table, tableOf(this.#manifest, table).columns, [holder.row])
+      const { manifest, readme, attestations } = holder.row
+      if (table === 'npm_versions')
+        await countBeside(tx, holder.id, textBytes(manifest, readme, attestations), this.#deps.capacityBytes)
     }
     const wanted = { id: holder.id, repository: this.#wish.target, holder: kindOf(holder.of) }
     if (holder.bytes <= inlineBytes && state === undefined) {

@@ -144,7 +144,7 @@ const makeCopy = async ({ tx, deps, wanted, by, change }: Work, found: Found): P
   const packageId = await packageNamed(tx, to, by.called, change)
   const said = { manifest: found.manifest, attestations: found.attestations, deprecated: found.deprecated }
   const copy = { id, version, sha256, size, sha1, sha512, files, unpacked_size, ...said }
-  await addVersion(tx, to, packageId, { ...copy, readme: await findReadme(tx, found.id) }, change)
+  await addVersion(tx, to, packageId, { ...copy, readme: await findReadme(tx, found.id) }, change, deps.capacityBytes)
   return { id, packageId, created: true }
 }
 

@@ -110,6 +110,7 @@ const receive = async (deps: TransferDeps, publisher: Publisher, sent: Sent): Pr
             deprecated: null,
           },
           change,
+          deps.capacityBytes,
         )
         const line = { artifactId: row.id, detail: packageLine(name, version.version), actor: owner, occurredAt: now }
         await appendJournal(tx, { repository, action: 'package.publish', ...line })
