@@ -10,7 +10,7 @@ import { inTheDatabase, inTheStore } from '../harness/kept-inline.ts'
 import { packed, publishDocument } from '../harness/npm-documents.ts'
 import { npmPublisher } from '../harness/npm-packages.ts'
 import { createRepository } from '../harness/people.ts'
-import { endProgramsAfterTests } from '../harness/processes.ts'
+import { type Environment, endProgramsAfterTests } from '../harness/processes.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
 import type { Site } from './site.ts'
 import { siteOfDeaths } from './site-of-deaths.ts'
@@ -33,6 +33,9 @@ const published: readonly FaultPoint[] = [
 ]
 const publishedInline: readonly FaultPoint[] = ['publish.staged', 'npm.told', 'publish.committed']
 const changed = ['npm.told', 'npm.committed'] as const
+/** Where nothing else is said, and where what was taken away is given up at once. */
+const plain: Environment = {}
+const soon: Environment = { ...inTheStore, SVC_CLEANUP_GRACE_HOURS: '0' }
 const promoted = faultPoints.filter((point) => point.startsWith('npm-promotion.'))
 
 interface Stage {
@@ -58,6 +61,14 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
     const account = await createServiceAccount(site, bindings)
     promoter = (await activeKey(site, account.id, { bindings })).secret
   })
+
+  let current = plain
+  /** A life with these settings: the one that there is, where it has them. */
+  const lives = async (settings = plain): Promise<void> => {
+    if (settings !== current) await site.stop()
+    current = settings
+    await site.live(settings)
+  }
 
   const npm = () => npmPublisher(site, site.credential)
   const note = (name: string, version: string, tarball: Buffer): void =>
@@ -102,8 +113,7 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
     ] as const)
       for (const point of points)
         it(`a publish by two ${where}, at ${point}: all of it is there or nothing, and it can be tried again`, async () => {
-          await site.stop()
-          await site.live(settings)
+          await lives(settings)
           const name = `published-${point}-${where.replaceAll(' ', '-')}`
           await publish(name, '1.0.0')
           const tarball = await tarballFor(name, '1.1.0', size)
@@ -115,7 +125,7 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
           // Who comes second may be told that the number is taken before the first one hears that it has it.
           assert.ok(answers.every((answer) => answer === null || answer.status === 409))
           await site.died()
-          await site.live(settings)
+          await lives(settings)
           await site.inOrder()
           const isCommitted = point === 'publish.committed'
           if (isCommitted) note(name, '1.1.0', tarball)
@@ -129,7 +139,7 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
 
     for (const point of ['reclaim.given-up', 'reclaim.removed'] as const)
       it(`at ${point}, while a version is given up: its number stays taken, and its bytes can come again`, async () => {
-        await site.live(inTheStore)
+        await lives(inTheStore)
         const name = `given-up-${point}`
         const first = await tarballFor(name, '1.0.0', 150_000)
         for (const version of ['1.0.0', '1.0.1'])
@@ -140,9 +150,8 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
           200,
         )
         await site.stop()
-        const soon = { ...inTheStore, SVC_CLEANUP_GRACE_HOURS: '0' }
         await site.liveUntil(point, soon)
-        await site.live(soon)
+        await lives(soon)
         await site.inOrder()
         await npm().publish({ name, version: '1.0.0' }, { tarball: first }, 409)
         const path = '/api/v1/repositories/releases/raw/again'
@@ -150,14 +159,13 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
         assert.ok((await npm().expect({ path }, 200)).bytes.equals(first))
         await site.inOrder()
         assert.deepEqual(Object.keys((await documentOf(name)).versions), ['1.0.1'])
-        await site.stop()
       })
 
     // What is no bytes has nothing to do with where they are.
     if (objectStore) return
 
     const prepare = async (name: string): Promise<void> => {
-      await site.live()
+      await lives()
       for (const version of ['1.0.0', '1.1.0', '1.2.0']) await publish(name, version)
     }
     /** Dies at a point of a change; afterwards the package is as before, or as afterwards. */
@@ -167,7 +175,7 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
       await site.dieAt(point)
       assert.equal(await answerOrNone(site.ask({ credential: keeper, ...wanted })), null)
       await site.died()
-      await site.live()
+      await lives()
       await site.inOrder()
       if (point === 'npm.told') {
         await isAsBefore()
@@ -244,7 +252,7 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
     for (const mode of ['copy', 'move'] as const)
       for (const point of promoted)
         it(`a promotion as ${mode}, at ${point}: it is there whole or not at all, and can be asked for again`, async () => {
-          await site.live()
+          await lives()
           const name = `${mode}-${point}`
           for (const version of ['1.0.0', '1.1.0']) await publish(name, version)
           const json = { package: name, version: '1.1.0', target: 'far', mode, tags: ['next'], stages: ['tested'] }
@@ -253,7 +261,7 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
           await site.dieAt(point)
           assert.equal(await answerOrNone(site.ask(promotion)), null)
           await site.died()
-          await site.live()
+          await lives()
           await site.inOrder()
           const isCommitted = point === 'npm-promotion.committed'
           if (!isCommitted) {
@@ -276,11 +284,14 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
         })
 
     it('at npm.unpublished, between the versions of a large package: who tries again ends it', async () => {
-      await site.stop()
-      await site.live(inTheDatabase)
+      await lives(inTheDatabase)
       const name = 'large'
       const count = npmVersionsPerRemoval + 3
-      for (let minor = 0; minor < count; minor++) await publish(name, `1.${minor}.0`)
+      const goes = Array.from({ length: npmVersionsPerRemoval }, (_, minor) => `1.${minor}.0`)
+      for (let at = 0; at < goes.length; at += 25)
+        await Promise.all(goes.slice(at, at + 25).map((version) => publish(name, version)))
+      // What comes last goes last.
+      for (let minor = npmVersionsPerRemoval; minor < count; minor++) await publish(name, `1.${minor}.0`)
       const remove = async (): Promise<Ask> => ({
         method: 'DELETE',
         path: npm().at(`/${name}/-rev/${(await documentOf(name))._rev}`),
@@ -290,7 +301,7 @@ const changesDie = (engine: TestEngine, { objectStore }: Stage): void => {
       await site.dieAt('npm.unpublished')
       assert.equal(await answerOrNone(site.ask(request)), null)
       await site.died()
-      await site.live()
+      await lives()
       await site.inOrder()
       const left = Array.from({ length: 3 }, (_, index) => `1.${npmVersionsPerRemoval + index}.0`)
       await isThere(name, left, { latest: left.at(-1) ?? '' })
