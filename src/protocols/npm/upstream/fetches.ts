@@ -36,7 +36,7 @@ const relaxed = { durability: 'relaxed' } as const
 interface Fetching {
   readonly gate: Pass
   readonly signal: AbortSignal
-  /** For how long it is waited for others who fetch the same. */
+  /** For how long it is waited for a place, and for others who fetch the same. */
   readonly waitMs?: number | undefined
 }
 
@@ -54,7 +54,7 @@ export const fetchOnce = async <T>(
     signal.throwIfAborted()
     const holder = newId(deps.clock.now())
     return (await take(deps, wanted, holder)) ? { told: await underLease(deps, { ...wanted, holder }, work) } : null
-  })
+  }, waitMs)
   if (done !== null) return done.told
   await others(deps, wanted, { signal, waitMs })
   return null
