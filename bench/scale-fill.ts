@@ -40,9 +40,9 @@ export const fill = async (database: Database, store: BlobStore, count: number):
     head += rows.journal.length
     if (to % 100_000 === 0) tell(`${to} files`)
   }
-  await makeAllKnown(database)
+  await makeAllKnown(database.patient)
   tell('known to search')
-  await database.transaction((tx) => rebuildDerived(tx, database.engine))
+  await database.patient.transaction((tx) => rebuildDerived(tx, database.engine))
   for (const check of [checkAssets(database.reader), checkAnnotations(database), checkJournals(database.reader)])
     for await (const { text } of check) throw new Error(text)
 }
