@@ -426,6 +426,11 @@ forEachEngine((engine) => {
       const told = await service.ask({ path: String(location), credential: ann.token })
       assert.equal(told.json.state ?? told.json.status ?? told.status, 'cancelled', told.text)
       assert.deepEqual(faults, [])
+      const other = await visitAs(browser, service, 'ann')
+      await other.page.goto(`${service.url}/console/system?tab=uploads`)
+      await other.page.getByText('Only administrators see this.').waitFor()
+      assert.deepEqual(other.faults, [])
+      await other.context.close()
       await context.close()
     })
 

@@ -76,8 +76,17 @@ export const Forbidden = ({ missing }: { readonly missing: Extract<May, { may: f
   <div className="empty">
     <Icon name="lock" size={20} />
     <h2>{t('forbidden.title')}</h2>
-    <p>{t('forbidden.missing', { action: said('action', missing.missing) })}</p>
-    <p className="muted">{missing.byKeyOnly ? t('forbidden.key') : t('forbidden.who')}</p>
+    {missing.missing === 'administrator' ? (
+      <>
+        <p>{t('forbidden.administrators')}</p>
+        <p className="muted">{t('forbidden.makes')}</p>
+      </>
+    ) : (
+      <>
+        <p>{t('forbidden.missing', { action: said('action', missing.missing) })}</p>
+        <p className="muted">{missing.byKeyOnly ? t('forbidden.key') : t('forbidden.who')}</p>
+      </>
+    )}
     {missing.byKeyOnly ? (
       <Button variant="default" leftSection={<Icon name="key" />} onClick={openKeyDialog}>
         {t('keys.use')}

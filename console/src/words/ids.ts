@@ -361,7 +361,9 @@ export interface Words {
   'files.prefix': null
   'files.view': null
   'files.where': null
+  'forbidden.administrators': null
   'forbidden.key': null
+  'forbidden.makes': null
   'forbidden.missing': { action: string | number }
   'forbidden.title': null
   'forbidden.who': null
