@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { faultsOfAccess, openBrowser, signInAt, tokenIn, visit } from '../harness/browser.ts'
+import { faultsOfAccess, openBrowser, signInAt, tokenIn, visit, visitAs } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
+import { handsOn } from '../harness/hands.ts'
 import { createOwner, createPerson, password } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -24,25 +25,22 @@ after(async () => {
 })
 
 forEachEngine((engine) => {
-  describe('the first minutes at the console', () => {
+  const hands = handsOn(engine)
+  describe(`the first minutes at the console, by ${hands.by}`, () => {
     let service: TestService
     before(async () => {
       service = await startService(engine)
     })
     after(() => service.stop())
 
-    it('lead from the recovery key to an owner, by the keyboard alone', async () => {
+    it('lead from the recovery key to an owner', async () => {
       const { context, page, faults } = await visit(browser)
       await page.goto(`${service.url}/console/`)
       await page.getByRole('heading', { name: 'The first owner' }).waitFor()
       assert.deepEqual(await faultsOfAccess(page), [])
-      await page.getByLabel('Recovery key').focus()
-      await page.keyboard.type(service.recoveryKey)
-      await page.getByLabel('Name').focus()
-      await page.keyboard.press('Control+A')
-      await page.keyboard.type('owner')
-      await page.getByLabel('Password', { exact: true }).focus()
-      await page.keyboard.type(password)
+      await hands.type(page.getByLabel('Recovery key'), service.recoveryKey)
+      await hands.type(page.getByLabel('Name'), 'owner')
+      await hands.type(page.getByLabel('Password', { exact: true }), password)
       await page.keyboard.press('Enter')
       await page.getByRole('navigation', { name: 'Pages' }).first().waitFor()
       const users = await service.ask({ path: '/api/v1/users', credential: service.recoveryKey })
@@ -59,20 +57,16 @@ forEachEngine((engine) => {
       const dropped = join(folder, `${engine.name.replaceAll(/\W/g, '')}-build`)
       await mkdir(join(dropped, 'inner'), { recursive: true })
       for (const name of names) await writeFile(join(dropped, 'inner', name), `bytes of ${name}`)
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/r/releases/files/`)
-      await page.getByTestId('folder').setInputFiles(dropped)
-      await page.getByRole('button', { name: 'Send 120 files' }).click()
-      await page
-        .getByRole('link', { name: /Transfers/ })
-        .first()
-        .click()
+      await hands.give(page.getByRole('button', { name: 'Choose a folder' }), dropped)
+      await hands.press(page.getByRole('button', { name: 'Send 120 files' }))
+      await hands.press(page.getByRole('link', { name: /Transfers/ }).first())
       await page.getByText('120 of 120 files done').waitFor()
       await page.goBack()
-      await page.getByRole('link', { name: /-build\/$/ }).click()
-      await page.getByRole('link', { name: 'inner/' }).click()
-      await page.getByRole('link', { name: 'part-000.txt' }).click()
+      await hands.press(page.getByRole('link', { name: /-build\/$/ }))
+      await hands.press(page.getByRole('link', { name: 'inner/' }))
+      await hands.press(page.getByRole('link', { name: 'part-000.txt' }))
       await page.getByText('bytes of part-000.txt').waitFor()
       assert.deepEqual(await faultsOfAccess(page), [])
       assert.deepEqual(faults, [])
@@ -80,7 +74,7 @@ forEachEngine((engine) => {
     })
   })
 
-  describe('a session at the console', () => {
+  describe(`a session at the console, by ${hands.by}`, () => {
     let service: TestService
     before(async () => {
       service = await startService(engine)
@@ -98,21 +92,20 @@ forEachEngine((engine) => {
       await other.goto(`${service.url}/console/r`)
       await other.getByRole('heading', { name: 'Repositories' }).waitFor()
       await page.goto(`${service.url}/console/me`)
-      await page.getByRole('button', { name: 'Sign out' }).click()
+      await hands.press(page.getByRole('button', { name: 'Sign out' }))
       await other.getByRole('button', { name: 'Sign in' }).waitFor()
       assert.deepEqual(faults, [])
       await context.close()
     })
 
     const addKey = async (page: Page): Promise<void> => {
-      await page.getByRole('button', { name: 'Use a key' }).click()
-      await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(service.recoveryKey)
-      await page.getByRole('dialog').getByRole('button', { name: 'Add to this tab' }).click()
+      await hands.press(page.getByRole('button', { name: 'Use a key' }))
+      await hands.type(page.getByRole('dialog').getByLabel('Key', { exact: true }), service.recoveryKey)
+      await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Add to this tab' }))
     }
 
     it('that is over leaves neither its keys nor its page to whoever signs in beside it', async () => {
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/me`)
       await addKey(page)
       await page.locator('.band.key').waitFor()
@@ -122,8 +115,8 @@ forEachEngine((engine) => {
       await page.getByRole('button', { name: 'Sign in' }).waitFor()
       assert.equal(await page.locator('.shell').count(), 0)
       await page.clock.setFixedTime(Date.now())
-      await page.getByLabel('Name').fill('newcomer')
-      await page.getByLabel('Password', { exact: true }).fill(password)
+      await hands.type(page.getByLabel('Name'), 'newcomer')
+      await hands.type(page.getByLabel('Password', { exact: true }), password)
       await page.keyboard.press('Enter')
       await page.locator('.shell').waitFor()
       assert.equal(await page.locator('.band.key').count(), 0)
@@ -142,7 +135,7 @@ forEachEngine((engine) => {
       const asked = page.waitForRequest('**/auth/permissions')
       await addKey(page)
       await asked
-      await other.getByRole('button', { name: 'Sign out' }).click()
+      await hands.press(other.getByRole('button', { name: 'Sign out' }))
       await page.getByRole('button', { name: 'Sign in' }).waitFor()
       const told = page.waitForResponse('**/auth/permissions')
       await page.unroute('**/auth/permissions')
@@ -162,7 +155,7 @@ forEachEngine((engine) => {
       await page.goto(`${service.url}/console/me`)
       await addKey(page)
       await page.locator('.band.key').waitFor()
-      await page.getByRole('link', { name: 'System' }).first().click()
+      await hands.press(page.getByRole('link', { name: 'System' }).first())
       await page.getByRole('heading', { name: 'System' }).waitFor()
       for (let minutes = 0; minutes < 14; minutes += 2) await page.clock.runFor(120_000)
       assert.equal(await page.locator('.band.key').count(), 1)
@@ -179,7 +172,7 @@ forEachEngine((engine) => {
       const lives = async () => (await service.ask({ path: '/api/v1/auth/me', credential: token })).status === 200
       await page.goto(`${service.url}/console/me`)
       await page.route('**/auth/logout', (route) => route.abort())
-      await page.getByRole('button', { name: 'Sign out' }).click()
+      await hands.press(page.getByRole('button', { name: 'Sign out' }))
       await page.getByText('the session lives on').waitFor()
       assert.ok(await lives())
       await page.unroute('**/auth/logout')
@@ -190,8 +183,7 @@ forEachEngine((engine) => {
     })
 
     it('of somebody without a grant shows nothing, and says who gives one', async () => {
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'newcomer', password)
+      const { context, page, faults } = await visitAs(browser, service, 'newcomer')
       await page.goto(`${service.url}/console/r`)
       await page.getByText('No repository that you may see').waitFor()
       await page.goto(`${service.url}/console/r/releases/files/`)
@@ -202,17 +194,16 @@ forEachEngine((engine) => {
     })
 
     it('that ended while somebody typed is begun again over the page', async () => {
-      const { context, page, faults } = await visit(browser)
-      await signInAt(page, service.url, 'owner', password)
+      const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/r`)
-      await page.getByRole('button', { name: 'New repository' }).click()
-      await page.getByRole('dialog').getByLabel('Name').fill('typed-before')
+      await hands.press(page.getByRole('button', { name: 'New repository' }))
+      await hands.type(page.getByRole('dialog').getByLabel('Name'), 'typed-before')
       const token = await tokenIn(page)
       await service.ask({ method: 'POST', path: '/api/v1/auth/logout', credential: token })
-      await page.getByRole('dialog').getByRole('button', { name: 'New repository' }).click()
+      await hands.press(page.getByRole('dialog').getByRole('button', { name: 'New repository' }))
       const again = page.getByRole('dialog', { name: 'Sign in again' })
-      await again.getByLabel('Password', { exact: true }).fill(password)
-      await again.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await hands.type(again.getByLabel('Password', { exact: true }), password)
+      await hands.press(again.getByRole('button', { name: 'Sign in', exact: true }))
       await again.waitFor({ state: 'hidden' })
       assert.equal(await page.getByRole('dialog').getByLabel('Name').inputValue(), 'typed-before')
       assert.deepEqual(faults, [])
