@@ -127,6 +127,16 @@ describe('a plan', () => {
     assert.equal(local(nextRunMs(berlin, first), berlin.timezone), '2026-10-26 02:30')
   })
 
+  it('makes up for one that a day lacks at its end, where clocks go forward over midnight', () => {
+    const nuuk = { hour: 23, minute: 59, timezone: 'America/Nuuk' }
+    const made = nextRunMs(nuuk, at('2026-03-28T01:59:00Z'))
+    assert.equal(new Date(made).toISOString(), '2026-03-29T01:00:00.000Z')
+    assert.equal(local(nextRunMs(nuuk, made), nuuk.timezone), '2026-03-29 23:59')
+    // Where a day is none there is nothing to make up for.
+    const apia = { hour: 2, minute: 30, timezone: 'Pacific/Apia' }
+    assert.equal(local(nextRunMs(apia, at('2011-12-29T13:00:00Z')), apia.timezone), '2011-12-31 02:30')
+  })
+
   it('knows the names of zones', () => {
     for (const good of zones) assert.equal(isTimezone(good), true)
     for (const bad of ['Nowhere/Land', '', 'Europe', '; drop', '+02:00', '-0330']) assert.equal(isTimezone(bad), false)

@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
 import { timestamp } from '../../../kernel/clock.ts'
 import { clockAheadMs } from '../../../kernel/limits/backups.ts'
-import { day as dayMs } from '../../../kernel/units.ts'
+import { day as dayMs, hour as hourMs, minute as minuteMs } from '../../../kernel/units.ts'
 
 /** How many points are kept, of the newest of each day, week and month. */
 export interface Keeping {
@@ -90,7 +90,36 @@ export interface DailyTime {
 export const nextRunMs = ({ hour, minute, timezone }: DailyTime, afterMs: number): number => {
   const next = new Cron(`${minute} ${hour} * * *`, { timezone, paused: true }).nextRun(new Date(afterMs))
   if (next === null) throw new RangeError(`a plan at ${hour}:${minute} in ${timezone} never runs`)
-  return next.getTime()
+  const skipped = forwardWithin(timezone, afterMs, next.getTime())
+  return skipped !== null && next.getTime() - afterMs > longestDayMs ? skipped : next.getTime()
+}
+
+/** A day on which clocks are put back, by two hours at most. */
+const longestDayMs = dayMs + 2 * hourMs
+
+/** When clocks of a zone are put forward between two moments; null where they are not. To the minute. */
+const forwardWithin = (timezone: string, fromMs: number, toMs: number): number | null => {
+  const clock = new Intl.DateTimeFormat('en-CA', {
+    timeZone: timezone,
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
+  })
+  const aheadMs = (atMs: number): number => {
+    const [year, month, day, hour, minute] = clock
+      .formatToParts(atMs)
+      .filter(({ type }) => type !== 'literal')
+      .map(({ value }) => Number(value))
+    return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute) - Math.floor(atMs / minuteMs) * minuteMs
+  }
+  let [before, after] = [Math.floor(fromMs / minuteMs) * minuteMs, Math.floor(toMs / minuteMs) * minuteMs]
+  if (aheadMs(after) <= aheadMs(before)) return null
+  const first = aheadMs(before)
+  while (after - before > minuteMs) {
+    const middle = Math.floor((before + after) / 2 / minuteMs) * minuteMs
+    if (aheadMs(middle) > first) after = middle
+    else before = middle
+  }
+  return after
 }
 
 /** Whether the names of zones know it. An offset is no zone: it knows no daylight saving. */
