@@ -8,4 +8,9 @@ export interface Spool extends AsyncDisposable {
   read(start: number, bytes: number): Promise<Buffer>
 }
 
+/** There is no room for it on this machine, the reserve of the service left. */
+export class SpoolFull extends Error {
+  override readonly name = 'SpoolFull'
+}
+
 export type OpenSpool = () => Promise<Spool>

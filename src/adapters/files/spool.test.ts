@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { SpoolFull } from '../../ports/spool.ts'
 import { spoolsIn } from './spool.ts'
 
 describe('a spool', () => {
@@ -19,5 +20,14 @@ describe('a spool', () => {
       assert.ok((await spool.read(starts[index] ?? -1, piece.byteLength)).equals(piece))
     await assert.rejects(spool.read(starts[3] ?? -1, 3_000_001), /ends at/)
     assert.deepEqual(readdirSync(folder), [], 'also where the process dies now')
+  })
+
+  it('leaves others the room that is to stay free', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-spool-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const { bavail, bsize } = statfsSync(folder)
+    const spool = await spoolsIn(folder, bavail * bsize)()
+    t.after(() => spool[Symbol.asyncDispose]())
+    await assert.rejects(spool.append(randomBytes(10)), SpoolFull)
   })
 })

@@ -41,7 +41,7 @@ export const agentOf = async (engines: Engines): Promise<BackupAgent> =>
     ...engines,
     database: engines.database.patient,
     room: await openBackupRoom(engines.settings, { writes: true }),
-    spool: spoolsIn(engines.settings.dataDir),
+    spool: spoolsIn(engines.settings.dataDir, engines.settings.freeSpaceReserveBytes),
     holder: randomUUID(),
     program: programVersion(),
     pace: paceOf(engines.settings.backupBytesPerSecond),
