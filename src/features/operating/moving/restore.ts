@@ -29,7 +29,7 @@ export interface Restored {
  * Order: everything that can be known without writing is checked -> the database says that it is being imported into,
  * and no service runs on it -> bytes (I1) -> rows, each file in one transaction with the row that counts it -> the
  * rest that `settle` does -> the doctor -> the database says so no more. A crash leaves how far it was; the same
- * command goes on from there.
+ * command goes on from there, and begins with the bytes once more where the doctor misses some.
  */
 export const restore = async (
   from: Restorable,
@@ -54,12 +54,19 @@ export const restore = async (
   reach('import.rows')
   // Bytes that were left out may be those of the source: from now on the store belongs to this database.
   await adoptStore(deps)
-  const findings = await Array.fromAsync(deps.findings())
-  if (!findings.some(({ kind }) => kind === 'damage'))
-    await database.transaction((tx) => updateInstallation(tx, { importing: null }))
+  let findings = await Array.fromAsync(deps.findings())
+  if (begun && withBytes && isDamaged(findings)) {
+    // What was copied before this try may be gone since: its disk may have been replaced.
+    await database.transaction((tx) => updateInstallation(tx, { imported_through: '' }))
+    await restoreBlobs(from, deps, progress)
+    findings = await Array.fromAsync(deps.findings())
+  }
+  if (!isDamaged(findings)) await database.transaction((tx) => updateInstallation(tx, { importing: null }))
   const rows = from.tables.reduce((sum, table) => sum + table.rows, 0)
   return { rows, blobs: counted.count, bytes: counted.bytes, findings }
 }
+
+const isDamaged = (findings: readonly Finding[]): boolean => findings.some(({ kind }) => kind === 'damage')
 
 const namesOf = ({ tables }: Restorable) => tables.map(({ name }) => name)
 
