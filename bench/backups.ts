@@ -7,7 +7,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { spoolsIn } from '../src/adapters/files/spool.ts'
 import { capture } from '../src/features/operating/backups/capture.ts'
 import { readManifest } from '../src/features/operating/backups/manifest.ts'
-import { checkStructure } from '../src/features/operating/backups/restore-point.ts'
+import { Structure } from '../src/features/operating/backups/structure.ts'
 import { KiB, MiB } from '../src/kernel/units.ts'
 import { openBackupRoom } from '../src/main/backup-vault.ts'
 import { openEngines, realEnvironment } from '../src/main/engines.ts'
@@ -142,7 +142,7 @@ export const measureGenerated = async (files: number): Promise<void> => {
     const rounds = monitorEventLoopDelay({ resolution: 1 })
     rounds.enable()
     const { id, newBytes, blobs } = await capture(deps, { ...free, id: randomUUID(), before })
-    await checkStructure(room, await readManifest(room.vault, id))
+    await new Structure(room).check(await readManifest(room.vault, id))
     rounds.disable()
     if (blobs.count !== store.count) throw new Error(`the point has ${blobs.count} files instead of ${store.count}`)
     const figures = [(performance.now() - began) / 1000, newBytes / MiB, peak(), rounds.max / 1e6]

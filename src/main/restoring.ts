@@ -4,6 +4,7 @@ import { installation } from '../database/moving/installation.queries.ts'
 import { beginAnew } from '../features/operating/backups/beginning-anew.ts'
 import { BackupDamaged, type Room } from '../features/operating/backups/data-files.ts'
 import { vaultIdentity } from '../features/operating/backups/identity.ts'
+import { pointOf } from '../features/operating/backups/layout.ts'
 import { pointsIn } from '../features/operating/backups/lying.ts'
 import { type Manifest, readManifest } from '../features/operating/backups/manifest.ts'
 import { restorablePoint } from '../features/operating/backups/restore-point.ts'
@@ -12,31 +13,89 @@ import type { Progress } from '../features/operating/moving/progress.ts'
 import { type Restored, restore } from '../features/operating/moving/restore.ts'
 import { Failure, invalid } from '../kernel/failure.ts'
 import { shown } from '../kernel/shown.ts'
+import type { VaultName } from '../ports/vault-name.ts'
 import type { Engines } from './engines.ts'
 import { everyCheck } from './every-check.ts'
 import { programVersion } from './version.ts'
 
-/** The point that is meant by its id, by `latest`, or by a time: then the newest that is not younger. */
-export const findPointFor = async (room: Room, wanted: string): Promise<Manifest> => {
-  if ((await vaultIdentity(room.vault)) === null) throw invalid(room.vault.where, 'is no vault of backups')
-  const atMs = Date.parse(wanted)
-  if (wanted !== 'latest' && Number.isNaN(atMs)) return await readManifest(room.vault, wanted.toLowerCase())
-  const found = (await pointsOf(room)).find(({ snapshotAt }) => wanted === 'latest' || Date.parse(snapshotAt) <= atMs)
-  if (found !== undefined) return found
-  throw invalid(room.vault.where, wanted === 'latest' ? 'holds no point' : `holds no point from before ${wanted}`)
+/** What a manifest says in short. */
+interface PointInShort extends Pick<Manifest, 'id' | 'snapshotAt' | 'source' | 'blobs'> {
+  readonly rows: number
 }
 
-/** The points of a vault, newest first. One whose manifest is damaged is none. */
-export const pointsOf = async (room: Room): Promise<Manifest[]> => {
-  const found: Manifest[] = []
+/** What lies in a vault: its points, newest first, and those of which the manifest cannot be read. */
+interface LyingPoints {
+  readonly points: readonly PointInShort[]
+  readonly unreadable: readonly BackupDamaged[]
+}
+
+/** Reads one manifest after another, and keeps none of them. */
+export const pointsOf = async (room: Room): Promise<LyingPoints> => {
+  const points: PointInShort[] = []
+  const unreadable: BackupDamaged[] = []
   for await (const { id } of pointsIn(room)) {
     try {
-      found.push(await readManifest(room.vault, id))
+      const { snapshotAt, source, blobs, tables } = await readManifest(room.vault, id)
+      points.push({ id, snapshotAt, source, blobs, rows: tables.reduce((sum, { rows }) => sum + rows, 0) })
     } catch (error) {
       if (!(error instanceof BackupDamaged)) throw error
+      unreadable.push(error)
     }
   }
-  return found.sort((a, b) => (a.snapshotAt > b.snapshotAt ? -1 : 1))
+  return { points: points.sort((a, b) => (a.snapshotAt > b.snapshotAt ? -1 : 1)), unreadable }
+}
+
+/** The manifests that can be read, newest first. */
+export async function* manifestsOf(room: Room): AsyncGenerator<Manifest> {
+  for (const { id } of (await pointsOf(room)).points) yield await readManifest(room.vault, id)
+}
+
+/**
+ * The point that is meant by its id, by `latest`, or by a time: then the newest that is not younger. `of`: the database
+ * whose points are meant, where it is known and has some. Refuses to guess.
+ */
+export const findPointFor = async (room: Room, wanted: string, of: string | null = null): Promise<Manifest> => {
+  const { where } = room.vault
+  if ((await vaultIdentity(room.vault)) === null) throw invalid(where, 'is no vault of backups')
+  const atMs = wanted === 'latest' ? Number.POSITIVE_INFINITY : Date.parse(wanted)
+  if (Number.isNaN(atMs)) return await readManifest(room.vault, wanted.toLowerCase())
+  const { points, unreadable } = await pointsOf(room)
+  const own = points.filter(({ source }) => source === of)
+  const among = own.length > 0 ? own : points
+  const found = among.find(({ snapshotAt }) => Date.parse(snapshotAt) <= atMs)
+  const until = wanted === 'latest' ? '' : ` from before ${wanted}`
+  const lost = unreadable.find(({ file }) => isBetween(file, Date.parse(found?.snapshotAt ?? ''), atMs))
+  if (lost !== undefined)
+    throw new Failure(
+      'point_unreadable',
+      `A newer point cannot be read: ${lost.message}. ${found === undefined ? `${where} holds no other${until}.` : `The newest that can${until} is ${found.id} of ${found.snapshotAt}: name it, if it will do.`}`,
+    )
+  if (found === undefined) throw invalid(where, `holds no point${until}`)
+  const other = otherAtTheSameTime(among, found)
+  if (other !== null)
+    throw new Failure(
+      'invalid_request',
+      `${where} holds points of more than one service. The newest${until} are ${found.id} of ${found.snapshotAt}, with ${found.blobs.count} files, and ${other.id} of ${other.snapshotAt}, with ${other.blobs.count} files: name one of them. svc backup points lists all.`,
+    )
+  return await readManifest(room.vault, found.id)
+}
+
+/**
+ * The newest point of another database, where both took points at the same time. Where one began after the other had
+ * ended it has taken its place, as a restored service does.
+ */
+const otherAtTheSameTime = (newestFirst: readonly PointInShort[], found: PointInShort): PointInShort | null => {
+  const first = newestFirst.findLast(({ source }) => source === found.source)
+  const other = newestFirst.find(({ source, snapshotAt }) => source !== found.source && snapshotAt <= found.snapshotAt)
+  return first !== undefined && other !== undefined && other.snapshotAt > first.snapshotAt ? other : null
+}
+
+/** Whether a point may be of a time, as far as its id tells when it was asked for. */
+const isBetween = (file: VaultName, fromMs: number, toMs: number): boolean => {
+  const id = pointOf(file)?.replaceAll('-', '') ?? ''
+  if (id[12] !== '7') return false
+  const atMs = Number.parseInt(id.slice(0, 12), 16)
+  return !(atMs < fromMs) && atMs <= toMs
 }
 
 /** Refuses a point of a newer schema than this program knows. */

@@ -4,15 +4,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { checkStructure } from '../../src/features/operating/backups/restore-point.ts'
+import { Structure } from '../../src/features/operating/backups/structure.ts'
 import { verifyDeep } from '../../src/features/operating/backups/verify.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
 import { faultPoints } from '../../src/kernel/fault-points.ts'
 import { day } from '../../src/kernel/units.ts'
 import type { Engines } from '../../src/main/engines.ts'
-import { pointsOf } from '../../src/main/restoring.ts'
 import { blobName } from '../../src/ports/blob-name.ts'
-import { roomOf } from '../harness/backups.ts'
+import { manifestsIn, roomOf } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { examine } from '../harness/doctor.ts'
@@ -75,9 +74,9 @@ forEachEngine((engine) => {
     const wholePoints = async (): Promise<number> => {
       const room = await roomOf(`file:${folder}`)
       const reading = { room, pace: async () => {}, goOn: () => {}, told: () => {} }
-      const points = await pointsOf(room)
+      const points = await manifestsIn(room)
       for (const point of points) {
-        await checkStructure(room, point)
+        await new Structure(room).check(point)
         const { fault, files } = await verifyDeep(reading, point.id)
         assert.equal(fault, null)
         assert.ok(files > 0)

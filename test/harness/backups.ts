@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { spoolsIn } from '../../src/adapters/files/spool.ts'
 import { type AgentDeps, type BackupAgent, createAgent } from '../../src/features/operating/backups/agent.ts'
 import type { Room } from '../../src/features/operating/backups/data-files.ts'
+import type { Manifest } from '../../src/features/operating/backups/manifest.ts'
 import { requestCapture } from '../../src/features/operating/backups/requests.ts'
 import type { Restored } from '../../src/features/operating/moving/restore.ts'
 import { openBackupRoom } from '../../src/main/backup-vault.ts'
 import type { Engines, Environment } from '../../src/main/engines.ts'
-import { findPointFor, restoreFrom } from '../../src/main/restoring.ts'
+import { findPointFor, manifestsOf, restoreFrom } from '../../src/main/restoring.ts'
 import { readSettings } from '../../src/main/settings/rules.ts'
 import type { TestEngine } from './engines.ts'
 import { type Place, withPartsOf } from './moving.ts'
@@ -83,6 +84,9 @@ export const takePoint = (
     room,
     timers,
   )
+
+/** The manifests in a vault, newest first. */
+export const manifestsIn = (room: Room): Promise<Manifest[]> => Array.fromAsync(manifestsOf(room))
 
 /** Puts a point into an empty place. */
 export const restoreTo = (

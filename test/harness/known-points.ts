@@ -35,6 +35,8 @@ export const knownPoint = async (service: Pick<TestService, 'databaseUrl'>): Pro
         verify_depth: null,
         verify_error: null,
         forgotten_at: null,
+        found_at: null,
+        missing_since: null,
       })
       .execute()
   })

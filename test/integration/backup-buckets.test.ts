@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { openVaultS3 } from '../../src/adapters/blob-s3/vault-s3.ts'
+import type { BackupAgent } from '../../src/features/operating/backups/agent.ts'
 import { plainCoding } from '../../src/features/operating/backups/coding.ts'
 import type { Room } from '../../src/features/operating/backups/data-files.ts'
 import { day, minute } from '../../src/kernel/units.ts'
-import { pointsOf } from '../../src/main/restoring.ts'
-import { restoreTo, takePoint, withAgent } from '../harness/backups.ts'
+import { manifestsIn, restoreTo, takePoint, withAgent } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { onSqlite } from '../harness/engines.ts'
@@ -221,12 +221,81 @@ onSqlite((engine) => {
       await look()
       const [told] = (await get('jobs')).items
       assert.deepEqual([told.kind, told.state], ['retention', 'completed'])
-      assert.deepEqual([(await points()).length, (await pointsOf(room)).length], [1, 2])
+      assert.deepEqual([(await points()).length, (await manifestsIn(room)).length], [1, 2])
       proxy.fault = () => null
       await catalog.pass(2 * day)
       await look()
-      assert.equal((await pointsOf(room)).length, 1)
+      assert.equal((await manifestsIn(room)).length, 1)
       await restored()
+    })
+
+    it('in which a manifest comes late, when what it names is gone, has it told of as damaged', async () => {
+      await taken()
+      const [first] = await points()
+      await catalog.pass(day)
+      fault(({ method, target }) => method === 'PUT' && target.includes('/points/'), { kind: 'hold' })
+      await ends('failed', 'vault_unreachable')
+      const [late] = await proxy.holds()
+      proxy.fault = () => null
+      // Nobody else names the files any more, and they are old.
+      const asked = { method: 'DELETE', path: `/api/v1/backup/points/${first.id}`, json: { confirm: first.snapshotAt } }
+      await expectAnswer(catalog.service, { ...asked, credential: catalog.service.recoveryKey }, 204)
+      await catalog.pass(2 * day)
+      await look()
+      assert.deepEqual(await keys('.blob'), [])
+      assert.equal((await late?.apply())?.status, 200)
+      await look()
+      const [found] = await points()
+      assert.deepEqual([found.pinned, found.verifyError], [false, 'missing'])
+      assert.ok((await warnings()).includes('verify_failed'))
+      await assert.rejects(restored(), /is missing/)
+      await catalog.pass(day)
+      await taken()
+      await restored()
+    })
+
+    it('in which a removal comes late hits nothing that was written since', async () => {
+      await taken()
+      const [first] = await points()
+      const asked = { method: 'DELETE', path: `/api/v1/backup/points/${first.id}`, json: { confirm: first.snapshotAt } }
+      await expectAnswer(catalog.service, { ...asked, credential: catalog.service.recoveryKey }, 204)
+      await catalog.pass(2 * day)
+      let removals = 0
+      proxy.fault = ({ method, target }) =>
+        method === 'DELETE' && target.includes('.blob') && ++removals === 1 ? { kind: 'hold' } : null
+      await look()
+      const [late] = await proxy.holds()
+      assert.ok(removals > 1, 'it was asked for again')
+      proxy.fault = () => null
+      await catalog.pass(day)
+      await taken()
+      const before = await keys('.blob')
+      assert.equal((await late?.apply())?.status, 204)
+      assert.deepEqual(await keys('.blob'), before)
+      assert.deepEqual(await verified(), ['deep', null])
+      await restored()
+    })
+
+    it('that fails in a way that nobody knows is told of as unavailable, and asked again in a minute', async () => {
+      await taken()
+      let asked = 0
+      const strange: Room = {
+        ...room,
+        vault: {
+          ...room.vault,
+          async space() {
+            asked += 1
+            throw new TypeError('as the test says')
+          },
+        },
+      }
+      const lookTwice = async (agent: BackupAgent): Promise<void> => {
+        await agent.look()
+        await agent.look()
+      }
+      await withAgent(catalog.service, '', lookTwice, undefined, strange)
+      assert.equal(asked, 1)
+      assert.ok((await warnings()).includes('vault_unavailable'))
     })
 
     it('whose listing has no end is told of, and works again once it has one', async () => {

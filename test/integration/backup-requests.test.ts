@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { openBackupRequestsMax } from '../../src/kernel/limits/backups.ts'
 import { day, minute } from '../../src/kernel/units.ts'
-import { pointsOf } from '../../src/main/restoring.ts'
-import { freshVault, removeVault, roomOf, withAgent } from '../harness/backups.ts'
+import { freshVault, manifestsIn, removeVault, roomOf, withAgent } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -195,7 +194,7 @@ forEachEngine((engine) => {
       await look()
       assert.ok(!(await shown()).includes(point.id))
       const room = await roomOf(vault)
-      assert.ok(!(await pointsOf(room)).some(({ id }) => id === point.id))
+      assert.ok(!(await manifestsIn(room)).some(({ id }) => id === point.id))
     })
 
     it('tell the security audit of the plan, of pins and of points that were given up', async () => {

@@ -7,14 +7,14 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { spoolsIn } from '../../src/adapters/files/spool.ts'
 import type { Queries } from '../../src/database/database.ts'
 import { captureRows } from '../../src/features/operating/backups/capture-rows.ts'
+import { byData } from '../../src/features/operating/backups/chunks.ts'
 import type { Room } from '../../src/features/operating/backups/data-files.ts'
 import { chunksOf } from '../../src/features/operating/backups/manifest.ts'
 import { realTimers, type Timers } from '../../src/kernel/timers.ts'
 import { day, minute } from '../../src/kernel/units.ts'
-import { pointsOf } from '../../src/main/restoring.ts'
 import { VaultFailure, type VaultTrouble } from '../../src/ports/vault.ts'
 import { toVaultName } from '../../src/ports/vault-name.ts'
-import { freshVault, removeVault, restoreTo, roomOf, takePoint, withAgent } from '../harness/backups.ts'
+import { freshVault, manifestsIn, removeVault, restoreTo, roomOf, takePoint, withAgent } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { onSqlite } from '../harness/engines.ts'
@@ -229,13 +229,13 @@ onSqlite((engine) => {
       const [told] = (await get('jobs')).items
       assert.deepEqual([told.kind, told.state], ['retention', 'completed'])
       assert.equal(files('*').length, kept)
-      assert.deepEqual((await pointsOf(room)).length, 2, 'it lies there still')
+      assert.deepEqual((await manifestsIn(room)).length, 2, 'it lies there still')
       assert.deepEqual((await points()).length, 1, 'and is shown to nobody')
       once = false
       await catalog.pass(2 * day)
       await lookLocked()
       assert.ok(files('*').length < kept)
-      assert.deepEqual((await pointsOf(room)).length, 1)
+      assert.deepEqual((await manifestsIn(room)).length, 1)
       await restored()
     })
 
@@ -315,11 +315,90 @@ onSqlite((engine) => {
       await restored()
     })
 
+    it('is left alone by an agent whose place another one has had, also when that one has ended', async () => {
+      await taken()
+      await catalog.published(randomBytes(2_000_000))
+      await catalog.pass(day)
+      const room = await roomOf(url)
+      let [writes, beats, frozen] = [0, 0, false]
+      const waiting: (() => void)[] = []
+      const timers: Timers = {
+        ...realTimers,
+        after(_, run) {
+          beats += 1
+          if (!frozen) return realTimers.after(1, run)
+          waiting.push(run)
+          return () => {}
+        },
+      }
+      const slow: Room = {
+        ...room,
+        vault: {
+          ...room.vault,
+          async write(...args) {
+            if (++writes === 1) {
+              frozen = true
+              await until('it is still', () => waiting.length > 0)
+              catalog.service.clock.advance(minute)
+              await look()
+              const before = beats
+              frozen = false
+              for (const run of waiting) run()
+              await until('it has tried to tell that it is there', () => beats > before)
+            }
+            return await room.vault.write(...args)
+          },
+        },
+      }
+      const job = await takePoint(catalog.service, url, undefined, slow, timers)
+      assert.deepEqual([job.state, job.error_code], ['interrupted', 'agent_gone'])
+      assert.equal((await points()).length, 1)
+      assert.equal((await manifestsIn(room)).length, 1)
+    })
+
+    it('has a point written before it is read, whatever was asked for first', async () => {
+      await taken()
+      for (let asked = 0; asked < 3; asked++) await post(`points/${(await points())[newest].id}/verify`)
+      await catalog.published('more')
+      const room = await roomOf(url)
+      const waiting: number[] = []
+      const watched: Room = {
+        ...room,
+        vault: {
+          ...room.vault,
+          async create(...args) {
+            const { items } = await get('jobs')
+            waiting.push(items.filter(({ state }: { state: string }) => state === 'queued').length)
+            return await room.vault.create(...args)
+          },
+        },
+      }
+      await taken(watched)
+      assert.equal(waiting[0], 3)
+    })
+
+    it('gives a restore once more what its store has lost between two tries', async () => {
+      await taken()
+      const place = engine.use(await placeLike(catalog.service, engine))
+      const dies = (point: string): void => {
+        if (point === 'import.rows') throw new Error('as the test says')
+      }
+      await assert.rejects(restoreTo(place, url, 'latest', {}, dies), /as the test says/)
+      const stored = globSync(join(place.dataDir, 'blobs/??/*'))
+      assert.ok(stored.length > 0)
+      for (const path of stored) await rm(path)
+      const { findings } = await restoreTo(place, url)
+      assert.deepEqual(
+        findings.filter(({ kind }) => kind === 'damage'),
+        [],
+      )
+    })
+
     it('is asked for nothing while a state of the database is held, whose log would grow meanwhile', async () => {
       await taken()
       await catalog.published('new rows')
       const room = await roomOf(url)
-      const [point] = await pointsOf(room)
+      const [point] = await manifestsIn(room)
       assert.ok(point !== undefined)
       let [held, written] = [false, 0]
       const vault: Room['vault'] = {
@@ -344,7 +423,7 @@ onSqlite((engine) => {
             })
           },
         }
-        const known = { before: new Map(chunksOf(point).map((each) => [each.file, each])), isDamaged: () => false }
+        const known = { before: byData(chunksOf(point)), isDamaged: () => false, firstTry: () => 0 }
         const deps = { database: watched, clock, spool: spoolsIn(catalog.service.dataDir), reach: () => {} }
         return await captureRows(deps, { ...room, vault }, known, () => {})
       })

@@ -6,7 +6,7 @@ import { healedSince } from '../../src/features/operating/backups/healing.querie
 import { heal, type Rotten } from '../../src/features/operating/backups/healing.ts'
 import { day } from '../../src/kernel/units.ts'
 import type { Engines } from '../../src/main/engines.ts'
-import { pointsOf } from '../../src/main/restoring.ts'
+import { manifestsOf } from '../../src/main/restoring.ts'
 import { blobName } from '../../src/ports/blob-name.ts'
 import { freshVault, removeVault, roomOf, takePoint } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
@@ -71,7 +71,7 @@ forEachEngine((engine) => {
         const rotten = await scrubbed(engines)
         assert.deepEqual(rotten.map(({ digest }) => String(digest)).sort(), [...digests].sort())
         const room = await roomOf(vault)
-        const healed = await heal({ ...engines, room }, await pointsOf(room), rotten)
+        const healed = await heal({ ...engines, room }, manifestsOf(room), rotten)
         assert.deepEqual([...healed].sort(), digests.slice(0, 3).sort())
         assert.deepEqual(
           (await scrubbed(engines)).map(({ digest }) => digest),

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { ChunkWriter } from '../../src/features/operating/backups/chunks.ts'
 import { contentsOf, filesOf } from '../../src/features/operating/backups/contents.ts'
 import type { Room } from '../../src/features/operating/backups/data-files.ts'
 import { entryText } from '../../src/features/operating/backups/entries.ts'
+import { holdPoint } from '../../src/features/operating/backups/holding.ts'
 import { pointName } from '../../src/features/operating/backups/layout.ts'
 import { type Manifest, manifestText } from '../../src/features/operating/backups/manifest.ts'
 import { requestCapture } from '../../src/features/operating/backups/requests.ts'
@@ -15,9 +16,11 @@ import { timestamp } from '../../src/kernel/clock.ts'
 import { toSha256 } from '../../src/kernel/digest.ts'
 import { deepShares } from '../../src/kernel/limits/backups.ts'
 import { day, minute } from '../../src/kernel/units.ts'
-import { findPointFor, pointsOf } from '../../src/main/restoring.ts'
+import { withPoint } from '../../src/main/commands/with-point.ts'
+import { findPointFor } from '../../src/main/restoring.ts'
 import { VaultFailure } from '../../src/ports/vault.ts'
-import { freshVault, removeVault, restoreTo, roomOf, takePoint, withAgent } from '../harness/backups.ts'
+import { toVaultName } from '../../src/ports/vault-name.ts'
+import { freshVault, manifestsIn, removeVault, restoreTo, roomOf, takePoint, withAgent } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { onSqlite } from '../harness/engines.ts'
@@ -59,7 +62,7 @@ onSqlite((engine) => {
       return String(job.point_id)
     }
     const files = (kind: string): string[] => globSync(join(folder, `data/*/*.${kind}*`))
-    const lying = async (): Promise<string[]> => (await pointsOf(await roomOf(url))).map(({ id }) => id).sort()
+    const lying = async (): Promise<string[]> => (await manifestsIn(await roomOf(url))).map(({ id }) => id).sort()
     const fresh = async (): Promise<Place> => engine.use(await placeLike(catalog.service, engine))
     const restored = async (): Promise<void> => {
       const { findings } = await restoreTo(await fresh(), url)
@@ -86,7 +89,7 @@ onSqlite((engine) => {
       /** Every file is named by a point that is there. */
       const nothingElse = async (): Promise<void> => {
         const named = new Set<string>()
-        for (const manifest of await pointsOf(room))
+        for (const manifest of await manifestsIn(room))
           for await (const { name } of filesOf(room, manifest)) named.add(name)
         assert.deepEqual(
           files('*')
@@ -178,6 +181,177 @@ onSqlite((engine) => {
           const found = await database.reader.selectFrom('backup_points').select(['id', 'pinned']).execute()
           for (const id of before) assert.equal(found.find((row) => row.id === id)?.pinned, 1)
         })
+    })
+
+    it('keeps its pin although its manifest was away for a while, which is told of', async () => {
+      await keep(7)
+      const ids: string[] = []
+      for (let days = 0; days < 3; days++) {
+        await catalog.pass(day)
+        ids.push(await taken())
+      }
+      const [first = '', second = ''] = ids
+      await put(`points/${first}/pin`, { pinned: true })
+      await withAgent(catalog.service, url, async (agent) => {
+        const looked = async (): Promise<void> => {
+          catalog.service.clock.advance(2 * minute)
+          await agent.look()
+        }
+        await rename(join(folder, 'points'), join(folder, 'away'))
+        await looked()
+        const told = async () =>
+          (await points()).map(({ pinned, verifyError }: Record<string, unknown>) => [pinned, verifyError])
+        assert.deepEqual(await told(), [
+          [false, 'missing'],
+          [false, 'missing'],
+          [true, 'missing'],
+        ])
+        const codes = (await get('status')).warnings.map(({ code }: { code: string }) => code)
+        assert.ok(codes.includes('verify_failed') && codes.includes('no_backup_yet'), String(codes))
+        // Somebody wants this one to go, and may say so meanwhile.
+        const { snapshotAt } = (await points())[1]
+        const asked = { method: 'DELETE', path: `/api/v1/backup/points/${second}`, json: { confirm: snapshotAt } }
+        await expectAnswer(catalog.service, { ...asked, credential: catalog.service.recoveryKey }, 204)
+        await looked()
+        await rename(join(folder, 'away'), join(folder, 'points'))
+        await looked()
+        assert.deepEqual(await told(), [
+          [false, null],
+          [true, null],
+        ])
+        await keepFew()
+        await catalog.pass(day)
+        const last = await taken()
+        assert.deepEqual(await lying(), [first, last].sort())
+        // What is away for good is forgotten in the end.
+        await rm(join(folder, `points/${first}.json`))
+        await looked()
+        assert.equal((await points()).length, 2)
+        await catalog.pass(31 * day)
+        await looked()
+        assert.equal((await points()).length, 1)
+      })
+    })
+
+    it('that a service has only found neither goes nor has another one go before all of it was read', async () => {
+      await keep(7)
+      const sound = await taken()
+      const before = new Set(files('pack'))
+      await catalog.published('newer')
+      await catalog.pass(day)
+      const damaged = await taken()
+      for (const path of files('pack'))
+        if (!before.has(path)) await writeFile(path, Buffer.alloc((await stat(path)).size))
+      const back = await fresh()
+      await restoreTo(back, url, sound)
+      await withAgent(back, url, async (agent, { database }) => {
+        const told = (id: string) =>
+          database.reader.selectFrom('backup_points').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+        const row = { id: 1, revision: 9, enabled: 0, hour: 2, minute: 0, timezone: 'UTC', counted_from: '' } as const
+        await database.transaction(async (tx) => {
+          await tx.deleteFrom('backup_plan').execute()
+          await tx
+            .insertInto('backup_plan')
+            .values({ ...row, daily: 0, weekly: 0, monthly: 0 })
+            .execute()
+        })
+        const letGoOf = async (): Promise<void> => {
+          await database.transaction((tx) => tx.updateTable('backup_points').set({ pinned: 0 }).execute())
+          catalog.service.clock.advance(day + minute)
+          await agent.look()
+        }
+        await agent.look()
+        assert.equal((await told(sound)).verify_depth, 'structural')
+        for (let days = 0; days < deepShares; days++) {
+          assert.deepEqual(await lying(), [sound, damaged].sort())
+          await letGoOf()
+        }
+        assert.deepEqual([(await told(sound)).verify_depth, (await told(sound)).verify_error], ['deep', null])
+        assert.equal((await told(damaged)).verify_error, 'damaged')
+        await letGoOf()
+        assert.deepEqual(await lying(), [sound, damaged].sort(), 'the newest, and the newest that is sound')
+      })
+    })
+
+    it('of which the manifest is of no use is read once, and no more as long as it lies there so', async () => {
+      await taken()
+      const [torn, other] = [crypto.randomUUID(), crypto.randomUUID()]
+      await writeFile(join(folder, `points/${torn}.json`), 'torn')
+      const room = await roomOf(url)
+      const { digest: _, ...content } = await findPointFor(room, 'latest')
+      const strange = manifestText({ ...content, id: other, vault: crypto.randomUUID() })
+      await writeFile(join(folder, `points/${other}.json`), strange)
+      const read: string[] = []
+      const counting: Room = {
+        ...room,
+        vault: {
+          ...room.vault,
+          async read(name, bytesMax) {
+            read.push(name)
+            return await room.vault.read(name, bytesMax)
+          },
+        },
+      }
+      const lookThrice = (): Promise<void> =>
+        withAgent(
+          catalog.service,
+          url,
+          async (agent) => {
+            for (let looks = 0; looks < 3; looks++) {
+              catalog.service.clock.advance(2 * minute)
+              await agent.look()
+            }
+            // It is another one from now on.
+            await writeFile(join(folder, `points/${torn}.json`), 'torn in another place')
+            catalog.service.clock.advance(2 * minute)
+            await agent.look()
+          },
+          undefined,
+          counting,
+        )
+      await lookThrice()
+      const times = (id: string): number => read.filter((name) => name === pointName(id)).length
+      assert.deepEqual([times(torn), times(other)], [2, 1])
+    })
+
+    it('that was given up stays as long as somebody reads it, and no longer where that one has died', async () => {
+      await keepFew()
+      const room = await roomOf(url)
+      const first = await taken()
+      const reader = await holdPoint(room.vault, first, assert.fail)
+      const now = new Date(catalog.service.clock.now() + day)
+      for (const path of globSync(join(folder, 'points/*.held'))) await utimes(path, now, now)
+      await catalog.published('more')
+      await catalog.pass(day)
+      const second = await taken()
+      assert.deepEqual([await lying(), (await points()).length], [[first, second].sort(), 1])
+      await restoreTo(await fresh(), url, first)
+      await reader[Symbol.asyncDispose]()
+      assert.deepEqual(globSync(join(folder, 'points/*.held')), [])
+      await catalog.pass(day)
+      const third = await taken()
+      assert.deepEqual(await lying(), [third])
+
+      const died = toVaultName(`points/${third}.00000000.held`)
+      await room.vault.create(died, Buffer.from('{}'))
+      await catalog.pass(day)
+      assert.deepEqual(await lying(), [await taken()])
+      assert.deepEqual(globSync(join(folder, 'points/*.held')), [])
+    })
+
+    it('can be read where the vault takes no word of that', async () => {
+      const id = await taken()
+      const room = await roomOf(url)
+      const readOnly: Room = {
+        ...room,
+        vault: {
+          ...room.vault,
+          async create() {
+            throw new VaultFailure('denied', room.vault.where, 'it is read-only')
+          },
+        },
+      }
+      assert.equal(await withPoint(readOnly, 'latest', null, async (manifest) => manifest.id), id)
     })
 
     it('can be taken by the same agent once the disk of the vault was replaced', async () => {
@@ -289,7 +463,7 @@ onSqlite((engine) => {
       const lists = new ChunkWriter(
         room,
         { kind: 'list', readers: 'service' },
-        { before: new Map(), isDamaged: () => false },
+        { before: new Map(), isDamaged: () => false, firstTry: () => 0 },
       )
       for await (const entry of contentsOf(room, first.contents)) {
         const stored = { ...entry.stored, bytes: torn.byteLength, sha256: toSha256(digestOf(torn)) }

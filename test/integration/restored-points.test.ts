@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { migrations } from '../../src/database/migrations/index.ts'
-import { columnsOf } from '../../src/database/moving/rows.queries.ts'
+import { columnsOf, type Row } from '../../src/database/moving/rows.queries.ts'
 import { rowOf, rowText } from '../../src/database/moving/rows.ts'
 import { isTableName } from '../../src/database/moving/tables.ts'
 import { ChunkWriter, linesOf } from '../../src/features/operating/backups/chunks.ts'
@@ -24,6 +24,7 @@ import { onSqlite } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
 import { placeLike, withPartsOf } from '../harness/moving.ts'
 import { createRepository } from '../harness/people.ts'
+import { nodeFlags, runProgram, svcFile } from '../harness/processes.ts'
 import { inDatabase } from '../harness/rows.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { activeKey, binding, createServiceAccount } from '../harness/service-keys.ts'
@@ -43,6 +44,7 @@ onSqlite((engine) => {
     let key: string
     let link: string
     let pass: string
+    let kept: string
     const path = '/api/v1/repositories/one/raw/kept'
 
     before(async () => {
@@ -50,6 +52,7 @@ onSqlite((engine) => {
       catalog = await Catalog.open(engine)
       const { service, writer } = catalog
       const put = await catalog.expect({ method: 'PUT', path: '/raw/kept', body: 'kept' }, 201)
+      kept = put.json.artifact.id
       const asked = { path: '/api/v1/auth/tokens', credential: writer.token, json: { name: 'one' } }
       token = (await expectAnswer(service, asked, 201)).json.token
       const bindings = [binding('one', 'content.read', 'asset.read')]
@@ -170,7 +173,7 @@ onSqlite((engine) => {
           const writer = new ChunkWriter(
             room,
             { kind: 'rows', readers: 'operators' },
-            { before: new Map(), isDamaged: () => false },
+            { before: new Map(), isDamaged: () => false, firstTry: () => 0 },
           )
           let rows = 0
           for (const chunk of chunks)
@@ -194,6 +197,56 @@ onSqlite((engine) => {
         await stack.disposeAsync()
       }
     }
+
+    /** The same point where somebody who can write into the vault has changed rows of a table. */
+    const craftedPoint = async (of: string, change: (row: Row) => Row): Promise<string> => {
+      const tables: ManifestContent['tables'] = []
+      for (const table of point.tables) {
+        if (table.name !== of) {
+          tables.push(table)
+          continue
+        }
+        const form = { kind: 'rows', readers: 'operators' } as const
+        const writer = new ChunkWriter(room, form, { before: new Map(), isDamaged: () => false, firstTry: () => 0 })
+        for (const chunk of table.chunks)
+          for (const line of await linesOf(room, chunk)) await writer.add(rowText(change(rowOf(line, table.columns))))
+        await writer.end()
+        tables.push({ ...table, chunks: writer.chunks })
+      }
+      const { digest: _, ...content } = point
+      const id = crypto.randomUUID()
+      await room.vault.create(pointName(id), Buffer.from(manifestText({ ...content, id, tables })))
+      return id
+    }
+    /** What `svc restore file` says and leaves in the folder that it runs in. */
+    const oneFile = async (id: string, ...what: string[]): Promise<{ told: string; left: string[] }> => {
+      const folder = await mkdtemp(join(tmpdir(), 'svc-one-file-'))
+      try {
+        const args = [...nodeFlags, svcFile, 'restore', 'file', id, 'one', ...what]
+        const options = { cwd: folder }
+        const { code, stdout, stderr } = await runProgram(process.execPath, args, { SVC_BACKUP_VAULT: vault }, options)
+        return { told: `${code} ${stdout}${stderr}`, left: await readdir(folder) }
+      } finally {
+        await rm(folder, { recursive: true })
+      }
+    }
+
+    it('gives one file, which is no longer than its row says, under a name that can be read', async () => {
+      const sound = await oneFile(point.id, 'kept')
+      assert.match(sound.told, /^0 .*kept: 4 bytes/s)
+      assert.deepEqual(sound.left, ['kept'])
+      const longer = await craftedPoint('artifacts', (row) => ({ ...row, size: 3 }))
+      for (const more of [[], ['--output', 'here'], ['--output', '-']]) {
+        const told = await oneFile(longer, 'kept', ...more)
+        assert.match(told.told, /^1 .*is longer than/s)
+        assert.deepEqual(told.left, [])
+      }
+      const named = await craftedPoint('artifacts', (row) => ({ ...row, name: 'x\u001b]0;owned\u0007\u001b[2J' }))
+      const byId = await oneFile(named, kept)
+      assert.match(byId.told, /^0 /)
+      assert.ok(!byId.told.includes('\u001b'), JSON.stringify(byId.told))
+      assert.match(byId.left.join(), /^[0-9a-f]{64}$/)
+    })
 
     it('of each older schema is brought to that of the program', async () => {
       for (let schema = oldestSchema; schema < migrations.length; schema++) {

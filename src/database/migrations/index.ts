@@ -51,6 +51,7 @@ import { journalGaps } from './0049-journal-gaps.ts'
 import { annotationHistory } from './0050-annotation-history.ts'
 import { samples } from './0051-samples.ts'
 import { whatIsSaidCounts } from './0052-what-is-said-counts.ts'
+import { foundPoints } from './0053-found-points.ts'
 
 /** In order; `currentSchema` is the number of the last one. A released migration is never edited. */
 export const migrations: readonly Migration[] = [
@@ -106,4 +107,5 @@ export const migrations: readonly Migration[] = [
   annotationHistory,
   samples,
   whatIsSaidCounts,
+  foundPoints,
 ]

@@ -30,8 +30,12 @@ export interface BackupPointsTable {
   verified_at: string | null
   verify_depth: 'structural' | 'deep' | null
   verify_error: string | null
-  /** When somebody gave it up. The agent takes it out of the vault; until then the row keeps it from coming back. */
+  /** When somebody gave it up. The agent takes it out of the vault; the row keeps it from coming back. */
   forgotten_at: string | null
+  /** Since when it is known here, where it was not taken here: what was looked at before says nothing of it. */
+  found_at: string | null
+  /** Since when its manifest is not there any more. */
+  missing_since: string | null
 }
 
 /** Work of the backup agent, to be done and done. */

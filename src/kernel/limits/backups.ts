@@ -60,8 +60,19 @@ export const partFilesMax = 1_000_000
 
 /** Nothing is swept that is younger: another service on the same vault may be about to name it. */
 export const sweptAfterMs = day
+/** New data has new names after so long: well before what bears the old ones may be swept. */
+export const namesNewEveryMs = sweptAfterMs / 2
 /** What a capture copied that found no end waits so long for the next one to go on from it. */
 export const unfinishedKeptMs = 30 * day
+/** And is gone on from for so long: a capture may take days. */
+export const unfinishedUsedMs = 28 * day
+/** A point whose manifest is away is known for so long: a disk may be moved, a bucket be brought back. */
+export const missingKeptMs = 30 * day
+/** Who reads a point says so anew after so long, and is believed for some times that. */
+export const pointHeldEveryMs = hour
+export const pointHeldMs = 6 * hour
+/** Manifests, and files that say that somebody reads one. */
+export const holdsOfPointsMax = 2 * pointsLyingMax
 /** Files that are removed at a time. */
 export const sweepBatch = 256
 /** All of a vault is read within so many days, a share each day. */

@@ -16,12 +16,15 @@ import { withEngines } from './offline.ts'
 /** Lists the points of the vault, newest first. Asks the vault alone: there may be no database any more. */
 export const listPointsCommand = async (): Promise<void> => {
   const room = await openBackupRoom(readSettings(process.env))
-  const manifests = await pointsOf(room)
-  if (manifests.length === 0) console.log(`${room.vault.where} holds no points.`)
-  for (const { id, snapshotAt, tables, blobs } of manifests) {
-    const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-    console.log(`${id}  ${snapshotAt}  ${rows} rows  ${blobs.count} files  ${blobs.bytes} bytes`)
-  }
+  const { points, unreadable } = await pointsOf(room)
+  if (points.length === 0) console.log(`${room.vault.where} holds no points.`)
+  const several = new Set(points.map(({ source }) => source)).size > 1
+  for (const { id, snapshotAt, rows, blobs, source } of points)
+    console.log(
+      `${id}  ${snapshotAt}  ${rows} rows  ${blobs.count} files  ${blobs.bytes} bytes${several ? `  of ${source}` : ''}`,
+    )
+  if (several) console.log('They are of more than one database (of …): name a point by its id.')
+  for (const { message } of unreadable) console.log(`cannot be read: ${message}`)
 }
 
 /** Asks for a point, and waits until it is taken: by the agent that runs, or here where none does. */

@@ -1,11 +1,12 @@
 import { join, resolve } from 'node:path'
+import { installation } from '../../database/moving/installation.queries.ts'
 import { progressTo } from '../../features/operating/moving/progress.ts'
 import { openBackupRoom } from '../backup-vault.ts'
 import { CommandFailed } from '../client/command-failed.ts'
 import type { Environment } from '../engines.ts'
 import { RehearsalFailed, rehearse } from '../rehearsing/rehearsing.ts'
-import { findPointFor } from '../restoring.ts'
 import { withEngines } from './offline.ts'
+import { withPoint } from './with-point.ts'
 
 /** Tries a restore in a scratch folder, and says what came of it. */
 export const rehearseCommand = (
@@ -16,26 +17,28 @@ export const rehearseCommand = (
   withEngines(
     async (engines) => {
       const room = await openBackupRoom(engines.settings)
-      const manifest = await findPointFor(room, point)
-      const folder = join(resolve(scratch ?? engines.settings.dataDir), 'rehearsal')
-      const progress = progressTo((line) => console.error(line))
-      const told = (words: string): void => progress.tell(() => words)
-      console.error(
-        `Restoring point ${manifest.id} of ${manifest.snapshotAt} into ${folder}, which is removed afterwards.`,
-      )
-      try {
-        const { rows, blobs, answers } = await rehearse(engines, room, manifest, { folder, told })
-        console.log(
-          `Point ${manifest.id} was restored: ${rows} rows and ${blobs} files were as it says, and a service on it gave ${answers} answers as they should be.`,
+      const { identity } = await installation(engines.database.reader)
+      await withPoint(room, point, identity, async (manifest) => {
+        const folder = join(resolve(scratch ?? engines.settings.dataDir), 'rehearsal')
+        const progress = progressTo((line) => console.error(line))
+        const told = (words: string): void => progress.tell(() => words)
+        console.error(
+          `Restoring point ${manifest.id} of ${manifest.snapshotAt} into ${folder}, which is removed afterwards.`,
         )
-      } catch (error) {
-        if (error instanceof RehearsalFailed)
-          throw new CommandFailed(
-            'failed',
-            `Point ${manifest.id} could not be proven (${error.code}): ${error.message}`,
+        try {
+          const { rows, blobs, answers } = await rehearse(engines, room, manifest, { folder, told })
+          console.log(
+            `Point ${manifest.id} was restored: ${rows} rows and ${blobs} files were as it says, and a service on it gave ${answers} answers as they should be.`,
           )
-        throw error
-      }
+        } catch (error) {
+          if (error instanceof RehearsalFailed)
+            throw new CommandFailed(
+              'failed',
+              `Point ${manifest.id} could not be proven (${error.code}): ${error.message}`,
+            )
+          throw error
+        }
+      })
     },
     { environment },
   )

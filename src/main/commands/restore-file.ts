@@ -9,8 +9,8 @@ import { isPrintable } from '../../kernel/names.ts'
 import { shown } from '../../kernel/shown.ts'
 import { openBackupRoom } from '../backup-vault.ts'
 import { CommandFailed } from '../client/command-failed.ts'
-import { findPointFor } from '../restoring.ts'
 import { readSettings } from '../settings/rules.ts'
+import { withPoint } from './with-point.ts'
 
 /** Writes one file of a point. Asks the vault alone: there may be no database any more. */
 export const restoreFileCommand = async (
@@ -20,18 +20,19 @@ export const restoreFileCommand = async (
   { output }: { readonly output?: string },
 ): Promise<void> => {
   const room = await openBackupRoom(readSettings(process.env))
-  const manifest = await findPointFor(room, point)
-  const { digest, name, bytes } = await fileOfPoint(room, manifest, repository, what)
-  const found = await bytesOfDigest(room, manifest, digest)
-  if (found === null) throw new CommandFailed('failed', `The point names ${digest} and does not have it.`)
-  const pieces = verified(found.pieces(), digest, bytes)
-  if (output === '-') {
-    for await (const piece of pieces) await written(piece)
-    return
-  }
-  const path = resolve(output ?? (/^\.{0,2}$/.test(name) || !isPrintable(name) ? digest : name))
-  await writeNew(path, pieces)
-  console.log(`${shown(path)}: ${bytes} bytes, SHA-256 ${digest}, as it was at ${manifest.snapshotAt}`)
+  await withPoint(room, point, null, async (manifest) => {
+    const { digest, name, bytes } = await fileOfPoint(room, manifest, repository, what)
+    const found = await bytesOfDigest(room, manifest, digest)
+    if (found === null) throw new CommandFailed('failed', `The point names ${digest} and does not have it.`)
+    const pieces = verified(found.pieces(), digest, bytes)
+    if (output === '-') {
+      for await (const piece of pieces) await written(piece)
+      return
+    }
+    const path = resolve(output ?? (/^\.{0,2}$/.test(name) || !isPrintable(name) ? digest : name))
+    await writeNew(path, pieces)
+    console.log(`${shown(path)}: ${bytes} bytes, SHA-256 ${digest}, as it was at ${manifest.snapshotAt}`)
+  })
 }
 
 /** The same pieces; throws at the first beyond their length, and at their end unless they are what they are called. */

@@ -4,7 +4,7 @@ import { rottenAtOnce } from '../../kernel/limits/backups.ts'
 import { MiB } from '../../kernel/units.ts'
 import { openBackupRoom } from '../backup-vault.ts'
 import type { Engines, Environment } from '../engines.ts'
-import { pointsOf } from '../restoring.ts'
+import { manifestsOf } from '../restoring.ts'
 import { withEngines } from './offline.ts'
 
 interface ScrubOptions {
@@ -66,7 +66,7 @@ const bringBackFromVault = async (engines: Engines, rotten: readonly Rotten[]): 
   if (rotten.length === 0) return 0
   try {
     const room = await openBackupRoom(engines.settings)
-    const healed = await heal({ ...engines, room }, await pointsOf(room), rotten)
+    const healed = await heal({ ...engines, room }, manifestsOf(room), rotten)
     for (const digest of healed) console.log(`healed: blob ${digest}`)
     return healed.size
   } catch (error) {

@@ -261,7 +261,9 @@ create table backup_points (
   verified_at text collate "C",
   verify_depth text collate "C",
   verify_error text collate "C",
-  forgotten_at text collate "C"
+  forgotten_at text collate "C",
+  found_at text collate "C",
+  missing_since text collate "C"
 );
 
 alter table backup_points add constraint backup_points_pkey PRIMARY KEY (id);

@@ -243,7 +243,9 @@ CREATE TABLE "backup_points" (
   "verified_at" text,
   "verify_depth" text,
   "verify_error" text,
-  "forgotten_at" text
+  "forgotten_at" text,
+  "found_at" text,
+  "missing_since" text
 ) strict;
 
 CREATE INDEX "backup_points_by_time" on "backup_points" (

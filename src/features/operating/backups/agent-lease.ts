@@ -44,6 +44,17 @@ export const takeLease = ({ database, clock, holder, program }: LeaseDeps): Prom
     { durability: 'relaxed' },
   )
 
+/** Renews the lease of who is at work. False where another one has taken its place, also if that one has ended. */
+export const renewLease = ({ database, clock, holder, program }: LeaseDeps): Promise<boolean> =>
+  database.transaction(
+    async (tx) => {
+      const nowMs = clock.now()
+      const until = timestamp(nowMs + agentLeaseMs)
+      return await updateAgentRow(tx, holder, { lease_until: until, last_seen_at: timestamp(nowMs), version: program })
+    },
+    { durability: 'relaxed' },
+  )
+
 /** Ends the lease, so that another agent need not wait for its end. What was at work is over by then. */
 export const giveBackLease = async ({ database, clock, holder }: LeaseDeps): Promise<void> => {
   await database.transaction((tx) => updateAgentRow(tx, holder, { lease_until: timestamp(clock.now()) }))

@@ -4,8 +4,9 @@ import { timestamp } from '../../../kernel/clock.ts'
 import { agentLeaseMs, backupJobsKeptMs, captureTriedEveryMs, vaultLookMs } from '../../../kernel/limits/backups.ts'
 import { day } from '../../../kernel/units.ts'
 import { BlobStoreUnavailable } from '../../../ports/blob-store.ts'
+import { SpoolFull } from '../../../ports/spool.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
-import { giveBackLease, type LeaseDeps, takeLease, tellOfVault } from './agent-lease.ts'
+import { giveBackLease, type LeaseDeps, renewLease, takeLease, tellOfVault } from './agent-lease.ts'
 import type { CaptureDeps } from './capture.ts'
 import { SourceDamaged } from './copy-blobs.ts'
 import { BackupDamaged } from './data-files.ts'
@@ -13,7 +14,7 @@ import { forgetBackupJobs, lastBackupJobs, openBackupJobs, updateOpenBackupJob }
 import { untilNow } from './keeping.ts'
 import { findAgentRow } from './plan.queries.ts'
 import { planRow, takeDueRun } from './plan.ts'
-import { dueShare, pointsOfVault } from './points.ts'
+import { dueShare, lyingPoints } from './points.ts'
 import { type BackupJob, enqueueBackup } from './requests.ts'
 import { lookAtVault, type Useless } from './vault-look.ts'
 import { type WorkDeps, work } from './work.ts'
@@ -46,15 +47,15 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
   /** Until when no other agent can have taken our place. */
   let oursUntilMs = Number.NEGATIVE_INFINITY
 
-  const keepLease = async (): Promise<boolean> => {
+  const haveLease = async (ask: typeof takeLease): Promise<boolean> => {
     const askedAtMs = clock.now()
-    if (!(await takeLease(deps))) return false
+    if (!(await ask(deps))) return false
     oursUntilMs = askedAtMs + agentLeaseMs
     return true
   }
 
-  /** Runs work, renewing the lease meanwhile; `tell` writes down how far it is. */
-  const whileOurs = async <T>(tell: () => Promise<unknown>, run: (goOn: () => void) => Promise<T>): Promise<T> => {
+  /** Runs work, renewing the lease meanwhile; `tell` writes down how far it is, and whether it is still wanted. */
+  const whileOurs = async <T>(tell: () => Promise<boolean>, run: (goOn: () => void) => Promise<T>): Promise<T> => {
     let lost = false
     const goOn = (): void => {
       // A database that was away for longer than the lease may have given it to another, and cannot say so.
@@ -68,8 +69,8 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
         await pauseUnless(timers, ended, agentLeaseMs / 5)
         if (!beating) return
         try {
-          lost ||= !(await keepLease())
-          await tell()
+          // What another one has taken over and given back is lost as well: it has ended what we were at.
+          lost ||= !(await haveLease(renewLease)) || !(await tell())
         } catch (error) {
           // A database that is away for a moment may be back before the lease is over.
           report('The backup agent could not tell that it is there', error)
@@ -90,8 +91,8 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
     // Also for a look that fails: the next one waits its time.
     lookedAtMs = clock.now()
     const found = await whileOurs(
-      async () => {},
-      (goOn) => lookAtVault({ database, goOn }, deps.room, useless),
+      async () => true,
+      (goOn) => lookAtVault({ database, clock, report, goOn }, deps.room, useless),
     ).catch((error: unknown) => {
       if (error instanceof Stopped || error instanceof DatabaseUnavailable) throw error
       report('The vault of backups does not answer', error)
@@ -142,15 +143,16 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
   }
 
   const lookOnce = async (): Promise<void> => {
-    if (stopping || !(await keepLease())) return
+    if (stopping || !(await haveLease(takeLease))) return
     if (clock.now() - lookedAtMs >= vaultLookMs || clock.now() < lookedAtMs) await lookAtIt()
-    await askForDue(deps, available ? vaultId : null)
     for (;;) {
-      const [job] = stopping ? [] : await openBackupJobs(database.reader, 1)
+      // Before each: those that wait may take all night.
+      await askForDue(deps, available ? vaultId : null)
+      const job = stopping ? undefined : firstOf(await openBackupJobs(database.reader, 1_000))
       // The look may have taken long.
-      if (job === undefined || !(await keepLease())) return
+      if (job === undefined || !(await haveLease(takeLease))) return
       await run(job)
-      if (!(await keepLease())) return
+      if (!(await haveLease(takeLease))) return
       await lookAtIt()
     }
   }
@@ -170,6 +172,10 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
     },
   }
 }
+
+/** Points are taken first: reading all of a vault may take days. */
+const firstOf = (open: readonly BackupJob[]): BackupJob | undefined =>
+  open.find(({ kind }) => kind === 'capture') ?? open[0]
 
 const claimed = async ({ vault }: AgentDeps['room'], run: () => Promise<void>): Promise<void> => {
   const claim = await vault.claim()
@@ -201,7 +207,7 @@ const changeJob = (database: Database, { id }: BackupJob, to: Partial<BackupJob>
 const askForDue = async ({ database, clock }: AgentDeps, vault: string | null): Promise<void> => {
   const nowMs = clock.now()
   const share = vault === null ? null : await dueShare(database.reader, vault, nowMs)
-  const anyPoint = vault !== null && (await pointsOfVault(database.reader, vault)).length > 0
+  const anyPoint = vault !== null && (await lyingPoints(database.reader, vault)).length > 0
   await database.transaction(
     async (tx) => {
       const open = await openBackupJobs(tx, 1_000)
@@ -242,6 +248,7 @@ const mayPass: ReadonlySet<string> = new Set([
   'store_unavailable',
   'database_unavailable',
   'hold_lost',
+  'spool_full',
 ])
 
 const isInterrupted = ({ state }: BackupJob): boolean => state === 'interrupted'
@@ -250,6 +257,7 @@ const isInterrupted = ({ state }: BackupJob): boolean => state === 'interrupted'
 const errorCodeOf = (error: unknown): string => {
   if (error instanceof Stopped) return 'stopped'
   if (error instanceof SourceDamaged) return 'source_damaged'
+  if (error instanceof SpoolFull) return 'spool_full'
   if (error instanceof VaultFailure) return `vault_${error.trouble}`
   if (error instanceof BackupDamaged) return `point_${error.code}`
   if (error instanceof DatabaseUnavailable) return 'database_unavailable'

@@ -1,7 +1,7 @@
 import type { Database } from '../../../database/database.ts'
 import { goOnBeyondWhatWasTold } from '../../../journal/repository/gaps.ts'
-import type { Clock } from '../../../kernel/clock.ts'
-import { endLeases, pinEveryPoint } from './beginning-anew.queries.ts'
+import { type Clock, timestamp } from '../../../kernel/clock.ts'
+import { endLeases, findEveryPoint } from './beginning-anew.queries.ts'
 
 /**
  * What a history that begins anew has to know of the one that it takes the place of: no event bears the id of one that
@@ -12,5 +12,5 @@ export const beginAnew = ({ database, clock }: { readonly database: Database; re
   database.transaction(async (tx) => {
     await goOnBeyondWhatWasTold(tx, clock.now())
     await endLeases(tx)
-    await pinEveryPoint(tx)
+    await findEveryPoint(tx, timestamp(clock.now()))
   })

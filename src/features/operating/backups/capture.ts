@@ -4,13 +4,14 @@ import { installation } from '../../../database/moving/installation.queries.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
+import { unfinishedUsedMs } from '../../../kernel/limits/backups.ts'
 import type { BlobStore } from '../../../ports/blob-store.ts'
 import type { OpenSpool } from '../../../ports/spool.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { type Counted, captureBlobs, planBlobs } from './capture-blobs.ts'
 import { captureRows } from './capture-rows.ts'
-import type { Chunk } from './chunks.ts'
+import { byData, type Chunk } from './chunks.ts'
 import { BackupLocked } from './coding.ts'
 import { contentsOf } from './contents.ts'
 import { BackupDamaged, type Room } from './data-files.ts'
@@ -20,6 +21,7 @@ import { pointName } from './layout.ts'
 import { indexesIn } from './lying.ts'
 import { chunksOf, type Manifest, type ManifestContent, manifestText, readManifest } from './manifest.ts'
 import { namedBlobs } from './named-blobs.ts'
+import { firstTryAt } from './naming.ts'
 
 export interface CaptureDeps extends HoldDeps {
   readonly room: Room
@@ -69,10 +71,8 @@ const write = async (deps: CaptureDeps, wish: CaptureWish): Promise<ManifestCont
   const { isDamaged, goOn, told } = wish
   const vault = await beginVault(room.vault, clock.now())
   const before = await manifestBefore(room, vault, wish.before)
-  const chunks = {
-    before: new Map((before === null ? [] : chunksOf(before)).map((each) => [each.file, each])),
-    isDamaged,
-  }
+  const naming = { isDamaged, firstTry: () => firstTryAt(clock.now()) }
+  const chunks = { before: byData(before === null ? [] : chunksOf(before)), ...naming }
   const progress = { phase: 'rows' as CaptureProgress['phase'], bytes: 0, blobs: 0, blobsTotal: 0, bytesTotal: 0 }
   const tell = (to: Partial<CaptureProgress>): void => told(Object.assign(progress, to))
   tell({})
@@ -80,14 +80,23 @@ const write = async (deps: CaptureDeps, wish: CaptureWish): Promise<ManifestCont
   const { tables, snapshotAtMs, newBytes } = await captureRows(deps, room, chunks, goOn)
   tell({ phase: 'plan' })
   // Whoever may add files there shall not keep a point from being taken: what is not used is copied anew.
-  const indexes = await Array.fromAsync(indexesIn(room, { goOn, leavesRest: true }), ({ name }) => name)
+  const lying = await Array.fromAsync(indexesIn(room, { goOn, leavesRest: true }))
+  const indexes = lying.map(({ name }) => name)
+  // What the others name may be swept before this point has its manifest.
+  const young = lying.filter(({ modifiedAtMs }) => modifiedAtMs > clock.now() - unfinishedUsedMs)
   const blobDeps = {
     ...deps,
-    isDamaged,
+    ...naming,
     goOn,
     chunks,
     blobs: () => namedBlobs(room, tables),
-    known: () => [readable(room, before?.contents ?? []), entriesOfIndexes(room, indexes)],
+    known: () => [
+      readable(room, before?.contents ?? []),
+      entriesOfIndexes(
+        room,
+        young.map(({ name }) => name),
+      ),
+    ],
     counted: tell,
   }
   const plan = await planBlobs(blobDeps)

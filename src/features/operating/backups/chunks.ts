@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Row } from '../../../database/moving/rows.queries.ts'
 import { rowOf } from '../../../database/moving/rows.ts'
-import { isSha256, toSha256 } from '../../../kernel/digest.ts'
+import { isSha256, type Sha256, toSha256 } from '../../../kernel/digest.ts'
 import {
   chunkBytesMax,
   chunkCharactersMax,
@@ -13,7 +13,8 @@ import {
 import { toVaultName, type VaultName } from '../../../ports/vault-name.ts'
 import type { Readers } from './coding.ts'
 import { BackupDamaged, foundData, type Room, type Stored, wholeData, writeData } from './data-files.ts'
-import { dataName, formOf, isDataName } from './layout.ts'
+import { dataName, formOf, isDataName, withoutTry } from './layout.ts'
+import { type Naming, namesToTry } from './naming.ts'
 import { Rounds } from './rounds.ts'
 
 /** A chunk of lines as a manifest names it. */
@@ -56,12 +57,14 @@ export const storedChunk = ({ file, stored }: Chunk): Stored => ({
 })
 
 /** What is known of chunks before they are written. */
-export interface KnownChunks {
-  /** Those of the point before, by file. */
+export interface KnownChunks extends Naming {
+  /** Those of the point before, by what their tries have in common. */
   readonly before: ReadonlyMap<string, Chunk>
-  /** Whether a file was found to be damaged, though it has its length. */
-  readonly isDamaged: (name: VaultName) => boolean
 }
+
+/** By what a capture finds the chunks of the point before. */
+export const byData = (chunks: readonly Chunk[]): ReadonlyMap<string, Chunk> =>
+  new Map(chunks.map((chunk) => [withoutTry(chunk.file), chunk]))
 
 /**
  * Cuts lines into chunks whose ends depend on the lines: one that is added or changed makes a new chunk of the one it
@@ -134,19 +137,14 @@ export class ChunkWriter {
   }
 }
 
-const namesOf = function* (room: Room, { kind, readers }: ChunkForm, { isDamaged }: KnownChunks, text: Buffer) {
-  const { coding } = room
-  const digest = toSha256(hash('sha256', text))
+/** How a chunk of this text is called at each try. */
+const namedBy = ({ coding }: Room, { kind, readers }: ChunkForm, digest: Sha256): ((attempt: number) => VaultName) => {
   const encrypted = coding.encrypted && readers !== 'anybody'
   const id = encrypted ? coding.idOf(digest) : digest
-  for (let attempt = 0; ; attempt++) {
-    const name = dataName(digest, id, attempt, { kind, compressed: true, encrypted })
-    if (!isDamaged(name)) yield { name, digest }
-  }
+  return (attempt) => dataName(digest, id, attempt, { kind, compressed: true, encrypted })
 }
 
-/** Names beyond the first are of data that was damaged, or that nobody could vouch for: there are few of them. */
-const attemptsLookedAt = 8
+const digestOf = (text: Buffer): Sha256 => toSha256(hash('sha256', text))
 
 /** The chunk of the point before that has this text, if it lies in the vault as `sizes` say. Asks no vault. */
 export const chunkBefore = (
@@ -156,11 +154,14 @@ export const chunkBefore = (
   sizes: ReadonlyMap<string, number | null>,
   text: Buffer,
 ): Chunk | null => {
-  for (const { name } of namesOf(room, form, known, text).take(attemptsLookedAt)) {
-    const before = known.before.get(name)
-    if (before !== undefined && sizes.get(name) === before.stored.bytes) return before
-  }
-  return null
+  const before = chunkOf(known, namedBy(room, form, digestOf(text)))
+  return before !== null && sizes.get(before.file) === before.stored.bytes ? before : null
+}
+
+/** The undamaged chunk of the point before. */
+const chunkOf = ({ before, isDamaged }: KnownChunks, nameOf: (attempt: number) => VaultName): Chunk | null => {
+  const chunk = before.get(nameOf(0))
+  return chunk === undefined || isDamaged(storedChunk(chunk).name) ? null : chunk
 }
 
 /** Writes a chunk, unless it is there. */
@@ -171,25 +172,27 @@ export const writeChunk = async (
   text: Buffer,
   lines: number,
 ): Promise<WrittenChunk> => {
-  const chunkOf = ({ name, ...stored }: Stored): Chunk => ({
+  const written = ({ name, ...stored }: Stored): Chunk => ({
     file: name,
     lines,
     // Of what is encrypted nothing is told but how it lies there.
     sha256: formOf(name).encrypted ? stored.sha256 : hash('sha256', text),
     stored,
   })
-  for (const { name, digest } of namesOf(room, form, known, text)) {
-    const before = known.before.get(name)
-    const size = await room.vault.size(name)
-    if (before !== undefined && size === before.stored.bytes) return { chunk: before, newBytes: 0 }
-    if (size !== null) {
+  const digest = digestOf(text)
+  const nameOf = namedBy(room, form, digest)
+  const before = chunkOf(known, nameOf)
+  if (before !== null && (await room.vault.size(storedChunk(before).name)) === before.stored.bytes)
+    return { chunk: before, newBytes: 0 }
+  for (const name of namesToTry(known, nameOf)) {
+    if ((await room.vault.size(name)) !== null) {
       // Of a run that did not end, or not what it was: what it holds decides.
-      const lying = before === undefined ? await foundData(room, name, digest) : null
-      if (lying !== null) return { chunk: chunkOf(lying), newBytes: 0 }
+      const lying = name === before?.file ? null : await foundData(room, name, digest)
+      if (lying !== null) return { chunk: written(lying), newBytes: 0 }
       continue
     }
-    const written = await writeData(room, name, text.byteLength, form.readers, once(text))
-    if (written !== null) return { chunk: chunkOf(written), newBytes: written.bytes }
+    const stored = await writeData(room, name, text.byteLength, form.readers, once(text))
+    if (stored !== null) return { chunk: written(stored), newBytes: stored.bytes }
   }
   throw new RangeError('there are names without end')
 }

@@ -1,7 +1,7 @@
 import { toSha256 } from '../../../kernel/digest.ts'
 import { toVaultName } from '../../../ports/vault-name.ts'
 import { type Chunk, linesOf, storedChunk } from './chunks.ts'
-import type { Room, Stored } from './data-files.ts'
+import { BackupDamaged, type Room, type Stored } from './data-files.ts'
 import { type Entry, entryOf } from './entries.ts'
 import type { ManifestContent } from './manifest.ts'
 import { Rounds } from './rounds.ts'
@@ -12,8 +12,17 @@ export async function* contentsOf(room: Room, chunks: readonly Chunk[]): AsyncGe
   for (const chunk of chunks)
     for (const line of await linesOf(room, chunk)) {
       await rounds.next()
-      yield entryOf(line)
+      yield readIn(chunk, () => entryOf(line))
     }
+}
+
+/** What a line says. {@link BackupDamaged} where it says nothing. */
+const readIn = <T>(chunk: Chunk, read: () => T): T => {
+  try {
+    return read()
+  } catch (error) {
+    throw new BackupDamaged('damaged', storedChunk(chunk).name, String(error))
+  }
 }
 
 /** A line of the list for whoever has no key. */
@@ -37,7 +46,7 @@ export async function* filesOf(
     let last: Stored | null = null
     for (const line of await linesOf(room, chunk)) {
       await rounds.next()
-      const stored: Stored = manifest.encrypted ? fileOf(line) : entryOf(line).stored
+      const stored = readIn(chunk, () => (manifest.encrypted ? fileOf(line) : entryOf(line).stored))
       if (stored.name !== last?.name) yield stored
       last = stored
     }

@@ -13,19 +13,18 @@ import { foundData, type Room, type Stored, sha256Beside, writeData, writeWhole 
 import type { Entry } from './entries.ts'
 import { dataName } from './layout.ts'
 import type { NamedBlob } from './named-blobs.ts'
+import { type Naming, namesToTry } from './naming.ts'
 
 /** Bytes that a row calls stored and that are not there, or not what they are called. Begins with which. */
 export class SourceDamaged extends Error {
   override readonly name = 'SourceDamaged'
 }
 
-export interface CopyDeps {
+export interface CopyDeps extends Naming {
   readonly room: Room
   readonly store: Pick<BlobStore, 'size' | 'open'>
   /** Waits until so many bytes may be read. */
   readonly pace: (bytes: number) => Promise<void>
-  /** Whether a file was found to be damaged, though it has its length. */
-  readonly isDamaged: (name: VaultName) => boolean
 }
 
 /** Copies a blob into a file of its own. `lying`: lengths of the files in the part of the vault where it belongs. */
@@ -38,9 +37,7 @@ export const copyBlob = async (
   const form = { kind: 'blob', compressed: await shrinks(deps, blob), encrypted: room.coding.encrypted } as const
   const id = room.coding.idOf(blob.digest)
   const at = (stored: Stored): Entry => ({ digest: blob.digest, bytes: blob.bytes, offset: 0, stored })
-  for (let attempt = 0; ; attempt++) {
-    const name = dataName(blob.digest, id, attempt, form)
-    if (deps.isDamaged(name)) continue
+  for (const name of namesToTry(deps, (attempt) => dataName(blob.digest, id, attempt, form))) {
     const there = lying.get(name) ?? null
     if (there !== null) {
       // Whoever gave it its name had verified it (I3) and died before that was written down.
@@ -52,6 +49,7 @@ export const copyBlob = async (
     const written = await writeData(room, name, blob.bytes, 'operators', verified(deps, blob))
     if (written !== null) return { entry: at(written), newBytes: written.bytes }
   }
+  throw new RangeError('there are names without end')
 }
 
 const plainly = (name: VaultName, { digest, bytes }: NamedBlob): Stored => ({ name, bytes, sha256: digest })
@@ -129,7 +127,8 @@ export class Pack {
   }
 
   /** Writes it, in the order of digests, and says where each of them is. */
-  async write({ room, isDamaged }: CopyDeps): Promise<{ readonly entries: Entry[]; readonly newBytes: number }> {
+  async write(deps: CopyDeps): Promise<{ readonly entries: Entry[]; readonly newBytes: number }> {
+    const { room } = deps
     const parts = this.#parts.sort((a, b) => (a.blob.digest < b.blob.digest ? -1 : 1))
     const bytes = Buffer.concat(parts.map((part) => part.bytes))
     // Both in the thread pool, side by side: the main thread hashes what is read for the next pack meanwhile.
@@ -137,9 +136,7 @@ export class Pack {
     const compressed = smaller.byteLength * 100 < bytes.byteLength * compressBelowPercent
     const form = { kind: 'pack', compressed, encrypted: room.coding.encrypted } as const
     const id = room.coding.idOf(digest)
-    for (let attempt = 0; ; attempt++) {
-      const name = dataName(digest, id, attempt, form)
-      if (isDamaged(name)) continue
+    for (const name of namesToTry(deps, (attempt) => dataName(digest, id, attempt, form))) {
       const written =
         (await writeWhole(room, name, 'operators', compressed ? smaller : bytes)) ??
         (await foundData(room, name, digest))
@@ -152,5 +149,6 @@ export class Pack {
       })
       return { entries, newBytes: written.bytes }
     }
+    throw new RangeError('there are names without end')
   }
 }

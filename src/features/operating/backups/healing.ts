@@ -36,12 +36,12 @@ export interface Rotten {
  */
 export const heal = async (
   deps: HealDeps,
-  points: readonly Manifest[],
+  points: AsyncIterable<Manifest>,
   rotten: readonly Rotten[],
 ): Promise<ReadonlySet<string>> => {
   const left = new Map(rotten.map((each) => [each.digest as string, each]))
   const healed = new Set<string>()
-  for (const point of points) {
+  for await (const point of points) {
     if (left.size === 0) break
     try {
       for await (const { digest, pieces } of bytesInPoint(deps.room, point, new Set(left.keys()))) {

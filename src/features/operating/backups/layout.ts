@@ -10,6 +10,7 @@ import { isVaultName, toVaultName, type VaultName } from '../../../ports/vault-n
  *                                      the digest of what is in it
  *     index/<digest>-<id>.list.zst     what a capture has copied before it could write its manifest
  *     points/<id>.json                 the manifest of a point, written last (I6)
+ *     points/<id>.<tag>.held           somebody reads the point
  */
 
 export const vaultName = toVaultName('vault.json')
@@ -30,11 +31,11 @@ export interface DataForm {
   readonly encrypted: boolean
 }
 
-const dataForm = /^data\/([0-9a-f]{2})\/([0-9a-f]{64})(?:-([1-9][0-9]{0,2}))?\.(blob|pack|rows|list)(\.zst)?(\.age)?$/
+const dataForm = /^data\/([0-9a-f]{2})\/([0-9a-f]{64})(?:-([1-9][0-9]{0,11}))?\.(blob|pack|rows|list)(\.zst)?(\.age)?$/
 
 /**
  * What data is called. `id` is the digest of what is in it, or in an encrypted vault what only its key makes of that.
- * What was found damaged is never written over: another try has another name.
+ * What is there is never written over, and no name is given again: another try has another name.
  */
 export const dataName = (digest: Sha256, id: string, attempt: number, form: DataForm): VaultName =>
   toVaultName(
@@ -42,6 +43,9 @@ export const dataName = (digest: Sha256, id: string, attempt: number, form: Data
       form.encrypted ? '.age' : ''
     }`,
   )
+
+/** What all tries of the same data have in common. */
+export const withoutTry = (name: string): string => name.replace(/^(data\/..\/[0-9a-f]{64})-\d+/, '$1')
 
 export const isDataName = (name: string): name is VaultName => dataForm.test(name) && isVaultName(name)
 
@@ -68,6 +72,14 @@ const indexForm = /^index\/([0-9a-f]{32})-[0-9a-f]{32}\.list\.zst(?:\.age)?$/
 export const firstOfIndex = (name: VaultName): string | null => indexForm.exec(name)?.[1] ?? null
 
 export const pointName = (id: string): VaultName => toVaultName(`points/${id}.json`)
+
+/** What says beside the manifest of a point that somebody reads it. */
+export const holdName = (id: string, tag: string): VaultName => toVaultName(`points/${id}.${tag}.held`)
+
+const holdForm = /^points\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.[0-9a-f]{8}\.held$/
+
+/** Which point somebody reads by that, or null for what says nothing of the kind. */
+export const holdOf = (name: VaultName): string | null => holdForm.exec(name)?.[1] ?? null
 
 const pointForm = /^points\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.json$/
 

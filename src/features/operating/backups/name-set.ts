@@ -49,9 +49,9 @@ export class NameSet {
 }
 
 interface Key {
-  /** 48 bits of the id, and which try it is; never 0. */
+  /** 40 bits of the id, and a bit of what it is; never 0. */
   readonly high: number
-  /** 32 more. */
+  /** 32 more, and which try it is: each has another number. */
   readonly low: number
 }
 
@@ -61,7 +61,7 @@ const keyOf = (name: VaultName): Key => {
   const [, attempt = '0'] = /^-(\d+)/.exec(id.slice(64)) ?? []
   const kind = id.includes('.zst') ? 1 : 0
   return {
-    high: Number.parseInt(id.slice(0, 10), 16) * 8_192 + Number(attempt) * 2 + kind + 1,
-    low: Number.parseInt(id.slice(10, 18), 16),
+    high: Number.parseInt(id.slice(0, 10), 16) * 2 + kind + 1,
+    low: (Number.parseInt(id.slice(10, 18), 16) ^ Math.imul(Number(attempt), 0x9e37_79b1)) >>> 0,
   }
 }

@@ -1,8 +1,14 @@
+import type { ExpressionBuilder } from 'kysely'
 import type { Queries, Transaction } from '../../../database/database.ts'
 import type { BackupPointsTable } from '../../../database/tables/backups.ts'
+import type { Tables } from '../../../database/tables/index.ts'
 import type { Position } from './positions.ts'
 
 export type PointRow = BackupPointsTable
+
+/** Nobody gave it up, and another service that took it has not taken it away. */
+const isShown = (eb: ExpressionBuilder<Tables, 'backup_points'>) =>
+  eb.and([eb('forgotten_at', 'is', null), eb.or([eb('missing_since', 'is', null), eb('found_at', 'is', null)])])
 
 /** Adds a point, unless it is known. */
 export const insertPoint = async (tx: Transaction, row: PointRow): Promise<void> => {
@@ -19,8 +25,12 @@ export const findPoint = (q: Queries, vault: string, id: string): Promise<PointR
     .selectAll()
     .where('id', '=', id)
     .where('vault_id', '=', vault)
-    .where('forgotten_at', 'is', null)
+    .where(isShown)
     .executeTakeFirst()
+
+/** Every point of a vault that is known, also those that are shown to nobody any more. */
+export const knownPoints = (q: Queries, vault: string): Promise<PointRow[]> =>
+  q.selectFrom('backup_points').selectAll().where('vault_id', '=', vault).execute()
 
 /** Points that somebody gave up and that may still lie in the vault. */
 export const givenUpPoints = async (q: Queries, vault: string): Promise<string[]> => {
@@ -29,6 +39,7 @@ export const givenUpPoints = async (q: Queries, vault: string): Promise<string[]
     .select('id')
     .where('vault_id', '=', vault)
     .where('forgotten_at', 'is not', null)
+    .where('missing_since', 'is', null)
     .execute()
   return rows.map(({ id }) => id)
 }
@@ -39,7 +50,7 @@ export const listPoints = (q: Queries, vault: string, before: Position | null, l
     .selectFrom('backup_points')
     .selectAll()
     .where('vault_id', '=', vault)
-    .where('forgotten_at', 'is', null)
+    .where(isShown)
     .$if(before !== null, (query) =>
       query.where((eb) => eb(eb.refTuple('snapshot_at', 'id'), '<', eb.tuple(before?.at ?? '', before?.id ?? ''))),
     )
@@ -55,7 +66,7 @@ export const lockPoint = (tx: Transaction, vault: string, id: string): Promise<P
     .selectAll()
     .where('id', '=', id)
     .where('vault_id', '=', vault)
-    .where('forgotten_at', 'is', null)
+    .where(isShown)
     .forUpdate()
     .executeTakeFirst()
 
@@ -65,7 +76,7 @@ export const lockPoints = (tx: Transaction, vault: string): Promise<PointRow[]> 
     .selectFrom('backup_points')
     .selectAll()
     .where('vault_id', '=', vault)
-    .where('forgotten_at', 'is', null)
+    .where(isShown)
     .orderBy('id')
     .forUpdate()
     .execute()
@@ -77,6 +88,16 @@ export const updatePoint = async (tx: Transaction, id: string, to: Partial<Point
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
+}
+
+/** Notes of those whose manifests are away since when, and of those that are back that they are. */
+export const notePresence = async (
+  tx: Transaction,
+  ids: readonly string[],
+  missingSince: string | null,
+): Promise<void> => {
+  if (ids.length > 0)
+    await tx.updateTable('backup_points').set({ missing_since: missingSince }).where('id', 'in', ids).execute()
 }
 
 export const deletePoints = async (tx: Transaction, ids: readonly string[]): Promise<void> => {

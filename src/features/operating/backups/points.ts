@@ -17,6 +17,7 @@ import {
   lockPoint,
   lockPoints,
   noteDamage,
+  notePresence,
   noteShare,
   type PointRow,
   sharesRead,
@@ -107,8 +108,14 @@ export const giveUpPoint = ({ database, clock }: PointDeps, id: string, confirm:
 /** Every point of a vault that nobody gave up, newest first. There are some hundred, as many as the plan keeps. */
 export const pointsOfVault = (q: Queries, vault: string): Promise<PointRow[]> => listPoints(q, vault, null, 100_000)
 
-/** What a manifest says of its point. */
-const pointRowOf = (content: ManifestContent, pinned: 0 | 1): PointRow => ({
+/** Those of which the manifest is there. */
+export const lyingPoints = async (q: Queries, vault: string): Promise<PointRow[]> =>
+  (await pointsOfVault(q, vault)).filter(isLying)
+
+export const isLying = ({ missing_since }: PointRow): boolean => missing_since === null
+
+/** What a manifest says of its point. `foundAt`: since when it is known, where it was not taken here. */
+const pointRowOf = (content: ManifestContent, foundAt: string | null): PointRow => ({
   id: content.id,
   vault_id: content.vault,
   snapshot_at: content.snapshotAt,
@@ -118,23 +125,28 @@ const pointRowOf = (content: ManifestContent, pinned: 0 | 1): PointRow => ({
   new_bytes: content.newBytes,
   table_count: content.tables.length,
   row_count: content.tables.reduce((sum, { rows }) => sum + rows, 0),
-  pinned,
+  pinned: foundAt === null ? 0 : 1,
   verified_at: null,
   verify_depth: null,
   verify_error: null,
   forgotten_at: null,
+  found_at: foundAt,
+  missing_since: null,
 })
 
 /** Writes down a point that was taken here. */
 export const recordPoint = (tx: Transaction, content: ManifestContent): Promise<void> =>
-  insertPoint(tx, pointRowOf(content, 0))
+  insertPoint(tx, pointRowOf(content, null))
 
 /**
- * Writes down a point that was found in the vault. Unless a capture of this database took it, it is pinned: whoever
- * took it may have been told that it is, and no plan of here was made for it.
+ * Writes down a point that was found in the vault. Unless it is that of a capture of this database which could not say
+ * so, it is pinned: whoever took it may have been told that it is, and no plan of here was made for it.
  */
-export const adoptPoint = async (tx: Transaction, content: ManifestContent): Promise<void> =>
-  await insertPoint(tx, pointRowOf(content, (await findBackupJob(tx, content.id)) === undefined ? 1 : 0))
+export const adoptPoint = async (tx: Transaction, content: ManifestContent, nowMs: number): Promise<void> => {
+  const job = await findBackupJob(tx, content.id)
+  const unrecorded = job?.kind === 'capture' && job.point_id === null
+  await insertPoint(tx, pointRowOf(content, unrecorded ? null : timestamp(nowMs)))
+}
 
 /**
  * Marks the points of a vault that the plan lets go, so that nobody is told any more that one of them is kept, and
@@ -143,17 +155,28 @@ export const adoptPoint = async (tx: Transaction, content: ManifestContent): Pro
 export const letGo = async (tx: Transaction, vault: string, nowMs: number): Promise<string[]> => {
   const plan = await findPlanRow(tx)
   // One of a clock that was ahead is not the newest, and takes the place of none.
-  const points = (await lockPoints(tx, vault)).filter(({ snapshot_at }) => !isOfFuture(snapshot_at, nowMs))
+  const points = (await lockPoints(tx, vault))
+    .filter(isLying)
+    .filter(({ snapshot_at }) => !isOfFuture(snapshot_at, nowMs))
   const known = points.map((point) => ({
     id: point.id,
     snapshotAtMs: Date.parse(point.snapshot_at),
-    pinned: point.pinned === 1,
-    sound: point.verify_error === null,
+    // What nobody has read here neither goes nor is a reason for another one to go.
+    pinned: point.pinned === 1 || isUnread(point),
+    sound: point.verify_error === null && !isUnread(point),
   }))
   const going = plan === undefined ? [] : pointsToForget(known, plan, plan.timezone)
   for (const id of going) await updatePoint(tx, id, { forgotten_at: timestamp(nowMs) })
   return await givenUpPoints(tx, vault)
 }
+
+/** Found, and not read to its last byte since: nobody here knows whether it is sound. */
+const isUnread = ({ found_at, verify_depth, verify_error }: PointRow): boolean =>
+  found_at !== null && verify_depth !== 'deep' && verify_error === null
+
+/** Points whose manifests were taken out of the vault. They stay known for a while: a copy of them may come back. */
+export const noteTakenOut = (tx: Transaction, ids: readonly string[], nowMs: number): Promise<void> =>
+  notePresence(tx, ids, timestamp(nowMs))
 
 export const forgetPointRows = (tx: Transaction, ids: readonly string[]): Promise<void> => deletePoints(tx, ids)
 
@@ -198,8 +221,13 @@ export const noteShareRead = async (
     const reads = await sharesRead(tx, vault)
     if (reads.length < deepShares) return
     const since = reads.map(({ read_at }) => read_at).reduce(earlier)
-    for (const point of await pointsOfVault(tx, vault))
-      if (point.completed_at <= since && point.verify_error === null && !found.faulty.has(point.id))
+    for (const point of await lyingPoints(tx, vault))
+      if (
+        point.completed_at <= since &&
+        (point.found_at ?? '') <= since &&
+        point.verify_error === null &&
+        !found.faulty.has(point.id)
+      )
         await noteVerified(tx, point.id, 'deep', null, nowMs)
   })
 }

@@ -1,19 +1,18 @@
 import type { Row } from '../../../database/moving/rows.queries.ts'
 import { isTableName } from '../../../database/moving/tables.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { entriesAheadMax, partFilesMax } from '../../../kernel/limits/backups.ts'
-import { toVaultName } from '../../../ports/vault-name.ts'
+import { entriesAheadMax } from '../../../kernel/limits/backups.ts'
 import type { Restorable, RestorableTable } from '../moving/restorable.ts'
 import { refuseUnlessStoreTakes } from '../moving/restore-blobs.ts'
 import { linesOf, rowIn } from './chunks.ts'
-import { contentsOf, filesOf } from './contents.ts'
-import { BackupDamaged, type Room } from './data-files.ts'
+import { contentsOf } from './contents.ts'
+import type { Room } from './data-files.ts'
 import type { Entry } from './entries.ts'
 import { KnownEntries } from './known-entries.ts'
-import { lyingBelow } from './lying.ts'
 import type { Manifest } from './manifest.ts'
 import { namedBlobs } from './named-blobs.ts'
 import { PackReader } from './pack-reader.ts'
+import { Structure } from './structure.ts'
 
 /** A point as what is put into an empty database. Of its packs those that were read last stay in memory. */
 export const restorablePoint = (room: Room, manifest: Manifest): Restorable => {
@@ -62,83 +61,8 @@ export const restorablePoint = (room: Room, manifest: Manifest): Restorable => {
     damaged: ({ digest }, why) => new Failure('invalid_request', `The blob ${digest} is damaged in the vault: ${why}`),
     async check({ store, freeSpace }, progress) {
       const told = (files: number): void => progress.tell(() => `checked ${files} files of the vault`)
-      await checkStructure(room, manifest, { told })
+      await new Structure(room).check(manifest, told)
       if ((await store.space()) !== null) await refuseUnlessStoreTakes(freeSpace, manifest.blobs.bytes)
     },
   }
 }
-
-interface Looking {
-  readonly told?: (files: number) => void
-  /** Throws where whoever looks is to stop. */
-  readonly goOn?: () => void
-}
-
-/**
- * Looks whether everything that a point names is there with its length, and adds up to what its manifest counts. Throws
- * {@link BackupDamaged}.
- */
-export const checkStructure = async (
-  room: Room,
-  manifest: Manifest,
-  { told = () => {}, goOn }: Looking = {},
-): Promise<void> => {
-  const { vault } = room
-  const sizes = new SizesByPart(room, goOn)
-  let files = 0
-  for await (const { name, bytes } of filesOf(room, manifest)) {
-    const there = await sizes.of(name)
-    if (there === null) throw new BackupDamaged('missing', name, '')
-    if (there !== bytes) throw new BackupDamaged('damaged', name, `it has ${there} bytes instead of ${bytes}`)
-    told(++files)
-    goOn?.()
-  }
-  for (const { name, rows, chunks } of manifest.tables)
-    if (chunks.reduce((sum, { lines }) => sum + lines, 0) !== rows)
-      throw new Failure('invalid_request', `The manifest in ${vault.where} counts other rows of ${name} than it names.`)
-  const listed = manifest.contents.reduce((sum, { lines }) => sum + lines, 0)
-  if (listed !== manifest.blobs.count)
-    throw new Failure('invalid_request', `The manifest in ${vault.where} counts other blobs than its list has.`)
-}
-
-/** Lengths of files, looked up by lists of whole parts where many of one part are asked for, one after another. */
-class SizesByPart {
-  readonly #room: Room
-  readonly #goOn: (() => void) | undefined
-  #part = ''
-  #asked = 0
-  #listed: ReadonlyMap<string, number> | null = null
-  readonly #alone = new Map<string, number | null>()
-
-  constructor(room: Room, goOn: (() => void) | undefined) {
-    this.#room = room
-    this.#goOn = goOn
-  }
-
-  async of(name: Entry['stored']['name']): Promise<number | null> {
-    const part = name.slice(0, 'data/00'.length)
-    if (part !== this.#part) {
-      this.#part = part
-      this.#asked = 0
-      this.#listed = null
-    }
-    this.#listed ??= ++this.#asked > askedAloneMax ? await this.#list() : null
-    if (this.#listed !== null) return this.#listed.get(name) ?? null
-    const known = this.#alone.get(name)
-    if (known !== undefined) return known
-    const size = await this.#room.vault.size(name)
-    // Packs and chunks come again; there are few of them.
-    if (!name.includes('.blob')) this.#alone.set(name, size)
-    return size
-  }
-
-  async #list(): Promise<ReadonlyMap<string, number>> {
-    const listed = new Map<string, number>()
-    const listing = { most: partFilesMax, goOn: this.#goOn }
-    for await (const { name, bytes } of lyingBelow(this.#room.vault, toVaultName(this.#part), listing))
-      listed.set(name, bytes)
-    return listed
-  }
-}
-
-const askedAloneMax = 16

@@ -20,6 +20,8 @@ const point = {
   verify_depth: 'deep',
   verify_error: null,
   forgotten_at: null,
+  found_at: null,
+  missing_since: null,
 } as const
 const agent = {
   id: 1,
@@ -83,6 +85,11 @@ describe('warnings of backups', () => {
     assert.deepEqual(codes({ agent: { ...agent, free_bytes: null, total_bytes: null } }), [])
     assert.deepEqual(codes({ points: [{ ...point, verify_depth: 'structural' }] }), ['never_deep_verified'])
     assert.deepEqual(codes({ points: [point, { ...point, verify_error: 'damaged' }] }), ['verify_failed'])
+    assert.deepEqual(codes({ points: [point, { ...point, missing_since: timestamp(nowMs) }] }), ['verify_failed'])
+    assert.deepEqual(codes({ points: [{ ...point, missing_since: timestamp(nowMs) }] }), [
+      'no_backup_yet',
+      'verify_failed',
+    ])
     const stopped = { ...job, kind: 'retention', state: 'failed' } as const
     assert.deepEqual(codes({ lastRetention: { ...stopped, error_code: 'point_damaged' } }), ['verify_failed'])
     assert.deepEqual(codes({ lastRetention: { ...stopped, error_code: 'vault_unreachable' } }), [])

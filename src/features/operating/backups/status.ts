@@ -6,7 +6,7 @@ import { isOfFuture } from './keeping.ts'
 import { findAgentRow } from './plan.queries.ts'
 import { nextRunOf, planRow } from './plan.ts'
 import type { PointRow } from './points.queries.ts'
-import { pointsOfVault } from './points.ts'
+import { isLying, pointsOfVault } from './points.ts'
 import { provenRestore } from './rehearsals.ts'
 import { type BackupJob, lastEnded, runningBackup } from './requests.ts'
 import { jobView, planView, pointView } from './views.ts'
@@ -33,7 +33,7 @@ const statusOf = async (q: Queries, nowMs: number, configured: boolean): Promise
   const online = agent !== null && isSince(agent.last_seen_at, nowMs - agentOnlineMs, nowMs)
   const vaultId = agent?.vault_id ?? null
   const points = configured && vaultId !== null ? await pointsOfVault(q, vaultId) : []
-  const [newest = null] = points
+  const newest = points.find(isLying) ?? null
   const running = await runningBackup(q)
   const next = nextRunOf(plan)
   const available = configured && online && agent.vault_available === 1
@@ -88,13 +88,14 @@ export const warningsOf = ({
   online,
   available,
   enabled,
-  points,
+  points: known,
   agent,
   lastCapture,
   lastRetention,
   nowMs,
 }: Known): Warning[] => {
   if (!configured) return [{ code: 'vault_not_configured', severity: 'critical' }]
+  const points = known.filter(isLying)
   const newest = points[0]
   const found: [(typeof warningCodes)[number], Warning['severity'], boolean][] = [
     ['agent_offline', 'critical', !online],
@@ -112,7 +113,7 @@ export const warningsOf = ({
       'verify_failed',
       'critical',
       // Retention reads the lists of all points: it may come upon what nobody has verified yet.
-      points.some(({ verify_error }) => verify_error !== null) ||
+      known.some((point) => point.verify_error !== null || !isLying(point)) ||
         lastRetention?.error_code?.startsWith('point_') === true,
     ],
     [

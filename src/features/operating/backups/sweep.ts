@@ -76,7 +76,10 @@ const indexesByAge = async (
 }
 
 /** Removes what may be removed; answers what may not yet. */
-const removeAllowed = async (vault: BackupVault, names: readonly VaultName[]): Promise<ReadonlySet<VaultName>> => {
+export const removeAllowed = async (
+  vault: BackupVault,
+  names: readonly VaultName[],
+): Promise<ReadonlySet<VaultName>> => {
   const kept = new Set<VaultName>()
   if (names.length === 0 || (await isAllowed(() => vault.remove(names)))) return kept
   for (const name of names) if (!(await isAllowed(() => vault.remove([name])))) kept.add(name)

@@ -39,5 +39,5 @@ export const pointView = (row: BackupPointsTable): Point => ({
   pinned: row.pinned === 1,
   verifiedAt: row.verified_at,
   verifyDepth: row.verify_depth,
-  verifyError: row.verify_error,
+  verifyError: row.missing_since === null ? row.verify_error : 'missing',
 })

@@ -4,16 +4,16 @@ import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { type CaptureDeps, type CaptureProgress, capture } from './capture.ts'
 import { BackupDamaged } from './data-files.ts'
+import { holdsIn } from './holding.ts'
 import { vaultIdentity } from './identity.ts'
 import { updateOpenBackupJob } from './jobs.queries.ts'
 import { isOfFuture } from './keeping.ts'
 import { pointName } from './layout.ts'
-import { readManifest } from './manifest.ts'
 import { damagedFiles, findPoint, noteDamage } from './points.queries.ts'
-import { dueShare, forgetPointRows, letGo, noteShareRead, noteVerified, pointsOfVault, recordPoint } from './points.ts'
+import { dueShare, letGo, lyingPoints, noteShareRead, noteTakenOut, noteVerified, recordPoint } from './points.ts'
 import { type BackupJob, enqueueBackup } from './requests.ts'
-import { checkStructure } from './restore-point.ts'
-import { forgetPoints, sweep } from './sweep.ts'
+import { Structure } from './structure.ts'
+import { forgetPoints, removeAllowed, sweep } from './sweep.ts'
 import { verifyDeep, verifyShare } from './verify.ts'
 
 export interface WorkDeps extends CaptureDeps {
@@ -46,7 +46,7 @@ const endJob = ({ database, clock, progress }: WorkDeps, job: BackupJob): Promis
 const takePoint = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
   const { database, room, clock, goOn, told } = deps
   const vault = await vaultIdentity(room.vault)
-  const points = vault === null ? [] : await pointsOfVault(database.reader, vault)
+  const points = vault === null ? [] : await lyingPoints(database.reader, vault)
   const damaged = new Set(vault === null ? [] : await damagedFiles(database.reader, vault))
   const content = await capture(deps, {
     id: job.id,
@@ -56,7 +56,7 @@ const takePoint = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
     goOn,
     told: (progress) => told(progress, progress.phase === 'manifest' ? 'committing' : undefined),
   })
-  const fault = await structureOf(deps, content.id)
+  const fault = await new Structure(room, goOn).faultOf(content.id)
   await database.transaction(async (tx) => {
     await recordPoint(tx, content)
     await noteVerified(tx, content.id, 'structural', fault, clock.now())
@@ -69,17 +69,6 @@ const takePoint = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
   deps.reach('backup.recorded')
 }
 
-/** What is wrong with a point at a look at all that it names; null where nothing is. */
-const structureOf = async ({ room, goOn }: WorkDeps, id: string): Promise<string | null> => {
-  try {
-    await checkStructure(room, await readManifest(room.vault, id), { goOn })
-    return null
-  } catch (error) {
-    if (error instanceof BackupDamaged) return error.code
-    throw error
-  }
-}
-
 /** Reads every byte of a point, or the share of the day of the whole vault. */
 const verify = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
   const { database, room, clock, goOn, told, pace } = deps
@@ -89,7 +78,7 @@ const verify = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
   if (job.point_id === null) {
     const begunMs = clock.now()
     const share = await dueShare(database.reader, vault, begunMs)
-    const ids = (await pointsOfVault(database.reader, vault)).map(({ id }) => id)
+    const ids = (await lyingPoints(database.reader, vault)).map(({ id }) => id)
     if (share !== null) await noteShareRead(deps, vault, share, begunMs, await verifyShare(reading, ids, share))
   } else {
     const id = job.point_id
@@ -112,9 +101,14 @@ const keepPlan = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
   if (vault !== null) {
     const forgotten = await database.transaction((tx) => letGo(tx, vault, clock.now()))
     goOn()
-    const gone = await forgetPoints(room, forgotten)
+    const { held, old } = await holdsIn(room.vault, clock.now(), goOn)
+    const gone = await forgetPoints(
+      room,
+      forgotten.filter((id) => !held.has(id)),
+    )
+    await removeAllowed(room.vault, old)
     reach('retention.forgotten')
-    await database.transaction((tx) => forgetPointRows(tx, gone))
+    await database.transaction((tx) => noteTakenOut(tx, gone, clock.now()))
     const kept = forgotten.length - gone.length + (await sweep({ room, nowMs: clock.now(), reach, goOn }))
     if (kept > 0)
       report(
