@@ -11,6 +11,7 @@ import { pointName } from '../features/operating/backups/layout.ts'
 import { manifestText } from '../features/operating/backups/manifest.ts'
 import { newId } from '../kernel/ids.ts'
 import { day } from '../kernel/units.ts'
+import { VaultFailure } from '../ports/vault.ts'
 import { openVaultFolder } from './backup-vault.ts'
 import { findPointFor, pointsOf } from './restoring.ts'
 
@@ -73,6 +74,10 @@ describe('the point that is meant', () => {
     assert.equal(await found(atDay(2.5)), ids[1])
     assert.equal(await found(String(ids[0]).toUpperCase()), ids[0])
     await assert.rejects(found(atDay(0.5)), /holds no point from before/)
+    for (const wrong of ['nonsense', '2026-13-45', '../vault', '\u001b[2J', idAt(begun)])
+      await assert.rejects(found(wrong), /holds no point .*: say latest, a time, or an id/)
+    const nowhere = { vault: openVaultFolder(join(base, 'nowhere')), coding: plainCoding }
+    await assert.rejects(findPointFor(nowhere, 'latest'), VaultFailure)
   })
 
   it('is not another one because the newest cannot be read, unless somebody says so', async () => {

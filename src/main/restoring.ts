@@ -56,9 +56,11 @@ export async function* manifestsOf(room: Room): AsyncGenerator<Manifest> {
  */
 export const findPointFor = async (room: Room, wanted: string, of: string | null = null): Promise<Manifest> => {
   const { where } = room.vault
+  // First: this fails where there is no place for a vault, such as a disk that is not mounted.
+  await room.vault.space()
   if ((await vaultIdentity(room.vault)) === null) throw invalid(where, 'is no vault of backups')
   const atMs = wanted === 'latest' ? Number.POSITIVE_INFINITY : Date.parse(wanted)
-  if (Number.isNaN(atMs)) return await readManifest(room.vault, wanted.toLowerCase())
+  if (Number.isNaN(atMs)) return await pointOfId(room, wanted.toLowerCase())
   const { points, unreadable } = await pointsOf(room)
   const own = points.filter(({ source }) => source === of)
   const among = own.length > 0 ? own : points
@@ -78,6 +80,15 @@ export const findPointFor = async (room: Room, wanted: string, of: string | null
       `${where} holds points of more than one service. The newest${until} are ${found.id} of ${found.snapshotAt}, with ${found.blobs.count} files, and ${other.id} of ${other.snapshotAt}, with ${other.blobs.count} files: name one of them. svc backup points lists all.`,
     )
   return await readManifest(room.vault, found.id)
+}
+
+const pointOfId = async (room: Room, id: string): Promise<Manifest> => {
+  try {
+    return await readManifest(room.vault, id)
+  } catch (error) {
+    if (!(error instanceof BackupDamaged && error.code === 'missing') && !(error instanceof RangeError)) throw error
+    throw invalid(room.vault.where, `holds no point ${shown(id)}: say latest, a time, or an id of svc backup points`)
+  }
 }
 
 /**

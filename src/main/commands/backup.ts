@@ -16,6 +16,8 @@ import { withEngines } from './offline.ts'
 /** Lists the points of the vault, newest first. Asks the vault alone: there may be no database any more. */
 export const listPointsCommand = async (): Promise<void> => {
   const room = await openBackupRoom(readSettings(process.env))
+  // A disk that is not mounted is none without points.
+  await room.vault.space()
   const { points, unreadable } = await pointsOf(room)
   if (points.length === 0) console.log(`${room.vault.where} holds no points.`)
   const several = new Set(points.map(({ source }) => source)).size > 1
