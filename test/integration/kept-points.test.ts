@@ -335,7 +335,8 @@ onSqlite((engine) => {
       const died = toVaultName(`points/${third}.00000000.held`)
       await room.vault.create(died, Buffer.from('{}'))
       await catalog.pass(day)
-      assert.deepEqual(await lying(), [await taken()])
+      const last = await taken()
+      assert.deepEqual(await lying(), [last])
       assert.deepEqual(globSync(join(folder, 'points/*.held')), [])
     })
 

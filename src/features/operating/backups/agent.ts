@@ -1,4 +1,4 @@
-import type { Database } from '../../../database/database.ts'
+import type { Database, Transaction } from '../../../database/database.ts'
 import { DatabaseUnavailable } from '../../../database/unavailable.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import { agentLeaseMs, backupJobsKeptMs, captureTriedEveryMs, vaultLookMs } from '../../../kernel/limits/backups.ts'
@@ -145,15 +145,16 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
   const lookOnce = async (): Promise<void> => {
     if (stopping || !(await haveLease(takeLease))) return
     if (clock.now() - lookedAtMs >= vaultLookMs || clock.now() < lookedAtMs) await lookAtIt()
+    await askForDue(deps, available ? vaultId : null)
     for (;;) {
-      // Before each: those that wait may take all night.
-      await askForDue(deps, available ? vaultId : null)
       const job = stopping ? undefined : firstOf(await openBackupJobs(database.reader, 1_000))
       // The look may have taken long.
       if (job === undefined || !(await haveLease(takeLease))) return
       await run(job)
       if (!(await haveLease(takeLease))) return
       await lookAtIt()
+      // Those that wait may take all night.
+      await askForPoint(deps)
     }
   }
 
@@ -212,11 +213,7 @@ const askForDue = async ({ database, clock }: AgentDeps, vault: string | null): 
     async (tx) => {
       const open = await openBackupJobs(tx, 1_000)
       const isOpen = (kind: BackupJob['kind']): boolean => open.some((job) => job.kind === kind)
-      const due = await takeDueRun(tx, nowMs)
-      const again =
-        (await planRow(tx)).enabled === 1 &&
-        isWorthAnother(await lastBackupJobs(tx, 'capture', untilNow(nowMs), interruptedMax), nowMs)
-      if ((due || again) && !isOpen('capture')) await enqueueBackup(tx, nowMs, 'capture', null, null)
+      await askForPointIn(tx, nowMs)
       if (anyPoint && share !== null && !isOpen('verify')) await enqueueBackup(tx, nowMs, 'verify', null, null)
       const [kept] = await lastBackupJobs(tx, 'retention', untilNow(nowMs), 1)
       if (anyPoint && !isOpen('retention') && (kept === undefined || Date.parse(kept.requested_at) < nowMs - day))
@@ -225,6 +222,19 @@ const askForDue = async ({ database, clock }: AgentDeps, vault: string | null): 
     },
     { durability: 'relaxed' },
   )
+}
+
+/** Asks for the point that the plan wants by now, or that was interrupted or did not succeed. */
+const askForPoint = ({ database, clock }: AgentDeps): Promise<void> =>
+  database.transaction((tx) => askForPointIn(tx, clock.now()), { durability: 'relaxed' })
+
+const askForPointIn = async (tx: Transaction, nowMs: number): Promise<void> => {
+  const due = await takeDueRun(tx, nowMs)
+  const again =
+    (await planRow(tx)).enabled === 1 &&
+    isWorthAnother(await lastBackupJobs(tx, 'capture', untilNow(nowMs), interruptedMax), nowMs)
+  const isOpen = (await openBackupJobs(tx, 1_000)).some(({ kind }) => kind === 'capture')
+  if ((due || again) && !isOpen) await enqueueBackup(tx, nowMs, 'capture', null, null)
 }
 
 /** Whether the last captures, newest first, ended so that another one may end better, and before the next night. */
