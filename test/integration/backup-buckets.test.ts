@@ -264,9 +264,6 @@ onSqlite((engine) => {
       await look()
       const late = (await proxy.holds()).at(-1)
       proxy.fault = () => null
-      await catalog.pass(2 * day)
-      await look()
-      assert.deepEqual(await keys('.blob'), [])
       await catalog.pass(day)
       await taken()
       const before = await keys('.blob')
