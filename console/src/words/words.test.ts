@@ -8,7 +8,9 @@ const english = wordsIn(folder, 'en')
 
 /** Ids that are put together: a group, and a word of the contract. */
 const groupsSaid = new Set(
-  sources().flatMap((text) => [...text.matchAll(/\bsaid\('([a-z.]+)'/g)].map(([, group]) => group ?? '')),
+  sources().flatMap((text) =>
+    [...text.matchAll(/\b(?:said\('([a-z.]+)'|t\(`([a-z.]+)\.\$\{)/g)].map(([, group, put]) => group ?? put ?? ''),
+  ),
 )
 
 function sources(): string[] {
