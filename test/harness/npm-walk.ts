@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { textBytes } from '../../src/kernel/text-bytes.ts'
 import { hour } from '../../src/kernel/units.ts'
 import type { Ask, Told } from './client.ts'
 import { expectAnswer } from './expect.ts'
@@ -232,16 +233,30 @@ export class NpmWalk {
   /** All of it, and what the repository counts. */
   async compareAll(): Promise<void> {
     for (const name of walkedNames) await this.compare(name)
-    const sum = (kept: (model: ModelledPackage) => readonly { readonly size: number }[]): number =>
-      [...this.#models.values()].flatMap(kept).reduce((bytes, { size }) => bytes + size, 0)
-    const counted = await this.#inspection.database.reader
+    const { reader } = this.#inspection.database
+    const said = await reader
+      .selectFrom('npm_versions')
+      .innerJoin('npm_packages', 'npm_packages.id', 'npm_versions.package_id')
+      .select(['npm_versions.deleted_at', 'npm_versions.manifest', 'npm_versions.readme', 'npm_versions.attestations'])
+      .where('npm_packages.repository', '=', this.#repository)
+      .execute()
+    const sum = (kept: (model: ModelledPackage) => readonly { readonly size: number }[], deleted: boolean): number =>
+      [...this.#models.values()].flatMap(kept).reduce((bytes, { size }) => bytes + size, 0) +
+      said
+        .filter(({ deleted_at }) => (deleted_at !== null) === deleted)
+        .reduce((bytes, { manifest, readme, attestations }) => bytes + textBytes(manifest, readme, attestations), 0)
+    const counted = await reader
       .selectFrom('repositories')
       .select(['published_bytes', 'retired_bytes', 'pending_bytes'])
       .where('id', '=', this.#repository)
       .executeTakeFirstOrThrow()
     assert.deepEqual(
       { ...counted },
-      { published_bytes: sum(({ live }) => live), retired_bytes: sum(({ deleted }) => deleted), pending_bytes: 0 },
+      {
+        published_bytes: sum(({ live }) => live, false),
+        retired_bytes: sum(({ deleted }) => deleted, true),
+        pending_bytes: 0,
+      },
     )
   }
 }
