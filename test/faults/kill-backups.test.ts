@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -10,6 +10,7 @@ import { toSha256 } from '../../src/kernel/digest.ts'
 import { faultPoints } from '../../src/kernel/fault-points.ts'
 import { day } from '../../src/kernel/units.ts'
 import type { Engines } from '../../src/main/engines.ts'
+import { monthlyRehearsal } from '../../src/main/rehearsing/monthly.ts'
 import { blobName } from '../../src/ports/blob-name.ts'
 import { manifestsIn, roomOf } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
@@ -112,6 +113,24 @@ forEachEngine((engine) => {
         await done('restore', place)
         assert.deepEqual((await examine(settingsOf(place))).damage, [])
       })
+
+    it('a rehearsal: whoever looks next tells that it died, and removes what it left', async () => {
+      const { dataDir } = catalog.service
+      const left = async () => (await readdir(dataDir)).filter((name) => name.startsWith('rehearsal')).sort()
+      const cameOf = () =>
+        inDatabase(catalog.service, (q) =>
+          q.selectFrom('backup_rehearsals').select('error_code').orderBy('id', 'desc').executeTakeFirst(),
+        )
+      await killed('rehearse', catalog.service, 'import.blob')
+      assert.deepEqual(await left(), ['rehearsal', 'rehearsal.begun', 'rehearsal.lock'])
+      assert.deepEqual(await cameOf(), { error_code: null })
+      await withPartsOf(catalog.service, (engines) => monthlyRehearsal(engines).look())
+      assert.deepEqual(await left(), ['rehearsal.lock'])
+      assert.deepEqual(await cameOf(), { error_code: 'interrupted' })
+      await done('rehearse', catalog.service)
+      assert.deepEqual(await left(), ['rehearsal.lock'])
+      assert.deepEqual(await cameOf(), { error_code: null })
+    })
 
     for (const [point, into] of [
       ['publish.announced', 'back-one'],

@@ -1,10 +1,11 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { installation } from '../../database/moving/installation.queries.ts'
 import { progressTo } from '../../features/operating/moving/progress.ts'
 import { openBackupRoom } from '../backup-vault.ts'
 import { CommandFailed } from '../client/command-failed.ts'
 import type { Environment } from '../engines.ts'
 import { RehearsalFailed, rehearse } from '../rehearsing/rehearsing.ts'
+import { stageIn } from '../rehearsing/stage.ts'
 import { withEngines } from './offline.ts'
 import { withPoint } from './with-point.ts'
 
@@ -19,7 +20,7 @@ export const rehearseCommand = (
       const room = await openBackupRoom(engines.settings)
       const { identity } = await installation(engines.database.reader)
       await withPoint(room, point, identity, async (manifest) => {
-        const folder = join(resolve(scratch ?? engines.settings.dataDir), 'rehearsal')
+        const folder = stageIn(resolve(scratch ?? engines.settings.dataDir))
         const progress = progressTo((line) => console.error(line))
         const told = (words: string): void => progress.tell(() => words)
         console.error(

@@ -1,11 +1,10 @@
 import { hash, randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { makeFolder, writeOnce } from '../../adapters/files/durable-file.ts'
 import { migrations } from '../../database/migrations/index.ts'
 import { countRows } from '../../database/moving/rows.queries.ts'
 import { isTableName } from '../../database/moving/tables.ts'
-import { lockFile } from '../../database/sqlite/file-lock.ts'
 import { BackupLocked } from '../../features/operating/backups/coding.ts'
 import { BackupDamaged, type Room } from '../../features/operating/backups/data-files.ts'
 import type { Manifest } from '../../features/operating/backups/manifest.ts'
@@ -13,12 +12,14 @@ import { rowsOfPoint } from '../../features/operating/backups/point-rows.ts'
 import { beginRehearsal, endRehearsal, type Rehearsed } from '../../features/operating/backups/rehearsals.ts'
 import { revokeAll } from '../../features/operating/backups/revoking.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { newId } from '../../kernel/ids.ts'
 import { type Engines, openEngines } from '../engines.ts'
 import { openLog } from '../log.ts'
 import { refuseNewerPoint, restoreFrom } from '../restoring.ts'
 import { run } from '../run.ts'
 import { readSettings, type Settings } from '../settings/rules.ts'
 import { faultOf, samplesOf } from './samples.ts'
+import { forgetBegun, noteBegun, takeStage } from './stage.ts'
 
 /** A restore was tried and did not bring back what the point says. */
 export class RehearsalFailed extends Error {
@@ -40,8 +41,7 @@ interface Stage {
  * removes the folder. What came of it is a row of the service, which the status of backups tells.
  */
 export const rehearse = async (engines: Engines, room: Room, point: Manifest, stage: Stage): Promise<Rehearsed> => {
-  await makeFolder(dirname(stage.folder))
-  const held = lockFile(`${stage.folder}.lock`, 'exclusive')
+  const held = await takeStage(engines, stage.folder)
   if (held === null) throw new Failure('busy', `Another rehearsal is under way in ${stage.folder}.`)
   try {
     return await rehearseAlone(engines, room, point, stage)
@@ -51,11 +51,11 @@ export const rehearse = async (engines: Engines, room: Room, point: Manifest, st
 }
 
 const rehearseAlone = async (engines: Engines, room: Room, point: Manifest, stage: Stage): Promise<Rehearsed> => {
-  const id = await beginRehearsal(engines, point)
+  const id = newId(engines.clock.now())
+  await noteBegun(stage.folder, id)
+  await beginRehearsal(engines, id, point)
   let done: Rehearsed = { rows: 0, blobs: 0, answers: 0, errorCode: 'failed' }
   try {
-    // What a rehearsal left that died.
-    await rm(stage.folder, { recursive: true, force: true })
     done = await onStage(engines, room, point, stage)
     return done
   } catch (error) {
@@ -64,6 +64,7 @@ const rehearseAlone = async (engines: Engines, room: Room, point: Manifest, stag
   } finally {
     await rm(stage.folder, { recursive: true, force: true })
     await endRehearsal(engines, id, point.vault, done)
+    await forgetBegun(stage.folder)
   }
 }
 

@@ -7,8 +7,9 @@ export const insertRehearsal = async (tx: Transaction, row: RehearsalRow): Promi
   await tx.insertInto('backup_rehearsals').values(row).execute()
 }
 
+/** Of one that has not ended. */
 export const endRehearsalRow = async (tx: Transaction, id: string, to: Partial<RehearsalRow>): Promise<void> => {
-  await tx.updateTable('backup_rehearsals').set(to).where('id', '=', id).execute()
+  await tx.updateTable('backup_rehearsals').set(to).where('id', '=', id).where('ended_at', 'is', null).execute()
 }
 
 /** The last that was begun of a vault by then, or the last of those that ended well. */

@@ -1,6 +1,5 @@
 import type { Database, Queries } from '../../../database/database.ts'
 import { type Clock, timestamp } from '../../../kernel/clock.ts'
-import { newId } from '../../../kernel/ids.ts'
 import { rehearsalEveryMs, rehearsalsKeptMs, rehearsalTriedEveryMs } from '../../../kernel/limits/backups.ts'
 import { untilNow } from './keeping.ts'
 import type { Manifest } from './manifest.ts'
@@ -20,11 +19,10 @@ export interface Rehearsed {
   readonly errorCode: string | null
 }
 
-/** Notes that a restore of a point is being tried; answers its id. */
-export const beginRehearsal = ({ database, clock }: Deps, point: Manifest): Promise<string> =>
-  database.transaction(async (tx) => {
-    const id = newId(clock.now())
-    await insertRehearsal(tx, {
+/** Notes that a restore of a point is being tried. */
+export const beginRehearsal = ({ database, clock }: Deps, id: string, point: Manifest): Promise<void> =>
+  database.transaction((tx) =>
+    insertRehearsal(tx, {
       id,
       vault_id: point.vault,
       point_id: point.id,
@@ -35,9 +33,12 @@ export const beginRehearsal = ({ database, clock }: Deps, point: Manifest): Prom
       row_count: 0,
       blobs: 0,
       answers: 0,
-    })
-    return id
-  })
+    }),
+  )
+
+/** Notes that a restore that was being tried is not any more, and that nobody could say what came of it. */
+export const endDeadRehearsal = ({ database, clock }: Deps, id: string): Promise<void> =>
+  database.transaction((tx) => endRehearsalRow(tx, id, { ended_at: timestamp(clock.now()), error_code: 'interrupted' }))
 
 /** Notes what came of it. The last that proved something stays, however old it is. */
 export const endRehearsal = (
