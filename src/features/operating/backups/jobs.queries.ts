@@ -37,6 +37,24 @@ export const openBackupJobs = (q: Queries, limit: number): Promise<Job[]> =>
     .limit(limit)
     .execute()
 
+/** How many of what somebody asked for has not ended; no more are counted than so many. */
+export const countAskedBackupJobs = async (q: Queries, limit: number): Promise<number> => {
+  const open = q.selectFrom('backup_jobs').select('id').where('finished_at', 'is', null)
+  return (await open.where('requested_by', 'is not', null).limit(limit).execute()).length
+}
+
+/** What is being done. */
+export const runningBackupJob = (q: Queries): Promise<Job | undefined> =>
+  q
+    .selectFrom('backup_jobs')
+    .selectAll()
+    .where('finished_at', 'is', null)
+    .where('state', '<>', 'queued')
+    .orderBy('requested_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+
 /** Jobs, newest first. */
 export const listBackupJobs = (q: Queries, before: Position | null, limit: number): Promise<Job[]> =>
   q

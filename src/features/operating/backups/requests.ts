@@ -7,11 +7,12 @@ import { newId } from '../../../kernel/ids.ts'
 import { openBackupRequestsMax } from '../../../kernel/limits/backups.ts'
 import {
   backupJobAskedFor,
+  countAskedBackupJobs,
   findBackupJob,
   insertBackupJob,
   lastBackupJobs,
   listBackupJobs,
-  openBackupJobs,
+  runningBackupJob,
 } from './jobs.queries.ts'
 import { untilNow } from './keeping.ts'
 import { findPoint } from './points.queries.ts'
@@ -72,7 +73,7 @@ export const enqueueBackup = async (
 ): Promise<BackupJob> => {
   // One after another: several at the very same moment would not see each other.
   if (asker !== null) await lockInstallation(tx)
-  if (asker !== null && (await openBackupJobs(tx, openBackupRequestsMax)).length >= openBackupRequestsMax)
+  if (asker !== null && (await countAskedBackupJobs(tx, openBackupRequestsMax)) >= openBackupRequestsMax)
     throw new Failure(
       'queue_full',
       `${openBackupRequestsMax} backup requests are open; ask again when some have ended. Is an agent running (svc agent)?`,
@@ -117,8 +118,7 @@ export const backupJobPage = async (
 }
 
 /** The job that is being done; null while none is. */
-export const runningBackup = async (q: Queries): Promise<BackupJob | null> =>
-  (await openBackupJobs(q, openBackupRequestsMax)).find(({ state }) => state !== 'queued') ?? null
+export const runningBackup = async (q: Queries): Promise<BackupJob | null> => (await runningBackupJob(q)) ?? null
 
 /** The last job of a kind that has ended. */
 export const lastEnded = async (q: Queries, kind: BackupJob['kind'], nowMs: number): Promise<BackupJob | null> =>
