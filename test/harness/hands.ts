@@ -1,4 +1,4 @@
-import type { FileChooser, Locator } from 'playwright-core'
+import type { FileChooser, Locator, Page } from 'playwright-core'
 import type { TestEngine } from './engines.ts'
 
 type Files = Parameters<FileChooser['setFiles']>[0]
@@ -14,6 +14,8 @@ export interface Hands {
   take(list: Locator, choice: string | RegExp, typed?: string): Promise<void>
   /** Chooses a row of a list. */
   choose(row: Locator): Promise<void>
+  /** Takes back what was just done. */
+  undo(page: Page): Promise<void>
   /** What a button for files is given when somebody presses it. */
   give(button: Locator, files: Files): Promise<void>
 }
@@ -91,6 +93,10 @@ export const byKeys: Hands = {
     }
     await row.page().keyboard.press('x')
   },
+  async undo(page) {
+    await page.getByRole('button', { name: 'Undo' }).waitFor()
+    await page.keyboard.press('ControlOrMeta+Z')
+  },
   give: (button, files) => giving(pressByKeys, button, files),
 }
 
@@ -104,6 +110,7 @@ export const byPointer: Hands = {
     await list.page().getByRole('option', { name: choice, exact: true }).click()
   },
   choose: (row) => row.getByRole('checkbox').check(),
+  undo: (page) => page.getByRole('button', { name: 'Undo' }).click(),
   give: (button, files) => giving((target) => target.click(), button, files),
 }
 

@@ -33,6 +33,19 @@ const show = (toast: Omit<Toast, 'id'>): void => {
 /** Says what was done, and takes it back where it can be. */
 export const tell = (text: string, undo: (() => void) | null = null): void => show({ text, tone: 'ok', undo })
 
+/** Takes back the newest of what can be; false where nothing can. */
+export const undoNewest = (): boolean => {
+  const newest = toasts.findLast(({ undo }) => undo !== null)
+  if (newest === undefined) return false
+  takeBack(newest)
+  return true
+}
+
+const takeBack = ({ id, undo }: Toast): void => {
+  drop(id)
+  undo?.()
+}
+
 /** Says what was refused. */
 export const tellProblem = (error: unknown): void => {
   const sentence = isProblem(error) ? said('problem', error.code) : t('problem.internal')
@@ -50,27 +63,28 @@ export const Toasts = () => {
   )
   return (
     <div className="toasts" role="status" aria-live="polite">
-      {all.map(({ id, text, tone, undo }) => (
-        <div key={id} className={`toast ${tone}`}>
-          <Icon name={tone === 'ok' ? 'check' : 'alert'} />
-          <span>{text}</span>
-          {undo === null ? null : (
-            <button
-              type="button"
-              className="link"
-              onClick={() => {
-                drop(id)
-                undo()
-              }}
-            >
-              {t('toast.undo')}
+      {all.map((toast) => {
+        const { id, text, tone, undo } = toast
+        return (
+          <div key={id} className={`toast ${tone}`}>
+            <Icon name={tone === 'ok' ? 'check' : 'alert'} />
+            <span>{text}</span>
+            {undo === null ? null : (
+              <button
+                type="button"
+                className="link"
+                aria-keyshortcuts="Control+Z Meta+Z"
+                onClick={() => takeBack(toast)}
+              >
+                {t('toast.undo')}
+              </button>
+            )}
+            <button type="button" className="plain" aria-label={t('toast.close')} onClick={() => drop(id)}>
+              <Icon name="cross" />
             </button>
-          )}
-          <button type="button" className="plain" aria-label={t('toast.close')} onClick={() => drop(id)}>
-            <Icon name="cross" />
-          </button>
-        </div>
-      ))}
+          </div>
+        )
+      })}
     </div>
   )
 }

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { hasShortcuts } from '../look/preferences.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { undoNewest } from '../parts/toasts.tsx'
 import { type PlainId, t } from '../words/words.ts'
 import { openPalette } from './palette-state.ts'
 
@@ -11,6 +12,7 @@ const shown: readonly (readonly [keys: string, what: PlainId])[] = [
   ['j k', 'keyboard.rows'],
   ['Enter', 'keyboard.open'],
   ['x', 'keyboard.choose'],
+  ['Ctrl Z', 'keyboard.undo'],
   ['g h', 'keyboard.home'],
   ['g r', 'keyboard.repositories'],
   ['g t', 'keyboard.transfers'],
@@ -31,6 +33,12 @@ export const Shortcuts = () => {
   const went = useRef(0)
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
+      // Also in a dialog, which keeps the focus from what can be taken back. A field has an undo of its own.
+      const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === 'z'
+      if (isUndo && !isTyping(event.target) && undoNewest()) {
+        event.preventDefault()
+        return
+      }
       if (!hasShortcuts() || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       if (event.target instanceof Element && event.target.closest('[role="dialog"]') !== null) return
       const isSecond = Date.now() - went.current < 1200

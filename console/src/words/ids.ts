@@ -484,6 +484,7 @@ export interface Words {
   'keyboard.search': null
   'keyboard.title': null
   'keyboard.transfers': null
+  'keyboard.undo': null
   'keys.add': null
   'keys.added': { name: string | number }
   'keys.as': { what: string | number; name: string | number }
