@@ -132,7 +132,7 @@ forEachEngine((engine) => {
     await expectAnswer(site.service, get('/api/v1/repositories/releases'), 404, 'not_found')
     const listed = await expectAnswer(site.service, get('/api/v1/repositories'), 200)
     assert.deepEqual(listed.json.items, [
-      { id: 'second', formats: ['upack', 'assets'], permissions: ['repository.read'], filled: null },
+      { id: 'second', formats: ['upack', 'assets'], permissions: ['repository.read'], filled: null, counts: [] },
     ])
     await expectAnswer(site.service, get('/api/v1/repositories/releases/artifacts'), 200)
     await expectAnswer(site.service, get('/api/v1/operations?repository=releases'), 404, 'not_found')
