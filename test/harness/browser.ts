@@ -73,7 +73,15 @@ const everyFault = axeFaults({ type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag2
 /** What differs from theme to theme. */
 const faultsOfColour = axeFaults({ type: 'rule', values: ['color-contrast', 'link-in-text-block'] })
 
+/** In the page: until nothing moves that comes to an end. What fades is faint meanwhile, and nobody reads it. */
+const atRest = `Promise.all(
+  document.getAnimations()
+    .filter((each) => each.playState === 'running' && Number.isFinite(each.effect.getComputedTiming().endTime))
+    .map((each) => each.finished.catch(() => {})),
+)`
+
 const askAxe = async (page: Page, asked: string): Promise<string[]> => {
+  await page.evaluate(`${atRest}.then(() => {})`)
   // Once for each document: it is larger than all of the console.
   if ((await page.evaluate('"axe" in globalThis')) === false) await page.evaluate(axe.source)
   const found: unknown = await page.evaluate(asked)
