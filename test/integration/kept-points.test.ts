@@ -340,6 +340,22 @@ onSqlite((engine) => {
       assert.deepEqual(globSync(join(folder, 'points/*.held')), [])
     })
 
+    it('that somebody began to read as it was taken out keeps what it names for them', async () => {
+      const [unnamed, room] = [join(folder, `data/00/${'0'.repeat(64)}.blob`), await roomOf(url)]
+      await mkdir(join(folder, 'data/00'), { recursive: true })
+      await writeFile(unnamed, 'named by what was taken out')
+      const reader = await holdPoint(room.vault, crypto.randomUUID(), assert.fail)
+      await catalog.pass(2 * day)
+      const now = new Date(catalog.service.clock.now())
+      for (const path of globSync(join(folder, 'points/*.held'))) await utimes(path, now, now)
+      await taken()
+      assert.deepEqual(globSync(unnamed), [unnamed])
+      await reader[Symbol.asyncDispose]()
+      await catalog.pass(2 * day)
+      await taken()
+      assert.deepEqual(globSync(unnamed), [])
+    })
+
     it('can be read where the vault takes no word of that', async () => {
       const id = await taken()
       const room = await roomOf(url)

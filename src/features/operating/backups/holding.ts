@@ -4,7 +4,7 @@ import type { BackupVault } from '../../../ports/backup-vault.ts'
 import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { holdName, holdOf, pointsFolder } from './layout.ts'
-import { lyingBelow } from './lying.ts'
+import { lyingBelow, pointsIn } from './lying.ts'
 
 /**
  * Keeps a point from being taken out of its vault while somebody reads it, by a small file beside its manifest that is
@@ -59,4 +59,15 @@ export const holdsIn = async (
     else old.push(name)
   }
   return { held, old }
+}
+
+/**
+ * Whether somebody reads a point that was taken out: they said so while it was. What it names stays for them then,
+ * though nothing says any more what that is.
+ */
+export const isTakenOutRead = async (vault: BackupVault, nowMs: number, goOn: () => void): Promise<boolean> => {
+  const { held } = await holdsIn(vault, nowMs, goOn)
+  if (held.size === 0) return false
+  const lying = await Array.fromAsync(pointsIn({ vault }, goOn), ({ id }) => id)
+  return !held.isSubsetOf(new Set(lying))
 }

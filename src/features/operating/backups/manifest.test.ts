@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { hash, randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { othersRoundsWhile } from '../../../../test/harness/others-rounds.ts'
-import type { BackupVault } from '../../../ports/backup-vault.ts'
 import type { Chunk } from './chunks.ts'
 import { BackupDamaged } from './data-files.ts'
-import { type ManifestContent, manifestText, readManifest } from './manifest.ts'
+import { manifestText, readManifest } from './manifest.ts'
 
 const digest = hash('sha256', 'one')
 const chunk: Chunk = {
@@ -15,9 +14,10 @@ const chunk: Chunk = {
   stored: { bytes: 100, sha256: digest },
 }
 
-const contentWith = (chunks: readonly unknown[]): ManifestContent => ({
-  format: 'svc-backup',
-  formatVersion: 1,
+/** All of a manifest, with these as the chunks of its one table. */
+const contentWith = <T>(chunks: T) => ({
+  format: 'svc-backup' as const,
+  formatVersion: 1 as const,
   id: randomUUID(),
   vault: randomUUID(),
   schema: 1,
@@ -26,22 +26,26 @@ const contentWith = (chunks: readonly unknown[]): ManifestContent => ({
   snapshotAt: '2026-01-02T03:04:05.000Z',
   completedAt: '2026-01-02T03:04:06.000Z',
   encrypted: false,
-  tables: [{ name: 'blobs', columns: ['sha256'], rows: 3, chunks: chunks as Chunk[] }],
+  tables: [{ name: 'blobs', columns: ['sha256'], rows: 3, chunks }],
   blobs: { count: 0, bytes: 0 },
   newBytes: 0,
   contents: [],
   files: [],
 })
 
-const read = (content: ManifestContent) => {
-  const vault: Pick<BackupVault, 'read'> = { read: async () => Buffer.from(manifestText(content)) }
-  return readManifest(vault as BackupVault, content.id)
+/** As a manifest lies in a vault, whatever it says. */
+const sealed = (content: object): string => {
+  const first = `${JSON.stringify(content)}\n`
+  return `${first}${JSON.stringify({ sha256: hash('sha256', first) })}\n`
 }
+
+const read = (content: { readonly id: string }, text = sealed(content)) =>
+  readManifest({ read: async () => Buffer.from(text) }, content.id)
 
 describe('a manifest', () => {
   it('is read as it was written', async () => {
     const content = contentWith([chunk, { ...chunk, file: `data/00/${digest}-2.pack` }])
-    const { digest: _, ...found } = await read(content)
+    const { digest: _, ...found } = await read(content, manifestText(content))
     assert.deepEqual(found, content)
   })
 
@@ -66,12 +70,8 @@ describe('a manifest', () => {
       await assert.rejects(read(contentWith([chunk, wrong])), BackupDamaged, JSON.stringify(wrong))
     const content = contentWith([])
     for (const chunks of [null, {}, 'none'])
-      for (const list of [
-        { ...content, contents: chunks },
-        { ...content, files: chunks },
-        { ...content, tables: [{ ...content.tables[0], chunks }] },
-      ])
-        await assert.rejects(read(list as unknown as ManifestContent), BackupDamaged)
+      for (const list of [{ ...content, contents: chunks }, { ...content, files: chunks }, contentWith(chunks)])
+        await assert.rejects(read(list), BackupDamaged)
   })
 
   it('lets others have their turn while one of a hundred million rows is looked at', async () => {

@@ -64,7 +64,7 @@ export const manifestText = (content: ManifestContent): string => {
 }
 
 /** The manifest of a point. Throws {@link BackupDamaged} where it is none, or not there. */
-export const readManifest = async (vault: BackupVault, id: string): Promise<Manifest> => {
+export const readManifest = async (vault: Pick<BackupVault, 'read'>, id: string): Promise<Manifest> => {
   const name = pointName(id)
   const bytes = await vault.read(name, backupManifestBytesMax).catch((error: unknown) => {
     if (error instanceof VaultFailure && error.trouble === 'damaged')

@@ -4,7 +4,7 @@ import { VaultFailure } from '../../../ports/vault.ts'
 import type { VaultName } from '../../../ports/vault-name.ts'
 import { type CaptureDeps, type CaptureProgress, capture } from './capture.ts'
 import { BackupDamaged } from './data-files.ts'
-import { holdsIn } from './holding.ts'
+import { holdsIn, isTakenOutRead } from './holding.ts'
 import { vaultIdentity } from './identity.ts'
 import { updateOpenBackupJob } from './jobs.queries.ts'
 import { isOfFuture } from './keeping.ts'
@@ -109,7 +109,9 @@ const keepPlan = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
     await removeAllowed(room.vault, old)
     reach('retention.forgotten')
     await database.transaction((tx) => noteTakenOut(tx, gone, clock.now()))
-    const kept = forgotten.length - gone.length + (await sweep({ room, nowMs: clock.now(), reach, goOn }))
+    const isRead = await isTakenOutRead(room.vault, clock.now(), goOn)
+    const swept = isRead ? 0 : await sweep({ room, nowMs: clock.now(), reach, goOn })
+    const kept = forgotten.length - gone.length + swept
     if (kept > 0)
       report(
         'The vault of backups keeps what was to go',
