@@ -8,7 +8,7 @@ import { faultsOfAccess, openBrowser, visitAs } from '../harness/browser.ts'
 import { type Ask, closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { expectAnswer } from '../harness/expect.ts'
-import { handsOn } from '../harness/hands.ts'
+import { addKey, handsOn } from '../harness/hands.ts'
 import { pusher } from '../harness/images.ts'
 import { npmPublisher } from '../harness/npm-packages.ts'
 import { blocks } from '../harness/pasted-blocks.ts'
@@ -386,9 +386,7 @@ forEachEngine((engine) => {
       await createServiceAccount(service, bindings, 'svc-kept')
       const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/me`)
-      await hands.press(page.getByRole('button', { name: 'Use a key' }))
-      await hands.type(page.getByRole('dialog').getByLabel('Key', { exact: true }), service.recoveryKey)
-      await page.keyboard.press('Enter')
+      await addKey(hands, page, service.recoveryKey)
       await page.locator('.band.key').waitFor()
       // By links, for a reload forgets the key.
       await hands.press(page.getByRole('link', { name: 'Access' }).first())

@@ -6,6 +6,7 @@ import { faultsInBothThemes, openBrowser, visitAs } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { onSqlite } from '../harness/engines.ts'
 import { emptyLists, failing, goTo, movingIn, routesOf, speakLonger, tooWide } from '../harness/every-page.ts'
+import { addKey, byPointer } from '../harness/hands.ts'
 import { createPerson, grant } from '../harness/people.ts'
 import { openRichCatalog, type RichCatalog } from '../harness/rich-catalog.ts'
 
@@ -95,9 +96,7 @@ onSqlite((engine) => {
     /** Administrators and the keys of operators see what others do not. */
     const useKeys = async (page: Page): Promise<void> => {
       for (const secret of [rich.catalog.service.recoveryKey, rich.catalog.keeper]) {
-        await page.getByRole('button', { name: 'Use a key' }).click()
-        await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(secret)
-        await page.keyboard.press('Enter')
+        await addKey(byPointer, page, secret)
         await page.getByRole('dialog').waitFor({ state: 'hidden' })
       }
     }

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { faultsOfAccess, openBrowser, signInAt, tokenIn, visit, visitAs } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import { handsOn } from '../harness/hands.ts'
+import { addKey, handsOn } from '../harness/hands.ts'
 import { createOwner, createPerson, password } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -62,7 +62,7 @@ forEachEngine((engine) => {
       await hands.give(page.getByRole('button', { name: 'Choose a folder' }), dropped)
       await hands.press(page.getByRole('button', { name: 'Send 120 files' }))
       await hands.press(page.getByRole('link', { name: /Transfers/ }).first())
-      await page.getByText('120 of 120 files done').waitFor()
+      await page.getByText('120 of 120 files done').waitFor({ timeout: 120_000 })
       await page.goBack()
       await hands.press(page.getByRole('link', { name: /-build\/$/ }))
       await hands.press(page.getByRole('link', { name: 'inner/' }))
@@ -98,16 +98,10 @@ forEachEngine((engine) => {
       await context.close()
     })
 
-    const addKey = async (page: Page): Promise<void> => {
-      await hands.press(page.getByRole('button', { name: 'Use a key' }))
-      await hands.type(page.getByRole('dialog').getByLabel('Key', { exact: true }), service.recoveryKey)
-      await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Add to this tab' }))
-    }
-
     it('that is over leaves neither its keys nor its page to whoever signs in beside it', async () => {
       const { context, page, faults } = await visitAs(browser, service)
       await page.goto(`${service.url}/console/me`)
-      await addKey(page)
+      await addKey(hands, page, service.recoveryKey)
       await page.locator('.band.key').waitFor()
       await page.clock.setFixedTime(Date.now() + 400 * 24 * 3_600_000)
       const other = await context.newPage()
@@ -133,7 +127,7 @@ forEachEngine((engine) => {
       await page.getByRole('button', { name: 'Use a key' }).waitFor()
       await page.route('**/auth/permissions', () => {})
       const asked = page.waitForRequest('**/auth/permissions')
-      await addKey(page)
+      await addKey(hands, page, service.recoveryKey)
       await asked
       await hands.press(other.getByRole('button', { name: 'Sign out' }))
       await page.getByRole('button', { name: 'Sign in' }).waitFor()
@@ -153,7 +147,7 @@ forEachEngine((engine) => {
       await page.clock.install()
       await signInAt(page, service.url, 'owner', password)
       await page.goto(`${service.url}/console/me`)
-      await addKey(page)
+      await addKey(hands, page, service.recoveryKey)
       await page.locator('.band.key').waitFor()
       await hands.press(page.getByRole('link', { name: 'System' }).first())
       await page.getByRole('heading', { name: 'System' }).waitFor()

@@ -7,7 +7,7 @@ import { freshVault, removeVault } from '../harness/backups.ts'
 import { openBrowser, sessionKeyBelow, signInAt, visit, visitAs } from '../harness/browser.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
-import { handsOn } from '../harness/hands.ts'
+import { addKey, handsOn } from '../harness/hands.ts'
 import { createOwner, createPerson, createRepository, grant, type Person, password } from '../harness/people.ts'
 import { type PrefixProxy, startPrefixProxy } from '../harness/prefix-proxy.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -190,9 +190,7 @@ forEachEngine((engine) => {
         (await service.ask({ path: '/api/v1/auth/me', credential: secret })).status === 200
       const { context, page, faults } = await signedIn()
       await page.goto(`${address}/console/me`)
-      await hands.press(page.getByRole('button', { name: 'Use a key' }))
-      await hands.type(page.getByRole('dialog').getByLabel('Key', { exact: true }), service.recoveryKey)
-      await page.keyboard.press('Enter')
+      await addKey(hands, page, service.recoveryKey)
       await page.locator('.band.key').waitFor()
       // By links, for a reload would forget the key.
       await hands.press(page.getByRole('link', { name: 'Access' }).first())

@@ -116,3 +116,10 @@ export const byPointer: Hands = {
 
 /** Which of the two, by what else is tried twice. */
 export const handsOn = ({ name }: Pick<TestEngine, 'name'>): Hands => (name === 'sqlite' ? byKeys : byPointer)
+
+/** Adds a key to the tab, on one's own page. */
+export const addKey = async (hands: Hands, page: Page, secret: string): Promise<void> => {
+  await hands.press(page.getByRole('button', { name: 'Use a key' }))
+  await hands.type(page.getByRole('dialog').getByLabel('Key', { exact: true }), secret)
+  await hands.press(page.getByRole('dialog').getByRole('button', { name: 'Add to this tab' }))
+}
