@@ -33,8 +33,10 @@ describe('a folder of backups', () => {
 
   it('is not made where it is missing, as on a disk that is not mounted', async (t) => {
     const missing = openVaultFolder(join(scratch(t), 'missing'))
-    const unreachable = (error: unknown): boolean => error instanceof VaultFailure && error.trouble === 'unreachable'
+    const unreachable = (error: unknown): boolean =>
+      error instanceof VaultFailure && error.trouble === 'unreachable' && error.message.includes('is its disk mounted?')
     await assert.rejects(missing.claim(), unreachable)
+    await assert.rejects(missing.space(), unreachable)
     assert.equal(readdirSync(join(missing.where, '..')).length, 0)
   })
 

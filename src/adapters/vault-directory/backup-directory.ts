@@ -58,9 +58,7 @@ export const openBackupDirectory = (folder: string, lockFile: LockFile): BackupV
 
     claim: () =>
       guarded(root, async () => {
-        // Where a disk is not mounted its folder is missing, or another one of that name.
-        if ((await stat(root).catch(nullIfMissing)) === null)
-          throw new VaultFailure('unreachable', root, 'there is no such folder; is its disk mounted? svc makes none')
+        await refuseIfMissing(root)
         return await claimFolder(root, 'write', lockFile, lockName)
       }),
 
@@ -105,13 +103,19 @@ export const openBackupDirectory = (folder: string, lockFile: LockFile): BackupV
           await syncDirectory(path).catch(nullIfMissing)
       }),
 
-    // Where the folder is missing this says so.
     space: () =>
       guarded(root, async () => {
+        await refuseIfMissing(root)
         const { bavail, blocks, bsize } = await statfs(root)
         return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
       }),
   }
+}
+
+/** Where a disk is not mounted its folder is missing, or another one of that name. */
+const refuseIfMissing = async (root: string): Promise<void> => {
+  if ((await stat(root).catch(nullIfMissing)) === null)
+    throw new VaultFailure('unreachable', root, 'there is no such folder; is its disk mounted? svc makes none')
 }
 
 /** Writes beside the path, makes the bytes durable and links them there, unless something is there by then. */
