@@ -168,6 +168,8 @@ forEachEngine((engine) => {
       await page.locator('.band.key').waitFor()
       await hands.press(page.getByRole('button', { name: /Delete as / }))
       await hands.press(page.getByRole('dialog').getByRole('button', { name: /^Delete/ }))
+      // Who leaves before has not asked for it.
+      await page.getByRole('button', { name: 'Undo' }).waitFor()
       await page.goto(`${address}/console/r/releases/artifacts?view=deleted`)
       await page.getByRole('gridcell', { name: 'other.txt' }).first().waitFor()
       assert.equal(await page.locator('.band.key').count(), 0)
