@@ -2,35 +2,36 @@ import { hash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../src/database/database.ts'
 import { timestamp } from '../src/kernel/clock.ts'
-import { toSha256 } from '../src/kernel/digest.ts'
-import type { BlobName } from '../src/ports/blob-name.ts'
+import { type BlobName, generationOf } from '../src/ports/blob-name.ts'
 import { BlobMissing, type BlobStore } from '../src/ports/blob-store.ts'
 
-/** A store of numbers: what is called so has its digits as its content. */
+/**
+ * A store of numbers: what is called so has its digits as its content. Its generation tells which it is, so that the
+ * store has none of them in memory.
+ */
 export class NumberedBlobs implements Pick<BlobStore, 'size' | 'open'> {
   count = 0
-  readonly #numbers = new Map<string, number>()
 
-  /** The next number, and what it is called. */
-  add(): readonly [number, string] {
+  /** The next number, its digest and its generation. */
+  add(): readonly [number, string, string] {
     const number = this.count++
-    const sha256 = toSha256(hash('sha256', contentOf(number)))
-    this.#numbers.set(sha256, number)
-    return [number, sha256]
+    return [number, hash('sha256', contentOf(number)), number.toString(16).padStart(32, '0')]
   }
 
   async size(name: BlobName): Promise<number | null> {
-    return this.#numbers.has(name) ? contentBytes : null
+    return numberOf(name) < this.count ? contentBytes : null
   }
 
   async open(name: BlobName): Promise<AsyncIterableIterator<Uint8Array>> {
-    const number = this.#numbers.get(name)
-    if (number === undefined) throw new BlobMissing(`no number is called ${name}`)
+    const number = numberOf(name)
+    if (number >= this.count) throw new BlobMissing(`no number is called ${name}`)
     return (async function* () {
       yield contentOf(number)
     })()
   }
 }
+
+const numberOf = (name: BlobName): number => Number.parseInt(generationOf(name), 16)
 
 const contentBytes = 64
 
@@ -46,7 +47,7 @@ export const publishNumbered = async (database: Database, store: NumberedBlobs, 
     await database.transaction(
       async (tx) => {
         for (const insert of inserts(timestamp(Date.now())))
-          await sql`${insert} from (select value->>0 as number, value->>1 as sha256 from json_each(${numbers}))`.execute(
+          await sql`${insert} from (select value->>0 as number, value->>1 as sha256, value->>2 as generation from json_each(${numbers}))`.execute(
             tx,
           )
       },
@@ -63,7 +64,7 @@ const inserts = (at: string): readonly RawBuilder<unknown>[] => {
   const size = sql.lit(contentBytes)
   return [
     sql`insert into blobs (sha256, size, state, stored_at, generation, inline)
-      select sha256, ${size}, 'stored', ${at}, '', 0`,
+      select sha256, ${size}, 'stored', ${at}, generation, 0`,
     sql`insert into claims (id, repository, holder, sha256, size, state)
       select ${id}, 'releases', 'artifact', sha256, ${size}, 'live'`,
     sql`insert into artifacts

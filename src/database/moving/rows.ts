@@ -1,5 +1,6 @@
 import type { Queries } from '../database.ts'
-import { pendingBytes, type Row, type RowValue, rowsBehind } from './rows.queries.ts'
+import type { Engine } from '../migration.ts'
+import { columnsInOrder, pendingBytes, type Row, type RowValue, rowsBehind, textsBehind } from './rows.queries.ts'
 import type { MovingTable, TableName } from './tables.ts'
 
 /** What the rows of some tables become when uploads that are under way stay behind. */
@@ -12,13 +13,33 @@ const changes: Partial<Record<TableName, (row: Row, pending: number) => Row>> = 
   },
 }
 
-/** Every row of a table that goes along, as it goes. `q` shows one state for as long as it is read. */
-export async function* movedRows(q: Queries, table: MovingTable): AsyncGenerator<Row> {
+/**
+ * Every row of a table that goes along, as {@link rowText} writes it, in pages. `q` shows one state for as long as it
+ * is read. The engine makes the texts, except where bytes are among them or rows change.
+ */
+export async function* movedTexts(q: Queries, engine: Engine, table: MovingTable): AsyncGenerator<readonly string[]> {
+  const columns = await columnsInOrder(q, engine, table.name)
+  if (changes[table.name] !== undefined || columns.some(({ hasBytes }) => hasBytes === 1)) {
+    for await (const rows of movedRows(q, table)) yield rows.map(rowText)
+    return
+  }
+  const names = columns.map(({ name }) => name).sort()
+  for (let last: Row | null = null; ; ) {
+    const texts: string[] = await textsBehind(q, engine, columns, table, last)
+    yield texts
+    const end = texts.at(-1)
+    if (end === undefined || texts.length < table.page) return
+    last = rowOf(end, names)
+  }
+}
+
+/** The same as rows. */
+export async function* movedRows(q: Queries, table: MovingTable): AsyncGenerator<readonly Row[]> {
   const change = changes[table.name]
   const pending = table.name === 'counters' ? await pendingBytes(q) : 0
   for (let last: Row | null = null; ; ) {
     const rows: Row[] = await rowsBehind(q, table, last)
-    for (const row of rows) yield change === undefined ? row : change(row, pending)
+    yield change === undefined ? rows : rows.map((row) => change(row, pending))
     last = rows.at(-1) ?? null
     if (last === null || rows.length < table.page) return
   }
@@ -42,9 +63,26 @@ export const rowOf = (text: string, columns: readonly string[]): Row => {
   const parsed: unknown = JSON.parse(text)
   if (typeof parsed !== 'object' || parsed === null) throw new RangeError('a line is no row')
   const row: Record<string, RowValue> = {}
-  for (const [column, value] of Object.entries(parsed)) row[column] = rowValue(column, value)
-  if (Object.keys(row).sort().join() !== columns.join()) throw new RangeError('a row has other columns than its table')
+  let count = 0
+  for (const [column, value] of Object.entries(parsed)) {
+    row[column] = rowValue(column, value)
+    count += 1
+  }
+  // Without sorting them, since millions are read.
+  if (count !== columns.length || !columns.every((column) => Object.hasOwn(row, column)))
+    throw new RangeError('a row has other columns than its table')
   return row
+}
+
+/**
+ * Throws a RangeError where the text of a row, of which `texts` has many, tells a number that {@link rowOf} would
+ * refuse. A quote that is part of a value has a backslash before it.
+ */
+export const refuseUnreadable = (texts: Uint8Array): void => {
+  const characters = Buffer.from(texts.buffer, texts.byteOffset, texts.byteLength).toString('latin1')
+  for (const [, digits] of characters.matchAll(/[a-z_0-9]":(-?\d{16,})[,}]/g))
+    if (!Number.isSafeInteger(Number(digits)))
+      throw new RangeError(`a row has the number ${digits}, which is too large to be read`)
 }
 
 const rowValue = (column: string, value: unknown): RowValue => {

@@ -162,7 +162,7 @@ export const objectStoreResumesMax = 3
 export const objectUploadNameMaxCharacters = 800
 
 /** Export and import: rows read at a time, fewer of tables whose rows may have a megabyte each. */
-export const exportPage = 200
+export const exportPage = 1_000
 export const exportPageOfLongRows = 16
 /**
  * Rows in one file of an export, and characters after which another begins: a file is in memory whole, read and

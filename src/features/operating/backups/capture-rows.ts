@@ -1,6 +1,6 @@
 import type { Database } from '../../../database/database.ts'
 import { columnsOf } from '../../../database/moving/rows.queries.ts'
-import { movedRows, rowText } from '../../../database/moving/rows.ts'
+import { movedTexts, refuseUnreadable } from '../../../database/moving/rows.ts'
 import { movingTables } from '../../../database/moving/tables.ts'
 import { atOnce } from '../../../kernel/at-once.ts'
 import type { Clock } from '../../../kernel/clock.ts'
@@ -144,13 +144,15 @@ const cutRows = (
       const cutter = new ChunkCutter(async (text, lines) => {
         const before = chunkBefore(room, form, known, sizes, text)
         if (before !== null) return void cuts.push(before)
+        refuseUnreadable(text)
         const small = await compressedWhole(text)
         cuts.push({ lines, start: await spool.append(small), bytes: small.byteLength })
       })
       let rows = 0
-      for await (const row of movedRows(q, table)) {
-        await cutter.add(rowText(row))
-        if (++rows % 1_000 === 0) goOn()
+      for await (const page of movedTexts(q, database.engine, table)) {
+        await cutter.addAll(page)
+        rows += page.length
+        goOn()
       }
       await cutter.end()
       goOn()

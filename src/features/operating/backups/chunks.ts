@@ -83,10 +83,25 @@ export class ChunkCutter {
   /** `marks`: what the boundary goes by, where that is not the whole line. */
   async add(line: string, marks: string = line): Promise<void> {
     await this.#rounds.next()
+    if (this.#push(line, marks)) await this.end()
+  }
+
+  /** The same of many lines, which go by themselves: for millions of them, of which few end a chunk. */
+  async addAll(lines: readonly string[]): Promise<void> {
+    await this.#rounds.next()
+    for (const line of lines)
+      if (this.#push(line, line)) {
+        await this.end()
+        await this.#rounds.next()
+      }
+  }
+
+  /** Whether the chunk is to end behind this line. */
+  #push(line: string, marks: string): boolean {
     this.#lines.push(line)
     this.#characters += line.length
-    const ends = this.#lines.length >= chunkLinesMin && crc32(marks) % chunkLinesAbout === 0
-    if (ends || this.#lines.length >= chunkLinesMax || this.#characters >= chunkCharactersMax) await this.end()
+    if (this.#lines.length >= chunkLinesMax || this.#characters >= chunkCharactersMax) return true
+    return this.#lines.length >= chunkLinesMin && crc32(marks) % chunkLinesAbout === 0
   }
 
   /** Ends the chunk, if one is begun. */

@@ -2,7 +2,7 @@ import { type HoldDeps, withHold } from '../../../content/reclaim/holds.ts'
 import { currentSchema } from '../../../database/migrate.ts'
 import { installation } from '../../../database/moving/installation.queries.ts'
 import { columnsOf } from '../../../database/moving/rows.queries.ts'
-import { movedRows } from '../../../database/moving/rows.ts'
+import { movedTexts } from '../../../database/moving/rows.ts'
 import { movingTables } from '../../../database/moving/tables.ts'
 import { timestamp } from '../../../kernel/clock.ts'
 import type { ReachFaultPoint } from '../../../kernel/fault-points.ts'
@@ -113,7 +113,8 @@ const writeTables = async (
   return await database.snapshot(async (q) => {
     const takenAt = clock.now()
     const tables: ExportedTable[] = []
-    for (const table of movingTables()) tables.push(await writePieces(vault, table.name, movedRows(q, table), written))
+    for (const table of movingTables())
+      tables.push(await writePieces(vault, table.name, movedTexts(q, database.engine, table), written))
     return { tables, takenAt }
   })
 }

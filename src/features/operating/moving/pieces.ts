@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { zstdCompress, zstdDecompress } from 'node:zlib'
 import type { Row } from '../../../database/moving/rows.queries.ts'
-import { rowOf, rowText } from '../../../database/moving/rows.ts'
+import { refuseUnreadable, rowOf } from '../../../database/moving/rows.ts'
 import { exportPieceBytesMax, exportPieceCharacters, exportPieceRows } from '../../../kernel/limits/engines.ts'
 import { type Vault, VaultFailure } from '../../../ports/vault.ts'
 import { toVaultName, type VaultName } from '../../../ports/vault-name.ts'
@@ -21,11 +21,11 @@ export class ExportDamaged extends Error {
   }
 }
 
-/** Writes rows as files of bounded length: one row a line, compressed. */
+/** Writes the texts of rows as files of bounded length: one row a line, compressed. */
 export const writePieces = async (
   vault: Vault,
   table: string,
-  rows: AsyncIterable<Row>,
+  pages: AsyncIterable<readonly string[]>,
   written: (rows: number) => void,
 ): Promise<ExportedTable> => {
   const pieces: Piece[] = []
@@ -33,19 +33,21 @@ export const writePieces = async (
   let characters = 0
   const flush = async (): Promise<void> => {
     const file = `tables/${table}-${String(pieces.length + 1).padStart(6, '0')}.ndjson.zst`
-    const bytes = await compress(lines.join(''))
+    const text = Buffer.from(`${lines.join('\n')}\n`)
+    refuseUnreadable(text)
+    const bytes = await compress(text)
     await vault.write(toVaultName(file), (take) => take(bytes))
     pieces.push({ file, rows: lines.length, sha256: createHash('sha256').update(bytes).digest('hex') })
     written(lines.length)
     lines = []
     characters = 0
   }
-  for await (const row of rows) {
-    const line = `${rowText(row)}\n`
-    lines.push(line)
-    characters += line.length
-    if (lines.length >= exportPieceRows || characters >= exportPieceCharacters) await flush()
-  }
+  for await (const page of pages)
+    for (const line of page) {
+      lines.push(line)
+      characters += line.length
+      if (lines.length >= exportPieceRows || characters >= exportPieceCharacters) await flush()
+    }
   if (lines.length > 0) await flush()
   return { name: table, rows: pieces.reduce((sum, piece) => sum + piece.rows, 0), pieces }
 }
