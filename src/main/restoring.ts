@@ -18,13 +18,22 @@ import type { Engines } from './engines.ts'
 import { everyCheck } from './every-check.ts'
 import { programVersion } from './version.ts'
 
+/** Nobody can say which point is meant by a time, or by `latest`. */
+export class PointUnclear extends Failure {
+  readonly why: 'point_unreadable' | 'points_of_several'
+  constructor(why: PointUnclear['why'], detail: string) {
+    super(why === 'point_unreadable' ? why : 'invalid_request', detail)
+    this.why = why
+  }
+}
+
 /** What a manifest says in short. */
-interface PointInShort extends Pick<Manifest, 'id' | 'snapshotAt' | 'source' | 'blobs'> {
+interface PointInShort extends Pick<Manifest, 'id' | 'vault' | 'snapshotAt' | 'source' | 'blobs'> {
   readonly rows: number
 }
 
 /** What lies in a vault: its points, newest first, and those of which the manifest cannot be read. */
-interface LyingPoints {
+export interface LyingPoints {
   readonly points: readonly PointInShort[]
   readonly unreadable: readonly BackupDamaged[]
 }
@@ -35,8 +44,8 @@ export const pointsOf = async (room: Room): Promise<LyingPoints> => {
   const unreadable: BackupDamaged[] = []
   for await (const { id } of pointsIn(room)) {
     try {
-      const { snapshotAt, source, blobs, tables } = await readManifest(room.vault, id)
-      points.push({ id, snapshotAt, source, blobs, rows: tables.reduce((sum, { rows }) => sum + rows, 0) })
+      const { vault, snapshotAt, source, blobs, tables } = await readManifest(room.vault, id)
+      points.push({ id, vault, snapshotAt, source, blobs, rows: tables.reduce((sum, { rows }) => sum + rows, 0) })
     } catch (error) {
       if (!(error instanceof BackupDamaged)) throw error
       unreadable.push(error)
@@ -68,15 +77,15 @@ export const findPointFor = async (room: Room, wanted: string, of: string | null
   const until = wanted === 'latest' ? '' : ` from before ${wanted}`
   const lost = unreadable.find(({ file }) => isBetween(file, Date.parse(found?.snapshotAt ?? ''), atMs))
   if (lost !== undefined)
-    throw new Failure(
+    throw new PointUnclear(
       'point_unreadable',
       `A newer point cannot be read: ${lost.message}. ${found === undefined ? `${where} holds no other${until}.` : `The newest that can${until} is ${found.id} of ${found.snapshotAt}: name it, if it will do.`}`,
     )
   if (found === undefined) throw invalid(where, `holds no point${until}`)
   const other = otherAtTheSameTime(among, found)
   if (other !== null)
-    throw new Failure(
-      'invalid_request',
+    throw new PointUnclear(
+      'points_of_several',
       `${where} holds points of more than one service. The newest${until} are ${found.id} of ${found.snapshotAt}, with ${found.blobs.count} files, and ${other.id} of ${other.snapshotAt}, with ${other.blobs.count} files: name one of them. svc backup points lists all.`,
     )
   return await readManifest(room.vault, found.id)

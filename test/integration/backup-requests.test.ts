@@ -1,16 +1,39 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { Room } from '../../src/features/operating/backups/data-files.ts'
+import { pointName } from '../../src/features/operating/backups/layout.ts'
+import { manifestText } from '../../src/features/operating/backups/manifest.ts'
 import { enqueueBackup } from '../../src/features/operating/backups/requests.ts'
+import { lookAtVault } from '../../src/features/operating/backups/vault-look.ts'
+import type { JobView } from '../../src/features/operating/backups/vocabulary.ts'
 import { openBackupRequestsMax } from '../../src/kernel/limits/backups.ts'
+import { realTimers, type Timers } from '../../src/kernel/timers.ts'
 import { day, minute } from '../../src/kernel/units.ts'
-import { freshVault, manifestsIn, removeVault, roomOf, withAgent } from '../harness/backups.ts'
+import { findPointFor, pointsOf } from '../../src/main/restoring.ts'
+import { freshVault, manifestsIn, removeVault, roomOf, takePoint, withAgent } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
 import { byEngine } from '../harness/kept-inline.ts'
+import { withPartsOf } from '../harness/moving.ts'
 import { inDatabase } from '../harness/rows.ts'
+import { until } from '../harness/until.ts'
 
 after(closeConnections)
+
+/** Timers by which an agent tells all the time that it is there, and looks whether it is to go on; `beat`: it did. */
+const quickBeats = (): { readonly timers: Timers; readonly beat: () => Promise<unknown> } => {
+  let beats = 0
+  const after: Timers['after'] = (_, run) => {
+    beats += 1
+    return realTimers.after(1, run)
+  }
+  const beat = (): Promise<unknown> => {
+    const before = beats
+    return until('the agent tells that it is there', () => beats > before + 2)
+  }
+  return { timers: { ...realTimers, after }, beat }
+}
 
 forEachEngine((engine) => {
   describe('backups that are asked for', () => {
@@ -96,6 +119,51 @@ forEachEngine((engine) => {
       await look()
       const [verified] = (await get('points')).items
       assert.deepEqual([verified.verifyDepth, verified.verifyError], ['deep', null])
+    })
+
+    it('are read once for all who asked before, and what is asked for meanwhile comes first', async () => {
+      const [point] = (await get('points')).items
+      const keys = ['a', 'b', 'c']
+      // Another day, so that the plan keeps it.
+      catalog.service.clock.advance(day)
+      await look()
+      for (const key of keys) await ask('POST', `points/${point.id}/verify`, undefined, key)
+      const room = await roomOf(vault)
+      const states = async (): Promise<string[]> =>
+        (await get('jobs?limit=5')).items.map(({ kind, state, errorCode }: JobView) => `${kind} ${errorCode ?? state}`)
+      const opened: string[] = []
+      let sealed: string[] = []
+      const { timers, beat } = quickBeats()
+      const watched: Room = {
+        ...room,
+        vault: {
+          ...room.vault,
+          async *open(name, range) {
+            const isVerify = (await get('status')).running?.kind === 'verify'
+            if (isVerify && name.includes('.rows') && opened.push(name) === 1) {
+              await ask('POST', 'runs', undefined, 'meanwhile')
+              await beat()
+            }
+            yield* room.vault.open(name, range)
+          },
+          async create(name, bytes) {
+            if (name.startsWith('points/')) sealed = await states()
+            return await room.vault.create(name, bytes)
+          },
+        },
+      }
+      await withAgent(catalog.service, vault, (agent) => agent.look(), undefined, watched, timers)
+      assert.deepEqual(
+        sealed.slice(1, 4),
+        keys.map(() => 'verify queued'),
+      )
+      assert.deepEqual(await states(), [
+        'retention completed',
+        'capture completed',
+        ...keys.map(() => 'verify completed'),
+      ])
+      assert.ok(opened.length > 10)
+      assert.equal(new Set(opened).size, opened.length, 'nothing was read twice')
     })
 
     it('are taken by the plan each day, and read to the last byte within a week', async () => {
@@ -199,6 +267,62 @@ forEachEngine((engine) => {
       assert.ok(!(await manifestsIn(room)).some(({ id }) => id === point.id))
     })
 
+    it('are shown to nobody where they are of another vault, and told of in the log', async () => {
+      const room = await roomOf(vault)
+      const { digest: _, ...own } = await findPointFor(room, 'latest')
+      const strange = { ...own, id: crypto.randomUUID(), vault: crypto.randomUUID() }
+      const name = pointName(strange.id)
+      await room.vault.create(name, Buffer.from(manifestText(strange)))
+      const told: string[] = []
+      const report = (message: string, error: unknown): void => void told.push(`${message}: ${error}`)
+      await withPartsOf(catalog.service, (engines) =>
+        lookAtVault({ ...engines, report, goOn: () => {} }, room, new Map()),
+      )
+      assert.equal(told.length, 1)
+      assert.match(String(told[0]), new RegExp(`a point of another one.*${name} is of the vault ${strange.vault}`))
+      assert.equal((await ask('GET', `points/${strange.id}`)).status, 404)
+      assert.ok((await pointsOf(room)).points.some(({ id }) => id === strange.id))
+      await room.vault.remove([name])
+    })
+
+    it('have what was given up taken out at once, however many it were', async () => {
+      const given = (await get('points')).items.slice(-3)
+      for (const { id, snapshotAt } of given) await ask('DELETE', `points/${id}`, { confirm: snapshotAt })
+      const open = (await get('jobs?limit=3')).items.map(({ kind, state }: JobView) => `${kind} ${state}`)
+      assert.deepEqual(open.slice(0, 2), ['retention queued', open[1]])
+      assert.notEqual(open[1], 'retention queued')
+      await look()
+      const lying = (await manifestsIn(await roomOf(vault))).map(({ id }) => id)
+      assert.ok(!given.some(({ id }: { id: string }) => lying.includes(id)))
+    })
+
+    for (const minutes of [11, -11])
+      it(`have no point of an agent whose place another one takes whose clock is ${minutes} minutes ahead`, async () => {
+        const { service } = catalog
+        await catalog.expect({ method: 'PUT', path: `/raw/apart/${minutes}`, body: `new ${minutes}` }, 201)
+        const clock = Object.create(service.clock, { now: { value: () => service.clock.now() + minutes * minute } })
+        const room = await roomOf(vault)
+        const { timers, beat } = quickBeats()
+        let writes = 0
+        const watched: Room = {
+          ...room,
+          vault: {
+            ...room.vault,
+            async write(...args) {
+              if (++writes === 1) {
+                await withAgent({ ...service, clock }, vault, (agent) => agent.look())
+                await beat()
+              }
+              return await room.vault.write(...args)
+            },
+          },
+        }
+        const job = await takePoint(service, vault, undefined, watched, timers)
+        assert.deepEqual([job.state, job.error_code], ['interrupted', 'agent_gone'])
+        assert.ok(!(await manifestsIn(room)).some(({ id }) => id === job.id))
+        assert.equal((await takePoint(service, vault)).state, 'completed')
+      })
+
     it('tell the security audit of the plan, of pins and of points that were given up', async () => {
       const asked = { path: '/api/v1/security-audit', credential: catalog.service.recoveryKey }
       const { items } = (await catalog.service.ask(asked)).json
@@ -208,7 +332,7 @@ forEachEngine((engine) => {
         'backup-plan.replace',
         'backup-point.pin',
         'backup-point.unpin',
-        'backup-point.delete',
+        ...new Array(4).fill('backup-point.delete'),
       ])
     })
 

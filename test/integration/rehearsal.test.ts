@@ -4,10 +4,13 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { pointName } from '../../src/features/operating/backups/layout.ts'
 import { rehearsalIsDue } from '../../src/features/operating/backups/rehearsals.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import { day } from '../../src/kernel/units.ts'
+import { withPointToTry } from '../../src/main/rehearsing/choosing.ts'
 import { rehearse } from '../../src/main/rehearsing/rehearsing.ts'
-import { findPointFor } from '../../src/main/restoring.ts'
+import { findPointFor, PointUnclear } from '../../src/main/restoring.ts'
 import { freshVault, removeVault, roomOf, takePoint } from '../harness/backups.ts'
 import { closeConnections } from '../harness/client.ts'
 import { forEachEngine } from '../harness/engines.ts'
@@ -99,5 +102,26 @@ forEachEngine((engine) => {
         assert.deepEqual(await readdir(folder), ['rehearsal.lock'])
         assert.equal(await isDue((await status()).vault.id), false, 'not before another day has passed')
       })
+
+    it('is told of where a restore of the newest point would be refused, and not asked for again before the next day', async () => {
+      const { vault: found, lastProven } = await status()
+      const room = await roomOf(vault)
+      const choose = (word: string) =>
+        withPartsOf(rich.catalog.service, (engines) =>
+          withPointToTry(engines, room, word, async (manifest) => manifest.id),
+        )
+      const newest = await findPointFor(room, 'latest')
+      await rich.catalog.pass(day)
+      assert.equal(await isDue(found.id), true)
+      const name = pointName(newId(Date.parse(newest.snapshotAt) + day))
+      await room.vault.create(name, Buffer.from('torn'))
+      await assert.rejects(choose('latest'), PointUnclear)
+      await assert.rejects(choose('2001-01-01T00:00Z'))
+      await room.vault.remove([name])
+      const told = await status()
+      assert.deepEqual([told.rehearsalError, told.lastProven], ['point_unreadable', lastProven])
+      assert.equal(await isDue(found.id), false)
+      assert.equal(await choose('latest'), newest.id)
+    })
   })
 })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { vaultIdentity } from '../../features/operating/backups/identity.ts'
 import { currentVault, pointPage } from '../../features/operating/backups/points.ts'
 import { readBackupJob, requestCapture, requestVerify } from '../../features/operating/backups/requests.ts'
 import { jobView } from '../../features/operating/backups/views.ts'
@@ -8,7 +9,7 @@ import { progressEveryMs } from '../../kernel/limits/engines.ts'
 import { openBackupRoom } from '../backup-vault.ts'
 import { CommandFailed } from '../client/command-failed.ts'
 import type { Engines, Environment } from '../engines.ts'
-import { pointsOf } from '../restoring.ts'
+import { type LyingPoints, pointsOf } from '../restoring.ts'
 import { agentOf } from '../roles/agent.ts'
 import { readSettings } from '../settings/rules.ts'
 import { withEngines } from './offline.ts'
@@ -18,15 +19,37 @@ export const listPointsCommand = async (): Promise<void> => {
   const room = await openBackupRoom(readSettings(process.env))
   // A disk that is not mounted is none without points.
   await room.vault.space()
-  const { points, unreadable } = await pointsOf(room)
-  if (points.length === 0) console.log(`${room.vault.where} holds no points.`)
+  const found = await pointsOf(room)
+  for (const line of linesOf(room.vault.where, found, await vaultIdentity(room.vault))) console.log(line)
+}
+
+/** What lies in a vault of this name, as a person is told of it. */
+export const linesOf = (where: string, { points, unreadable }: LyingPoints, vault: string | null): string[] => {
   const several = new Set(points.map(({ source }) => source)).size > 1
-  for (const { id, snapshotAt, rows, blobs, source } of points)
-    console.log(
-      `${id}  ${snapshotAt}  ${rows} rows  ${blobs.count} files  ${blobs.bytes} bytes${several ? `  of ${source}` : ''}`,
-    )
-  if (several) console.log('They are of more than one database (of …): name a point by its id.')
-  for (const { message } of unreadable) console.log(`cannot be read: ${message}`)
+  const strange = points.filter((point) => point.vault !== vault)
+  return [
+    ...(points.length === 0 ? [`${where} holds no points.`] : []),
+    ...points.map((point) =>
+      [
+        ...[
+          point.id,
+          point.snapshotAt,
+          `${point.rows} rows`,
+          `${point.blobs.count} files`,
+          `${point.blobs.bytes} bytes`,
+        ],
+        ...(several ? [`of ${point.source}`] : []),
+        ...(strange.includes(point) ? ['of another vault'] : []),
+      ].join('  '),
+    ),
+    ...(several ? ['They are of more than one database (of …): name a point by its id.'] : []),
+    ...(strange.length === 0
+      ? []
+      : [
+          `${strange.length} were copied here from another vault than this one, ${vault}. Bring them back by their ids; a service on this vault neither shows nor verifies them, and none of them goes by its plan. Give them a place of their own: docs/operating/backup.md.`,
+        ]),
+    ...unreadable.map(({ message }) => `cannot be read: ${message}`),
+  ]
 }
 
 /** Asks for a point, and waits until it is taken: by the agent that runs, or here where none does. */

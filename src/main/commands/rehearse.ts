@@ -1,13 +1,12 @@
 import { resolve } from 'node:path'
-import { installation } from '../../database/moving/installation.queries.ts'
 import { progressTo } from '../../features/operating/moving/progress.ts'
 import { openBackupRoom } from '../backup-vault.ts'
 import { CommandFailed } from '../client/command-failed.ts'
 import type { Environment } from '../engines.ts'
+import { withPointToTry } from '../rehearsing/choosing.ts'
 import { RehearsalFailed, rehearse } from '../rehearsing/rehearsing.ts'
 import { stageIn } from '../rehearsing/stage.ts'
 import { withEngines } from './offline.ts'
-import { withPoint } from './with-point.ts'
 
 /** Tries a restore in a scratch folder, and says what came of it. */
 export const rehearseCommand = (
@@ -18,8 +17,7 @@ export const rehearseCommand = (
   withEngines(
     async (engines) => {
       const room = await openBackupRoom(engines.settings)
-      const { identity } = await installation(engines.database.reader)
-      await withPoint(room, point, identity, async (manifest) => {
+      await withPointToTry(engines, room, point, async (manifest) => {
         const folder = stageIn(resolve(scratch ?? engines.settings.dataDir))
         const progress = progressTo((line) => console.error(line))
         const told = (words: string): void => progress.tell(() => words)

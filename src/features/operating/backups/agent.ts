@@ -15,9 +15,10 @@ import { untilNow } from './keeping.ts'
 import { findAgentRow } from './plan.queries.ts'
 import { planRow, takeDueRun } from './plan.ts'
 import { dueShare, lyingPoints } from './points.ts'
-import { type BackupJob, enqueueBackup } from './requests.ts'
+import { askForRetention, type BackupJob, enqueueBackup } from './requests.ts'
 import { lookAtVault, type Useless } from './vault-look.ts'
-import { type WorkDeps, work } from './work.ts'
+import { ReadSoFar } from './verify.ts'
+import { type Begun, type WorkDeps, work } from './work.ts'
 
 export type AgentDeps = CaptureDeps & LeaseDeps
 
@@ -34,6 +35,11 @@ class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
+/** Thrown at a verify, between two files, when something else is to be done first. */
+class GivesWay extends Error {
+  override readonly name = 'GivesWay'
+}
+
 /** Captures in a row that found no end. Another one would not either. */
 const interruptedMax = 3
 
@@ -44,6 +50,8 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
   let vaultId: string | null = null
   let available = false
   const useless: Useless = new Map()
+  /** The verify that gave way, and what it had read by then. */
+  let begun: Begun | null = null
   /** Until when no other agent can have taken our place. */
   let oursUntilMs = Number.NEGATIVE_INFINITY
 
@@ -110,8 +118,9 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
     })
   }
 
-  /** Runs a job. */
+  /** Runs a job to its end; one that gives way waits for its turn again. */
   const run = async (job: BackupJob): Promise<void> => {
+    let othersFirst = false
     let done: Partial<BackupJob> = { state: 'running', started_at: timestamp(clock.now()) }
     if (!(await changeJob(database, job, done))) return
     const told: WorkDeps['told'] = ({ phase, bytes, blobs, bytesTotal, blobsTotal }, state) => {
@@ -125,12 +134,28 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
         ...(blobsTotal === undefined ? {} : { blobs_total: blobsTotal }),
       }
     }
+    const soFar = begun?.jobId === job.id ? begun : { jobId: job.id, begunMs: clock.now(), read: new ReadSoFar() }
+    if (job.kind === 'verify') begun = null
     try {
       await whileOurs(
-        () => changeJob(database, job, done),
-        (goOn) => claimed(deps.room, () => work({ ...deps, goOn, told, progress: () => done }, job)),
+        async () => {
+          if (job.kind === 'verify') othersFirst = await othersComeFirst(deps)
+          return await changeJob(database, job, done)
+        },
+        (goOn) => {
+          const goOnAlone = (): void => {
+            goOn()
+            if (othersFirst) throw new GivesWay('Something else is to be done before a verify.')
+          }
+          return claimed(deps.room, () => work({ ...deps, goOn: goOnAlone, told, progress: () => done }, job, soFar))
+        },
       )
     } catch (error) {
+      if (error instanceof GivesWay) {
+        begun = soFar
+        await changeJob(database, job, { ...done, state: 'queued', started_at: null })
+        return
+      }
       const stopped = error instanceof Stopped
       if (!stopped) report(`The backup job ${job.kind} failed`, error)
       await changeJob(database, job, {
@@ -174,9 +199,17 @@ export const createAgent = (deps: AgentDeps): BackupAgent => {
   }
 }
 
-/** Points are taken first: reading all of a vault may take days. */
+/** What is done first: reading all of a vault may take days. */
+const inOrder = ['capture', 'retention', 'verify'] as const
+
 const firstOf = (open: readonly BackupJob[]): BackupJob | undefined =>
-  open.find(({ kind }) => kind === 'capture') ?? open[0]
+  inOrder.map((kind) => open.find((job) => job.kind === kind)).find((job) => job !== undefined)
+
+/** Whether something is to be done before a verify goes on. */
+const othersComeFirst = async (deps: AgentDeps): Promise<boolean> => {
+  await askForPoint(deps)
+  return firstOf(await openBackupJobs(deps.database.reader, 1_000))?.kind !== 'verify'
+}
 
 const claimed = async ({ vault }: AgentDeps['room'], run: () => Promise<void>): Promise<void> => {
   const claim = await vault.claim()
@@ -216,8 +249,8 @@ const askForDue = async ({ database, clock }: AgentDeps, vault: string | null): 
       await askForPointIn(tx, nowMs)
       if (anyPoint && share !== null && !isOpen('verify')) await enqueueBackup(tx, nowMs, 'verify', null, null)
       const [kept] = await lastBackupJobs(tx, 'retention', untilNow(nowMs), 1)
-      if (anyPoint && !isOpen('retention') && (kept === undefined || Date.parse(kept.requested_at) < nowMs - day))
-        await enqueueBackup(tx, nowMs, 'retention', null, null)
+      if (anyPoint && (kept === undefined || Date.parse(kept.requested_at) < nowMs - day))
+        await askForRetention(tx, nowMs)
       await forgetBackupJobs(tx, timestamp(nowMs - backupJobsKeptMs))
     },
     { durability: 'relaxed' },

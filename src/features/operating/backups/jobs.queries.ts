@@ -91,6 +91,24 @@ export const updateOpenBackupJob = async (tx: Transaction, id: string, to: Parti
   return numUpdatedRows > 0n
 }
 
+/** Changes what waits to verify a point, and was asked for by then. */
+export const updateVerifiesAskedFor = async (
+  tx: Transaction,
+  point: string,
+  until: string,
+  to: Partial<Job>,
+): Promise<void> => {
+  await tx
+    .updateTable('backup_jobs')
+    .set(to)
+    .where('finished_at', 'is', null)
+    .where('kind', '=', 'verify')
+    .where('point_id', '=', point)
+    .where('state', '=', 'queued')
+    .where('requested_at', '<=', until)
+    .execute()
+}
+
 /** Ends what somebody was at who is gone. */
 export const interruptBackupJobs = async (tx: Transaction, now: string): Promise<void> => {
   await tx

@@ -24,7 +24,7 @@ import {
   updatePoint,
 } from './points.queries.ts'
 import { type Position, positionText } from './positions.ts'
-import { enqueueBackup } from './requests.ts'
+import { askForRetention } from './requests.ts'
 import { pointView } from './views.ts'
 import type { Point } from './vocabulary.ts'
 
@@ -97,7 +97,7 @@ export const giveUpPoint = ({ database, clock }: PointDeps, id: string, confirm:
       throw new Failure('point_pinned', 'The point is pinned. Unpin it first: PUT …/pin with {"pinned": false}.')
     const now = timestamp(clock.now())
     await updatePoint(tx, id, { forgotten_at: now })
-    await enqueueBackup(tx, clock.now(), 'retention', null, null)
+    await askForRetention(tx, clock.now())
     await appendSecurityAudit(tx, actor, {
       action: 'backup-point.delete',
       subject: `backup-point:${id}`,

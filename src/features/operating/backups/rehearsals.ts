@@ -3,6 +3,7 @@ import { type Clock, timestamp } from '../../../kernel/clock.ts'
 import { rehearsalEveryMs, rehearsalsKeptMs, rehearsalTriedEveryMs } from '../../../kernel/limits/backups.ts'
 import { untilNow } from './keeping.ts'
 import type { Manifest } from './manifest.ts'
+import { currentVault, lyingPoints } from './points.ts'
 import { endRehearsalRow, forgetRehearsals, insertRehearsal, lastRehearsal } from './rehearsals.queries.ts'
 
 interface Deps {
@@ -30,11 +31,31 @@ export const beginRehearsal = ({ database, clock }: Deps, id: string, point: Man
       begun_at: timestamp(clock.now()),
       ended_at: null,
       error_code: null,
-      row_count: 0,
-      blobs: 0,
-      answers: 0,
+      ...nothingYet,
     }),
   )
+
+const nothingYet = { row_count: 0, blobs: 0, answers: 0 } as const
+
+/** Notes that a restore was to be tried, and that of no point could be said that it is the newest. */
+export const noteRefusedRehearsal = ({ database, clock }: Deps, id: string, errorCode: string): Promise<void> =>
+  database.transaction(async (tx) => {
+    const vault = await currentVault(tx)
+    const [newest] = vault === null ? [] : await lyingPoints(tx, vault)
+    // It is of that one, as far as anybody knows here.
+    if (newest === undefined) return
+    const now = timestamp(clock.now())
+    await insertRehearsal(tx, {
+      id,
+      vault_id: newest.vault_id,
+      point_id: newest.id,
+      snapshot_at: newest.snapshot_at,
+      begun_at: now,
+      ended_at: now,
+      error_code: errorCode,
+      ...nothingYet,
+    })
+  })
 
 /** Notes that a restore that was being tried is not any more, and that nobody could say what came of it. */
 export const endDeadRehearsal = ({ database, clock }: Deps, id: string): Promise<void> =>

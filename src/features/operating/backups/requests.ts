@@ -12,6 +12,7 @@ import {
   insertBackupJob,
   lastBackupJobs,
   listBackupJobs,
+  openBackupJobs,
   runningBackupJob,
 } from './jobs.queries.ts'
 import { untilNow } from './keeping.ts'
@@ -99,6 +100,13 @@ export const enqueueBackup = async (
   const faster = asker === null ? undefined : await backupJobAskedFor(tx, asker.by, kind, asker.key)
   if (faster === undefined) throw new Error('a job was not taken, and nobody was faster')
   return faster
+}
+
+/** Asks for a retention that is to begin from now on. One that waits will do; one that has begun has made up its mind. */
+export const askForRetention = async (tx: Transaction, nowMs: number): Promise<void> => {
+  const open = await openBackupJobs(tx, 1_000)
+  if (!open.some(({ kind, state }) => kind === 'retention' && state === 'queued'))
+    await enqueueBackup(tx, nowMs, 'retention', null, null)
 }
 
 export const readBackupJob = (q: Queries, id: string): Promise<BackupJob | undefined> => findBackupJob(q, id)

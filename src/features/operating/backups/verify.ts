@@ -23,12 +23,20 @@ interface VerifyDeps {
   readonly told: (done: { readonly bytes: number; readonly blobs: number }) => void
 }
 
+/** What was read so far. Whoever was stopped between two files begins anew with it, and goes on behind it. */
+export class ReadSoFar {
+  readonly seen = new NameSet()
+  readonly faults = new Map<VaultName, BackupDamaged>()
+  bytes = 0
+  files = 0
+}
+
 /**
  * Reads every byte that a point names, as it lies there, which takes no key; with one, down to the plain bytes. Goes on
  * behind what is damaged.
  */
-export const verifyDeep = async (deps: VerifyDeps, id: string): Promise<Verified> => {
-  const found = new Reading(deps)
+export const verifyDeep = async (deps: VerifyDeps, id: string, soFar = new ReadSoFar()): Promise<Verified> => {
+  const found = new Reading(deps, soFar)
   await found.point(id, () => true)
   return found.verified
 }
@@ -41,8 +49,9 @@ export const verifyShare = async (
   deps: VerifyDeps,
   ids: readonly string[],
   share: number,
+  soFar = new ReadSoFar(),
 ): Promise<Verified & { readonly faulty: ReadonlyMap<string, BackupDamaged> }> => {
-  const found = new Reading(deps)
+  const found = new Reading(deps, soFar)
   const faulty = new Map<string, BackupDamaged>()
   for (const id of ids) {
     const fault = await found.point(id, (name) => shareOf(name) === share)
@@ -62,18 +71,18 @@ const shareOf = (name: VaultName): number =>
 
 class Reading {
   readonly #deps: VerifyDeps
-  readonly #seen = new NameSet()
-  readonly #damaged = new Map<VaultName, BackupDamaged>()
+  readonly #soFar: ReadSoFar
   #fault: BackupDamaged | null = null
-  #bytes = 0
-  #files = 0
 
-  constructor(deps: VerifyDeps) {
+  constructor(deps: VerifyDeps, soFar: ReadSoFar) {
     this.#deps = deps
+    this.#soFar = soFar
   }
 
   get verified(): Verified {
-    return { fault: this.#fault, damaged: [...this.#damaged.keys()], files: this.#files, bytes: this.#bytes }
+    const { faults, files, bytes } = this.#soFar
+    const damaged = [...faults.values()].filter(({ code }) => code === 'damaged').map(({ file }) => file)
+    return { fault: this.#fault, damaged, files, bytes }
   }
 
   /** The first fault of a point among what is wanted of it. Its lists are read in any case. */
@@ -82,19 +91,19 @@ class Reading {
     const note = (fault: BackupDamaged): void => {
       first ??= fault
       this.#fault ??= fault
-      if (fault.code === 'damaged') this.#damaged.set(fault.file, fault)
+      this.#soFar.faults.set(fault.file, fault)
     }
     await noted(note, async () => {
       const manifest = await readManifest(this.#deps.room.vault, id)
       const unreadable = await this.#unreadable(manifest, note)
       for await (const stored of filesOf(this.#deps.room, manifest, ({ file }) => unreadable.has(file))) {
         this.#deps.goOn()
-        const known = this.#damaged.get(stored.name)
+        const known = this.#soFar.faults.get(stored.name)
         if (known !== undefined) note(known)
         if (!wanted(stored.name) || this.#isSeen(stored)) continue
         await noted(note, () => checkOpened(this.#deps.room, stored, (bytes) => this.#took(bytes)))
-        this.#files += 1
-        this.#deps.told({ bytes: this.#bytes, blobs: this.#files })
+        this.#soFar.files += 1
+        this.#deps.told({ bytes: this.#soFar.bytes, blobs: this.#soFar.files })
       }
     })
     return first
@@ -103,8 +112,8 @@ class Reading {
   /** Whether a file was read as what this list says of it; from now on it was. Another list may say something else. */
   #isSeen({ name, bytes, sha256 }: Stored): boolean {
     const as = toVaultName(`data/00/${hash('sha256', `${name} ${bytes} ${sha256}`)}`)
-    if (this.#seen.has(as)) return true
-    this.#seen.add(as)
+    if (this.#soFar.seen.has(as)) return true
+    this.#soFar.seen.add(as)
     return false
   }
 
@@ -126,7 +135,7 @@ class Reading {
   }
 
   async #took(bytes: number): Promise<void> {
-    this.#bytes += bytes
+    this.#soFar.bytes += bytes
     await this.#deps.pace(bytes)
   }
 }

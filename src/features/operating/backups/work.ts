@@ -6,15 +6,15 @@ import { type CaptureDeps, type CaptureProgress, capture } from './capture.ts'
 import { BackupDamaged } from './data-files.ts'
 import { holdsIn, isTakenOutRead } from './holding.ts'
 import { vaultIdentity } from './identity.ts'
-import { updateOpenBackupJob } from './jobs.queries.ts'
+import { updateOpenBackupJob, updateVerifiesAskedFor } from './jobs.queries.ts'
 import { isOfFuture } from './keeping.ts'
 import { pointName } from './layout.ts'
 import { damagedFiles, findPoint, noteDamage } from './points.queries.ts'
 import { dueShare, letGo, lyingPoints, noteShareRead, noteTakenOut, noteVerified, recordPoint } from './points.ts'
-import { type BackupJob, enqueueBackup } from './requests.ts'
+import { askForRetention, type BackupJob } from './requests.ts'
 import { Structure } from './structure.ts'
 import { forgetPoints, removeAllowed, sweep } from './sweep.ts'
-import { verifyDeep, verifyShare } from './verify.ts'
+import { type ReadSoFar, verifyDeep, verifyShare } from './verify.ts'
 
 export interface WorkDeps extends CaptureDeps {
   /** Throws where the agent is to stop, or is not the one any more. */
@@ -24,23 +24,33 @@ export interface WorkDeps extends CaptureDeps {
   readonly progress: () => Partial<BackupJob>
 }
 
+/** A verify that was begun: it may have given way since, and goes on behind what it has read. */
+export interface Begun {
+  readonly jobId: string
+  readonly begunMs: number
+  readonly read: ReadSoFar
+}
+
 /** Does what a job asks for. Returns once it is done, and its row says so. */
-export const work = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
+export const work = async (deps: WorkDeps, job: BackupJob, begun: Begun): Promise<void> => {
   switch (job.kind) {
     case 'capture':
       return await takePoint(deps, job)
     case 'verify':
-      return await verify(deps, job)
+      return await verify(deps, job, begun)
     case 'retention':
       return await keepPlan(deps, job)
   }
 }
 
 const endJob = ({ database, clock, progress }: WorkDeps, job: BackupJob): Promise<boolean> =>
-  database.transaction((tx) => {
-    const end = { state: 'completed', phase: null, finished_at: timestamp(clock.now()) } as const
-    return updateOpenBackupJob(tx, job.id, { ...progress(), ...end })
-  })
+  database.transaction((tx) => updateOpenBackupJob(tx, job.id, { ...progress(), ...completed(clock) }))
+
+const completed = (clock: WorkDeps['clock']): Partial<BackupJob> => ({
+  state: 'completed',
+  phase: null,
+  finished_at: timestamp(clock.now()),
+})
 
 /** A capture bears the id of its job, so that there is one point to each, whoever dies when. */
 const takePoint = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
@@ -64,31 +74,32 @@ const takePoint = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
     const how =
       fault === null ? { state: 'completed' as const } : { state: 'failed' as const, error_code: `point_${fault}` }
     await updateOpenBackupJob(tx, job.id, { ...end, ...how })
-    await enqueueBackup(tx, clock.now(), 'retention', null, null)
+    await askForRetention(tx, clock.now())
   })
   deps.reach('backup.recorded')
 }
 
 /** Reads every byte of a point, or the share of the day of the whole vault. */
-const verify = async (deps: WorkDeps, job: BackupJob): Promise<void> => {
+const verify = async (deps: WorkDeps, job: BackupJob, { begunMs, read }: Begun): Promise<void> => {
   const { database, room, clock, goOn, told, pace } = deps
   const reading = { room, pace, goOn, told }
   const vault = await vaultIdentity(room.vault)
   if (vault === null) throw new Failure('not_found', 'The vault has no points.')
   if (job.point_id === null) {
-    const begunMs = clock.now()
     const share = await dueShare(database.reader, vault, begunMs)
     const ids = (await lyingPoints(database.reader, vault)).map(({ id }) => id)
-    if (share !== null) await noteShareRead(deps, vault, share, begunMs, await verifyShare(reading, ids, share))
+    if (share !== null) await noteShareRead(deps, vault, share, begunMs, await verifyShare(reading, ids, share, read))
   } else {
     const id = job.point_id
     // Given up since, or of a vault that was replaced: that says nothing of the point.
     if ((await findPoint(database.reader, vault, id)) === undefined)
       throw new BackupDamaged('missing', pointName(id), '')
-    const { fault, damaged } = await verifyDeep(reading, id)
+    const { fault, damaged } = await verifyDeep(reading, id, read)
     await database.transaction(async (tx) => {
       await noteDamage(tx, vault, damaged, timestamp(clock.now()))
       await noteVerified(tx, id, 'deep', fault?.code ?? null, clock.now())
+      // Whoever asked for the same before it was begun is answered by it as well.
+      await updateVerifiesAskedFor(tx, id, timestamp(begunMs), { ...deps.progress(), ...completed(clock) })
     })
   }
   await endJob(deps, job)
