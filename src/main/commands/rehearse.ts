@@ -3,10 +3,10 @@ import { progressTo } from '../../features/operating/moving/progress.ts'
 import { openBackupRoom } from '../backup-vault.ts'
 import { CommandFailed } from '../client/command-failed.ts'
 import type { Environment } from '../engines.ts'
-import { withPointToTry } from '../rehearsing/choosing.ts'
 import { RehearsalFailed, rehearse } from '../rehearsing/rehearsing.ts'
 import { stageIn } from '../rehearsing/stage.ts'
 import { withEngines } from './offline.ts'
+import { withPointToTry } from './point-to-try.ts'
 
 /** Tries a restore in a scratch folder, and says what came of it. */
 export const rehearseCommand = (

@@ -102,7 +102,7 @@ export const enqueueBackup = async (
   return faster
 }
 
-/** Asks for a retention that is to begin from now on. One that waits will do; one that has begun has made up its mind. */
+/** Asks for a retention. One that waits will do; one that has begun has made up its mind. */
 export const askForRetention = async (tx: Transaction, nowMs: number): Promise<void> => {
   const open = await openBackupJobs(tx, 1_000)
   if (!open.some(({ kind, state }) => kind === 'retention' && state === 'queued'))

@@ -4,13 +4,13 @@ import type { Manifest } from '../../features/operating/backups/manifest.ts'
 import { noteRefusedRehearsal } from '../../features/operating/backups/rehearsals.ts'
 import { newId } from '../../kernel/ids.ts'
 import { VaultFailure } from '../../ports/vault.ts'
-import { withPoint } from '../commands/with-point.ts'
 import type { Engines } from '../engines.ts'
 import { PointUnclear } from '../restoring.ts'
+import { withPoint } from './with-point.ts'
 
 /**
- * Works on the point that is to be tried. Where the newest cannot be told, a restore of it would be refused as well: the
- * status of backups says so, and it is not asked for again before the next day.
+ * Works on the point that is to be tried. Where nobody can say which is the newest, a restore of it would be refused as
+ * well: the status of backups tells of it, and another day passes before it is tried again.
  */
 export const withPointToTry = async <T>(
   engines: Engines,
