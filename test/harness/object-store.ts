@@ -202,7 +202,10 @@ export interface TestBucket {
 }
 
 /** A new, empty bucket. It goes with the store. */
-export const createBucket = async (storeUrl: string): Promise<TestBucket> => {
+export const createBucket = async (
+  storeUrl: string,
+  { locked = false }: { readonly locked?: boolean } = {},
+): Promise<TestBucket> => {
   const { username, password, origin } = new URL(storeUrl)
   const bucket = `test-${randomUUID()}`
   const client = new S3Client({
@@ -211,7 +214,7 @@ export const createBucket = async (storeUrl: string): Promise<TestBucket> => {
     forcePathStyle: true,
     credentials: { accessKeyId: username, secretAccessKey: password },
   })
-  await client.send(new CreateBucketCommand({ Bucket: bucket }))
+  await client.send(new CreateBucketCommand({ Bucket: bucket, ObjectLockEnabledForBucket: locked }))
   client.destroy()
   return {
     url: `s3://${bucket}/files?endpoint=${encodeURIComponent(origin)}&region=${region}&pathStyle=true`,

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
-import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import {
+  DeleteObjectCommand,
+  ListObjectsV2Command,
+  ListObjectVersionsCommand,
+  PutObjectCommand,
+  PutObjectLockConfigurationCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
 import { openVaultS3 } from '../../src/adapters/blob-s3/vault-s3.ts'
 import type { BackupAgent } from '../../src/features/operating/backups/agent.ts'
 import { plainCoding } from '../../src/features/operating/backups/coding.ts'
@@ -227,6 +234,32 @@ onSqlite((engine) => {
       await look()
       assert.equal((await manifestsIn(room)).length, 1)
       await restored()
+    })
+
+    it('with object lock has points taken, given up and cleared away, and nobody can take from it what they named', async () => {
+      const { place } = await createBucket(proxy.url, { locked: true })
+      const Bucket = place.bucket
+      const DefaultRetention = { Mode: 'COMPLIANCE', Days: 1 } as const
+      const ObjectLockConfiguration = { ObjectLockEnabled: 'Enabled', Rule: { DefaultRetention } } as const
+      await store.send(new PutObjectLockConfigurationCommand({ Bucket, ObjectLockConfiguration }))
+      room = { vault: openVaultS3({ ...place, prefix: 'vault/' }, hasty), coding: plainCoding }
+      await taken()
+      const [point] = await points()
+      await catalog.pass(2 * day)
+      await catalog.published('beside what is locked')
+      await taken()
+      const asked = { method: 'DELETE', path: `/api/v1/backup/points/${point.id}`, json: { confirm: point.snapshotAt } }
+      await expectAnswer(catalog.service, { ...asked, credential: catalog.service.recoveryKey }, 204)
+      await look()
+      const [told] = (await get('jobs')).items
+      assert.deepEqual([told.kind, told.state, (await manifestsIn(room)).length], ['retention', 'completed', 1])
+      assert.deepEqual(await verified(), ['deep', null])
+      await restored()
+      const { Versions = [] } = await store.send(new ListObjectVersionsCommand({ Bucket }))
+      const gone = Versions.filter(({ Key }) => Key?.includes(point.id))
+      assert.equal(gone.length, 1)
+      for (const { Key, VersionId } of [...gone, ...Versions.slice(0, 5)])
+        await assert.rejects(store.send(new DeleteObjectCommand({ Bucket, Key, VersionId })), /AccessDenied|denied/i)
     })
 
     it('in which a manifest comes late, when what it names is gone, has it told of as damaged', async () => {

@@ -14,6 +14,8 @@ describe('the points of a vault', () => {
     assert.deepEqual(linesFor(), ['file:/vault holds no points.'])
     const one = 'one  2026-05-01T00:00:00Z  3 rows  2 files  1 bytes'
     assert.deepEqual(linesFor(point('one', 'v')), [one])
+    const small = { ...point('one', 'v'), blobs: { count: 0, bytes: 0 } }
+    assert.match(String(linesFor(small)[1]), /^Files that are small count as rows/)
     const [first, second, sources, strange] = linesFor(point('one', 'v'), point('two', 'w', 't'))
     assert.equal(first, `${one}  of s`)
     assert.match(String(second), /^two .* of t {2}of another vault$/)

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { vaultIdentity } from '../../features/operating/backups/identity.ts'
 import { currentVault, pointPage } from '../../features/operating/backups/points.ts'
-import { readBackupJob, requestCapture, requestVerify } from '../../features/operating/backups/requests.ts'
+import {
+  type BackupJob,
+  readBackupJob,
+  requestCapture,
+  requestVerify,
+} from '../../features/operating/backups/requests.ts'
 import { jobView } from '../../features/operating/backups/views.ts'
 import { pageMax } from '../../kernel/limits/catalog.ts'
 import { progressEveryMs } from '../../kernel/limits/engines.ts'
@@ -42,6 +47,7 @@ export const linesOf = (where: string, { points, unreadable }: LyingPoints, vaul
         ...(strange.includes(point) ? ['of another vault'] : []),
       ].join('  '),
     ),
+    ...(points.some(({ blobs }) => blobs.count === 0) ? ['Files that are small count as rows of the database.'] : []),
     ...(several ? ['They are of more than one database (of …): name a point by its id.'] : []),
     ...(strange.length === 0
       ? []
@@ -56,8 +62,8 @@ export const linesOf = (where: string, { points, unreadable }: LyingPoints, vaul
 export const runBackupCommand = (environment?: Environment): Promise<void> =>
   withEngines(
     async (engines) => {
-      const job = await requestCapture(engines, { by: 'command', key: randomUUID() })
-      console.log(`Point ${await done(engines, job.id)} was taken.`)
+      const point = await done(engines, () => requestCapture(engines, { by: 'command', key: randomUUID() }))
+      console.log(`Point ${point} was taken.`)
     },
     { environment },
   )
@@ -66,9 +72,10 @@ export const runBackupCommand = (environment?: Environment): Promise<void> =>
 export const verifyBackupCommand = (point: string, environment?: Environment): Promise<void> =>
   withEngines(
     async (engines) => {
-      const vault = await currentVault(engines.database.reader)
-      const job = await requestVerify(engines, vault, point, { by: 'command', key: randomUUID() })
-      await done(engines, job.id)
+      await done(engines, async () => {
+        const vault = await currentVault(engines.database.reader)
+        return await requestVerify(engines, vault, point, { by: 'command', key: randomUUID() })
+      })
       const { items } = await pointPage(engines.database.reader, null, pageMax)
       const found = items.find(({ id }) => id === point)
       if (found !== undefined && found.verifyError !== null)
@@ -78,10 +85,14 @@ export const verifyBackupCommand = (point: string, environment?: Environment): P
     { environment },
   )
 
-/** Resolves with the point of a job that has completed. Looks for work itself, for as long as no other agent does. */
-const done = async (engines: Engines, id: string): Promise<string> => {
+/**
+ * Asks for a job, and resolves with its point once it has completed. Looks for work itself, for as long as no other agent
+ * does: where there is no vault nothing is asked for.
+ */
+const done = async (engines: Engines, ask: () => Promise<BackupJob>): Promise<string> => {
   const agent = await agentOf(engines)
   try {
+    const { id } = await ask()
     for (;;) {
       await agent.look()
       const job = await readBackupJob(engines.database.reader, id)
