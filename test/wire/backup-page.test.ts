@@ -79,7 +79,8 @@ describe('a backup, as its page tells it', { timeout: 120_000 }, () => {
       assert.equal(status.rehearsalError, null)
       return status.lastProven !== null
     })
-    await paste([trying, oneFile, oneRepository], terminal)
+    const { printed } = await paste([trying, oneFile, oneRepository], terminal)
+    assert.match(String(printed[2]), /svc grant <who> releases-of-may read\./)
     assert.equal(readFileSync(join(folder, 'app.tar.gz'), 'utf8'), 'kept')
     const { json } = await ask(address, { path: '/api/v1/access/repositories', credential })
     const ids = json.items.map(({ id }: { id: string }) => id)

@@ -86,8 +86,8 @@ export const verifyBackupCommand = (point: string, environment?: Environment): P
   )
 
 /**
- * Asks for a job, and resolves with its point once it has completed. Looks for work itself, for as long as no other agent
- * does: where there is no vault nothing is asked for.
+ * Asks for a job, unless there is no vault, and resolves with its point once it has completed. Looks for work itself,
+ * for as long as no other agent does.
  */
 const done = async (engines: Engines, ask: () => Promise<BackupJob>): Promise<string> => {
   const agent = await agentOf(engines)

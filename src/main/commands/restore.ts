@@ -73,7 +73,7 @@ export const restoreRepositoryCommand = async (
         }
         const { files, bytes } = await restoreRepository(deps, manifest, { source, target })
         console.log(
-          `${files} files with ${bytes} bytes of ${source} are in ${target}, as they were at ${manifest.snapshotAt}. Nobody has a grant on it yet: svc grant set, or read it with the recovery key.`,
+          `${files} files with ${bytes} bytes of ${source} are in ${target}, as they were at ${manifest.snapshotAt}. Nobody may see it yet: svc grant <who> ${target} read.`,
         )
       })
     },
