@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Networks, parseNetworks, textOf } from '../adapters/outbound-fetch/networks.ts'
 import { openOutboundHttp } from '../adapters/outbound-fetch/outbound-fetch.ts'
@@ -49,9 +50,22 @@ export const openDoorBy = ({ allowed, proxies, ...data }: DoorData): OutboundHtt
 export const openDoor = async (...of: Parameters<typeof doorData>): Promise<OutboundHttp> =>
   openDoorBy(await doorData(...of))
 
+const certificates = /-----BEGIN CERTIFICATE-----.*?(?:-----END CERTIFICATE-----|$)/gs
+
+/** One that cannot be read would be passed over in silence, and so would all behind it. */
 const readAuthorities = async (path: string, refuse: (why: string) => Error): Promise<string> => {
   const text = await readFile(path, 'utf8').catch(() => '')
-  if (!text.includes('-----BEGIN CERTIFICATE-----'))
-    throw refuse(`${path} cannot be read, or has no certificate (PEM) in it`)
+  const all = text.match(certificates)
+  if (all === null) throw refuse(`${path} cannot be read, or has no certificate (PEM) in it`)
+  const wrong = all.findIndex((each) => !isCertificate(each))
+  if (wrong !== -1) throw refuse(`certificate ${wrong + 1} of ${all.length} in ${path} cannot be read`)
   return text
+}
+
+const isCertificate = (pem: string): boolean => {
+  try {
+    return new X509Certificate(pem).subject !== null
+  } catch {
+    return false
+  }
 }

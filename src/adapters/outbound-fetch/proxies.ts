@@ -55,7 +55,14 @@ const proxyOf = (name: string, text: string): OutwardProxy | null => {
     throw new RangeError(`${name}: it is no address of a proxy; write it like http://proxy.example.org:3128`)
   const tls = url.protocol === 'https:'
   const named = url.username === '' && url.password === ''
-  const credential = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  const decoded = (part: string): string => {
+    try {
+      return decodeURIComponent(part)
+    } catch {
+      throw new RangeError(`${name}: its user name or password cannot be read; write a percent sign as %25`)
+    }
+  }
+  const credential = `${decoded(url.username)}:${decoded(url.password)}`
   return {
     host: bareHost(url),
     port: url.port === '' ? (tls ? 443 : 80) : Number(url.port),

@@ -220,5 +220,11 @@ describe('a proxy', () => {
         /^RangeError: HTTPS_PROXY: it is no address of a proxy; [^s]*$/,
         wrong,
       )
+    for (const wrong of ['http://100%:Tr0ub4dor@proxy', 'http://me:Tr0ub4dor%ff@proxy'])
+      assert.throws(
+        () => readProxies({ HTTPS_PROXY: wrong }),
+        /^RangeError: HTTPS_PROXY: its user name or password cannot be read; write a percent sign as %25$/,
+        wrong,
+      )
   })
 })
