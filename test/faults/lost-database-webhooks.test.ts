@@ -86,10 +86,15 @@ it('every event comes in order, whatever becomes of the database of the worker',
   })
   const all = Array.from({ length: Number(head) }, (_, n) => n + 1)
   assert.ok(all.length >= stored)
-  await until('all came', () => {
-    worker.clock.advance(61 * minute)
-    return receivers.taken().every((taken) => taken.length === all.length)
-  })
+  // As long as more comes nothing stands still: on a machine without a processor to spare deliveries have it last.
+  const came = (): number => receivers.taken().reduce((sum, { length }) => sum + length, 0)
+  while (came() < receivers.count * all.length) {
+    const before = came()
+    await until('more came', () => {
+      worker.clock.advance(61 * minute)
+      return came() > before
+    })
+  }
   for (const taken of receivers.taken()) assert.deepEqual(taken, all)
   receivers.assertSound()
   await until('that is noted', async () => {
