@@ -33,27 +33,25 @@ export const webhookLeaseSpareMs = webhookAnswerMs + webhookSecretReadMs + 2 * s
  * Deliveries are noted this often, those of all subscriptions at the same moments, and before every pause: so much is
  * sent again after a crash.
  */
-export const webhookNotedEveryMs = second / 4
+export const webhookNotedEveryMs = second / 2
 /** Notes that come within this are one transaction. */
 export const webhookNotesTogetherMs = 20
 /** Lines of a journal that a subscription is given at a time. */
 export const webhookLinesAtOnce = 256
 /** Pause between reads of a journal: all subscriptions that are ready by then are served by one. */
-export const webhookReadsEveryMs = 50
+export const webhookReadsEveryMs = 100
 /** The same while there is more than is read at a time. */
-export const webhookReadsBehindEveryMs = 20
+export const webhookReadsBehindEveryMs = 50
 /** What is given to be delivered is given for so long: secrets that were replaced count from the next time on. */
 export const webhookCarriedMs = 2 * second
 /** Of the thread that delivers: beside requests that want all of a core it has a tenth of that. */
 export const webhookNiceness = 10
 /**
- * So often that thread looks at how requests fare. Where the thread that answers them wants so much of a processor, and
- * waits for it this much of the time, each subscription pauses before each delivery, up to so long: it goes on with a
- * hundred events a second.
+ * So often that thread looks at the machine. Where all its processors together had less than this to spare, each
+ * subscription pauses before each delivery, up to so long: it goes on with a hundred events a second.
  */
-export const webhookStandBackLookMs = 100
-export const webhookBesideBusyShare = 0.75
-export const webhookBesideWaitingShare = 0.1
+export const webhookStandBackLookMs = 200
+export const webhookSpareShare = 0.1
 export const webhookStandBackMaxMs = 8
 /**
  * So much later than it should a thread may say what became of a load, or be done with one that is left: from then on

@@ -13,7 +13,9 @@ export type CarrierTask =
   | {
       readonly kind: 'carry'
       readonly number: number
-      readonly load: Load
+      readonly way: Omit<Load, 'events'>
+      /** As JSON. */
+      readonly events: string
       readonly taken: Int32Array
       readonly aheadMs: number
     }
@@ -31,9 +33,9 @@ const serve = ({ door }: CarrierThreadData, port: MessagePort): void => {
   const tell = (news: CarrierNews): void => port.postMessage(news)
   port.on('message', (task: CarrierTask) => {
     if (task.kind === 'leave') return carrier.leave(task.id)
-    const { number, load, taken } = task
+    const { number, way, taken } = task
     aheadMs = task.aheadMs
-    carrier.carry(load, taken).then(
+    carrier.carry({ ...way, events: JSON.parse(task.events) }, taken).then(
       (carried) => tell({ number, carried }),
       (error: unknown) => tell({ number, carried: null, why: String(error) }),
     )

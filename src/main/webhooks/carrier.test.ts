@@ -107,7 +107,7 @@ describe('a thread that delivers webhooks', () => {
       const program = new URL(${JSON.stringify(`data:text/javascript,${encodeURIComponent(thread)}`)});
       const report = (message) => console.log(message);
       const carrier = createThreadCarrier({ door: {}, clock: Date, report, program, endMs: 100 });
-      const load = { subscription: { id: 'one' }, untilMs: Number.MAX_SAFE_INTEGER };
+      const load = { subscription: { id: 'one' }, events: [], untilMs: Number.MAX_SAFE_INTEGER };
       await carrier.carry(load, new Int32Array(1)).catch(() => undefined);
       await carrier.close();
       console.log('closed');

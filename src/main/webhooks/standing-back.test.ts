@@ -1,72 +1,80 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { stillClock } from '../../../test/harness/service.ts'
 import { createCarrier } from '../../features/operating/webhooks/carrying.ts'
 import { webhookStandBackLookMs, webhookStandBackMaxMs } from '../../kernel/limits/webhooks.ts'
 import { monotonicMs } from '../../kernel/monotonic.ts'
-import { createStandingBack, type ProcessorTime, timeOfRequests } from './standing-back.ts'
+import { createStandingBack, type MachineTime, timeOfMachine } from './standing-back.ts'
 
-/** Looks again and again at requests that have and wait for so much of each moment between. */
-const beside = () => {
+/** Looks again and again at a machine that had so much to spare between any two looks. */
+const onMachine = () => {
   let nowMs = 0
-  let time: ProcessorTime = { hadMs: 0, waitedMs: 0 }
+  let time: MachineTime = { all: 1_000, spare: 500 }
   const pauseMs = createStandingBack(
     () => time,
     () => nowMs,
   )
-  const look = (hadShare: number, waitedShare: number): number => {
+  const look = (spareShare: number): number => {
     nowMs += webhookStandBackLookMs
-    const [hadMs, waitedMs] = [hadShare * webhookStandBackLookMs, waitedShare * webhookStandBackLookMs]
-    time = { hadMs: time.hadMs + hadMs, waitedMs: time.waitedMs + waitedMs }
+    time = { all: time.all + 100, spare: time.spare + 100 * spareShare }
     return pauseMs()
   }
-  return {
-    look,
-    looks: (times: number, had: number, waited: number) => Array.from({ length: times }, () => look(had, waited)),
-  }
+  return { look, looks: (times: number, spareShare: number) => Array.from({ length: times }, () => look(spareShare)) }
 }
 
-describe('deliveries beside requests', () => {
-  it('pause where requests want all of a processor and wait for it, and longer while that lasts', () => {
-    const { looks } = beside()
-    assert.deepEqual(looks(6, 0.7, 0.25), [0, 1, 2, 4, webhookStandBackMaxMs, webhookStandBackMaxMs])
+describe('deliveries beside others who want the machine', () => {
+  it('pause where it has no processor to spare, and longer while that lasts', () => {
+    const { looks } = onMachine()
+    assert.deepEqual(looks(6, 0.02), [0, 1, 2, 4, webhookStandBackMaxMs, webhookStandBackMaxMs])
   })
 
-  it('go on as they did once that is over', () => {
-    const { look, looks } = beside()
-    looks(6, 0.7, 0.25)
-    assert.deepEqual(looks(5, 0.1, 0), [4, 2, 1, 0, 0])
-    assert.equal(look(0.7, 0.25), 1)
+  it('go on as they did once that is over, step by step', () => {
+    const { look, looks } = onMachine()
+    looks(4, 0)
+    assert.deepEqual(looks(5, 0.2), [3, 2, 1, 0, 0])
+    assert.equal(look(0.05), 1)
   })
 
-  it('do not pause where requests are few, or have a processor to themselves', () => {
-    const { looks } = beside()
-    assert.deepEqual(looks(3, 0.2, 0.3), [0, 0, 0])
-    assert.deepEqual(looks(3, 0.98, 0.01), [0, 0, 0])
+  it('do not pause where there is a processor for them', () => {
+    const { looks } = onMachine()
+    assert.deepEqual(looks(3, 0.3), [0, 0, 0])
+    assert.deepEqual(looks(3, 1), [0, 0, 0])
   })
 
   it('look now and then, and not before each', () => {
     let nowMs = 0
     let looked = 0
     const pauseMs = createStandingBack(
-      () => ({ hadMs: 0, waitedMs: ++looked }),
+      () => ({ all: ++looked, spare: 0 }),
       () => nowMs,
     )
     for (; nowMs < 10 * webhookStandBackLookMs; nowMs += 1) pauseMs()
     assert.equal(looked, 10)
   })
 
-  it('do not pause where the system does not say how requests fare', () => {
+  it('do not pause where the system does not say how it fares', async (t) => {
     assert.equal(createStandingBack(() => null)(), 0)
+    const folder = await mkdtemp(join(tmpdir(), 'svc-stat-'))
+    t.after(() => rm(folder, { recursive: true, force: true }))
+    const told = async (text: string): Promise<MachineTime | null> => {
+      await writeFile(join(folder, 'stat'), text)
+      return timeOfMachine(join(folder, 'stat'))
+    }
+    assert.deepEqual(await told('cpu  40 3 20 100 9 1 2 5 7 8\ncpu0 1 1 1 1 1 1 1 1 1 1\n'), { all: 180, spare: 109 })
+    for (const text of ['', 'cpu', 'cpu  0 0 0 0 0 0 0 0 0 0\n']) assert.equal(await told(text), null, text)
+    assert.equal(timeOfMachine(join(folder, 'none')), null)
   })
 
-  it('know what the thread that answers requests had of the processor', () => {
-    const before = timeOfRequests()
+  it('see a machine that works', () => {
+    const before = timeOfMachine()
     for (const untilMs = performance.now() + 100; performance.now() < untilMs; );
-    const after = timeOfRequests()
+    const after = timeOfMachine()
     assert.ok(before !== null && after !== null)
-    const wantedMs = after.hadMs + after.waitedMs - before.hadMs - before.waitedMs
-    assert.ok(wantedMs > 50 && wantedMs < 10_000, String(wantedMs))
+    const [all, spare] = [after.all - before.all, after.spare - before.spare]
+    assert.ok(all > 0 && spare < all, `${spare} of ${all}`)
   })
 
   it('wait as long as they are told before each, and begin none that is over by then', async () => {

@@ -2,9 +2,8 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 import {
-  webhookBesideBusyShare,
-  webhookBesideWaitingShare,
   webhookNiceness,
+  webhookSpareShare,
   webhookStandBackLookMs,
   webhookStandBackMaxMs,
 } from '../../kernel/limits/webhooks.ts'
@@ -13,47 +12,48 @@ import { monotonicMs } from '../../kernel/monotonic.ts'
 /*
  * Uploads and downloads never wait for webhooks. Niceness alone does not see to that: what deliveries wake, receivers
  * and the kernel's network, is as important as everybody, and on a machine without a processor to spare it stands in
- * front of requests. So the thread looks at how requests fare, and takes its time while they do not get what they want.
+ * front of requests and of the database. So the thread looks whether there is one, and takes its time where there is
+ * not.
  */
 
-/** What a thread had of the processor, and how long it waited for it, in milliseconds since it began. */
-export interface ProcessorTime {
-  readonly hadMs: number
-  readonly waitedMs: number
+/** What all processors of the machine had since it began, in one unit or another. */
+export interface MachineTime {
+  readonly all: number
+  /** In which they had nothing to do, or waited for disks. */
+  readonly spare: number
 }
 
-/** Of the thread that answers requests; null where the system does not say. */
-export const timeOfRequests = (): ProcessorTime | null => {
+/** Null where the system does not say. */
+export const timeOfMachine = (path = '/proc/stat'): MachineTime | null => {
   try {
-    // Linux: nanoseconds on a processor, nanoseconds ready and waiting for one.
-    const [had, waited] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ')
-    return { hadMs: Number(had) / 1e6, waitedMs: Number(waited) / 1e6 }
+    // Linux: user, nice, system, idle, waiting for disks, interrupts, soft ones, and what a host gave to others.
+    const [, ...times] =
+      /^cpu +(\d+) (\d+) (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)/.exec(readFileSync(path, 'latin1')) ?? []
+    const [all, spare] = [times, times.slice(3, 5)].map((each) => each.reduce((sum, time) => sum + Number(time), 0))
+    return all === undefined || spare === undefined || all === 0 ? null : { all, spare }
   } catch {
     return null
   }
 }
 
 /**
- * How long a delivery pauses before it begins. Each look at which requests want most of a processor and wait for it
- * doubles the pause up to a bound, and every other one halves it: nobody is behind for longer than that lasts.
+ * How long a delivery pauses before it begins. Each look at which the machine had nothing to spare doubles the pause up
+ * to a bound, and every other one takes a little of it back.
  */
 export const createStandingBack = (
-  timeOf: () => ProcessorTime | null = timeOfRequests,
+  timeOf: () => MachineTime | null = timeOfMachine,
   nowMs: () => number = monotonicMs,
 ): (() => number) => {
-  let last: { readonly atMs: number; readonly time: ProcessorTime } | null = null
+  let last: { readonly atMs: number; readonly time: MachineTime } | null = null
   let pauseMs = 0
   return () => {
     const atMs = nowMs()
     if (last !== null && atMs - last.atMs < webhookStandBackLookMs) return pauseMs
     const time = timeOf()
     if (time === null) return 0
-    const before = last ?? { atMs, time }
-    const forMs = atMs - before.atMs
-    const waitedMs = time.waitedMs - before.time.waitedMs
-    const wantedMs = time.hadMs - before.time.hadMs + waitedMs
-    const isInTheWay = wantedMs > forMs * webhookBesideBusyShare && waitedMs > forMs * webhookBesideWaitingShare
-    pauseMs = isInTheWay ? Math.min(Math.max(1, 2 * pauseMs), webhookStandBackMaxMs) : Math.floor(pauseMs / 2)
+    const before = last?.time ?? time
+    const isFull = time.spare - before.spare < (time.all - before.all) * webhookSpareShare
+    pauseMs = isFull ? Math.min(Math.max(1, 2 * pauseMs), webhookStandBackMaxMs) : Math.max(0, pauseMs - 1)
     last = { atMs, time }
     return pauseMs
   }

@@ -67,22 +67,29 @@ export class Reading {
   /** Whoever is ahead by as much as a stretch gets a whole one all the same. */
   async #read(repository: string, journal: Journal, together: readonly Asked[]): Promise<void> {
     try {
-      const from = together[0]?.after ?? 0
-      const rows = await journalHeadAndRowsAfter(this.#database, repository, from, 2 * webhookLinesAtOnce)
-      const [first] = rows
+      const first = together[0]?.after ?? 0
+      const rows = await journalHeadAndRowsAfter(this.#database, repository, first, 2 * webhookLinesAtOnce)
+      const [row] = rows
       const events = rows
         .flatMap(({ sequence, action, artifact_id: artifactId, detail }) =>
           sequence === null || action === null || artifactId === null ? [] : [{ sequence, action, artifactId, detail }],
         )
         .sort((one, other) => one.sequence - other.sequence)
+      // Those that stand at one place are given one and the same.
+      const from = new Map<number, readonly Event[]>()
       for (const { after, resolve } of together) {
-        const begin = events.findIndex(({ sequence }) => sequence > after)
-        const own = begin === -1 ? [] : events.slice(begin, begin + webhookLinesAtOnce)
+        const own = from.get(after) ?? linesAfter(events, after)
+        from.set(after, own)
         if (own.length === webhookLinesAtOnce) journal.isBehind = true
-        resolve(first === undefined ? null : { head: first.journal_head, events: own })
+        resolve(row === undefined ? null : { head: row.journal_head, events: own })
       }
     } catch (error) {
       for (const { reject } of together) reject(error)
     }
   }
+}
+
+const linesAfter = (events: readonly Event[], after: number): readonly Event[] => {
+  const begin = events.findIndex(({ sequence }) => sequence > after)
+  return begin === -1 ? [] : events.slice(begin, begin + webhookLinesAtOnce)
 }
