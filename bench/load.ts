@@ -4,6 +4,7 @@ import { createWriteStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { run } from './processes.ts'
 import { type Bench, person } from './servers.ts'
@@ -157,6 +158,37 @@ export const timedPuts = async (
   await Promise.all(Array.from({ length: connections }, worker))
   agent.destroy()
   return took
+}
+
+/**
+ * Milliseconds that each of small PUTs takes, of which so many a second are sent, whether those before have been
+ * answered or not.
+ */
+export const offeredPuts = async (
+  server: Bench,
+  bytes: number,
+  perSecond: number,
+  count: number,
+  round: string,
+): Promise<number[]> => {
+  const agent = new Agent({ keepAlive: true })
+  const put = async (index: number): Promise<number> => {
+    const { name, body, sha256 } = smallFile(bytes, round, index)
+    const { url, headers } = await server.upload(name, sha256)
+    const began = performance.now()
+    await send(agent, 'PUT', url, headers, body)
+    return performance.now() - began
+  }
+  const began = performance.now()
+  const took: Promise<number>[] = []
+  for (let index = 0; index < count; index++) {
+    const earlyMs = began + (index * 1_000) / perSecond - performance.now()
+    if (earlyMs > 0) await pause(earlyMs)
+    took.push(put(index))
+  }
+  const all = await Promise.all(took)
+  agent.destroy()
+  return all
 }
 
 const smallName = (round: string, index: number): string => `small-${round}-${index}`

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { webhooksMax } from '../src/kernel/limits/webhooks.ts'
 import { KiB, second } from '../src/kernel/units.ts'
 import { startPostgres } from '../test/harness/postgres.ts'
-import { timedPuts } from './load.ts'
+import { offeredPuts, timedPuts } from './load.ts'
 import { cpuSeconds, makeFolder, startTalking, threadSeconds } from './processes.ts'
 import { type Bench, startSvc } from './servers.ts'
 import { svcClient } from './svc-client.ts'
@@ -17,15 +17,17 @@ type Settings = Readonly<Record<string, string>>
 const changesPerSecond = 1_000
 const changesAtOnce = 50
 const putBytes = 4 * KiB
+const putsPerSecond = 100
 const rounds = 5
 const roundMs = 2 * second
 
 /**
  * `npm run bench -- --webhooks <changes>`: a repository has a thousand changes a second, so many in all, and sixteen
  * subscriptions follow it: how far the slowest of them is behind the head, whether any missed one, and what a delivery
- * costs. Then small files are stored as fast as can be, with subscriptions and without, and without while a process of
- * its own sends as many bare posts: what those take of the machine is not the service's. On few cores read the
- * subscriptions' ratio beside theirs, and the CPU of the service's first thread for each file, which needs no cores.
+ * costs. Then a hundred small files a second are stored, and after that as many as can be, with subscriptions and
+ * without, and without while a process of its own sends as many bare posts: what those take of the machine is not the
+ * service's. On few cores read the subscriptions' ratio beside theirs, and the CPU of the service's first thread for
+ * each file, which needs no cores.
  */
 export const measureWebhooks = async (changes: number, engines: readonly string[]): Promise<void> => {
   for (const engine of engines)
@@ -34,7 +36,12 @@ export const measureWebhooks = async (changes: number, engines: readonly string[
       const off = await startSvc([], await settings())
       const on = await startSvc([], { ...(await settings()), ...(await receivers.subscribed()) })
       console.log(`\n${engine}, ${webhooksMax} subscriptions, ${changes} changes, ${changesPerSecond} a second`)
-      const lines = [...(await paced(on, receivers, changes)), ...(await beside(on, off, receivers))]
+      const sites = { on, off, receivers }
+      const lines = [
+        ...(await paced(on, receivers, changes)),
+        ...(await besideSome(sites)),
+        ...(await besideAll(sites)),
+      ]
       console.log(`${aligned(lines)}\n`)
       off.process.kill()
       on.process.kill()
@@ -195,22 +202,36 @@ const deliveriesOf = async (receivers: Receivers): Promise<number> =>
 const modes = ['off', 'on', 'bare'] as const
 type Mode = (typeof modes)[number]
 
-const beside = async (on: Bench, off: Bench, receivers: Receivers): Promise<string[][]> => {
-  const perSecond: Record<Mode, number[]> = { on: [], off: [], bare: [] }
-  const late: Record<Mode, number[]> = { on: [], off: [], bare: [] }
-  const micros: Record<Mode, number[]> = { on: [], off: [], bare: [] }
+/** How uploads fare in each round of a mode. */
+interface Fared {
+  readonly perSecond: number[]
+  readonly took: number[][]
+  readonly micros: number[]
+}
+
+interface Sites {
+  readonly on: Bench
+  readonly off: Bench
+  readonly receivers: Receivers
+}
+
+/** Uploads of some rounds, with subscriptions and without, and without beside as many bare posts. */
+const beside = async (
+  { on, off, receivers }: Sites,
+  put: (server: Bench, round: string) => Promise<number[]>,
+): Promise<{ readonly fared: Record<Mode, Fared>; readonly deliveriesPerSecond: number }> => {
+  const nobody = (): Fared => ({ perSecond: [], took: [], micros: [] })
   let deliveriesPerSecond = 0
   /** One round of a mode. Whichever comes next finds the service at rest. */
-  const measure = async (mode: Mode, round: number): Promise<void> => {
+  const measure = async (mode: Mode, round: number, { perSecond, took, micros }: Fared): Promise<void> => {
     const server = mode === 'on' ? on : off
     if (mode === 'bare') receivers.postBare(deliveriesPerSecond)
     const [before, cpuBefore, began] = [await deliveriesOf(receivers), firstThreadSeconds(server), performance.now()]
-    const goesOn = (): boolean => performance.now() - began < roundMs
-    const took = await timedPuts(server, putBytes, 1, 8, `${mode}-${round}`, goesOn)
+    const all = await put(server, `${mode}-${round}`)
     const seconds = (performance.now() - began) / 1_000
-    perSecond[mode].push(took.length / seconds)
-    late[mode].push(quantile(took, 0.99))
-    micros[mode].push(((firstThreadSeconds(server) - cpuBefore) / took.length) * 1e6)
+    perSecond.push(all.length / seconds)
+    took.push(all)
+    micros.push(((firstThreadSeconds(server) - cpuBefore) / all.length) * 1e6)
     receivers.postBare(0)
     if (mode !== 'on') return
     deliveriesPerSecond = ((await deliveriesOf(receivers)) - before) / seconds
@@ -221,27 +242,62 @@ const beside = async (on: Bench, off: Bench, receivers: Receivers): Promise<stri
     }
   }
   // What is compiled and opened in the first round costs all of them alike.
-  for (const mode of modes) await measure(mode, -1)
-  for (const mode of modes) [perSecond[mode], late[mode], micros[mode]] = [[], [], []]
+  for (const mode of modes) await measure(mode, -1, nobody())
+  const fared = { off: nobody(), on: nobody(), bare: nobody() }
   for (let round = 0; round < rounds; round++)
-    for (const mode of round % 2 === 0 ? modes : modes.toReversed()) await measure(mode, round)
-  const ratio = (of: readonly number[]): string =>
-    median(of.map((each, round) => each / (perSecond.off[round] ?? Number.NaN))).toFixed(2)
+    for (const mode of round % 2 === 0 ? modes : modes.toReversed()) await measure(mode, round, fared[mode])
+  return { fared, deliveriesPerSecond }
+}
+
+/** Uploads as fast as can be. */
+const besideAll = async (sites: Sites): Promise<string[][]> => {
+  const { fared, deliveriesPerSecond } = await beside(sites, (server, round) => {
+    const began = performance.now()
+    return timedPuts(server, putBytes, 1, 8, `all-${round}`, () => performance.now() - began < roundMs)
+  })
+  const { off, on, bare } = fared
+  const late = ({ took }: Fared): string => shown(median(took.map((all) => quantile(all, 0.99))))
+  const ratio = (of: Fared): string =>
+    median(of.perSecond.map((each, round) => each / (off.perSecond[round] ?? Number.NaN))).toFixed(2)
   return [
-    ['PUT a second, 8 connections, without subscriptions', shown(median(perSecond.off))],
-    ['  with them', shown(median(perSecond.on))],
-    ['    ratio, median of the rounds', ratio(perSecond.on)],
-    ['  without, beside as many bare posts', shown(median(perSecond.bare))],
-    ['    ratio, median of the rounds', ratio(perSecond.bare)],
-    ['PUT, p99 ms, without', shown(median(late.off))],
-    ['  with them', shown(median(late.on))],
-    ['  without, beside as many bare posts', shown(median(late.bare))],
+    ['PUT a second, 8 connections, without subscriptions', shown(median(off.perSecond))],
+    ['  with them', shown(median(on.perSecond))],
+    ['    ratio, median of the rounds', ratio(on)],
+    ['  without, beside as many bare posts', shown(median(bare.perSecond))],
+    ['    ratio, median of the rounds', ratio(bare)],
+    ['PUT, p99 ms, without', late(off)],
+    ['  with them', late(on)],
+    ['  without, beside as many bare posts', late(bare)],
     ['deliveries a second meanwhile', shown(deliveriesPerSecond)],
-    ['µs CPU of the first thread for each PUT, without', shown(median(micros.off))],
-    ['  with them', shown(median(micros.on))],
-    ['  without, beside as many bare posts', shown(median(micros.bare))],
+    ...microsOf(fared),
   ]
 }
+
+/** So many uploads a second, which leave the machine something to do. */
+const besideSome = async (sites: Sites): Promise<string[][]> => {
+  const { fared, deliveriesPerSecond } = await beside(sites, (server, round) =>
+    offeredPuts(server, putBytes, putsPerSecond, (putsPerSecond * roundMs) / second, `some-${round}`),
+  )
+  const { off, on, bare } = fared
+  const at = ({ took }: Fared, share: number): string => shown(quantile(took.flat(), share))
+  return [
+    [`PUT, ${putsPerSecond} a second are sent, without subscriptions`, shown(median(off.perSecond))],
+    ['  with them', shown(median(on.perSecond))],
+    ...[0.5, 0.99].flatMap((share) => [
+      [`PUT, p${share * 100} ms, without`, at(off, share)],
+      ['  with them', at(on, share)],
+      ['  without, beside as many bare posts', at(bare, share)],
+    ]),
+    ['deliveries a second meanwhile', shown(deliveriesPerSecond)],
+    ...microsOf(fared),
+  ]
+}
+
+const microsOf = ({ off, on, bare }: Record<Mode, Fared>): string[][] => [
+  ['µs CPU of the first thread for each PUT, without', shown(median(off.micros))],
+  ['  with them', shown(median(on.micros))],
+  ['  without, beside as many bare posts', shown(median(bare.micros))],
+]
 
 /** CPU of the event loop that answers requests, without the other threads of the process. */
 const firstThreadSeconds = ({ process: { pid = Number.NaN } }: Bench): number => threadSeconds(pid, pid)
