@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { scrub } from '../../src/content/checks/scrub.ts'
+import { reclaim } from '../../src/content/reclaim/reclaim.ts'
+import { settleDeletions } from '../../src/features/lifecycle/deletion/jobs.ts'
+import type { Room } from '../../src/features/operating/backups/data-files.ts'
 import { healedSince } from '../../src/features/operating/backups/healing.queries.ts'
 import { heal, type Rotten } from '../../src/features/operating/backups/healing.ts'
-import { day } from '../../src/kernel/units.ts'
+import { day, minute } from '../../src/kernel/units.ts'
 import type { Engines } from '../../src/main/engines.ts'
 import { manifestsOf } from '../../src/main/restoring.ts'
-import { blobName } from '../../src/ports/blob-name.ts'
+import { blobName, digestOfName } from '../../src/ports/blob-name.ts'
 import { freshVault, removeVault, roomOf, takePoint } from '../harness/backups.ts'
 import { Catalog } from '../harness/catalog.ts'
 import { closeConnections } from '../harness/client.ts'
@@ -89,6 +92,59 @@ forEachEngine((engine) => {
       assert.match(metrics.text, /^svc_scrub_healed_blobs 3$/m)
       assert.match(metrics.text, /^svc_backup_warning\{code="vault_not_configured",severity="critical"\} 1$/m)
       await catalog.inspection.inOrder()
+    })
+
+    it('that go and are stored again while they are brought back leave nothing that nobody claims', async () => {
+      const body = randomBytes(1_500_000)
+      const digest = digestOf(body)
+      const { inspection } = catalog
+      const id = await catalog.published(body)
+      await catalog.pass(day)
+      assert.equal((await takePoint(catalog.service, vault)).state, 'completed')
+      const names = async (): Promise<string[]> => {
+        const found = await Array.fromAsync(inspection.store.list(), ({ name }) => name)
+        return found.filter((name) => digestOfName(name) === digest)
+      }
+      const before = await names()
+      assert.equal(before.length, 1)
+      const goneAndStoredAgain = async (): Promise<string> => {
+        await catalog.removed(id)
+        const { database, clock } = inspection
+        catalog.service.clock.advance(minute)
+        await settleDeletions({ database, clock, cleanupGraceMs: 0, report: assert.fail })
+        await reclaim(inspection)
+        assert.deepEqual(await names(), [])
+        return await catalog.published(body)
+      }
+      let again: string | null = null
+      await withPartsOf(catalog.service, async (engines) => {
+        await spoil(engines, digest, Buffer.from('rotten'))
+        const rotten = (await scrubbed(engines)).filter((each) => each.digest === digest)
+        assert.equal(rotten.length, 1)
+        const room = await roomOf(vault)
+        const watched: Room = {
+          ...room,
+          vault: {
+            ...room.vault,
+            async *open(name, range) {
+              if (name.includes('.blob') && again === null) {
+                again = ''
+                // Whatever is thrown here would be taken for a damaged vault.
+                again = await goneAndStoredAgain().catch((error: unknown) => String(error))
+              }
+              yield* room.vault.open(name, range)
+            },
+          },
+        }
+        await heal({ ...engines, room: watched }, manifestsOf(room), rotten)
+      })
+      await catalog.pass(day)
+      await inspection.upkeep(0)
+      const after = await names()
+      assert.equal(after.length, 1, String(again))
+      assert.notDeepEqual(after, before)
+      await inspection.inOrder()
+      assert.ok((await catalog.expect({ path: `/artifacts/${again}/content` }, 200)).bytes.equals(body))
     })
   })
 })

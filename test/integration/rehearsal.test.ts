@@ -56,7 +56,7 @@ forEachEngine((engine) => {
       assert.equal(await isDue(before.vault.id), true)
       const { rows, blobs, answers, errorCode } = await tried()
       assert.equal(errorCode, null)
-      assert.ok(rows > 100 && answers > 20 && blobs >= 0, `${rows} rows, ${answers} answers`)
+      assert.ok(rows > 100 && answers > 30 && blobs >= 0, `${rows} rows, ${answers} answers`)
       assert.deepEqual(await readdir(folder), ['rehearsal.lock'])
       const { lastProven, rehearsalError, lastCompleted } = await status()
       assert.deepEqual([lastProven.pointId, rehearsalError], [lastCompleted.id, null])

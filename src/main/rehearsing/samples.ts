@@ -87,10 +87,10 @@ async function* spread(room: Room, manifest: Manifest, name: TableName): AsyncGe
   const some = chunks.filter((_, index) => index % step === 0).slice(0, samplesOfEachKind)
   for (const chunk of some) {
     const lines = await linesOf(room, chunk)
-    const ofEach = Math.max(1, Math.floor(samplesOfEachKind / some.length))
+    const ofEach = Math.min(lines.length, Math.max(1, Math.floor(samplesOfEachKind / some.length)))
     for (let taken = 0; taken < ofEach; taken++) {
       const line = lines[Math.floor((lines.length * taken) / ofEach)]
-      if (line !== undefined && (taken === 0 || lines.length >= ofEach)) yield rowIn(chunk, line, columns)
+      if (line !== undefined) yield rowIn(chunk, line, columns)
     }
   }
 }
